@@ -74,12 +74,13 @@ void BagFile::take_coords(const Hdf5Source& source, const TensorView& out) const
 
 void BagFile::read_coords(const TensorView& out) const {
   const Hdf5Source source = open_dataset(path_, options_.coords);
-  if (source.size() != rows_)
+  if (rows_ == 0 && source.size() == 0) return;
+  const Field field = source.schema()[0];
+  const bool paired = field.shape == Shape{2};
+  if (source.size() != rows_ && (paired || rows_ == 0))
     throw error(Errc::corrupt, "it has " + std::to_string(rows_) + " rows of `" + options_.features + "`, and " +
                                    std::to_string(source.size()) + " of `" + options_.coords + "`");
-  if (rows_ == 0) return;
-  const Field field = source.schema()[0];
-  if (field.shape == Shape{2}) switch (field.dtype) {
+  if (paired) switch (field.dtype) {
       case DType::i64:
         return source.read_rows(0, 0, rows_, bytes_of(out));
       case DType::i32:
@@ -95,8 +96,9 @@ void BagFile::read_coords(const TensorView& out) const {
       default:
         break;
     }
-  throw error(Errc::unsupported, "its `" + options_.coords + "` are " + std::string(to_string(field.dtype)) + " [N]" +
-                                     field.shape.to_string() + ", and should be whole numbers [N, 2]");
+  throw error(Errc::unsupported, "its `" + options_.coords + "` are " + std::string(to_string(field.dtype)) + " [" +
+                                     std::to_string(source.size()) + "]" + field.shape.to_string() +
+                                     ", and should be whole numbers [N, 2]");
 }
 
 }  // namespace penstock::coords

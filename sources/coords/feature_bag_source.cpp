@@ -137,6 +137,7 @@ void FeatureBagSource::Impl::leave_out(coords::BagTable table) {
   if (table.guessed_column)
     notes.push_back(options.labels + ": the column \"" + *table.guessed_column +
                     "\" is taken for the slides' names; `slide_column` says which one is meant");
+  notes.insert(notes.end(), table.notes.begin(), table.notes.end());
 }
 
 void FeatureBagSource::Impl::measure() {
@@ -188,6 +189,10 @@ void FeatureBagSource::Impl::hash() {
   for (const BagColumn& column : columns) {
     identity = XXH3_64bits_withSeed(column.whole.data(), column.whole.size() * sizeof(std::int64_t), identity);
     identity = XXH3_64bits_withSeed(column.numbers.data(), column.numbers.size() * sizeof(float), identity);
+    for (std::size_t number = 0; number < column.field.classes.size(); ++number) {
+      const std::string_view name = column.field.classes[number];
+      identity = XXH3_64bits_withSeed(name.data(), name.size(), identity);
+    }
   }
 }
 

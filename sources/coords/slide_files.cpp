@@ -1,7 +1,10 @@
 #include "slide_files.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -13,35 +16,67 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool is_file_of_slide(const fs::directory_entry& entry) {
-  const fs::path name = entry.path().filename();
-  std::error_code failed;
-  return name.extension() == ".h5" && !name.string().starts_with('.') && entry.is_regular_file(failed);
+Error file_problem(std::string_view source, const fs::path& file, Errc code, const std::string& why) {
+  return Error(code, why).with_source(source).with_file(file.string());
 }
 
-// Those in a folder and in those below it; or there alone.
-std::vector<std::string> files_in(const fs::path& folder, bool below, std::string_view source) {
-  std::vector<std::string> files;
+bool is_hidden(const fs::directory_entry& entry) { return entry.path().filename().string().starts_with('.'); }
+
+// A link that leads nowhere is a slide whose file is gone.
+bool is_file_of_slide(const fs::directory_entry& entry) {
   std::error_code failed;
-  const auto look = [&](auto entries) {
-    for (auto entry = std::move(entries); !failed && entry != decltype(entry)(); entry.increment(failed))
-      if (is_file_of_slide(*entry)) files.push_back(entry->path().string());
-  };
-  if (below)
-    look(fs::recursive_directory_iterator(folder, failed));
-  else
-    look(fs::directory_iterator(folder, failed));
-  if (failed)
-    throw Error(Errc::io, "the folder can't be listed: " + failed.message())
-        .with_source(source)
-        .with_file(folder.string());
-  std::sort(files.begin(), files.end());
-  return files;
+  return entry.path().extension() == ".h5" &&
+         (entry.is_regular_file(failed) || (entry.is_symlink(failed) && !entry.exists(failed)));
 }
+
+class FolderWalk {
+ public:
+  FolderWalk(std::string_view source, bool below) : source_(source), below_(below) {}
+
+  // Links come last and by their bytes: a folder that has several paths is walked once, by the same one always.
+  std::vector<std::string> files_in(const fs::path& folder) {
+    walk(folder);
+    while (!links_.empty()) walk(links_.extract(links_.begin()).value());
+    std::sort(files_.begin(), files_.end());
+    return std::move(files_);
+  }
+
+ private:
+  void walk(const fs::path& first) {
+    std::vector<fs::path> folders{first};
+    while (!folders.empty()) {
+      const fs::path folder = std::move(folders.back());
+      folders.pop_back();
+      if (is_new(folder)) list(folder, folders);
+    }
+  }
+  bool is_new(const fs::path& folder) {
+    struct stat facts {};
+    return ::stat(folder.c_str(), &facts) != 0 || seen_.emplace(facts.st_dev, facts.st_ino).second;
+  }
+  void list(const fs::path& folder, std::vector<fs::path>& folders) {
+    std::error_code failed;
+    for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
+      std::error_code unknown;
+      if (is_hidden(*entry)) continue;
+      if (is_file_of_slide(*entry))
+        files_.push_back(entry->path().string());
+      else if (below_ && entry->is_directory(unknown))
+        entry->is_symlink(unknown) ? static_cast<void>(links_.insert(entry->path())) : folders.push_back(entry->path());
+    }
+    if (failed) throw file_problem(source_, folder, Errc::io, "the folder can't be listed: " + failed.message());
+  }
+
+  std::string_view source_;
+  bool below_;
+  std::vector<std::string> files_;
+  std::set<fs::path> links_;                // to folders
+  std::set<std::pair<dev_t, ino_t>> seen_;  // folders
+};
 
 std::vector<SlideFile> files_below(const fs::path& folder, std::string_view source) {
   std::vector<SlideFile> found;
-  for (const std::string& file : files_in(folder, true, source)) {
+  for (const std::string& file : FolderWalk(source, true).files_in(folder)) {
     std::string name = fs::path(file).lexically_relative(folder).string();
     name.resize(name.size() - fs::path(file).extension().string().size());
     found.push_back({file, std::move(name)});
@@ -52,16 +87,17 @@ std::vector<SlideFile> files_below(const fs::path& folder, std::string_view sour
 }  // namespace
 
 std::vector<SlideFile> find_slide_files(const std::string& path, const std::string& inner, std::string_view source) {
-  const auto missing = [&](const std::string& why) {
-    return Error(Errc::not_found, why).with_source(source).with_file(path);
-  };
   std::error_code failed;
-  if (!fs::exists(path, failed)) throw missing("there is no such file or folder");
+  if (!fs::exists(path, failed)) throw file_problem(source, path, Errc::not_found, "there is no such file or folder");
   if (!fs::is_directory(path, failed)) return {{path, fs::path(path).stem().string()}};
-  if (!files_in(path, false, source).empty()) return files_below(path, source);
-  if (const fs::path folder = fs::path(path) / inner; fs::is_directory(folder, failed))
-    if (std::vector<SlideFile> found = files_below(folder, source); !found.empty()) return found;
-  throw missing("the folder has no files that end in .h5, nor has its folder `" + inner + "`");
+  if (FolderWalk(source, false).files_in(path).empty())
+    if (const fs::path folder = fs::path(path) / inner; fs::is_directory(folder, failed))
+      if (std::vector<SlideFile> found = files_below(folder, source); !found.empty()) return found;
+  std::vector<SlideFile> found = files_below(path, source);
+  if (found.empty())
+    throw file_problem(source, path, Errc::not_found,
+                       "the folder has no files that end in .h5, nor have the folders in it");
+  return found;
 }
 
 }  // namespace penstock::coords

@@ -13,7 +13,8 @@ struct SlideFile {
 };
 
 /// `path`: a file, or a folder. Of a folder its files that end in .h5 and those of folders in it, by their paths'
-/// bytes; where it has none itself, those of its folder `inner`. Files that begin with a dot are passed over.
+/// bytes; where it has none itself, and its folder `inner` has some, those alone. Links to folders are followed, and no
+/// folder is walked twice. What begins with a dot is passed over; a link that leads nowhere is a file.
 /// @throws Error(not_found | io) of `source`.
 std::vector<SlideFile> find_slide_files(const std::string& path, const std::string& inner, std::string_view source);
 

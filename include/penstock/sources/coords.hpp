@@ -13,9 +13,10 @@ namespace penstock {
 ///
 ///     from(Slides{.files = "cohort/*.svs", .size = 256, .coords = read_coords("clam/patches")})
 ///
-/// `path` is such a file, or a folder: its files that end in `.h5` and those of folders in it, and where it has none
-/// itself those of its folder `patches`, sorted by their paths' bytes; files that begin with a dot are passed over. A
-/// list is of the slide whose name the file has, with the folders that it lies in.
+/// `path` is such a file, or a folder: its files that end in `.h5` and those of folders in it, sorted by their paths'
+/// bytes; where it has none itself, and its folder `patches` has some, those alone. Links to folders are followed, and
+/// no folder is walked twice; files and folders that begin with a dot are passed over. A list is of the slide whose
+/// name the file has, with the folders that it lies in.
 ///
 /// A file has the dataset `coords`, whole numbers [N, 2]: x and y at level 0. How large a place is follows from the
 /// dataset's attributes: `patch_size_level0`, or `patch_size`, `level0_magnification` and `target_magnification`

@@ -27,8 +27,9 @@ namespace penstock {
 struct FeatureBags {
   using Source = class FeatureBagSource;  ///< what it opens
   /// A file, or a folder: its files that end in `.h5` and those of folders in it, by their paths' bytes; where it has
-  /// none itself those of its folder `h5_files`. Files that begin with a dot are passed over. A slide has the name of
-  /// its file without the ending, with the folders that it lies in.
+  /// none itself, and its folder `h5_files` has some, those alone. Links to folders are followed, and no folder is
+  /// walked twice. Files and folders that begin with a dot are passed over. A slide has the name of its file without
+  /// the ending, with the folders that it lies in.
   std::string path;
   // What changes results.
   std::string features = "features";  ///< the dataset of features
@@ -38,16 +39,18 @@ struct FeatureBags {
   /// The field `features` is f32 or f16. None: that of the file which says the dimension. Files of the other one are
   /// converted, to f16 rounding to the nearest.
   std::optional<DType> dtype = {};
-  /// A CSV file with a header and a line for each slide: its columns become fields. Whole numbers become i64, other
-  /// numbers f32, and text the number of a class, i64: classes are numbered from 0 in the order of their names' bytes,
-  /// all lines of the file included, and the schema has their names. An empty cell or "NA" is NaN in a column of other
-  /// numbers than whole ones, else an error. A line names a slide by its name, by the
-  /// end of it where no other has that end ("1" of `A/1`), or by a path that ends in it ("/data/A/1.svs"), with a
-  /// file's ending or without; what could be several slides' is an error. Lines of slides that are not there are passed
-  /// over.
+  /// A CSV file with a header and a line for each slide: its columns become fields. Spaces and tabs around names and
+  /// cells are no part of them. Whole numbers become i64, other numbers f32, and text the number of a class, i64:
+  /// classes are numbered from 0 in the order of their names' bytes, all lines of the file included, and the schema has
+  /// their names. An empty cell or "NA" is missing; so is "N/A", "n/a", "#N/A", "nan", "NaN", "NULL", "null", "None" or
+  /// "none" where all other cells of the column are numbers. What is missing is NaN in a column of other numbers than
+  /// whole ones, else an error. Where text makes classes of a column of which most cells are numbers, `notes` says so.
+  /// A line names a slide by its name, by the end of it where no other has that end ("1" of `A/1`), or by a path that
+  /// ends in it ("/data/A/1.svs"), with the ending of a slide's file, .h5, .pt or .npy, or without; what could be
+  /// several slides' is an error. Lines of slides that are not there are passed over.
   std::string labels = {};
-  /// The column with the slides' names. Empty: that in which most of the slides are named; where two name as many, and
-  /// not the same ones, it has to be said.
+  /// The column with the slides' names. Empty: that in which most of the slides are named, of these the one with the
+  /// fewest lines that name one again. Where two are as good and don't mean the same, it has to be said.
   std::string slide_column = {};
   /// The columns that become fields. Empty: all but `slide_column` and `group`.
   std::vector<std::string> columns = {};
@@ -66,7 +69,8 @@ struct FeatureBags {
 /// The slides of a folder of features. Opening lists files and reads the table; of the files it opens those alone that
 /// say dimension and dtype, none where both are given, and reads no feature. A file is opened when its record is read,
 /// and closed again. The HDF5 library does one thing at a time, so it only says where the data lie: whoever reads a
-/// record reads and decodes them itself, right into the record, and several records are read side by side. Immutable;
+/// record reads and decodes them itself, right into the record, and several records are read side by side. Chunks are
+/// read whole: while a record is read, a file with huge ones takes the memory of one, beside every budget. Immutable;
 /// copies share all; any thread.
 ///
 /// What is wrong with a file is an error of its record alone: one that is gone, or damaged, or that has features of
@@ -104,7 +108,7 @@ class PENSTOCK_API FeatureBagSource {
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
   /// The slides, or what `FeatureBags::group` says of them.
   std::vector<Group> groups() const;
-  /// What was passed over, and where dimension and dtype come from.
+  /// What was passed over, where dimension and dtype come from, and which columns of numbers became classes.
   std::vector<std::string> notes() const;
 
  private:

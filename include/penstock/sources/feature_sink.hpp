@@ -66,7 +66,8 @@ class PENSTOCK_API FeatureSink {
   /// process, and attributes of one name, without a name or above 60,000 bytes; Error(io).
   void begin(std::string_view slide, const std::vector<FeatureAttribute>& attributes = {});
   /// `features` f32 or f16 [n, D] with one D a slide, `coords` i64 [n, 2], x and y. @throws Error(schema_mismatch) for
-  /// others; Error(io) when the disk is full: then `drop` it.
+  /// others, and Error(invalid_argument) for a finite value that would be stored as an infinite f16: none of these rows
+  /// is stored then, and the slide may go on with others; Error(io) when the disk is full: then `drop` it.
   void put(const TensorView& features, const TensorView& coords);
   /// The slide is whole; one that nothing was put for has features [0, 0]. @throws Error(io).
   void end();

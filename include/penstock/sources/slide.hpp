@@ -90,14 +90,17 @@ struct Slides {
   std::array<std::uint8_t, 3> pad_color{255, 255, 255};  ///< RGB, for SlideEdges::pad
   SlideOrder order = SlideOrder::rows;                   ///< of the places of a slide
   /// A CSV file with a header and a line for each slide: its columns become fields, the same for all records of a
-  /// slide. Whole numbers become i64, other numbers f32, and text the number of a class, i64: classes are numbered from
-  /// 0 in the order of their names' bytes, all lines of the file included, and the schema has their names. An empty
-  /// cell or "NA" is NaN in a column of other numbers than whole ones, else an error. A line names a slide by its
-  /// file's name, with ending or without, after the folders above it or without; a name that several files have is an
-  /// error. A relative path has to be the end of the file's. An absolute one of a file that is there means that file,
-  /// or a copy of it with as many bytes. Of a copy, and of a file of another machine, the last parts have to be the
-  /// file's, a folder at least; only where all absolute paths lie in one folder, the file's name is enough. Lines of
-  /// slides that are not there are passed over.
+  /// slide. Spaces and tabs around names and cells are no part of them. Whole numbers become i64, other numbers f32,
+  /// and text the number of a class, i64: classes are numbered from 0 in the order of their names' bytes, all lines of
+  /// the file included, and the schema has their names. An empty cell or "NA" is missing; so is "N/A", "n/a", "#N/A",
+  /// "nan", "NaN", "NULL", "null", "None" or "none" where all other cells of the column are numbers. What is missing is
+  /// NaN in a column of other numbers than whole ones, else an error. Where text makes classes of a column of which
+  /// most cells are numbers, `SlideSource::left_out` says so. A line names a slide by its file's name, with ending or
+  /// without, after the folders above it or without; a name that several files have is an error. A relative path has to
+  /// be the end of the file's. An absolute one of a file that is there means that file, or a copy of it with as many
+  /// bytes. Of a copy, and of a file of another machine, the last parts have to be the file's, a folder at least; only
+  /// where all absolute paths lie in one folder, the file's name is enough. Lines of slides that are not there are
+  /// passed over.
   std::string labels = {};
   /// The column with the slides' names. Empty: that in which most of the slides are named, of these the one with the
   /// fewest lines that name one again, of these the one that names most files with their endings. Where two are as good
@@ -108,8 +111,8 @@ struct Slides {
   /// The column that says which slides belong together, a patient's say, for splits by group. Empty: each slide is a
   /// group.
   std::string group = {};
-  /// The column that says how many micrometres a pixel of level 0 has, 0.05 to 20, in place of what the file says; an
-  /// empty cell, or "NA", leaves it as it is. It becomes no field, unless `columns` names it. Empty: there is none.
+  /// The column that says how many micrometres a pixel of level 0 has, 0.05 to 20, in place of what the file says; a
+  /// cell that is missing leaves it as it is. It becomes no field, unless `columns` names it. Empty: there is none.
   std::string mpp_column = {};
   /// How many micrometres a pixel of level 0 has, of slides that don't say it. 0: these can't be read by `mpp`, nor by
   /// `magnification` where they don't say that of level 0.
@@ -275,8 +278,8 @@ class PENSTOCK_API SlideSource {
   std::vector<std::string> notes() const;
   /// A line for each way in which a file, or a line of `labels`, becomes no record: slides without a line, slides that
   /// are smaller than `size`, lines of slides that are not there. Also said is where lines name slides in a folder in
-  /// which none lies, and which column was taken for the slides' names where others might be meant. `notes` has these
-  /// lines too.
+  /// which none lies, which column was taken for the slides' names where others might be meant, and which columns of
+  /// numbers became classes. `notes` has these lines too.
   std::vector<std::string> left_out() const;
 
   /// A view of the records that have one of these values in a field: `slide`, a column of whole numbers or classes, or

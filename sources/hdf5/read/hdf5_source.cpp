@@ -330,8 +330,8 @@ void Hdf5Source::read_rows(std::size_t field, std::uint64_t first, std::uint64_t
     throw refuse(Errc::invalid_argument,
                  "the shape of field \"" + wanted.name + "\" varies, so its rows are read one by one");
   if (first > impl_->size || rows > impl_->size - first)
-    throw refuse(Errc::not_found, "there are no records " + std::to_string(first) + " to " +
-                                      std::to_string(first + rows) + "; the source has " + std::to_string(impl_->size));
+    throw refuse(Errc::not_found, "there are no " + std::to_string(rows) + " records from record " +
+                                      std::to_string(first) + " on; the source has " + std::to_string(impl_->size));
   const std::size_t bytes = wanted.shape.elements() * size_of(wanted.dtype);
   if (out.size() != rows * bytes)
     throw refuse(Errc::invalid_argument, std::to_string(rows) + " rows of \"" + wanted.name + "\" have " +

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "library/errors.hpp"
@@ -106,6 +110,7 @@ void FeatureFile::put(const TensorView& features, const TensorView& coords) {
   if (coords.dtype != DType::i64 || c.rank() != 2 || c[1] != 2 || c[0] != f[0])
     refuse("the coords are " + std::string(to_string(coords.dtype)) + c.to_string() + " beside features " +
            f.to_string());
+  refuse_beyond_half(features);
   const LibraryLock lock;
   if (!features_) make(static_cast<std::uint64_t>(f[1]));
   if (static_cast<std::uint64_t>(f[1]) != facts_.dimension)
@@ -114,6 +119,20 @@ void FeatureFile::put(const TensorView& features, const TensorView& coords) {
   append(features_.get(), number_type_of(features.dtype).get(), features);
   append(coords_.get(), number_type_of(DType::i64).get(), coords);
   facts_.features += static_cast<std::uint64_t>(f[0]);
+}
+
+void FeatureFile::refuse_beyond_half(const TensorView& features) const {
+  if (options_.dtype != DType::f16 || features.dtype != DType::f32) return;
+  constexpr float first_infinite = 65520;  // rounded to the nearest
+  const std::span<const float> values(reinterpret_cast<const float*>(features.data), features.shape.elements());
+  const auto beyond = std::ranges::find_if(
+      values, [](float value) { return std::abs(value) >= first_infinite && std::isfinite(value); });
+  if (beyond == values.end()) return;
+  const std::int64_t at = beyond - values.begin(), width = features.shape[1];
+  throw error_in(path_, Errc::invalid_argument,
+                 "row " + std::to_string(at / width) + " of the features has " + std::to_string(*beyond) +
+                     " in column " + std::to_string(at % width) +
+                     ", which f16 does not hold: store f32, or make the values smaller");
 }
 
 void FeatureFile::append(hid_t dataset, hid_t type, const TensorView& rows) {

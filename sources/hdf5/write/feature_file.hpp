@@ -30,13 +30,14 @@ class FeatureFile {
   FeatureFile& operator=(const FeatureFile&) = delete;
   ~FeatureFile();
 
-  /// @throws Error(schema_mismatch | io).
+  /// @throws Error(schema_mismatch | invalid_argument | io); nothing is written then, but for io.
   void put(const TensorView& features, const TensorView& coords);
   /// The file is whole, and closed. @throws Error(io).
   FeatureFacts close();
 
  private:
   void make(std::uint64_t dimension);
+  void refuse_beyond_half(const TensorView& features) const;
   void append(hid_t dataset, hid_t type, const TensorView& rows);
   void must(herr_t status, const char* doing) const;
   Handle must(Handle handle, const char* doing) const;

@@ -1,17 +1,25 @@
 #include "write/feature_list.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <penstock/extend/file_descriptor.hpp>
 #include <penstock/extend/store_files.hpp>
+#include <penstock/extend/system_error.hpp>
 
 #include "library/errors.hpp"
 
@@ -23,6 +31,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view heading = "slide_id,file,features,dimension,dtype,job\n";
 constexpr std::size_t cells_a_line = 6;
+constexpr std::size_t longest_known = 1024;  // of a line: its slide's name twice, and more
 constexpr std::uint64_t any_bytes = std::numeric_limits<std::uint64_t>::max();  // a line for each slide
 
 std::string quoted_cell(const std::string& text) {
@@ -132,20 +141,63 @@ void FeatureList::end(const std::string& slide, const FeatureFacts& facts, const
   list(slide, facts);
 }
 
-void FeatureList::list(const std::string& slide, const FeatureFacts& facts) const {
-  // What a process that was killed has left of a line is cut off.
-  std::string before = read_text(file_, source_name, any_bytes).value_or("");
-  before.resize(before.rfind('\n') + 1);
-  const auto listed = before.find("\n" + quoted_cell(slide) + ",");
-  if (listed != std::string::npos) {  // a slide that was deleted by hand, and made anew
-    before.erase(listed + 1, before.find('\n', listed + 1) - listed);
-    return replace_text(file_, before + line_of(slide, facts), sync_, source_name);
+void FeatureList::list(const std::string& slide, const FeatureFacts& facts) {
+  read_on();
+  const std::string line = line_of(slide, facts);
+  if (read_ == 0) return replace_text(file_, std::string(heading) + line, sync_, source_name);
+  if (listed_.contains(slide)) {  // a slide that was deleted by hand, and made anew
+    std::string before = read_text(file_, source_name, any_bytes).value_or("");
+    before.resize(before.rfind('\n') + 1);
+    const auto there = before.find("\n" + quoted_cell(slide) + ",");
+    if (there != std::string::npos) before.erase(there + 1, before.find('\n', there + 1) - there);
+    return replace_text(file_, before + line, sync_, source_name);
   }
-  if (before.empty()) return replace_text(file_, std::string(heading) + line_of(slide, facts), sync_, source_name);
-  OutputFile list(file_, before.size(), source_name);
-  list.append(line_of(slide, facts));
+  // What a process that was killed has left of a line is cut off.
+  OutputFile list(file_, read_, source_name);
+  list.append(line);
   list.flush();
+  take(line);
   if (sync_) list.sync();
+}
+
+// What others have appended since; all of it where the list is another one.
+void FeatureList::read_on() {
+  const auto refuse = [&] { return system_error(errno, "reading the list", file_); };
+  const FileDescriptor list(uninterrupted([&] { return ::open(file_.c_str(), O_RDONLY | O_CLOEXEC); }));
+  struct stat facts {};
+  if (list.get() < 0 && errno != ENOENT) throw refuse();
+  if (list.get() >= 0 && ::fstat(list.get(), &facts) != 0) throw refuse();
+  const std::uint64_t bytes = list.get() < 0 ? 0 : static_cast<std::uint64_t>(facts.st_size);
+  if (bytes < read_ || device_ != facts.st_dev || number_ != facts.st_ino || !goes_on(list.get())) {
+    read_ = 0;
+    listed_.clear();
+  }
+  if (list.get() < 0) return;
+  device_ = facts.st_dev;
+  number_ = facts.st_ino;
+  if (bytes == read_) return;
+  std::string text(bytes - read_, '\0');
+  if (read_whole(list.get(), std::as_writable_bytes(std::span(text)), read_) != text.size()) throw refuse();
+  take(std::string_view(text).substr(0, text.rfind('\n') + 1));
+}
+
+// The last line that was read is where it was. A list that was replaced may have got the old one's number.
+bool FeatureList::goes_on(int descriptor) const {
+  std::string there(last_line_.size(), '\0');
+  return read_whole(descriptor, std::as_writable_bytes(std::span(there)), last_begin_) == there.size() &&
+         there == last_line_;
+}
+
+// Whole lines, after those that were read.
+void FeatureList::take(std::string_view text) {
+  if (text.empty()) return;
+  for (const auto& cells : lines_of(text))
+    if (cells.size() == cells_a_line) listed_.insert(cells[0]);
+  const std::size_t before_last = text.rfind('\n', text.size() - 2);
+  const std::size_t begin = text.size() < 2 || before_last == std::string_view::npos ? 0 : before_last + 1;
+  last_line_ = text.substr(begin, longest_known);
+  last_begin_ = read_ + begin;
+  read_ += text.size();
 }
 
 }  // namespace penstock::hdf5

@@ -143,13 +143,13 @@ class FeatureSink::Impl {
       throw hdf5::error_in(options_.folder, Errc::invalid_argument, "no slide was begun; begin(slide) comes first");
     if (failed_) throw hdf5::error_in(file(slide_), Errc::closed, "writing this slide failed before; drop() it");
   }
-  // A tensor that does not fit is refused before anything is written.
+  // A tensor that does not fit, or values that don't, are refused before anything is written.
   template <class Act>
   void guarded(const Act& act) {
     try {
       act();
     } catch (const Error& error) {
-      failed_ = error.code() != Errc::schema_mismatch;
+      failed_ = error.code() != Errc::schema_mismatch && error.code() != Errc::invalid_argument;
       throw;
     } catch (...) {
       failed_ = true;

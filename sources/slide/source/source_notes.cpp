@@ -139,6 +139,7 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
   if (table.other_lines != 0)
     lines.push_back(counted(table.other_lines, "line") + " of " + options.labels +
                     " passed over: no slide has that name");
+  lines.insert(lines.end(), table.notes.begin(), table.notes.end());
   lines.insert(lines.end(), unknown_classes_.begin(), unknown_classes_.end());
   if (const auto count = std::ranges::count_if(slides, &SlideFile::passed_over); count != 0)
     lines.push_back(counted(static_cast<std::size_t>(count), "slide") +

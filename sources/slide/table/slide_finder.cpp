@@ -3,13 +3,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <filesystem>
 #include <optional>
 #include <unordered_set>
 #include <utility>
 
+#include "common/slide_endings.hpp"
 #include "table/slide_names.hpp"
 
 namespace penstock::slide {
@@ -21,17 +20,6 @@ constexpr int most_folders = 32;
 
 // "a/b/../c//d" is "a/c/d".
 std::string plain(const std::string& path) { return std::filesystem::path(path).lexically_normal().generic_string(); }
-
-bool has_ending_of_slides(const std::string& path) {
-  constexpr std::array<std::string_view, 15> endings{".svs", ".tif", ".tiff",    ".ndpi", ".mrxs",
-                                                     ".scn", ".bif", ".svslide", ".vms",  ".vmu",
-                                                     ".dcm", ".czi", ".jp2",     ".btf",  ".qptiff"};
-  const std::size_t dot = path.rfind('.');
-  if (dot == std::string::npos) return false;
-  std::string ending = path.substr(dot);
-  for (char& letter : ending) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return std::ranges::find(endings, ending) != endings.end();
-}
 
 struct FileFacts {
   std::pair<std::uint64_t, std::uint64_t> id;  // device and number
@@ -52,12 +40,6 @@ void add(std::unordered_map<std::string, std::size_t>& ends, std::string end, st
 
 }  // namespace
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 SlideFinder::SlideFinder(std::span<const std::string> paths) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const auto file = facts_of(paths[i]);
@@ -75,16 +57,15 @@ SlideFinder::SlideFinder(std::span<const std::string> paths) {
   }
 }
 
-SlideFinder::Found SlideFinder::find(std::span<const std::string> cells) const {
-  Found found;
+common::FoundSlides SlideFinder::find(std::span<const std::string> cells) const {
+  common::FoundSlides found;
   // The folder of all absolute paths, where there is but one.
   std::optional<std::string> folder;
   bool one_folder = true;
   std::vector<std::string> paths;
   for (const std::string& cell : cells) {
     // Most cells of a table are no paths.
-    std::string path(trimmed(cell));
-    paths.push_back(path.find('/') == std::string::npos ? std::move(path) : plain(path));
+    paths.push_back(cell.find('/') == std::string::npos ? cell : plain(cell));
     if (!paths.back().starts_with('/')) continue;
     const std::string of_this = paths.back().substr(0, paths.back().rfind('/') + 1);
     one_folder = one_folder && (!folder || *folder == of_this);
@@ -123,7 +104,7 @@ SlideFinder::Found SlideFinder::find(std::span<const std::string> cells) const {
 SlideFinder::Match SlideFinder::find_end(const std::string& end) const {
   if (const auto found = with_ending_.find(end); found != with_ending_.end()) return {found->second, Ending::own};
   if (const auto found = without_.find(end); found != without_.end()) return {found->second, Ending::none};
-  if (!has_ending_of_slides(end)) return {};
+  if (!common::has_ending_of_slides(end)) return {};
   const auto found = without_.find(without_ending(end));
   return found == without_.end() ? Match{} : Match{found->second, Ending::another};
 }

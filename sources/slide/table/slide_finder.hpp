@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,10 +11,9 @@
 #include <utility>
 #include <vector>
 
-namespace penstock::slide {
+#include "common/slide_lines.hpp"
 
-/// A cell without spaces and tabs around it.
-std::string_view trimmed(std::string_view text);
+namespace penstock::slide {
 
 /// Finds slides by what a table calls them. Takes time in proportion to the bytes of paths and cells.
 ///
@@ -26,17 +24,12 @@ std::string_view trimmed(std::string_view text);
 /// name of the file alone.
 class SlideFinder {
  public:
-  static constexpr std::size_t nobody = static_cast<std::size_t>(-1);
-  static constexpr std::size_t several = static_cast<std::size_t>(-2);  ///< any of which it could be
+  static constexpr std::size_t nobody = common::nobody, several = common::several;
 
   explicit SlideFinder(std::span<const std::string> paths);
 
-  struct Found {
-    std::vector<std::size_t> slides;  ///< of each cell
-    std::size_t exact = 0;            ///< how many cells name a slide's file with its ending
-    std::string elsewhere;            ///< a folder of paths that were taken by their ends; empty: none was
-  };
-  Found find(std::span<const std::string> cells) const;
+  /// `exact` are cells that name a slide's file with its ending.
+  common::FoundSlides find(std::span<const std::string> cells) const;
 
  private:
   using Ends = std::unordered_map<std::string, std::size_t>;

@@ -129,14 +129,20 @@ TEST_CASE("tables that can't be right are refused with what to do") {
   CHECK(has(refusal("slide,y\na,1\nb,\n"), "has no value in the column \"y\""));
   CHECK(has(refusal("slide,y\na,1\nb,NA\n"), "has no value in the column \"y\""));
   CHECK(has(refusal("slide,y\na,u\nb,\n"), "has no value in the column \"y\""));
-  CHECK(has(refusal("slide,y\na,1\nb,1e300\n"), "that f32 does not hold: 1e300"));
+  CHECK(has(refusal("slide,y\na,1\nb,1e300\n"), "that neither i64 nor f32 holds: 1e300"));
   CHECK(has(refusal("slide,p,y\na,1,1\nb,,2\n", {.path = "", .group = "p"}), "which says what slides belong together"));
   CHECK(has(refusal("slide,y\na,1\nb,2\n", {.path = "", .columns = {"z"}}),
             "there is no column \"z\"; the columns are slide, y"));
   CHECK(has(refusal("slide,y,y\na,1,2\nb,2,3\n"), "two columns have the name \"y\""));
   CHECK(has(refusal("slide,other\na,b\nb,a\n"), "both name slides, and not the same ones"));
   CHECK(has(refusal("slide,features\na,1\nb,2\n"), "name other columns"));
-  CHECK(has(refusal("slide,y\n"), "no column has the name"));
+  CHECK(has(refusal("slide,y\n"), "it has a header, and no lines"));
+  CHECK(has(refusal("slide;y\na;1\nb;2\n"), "has one column, \"slide;y\": are its cells separated by `;`?"));
+  CHECK(has(refusal("slide;y\na;1\nb;2\n", {.path = "", .slide_column = "slide"}), "separated by `;`?"));
+  CHECK(has(refusal("slide\ty\na\t1\nb\t2\n"), "are its cells separated by tabs?"));
+  CHECK(has(refusal("slide,y\ra,1\rb,2\r"), "its lines end in CR alone"));
+  CHECK(has(refusal("slide,y\nc,1\nd,2\n"), "say which one is meant in `slide_column`"));
+  CHECK(has(refusal("slide,y\na,1\nb,1e400\n"), "that neither i64 nor f32 holds: 1e400"));
   folder.write("t.csv", "slide,other\na,b\nb,a\n");
   const FeatureBagSource said({.path = folder / "features", .labels = folder / "t.csv", .slide_column = "other"});
   CHECK(said.labels("slide") == Whole{1, 0});
@@ -150,4 +156,97 @@ TEST_CASE("tables that can't be right are refused with what to do") {
   CHECK(left.key(0) == "b");
   CHECK(read_sample(left, 0)["features"].shape == Shape{2, 4});
   CHECK(left.notes().front() == "1 slide left out, without a line in " + folder / "t.csv" + ": a");
+}
+
+TEST_CASE("what follows a dot is part of a slide's name where no file ends in it") {
+  const TempFolder folder;
+  write_features(folder, {"S1", "S2.5"});
+  const std::string files = folder / "features/h5_files";
+  std::filesystem::create_directories(files + "/A");
+  std::filesystem::copy(files + "/S1.h5", files + "/A/S1.1.h5");
+  const auto lines = [&](const std::string& text) {
+    folder.write("t.csv", "slide,y\n" + text);
+    const FeatureBagSource source(
+        {.path = files, .labels = folder / "t.csv", .unlisted = FeatureBags::Unlisted::leave_out});
+    std::string found;
+    for (std::uint64_t i = 0; i < source.size(); ++i)
+      found += source.key(i) + "=" + std::to_string(source.labels("y")->at(i)) + " ";
+    return found;
+  };
+  CHECK(mentions(error_of([&] { lines("S1.5,1\n"); }), "no column has the name of a slide in it"));
+  CHECK(lines("S1,0\nS1.5,1\nS2.5,2\n") == "S1=0 S2.5=2 ");
+  CHECK(lines("S1.1,3\n") == "A/S1.1=3 ");
+  CHECK(lines("S1.1.svs,3\nS1.pt,4\nS2.5.OME.TIF,5\n") == "A/S1.1=3 S1=4 ");
+  for (const char* const ending : {".h5", ".pt", ".npy", ".svs", ".SVS", ".ome.tif", ".qptiff"}) {
+    CAPTURE(ending);
+    CHECK(lines("S2.5" + std::string(ending) + ",6\n") == "S2.5=6 ");
+  }
+  CHECK(mentions(error_of([&] { lines("S2.5.txt,1\n"); }), "no column has the name of a slide in it"));
+}
+
+TEST_CASE("names of columns and cells have no spaces around them") {
+  const TempFolder folder;
+  write_features(folder, {"a", "b"});
+  folder.write("t.csv", "slide , label ,\tp\na , x, 1\n b,y ,2\n");
+  const FeatureBagSource source(
+      {.path = folder / "features", .labels = folder / "t.csv", .slide_column = "slide", .group = "p"});
+  CHECK(source.schema().at("label").classes == ClassNames({"x", "y"}));
+  CHECK(source.labels("label") == Whole{0, 1});
+  CHECK(source.groups() == std::vector<Group>{{"1", 1}, {"2", 2}});
+}
+
+TEST_CASE("a word for a missing number leaves a column one of numbers, and other words are told") {
+  const TempFolder folder;
+  write_features(folder, {"a", "b", "c", "d"});
+  const auto open = [&](const std::vector<std::string>& cells) {
+    std::string text = "slide,y\n";
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      text += std::string(1, static_cast<char>('a' + i)) + "," + cells[i] + "\n";
+    folder.write("t.csv", text);
+    return FeatureBagSource({.path = folder / "features",
+                             .dimension = 4,
+                             .dtype = DType::f32,
+                             .labels = folder / "t.csv",
+                             .slide_column = "slide"});
+  };
+  for (const char* const word : {"N/A", "n/a", "#N/A", "nan", "NaN", "NULL", "null", "None", "none", "NA", ""}) {
+    CAPTURE(word);
+    const FeatureBagSource numbers = open({"1.5", "2", word, "4"});
+    CHECK(numbers.schema().at("y") == Field{"y", DType::f32, {}});
+    CHECK(std::isnan(*read_sample(numbers, 2)["y"].as<const float, 0>().data()));
+    CHECK(*read_sample(numbers, 3)["y"].as<const float, 0>().data() == 4);
+    CHECK(numbers.notes().empty());
+    CHECK(mentions(error_of([&] { open({"1", "2", word, "4"}); }), "t.csv:00000004 has no value in the column \"y\""));
+    const bool no_class = *word == '\0' || std::string(word) == "NA";
+    if (no_class) continue;
+    const FeatureBagSource classes = open({"up", "down", word, "1"});
+    CHECK(classes.schema().at("y").classes.size() == 4);
+    CHECK(classes.notes().empty());
+  }
+  CHECK(open({"none", "none", "None", "none"}).schema().at("y").classes == ClassNames({"None", "none"}));
+  CHECK(open({"nan", "nan", "NaN", "nan"}).schema().at("y").dtype == DType::f32);
+  const FeatureBagSource told = open({"1", "2", "unknown", "N/A"});
+  CHECK(told.schema().at("y").classes.size() == 4);
+  REQUIRE(told.notes().size() == 1);
+  CHECK(told.notes()[0] == folder / "t.csv" +
+                               ": the column \"y\" becomes numbers of classes, though most of its cells are numbers: "
+                               "t.csv:00000004 has \"unknown\"");
+  CHECK(open({"1", "2", "3", "10%"}).notes().size() == 1);
+  CHECK(open({"1", "\"1,000\"", "3", "4"}).notes().size() == 1);
+  CHECK(open({"1", "2", "x", "y"}).notes().empty());
+}
+
+TEST_CASE("the names of classes are part of the identity") {
+  const TempFolder folder;
+  write_features(folder, {"a", "b"});
+  const auto identity = [&](const std::string& text) {
+    folder.write("t.csv", text);
+    return FeatureBagSource({.path = folder / "features", .labels = folder / "t.csv", .slide_column = "slide"})
+        .identity();
+  };
+  const std::uint64_t first = identity("slide,y\na,benign\nb,tumor\n");
+  CHECK(identity("slide,y\nb,tumor\na,benign\n") == first);
+  CHECK(identity("slide,y\na,apple\nb,pear\n") != first);
+  CHECK(identity("slide,y\na,benig\nb,ntumor\n") != first);
+  CHECK(identity("slide,y\na,0\nb,1\n") != first);
 }

@@ -136,6 +136,7 @@ def bad_bags(folder):
         "scalar": (numpy.float32(1), places(1, "i8")),
         "fewer": (good, places(3, "i8")),
         "floats": (good, places(4, "f8")),
+        "one_more": (good[None], places(4, "i8")[None]),
         "triples": (good, numpy.zeros((4, 3), "i8")),
         "far": (good, numpy.full((4, 2), 2**63, "u8")),
     }

@@ -213,8 +213,9 @@ TEST_CASE("what is wrong with one slide is that record's error, with its file an
   CHECK(mentions(error_in("vector"), "`features` are f32 [8][]"));
   CHECK(error_in("scalar").code() == Errc::unsupported);
   CHECK(mentions(error_in("fewer"), "it has 4 rows of `features`, and 3 of `coords`"));
-  CHECK(mentions(error_in("floats"), "`coords` are f64 [N][2]"));
-  CHECK(mentions(error_in("triples"), "`coords` are i64 [N][3]"));
+  CHECK(mentions(error_in("floats"), "`coords` are f64 [4][2]"));
+  CHECK(mentions(error_in("triples"), "`coords` are i64 [4][3]"));
+  CHECK(mentions(error_in("one_more"), "`coords` are i64 [1][4, 2], and should be whole numbers [N, 2]"));
   CHECK(mentions(error_in("far"), "beyond any slide"));
   CHECK(error_in("no_coords").code() == Errc::not_found);
   CHECK(error_in("no_features").code() == Errc::not_found);
@@ -266,4 +267,53 @@ TEST_CASE("the first file with rows that can be read says dimension and dtype") 
   CHECK(error_of([&] { FeatureBagSource({}); }).code() == Errc::invalid_argument);
   CHECK(error_of([&] { FeatureBagSource({.path = in, .dtype = DType::f64}); }).code() == Errc::invalid_argument);
   CHECK(error_of([&] { FeatureBagSource({.path = in, .group = "patient"}); }).code() == Errc::invalid_argument);
+}
+
+TEST_CASE("folders are walked by links, but not in circles, and what is hidden or gone is told apart") {
+  const TempFolder folder, away;
+  {
+    FeatureSink sink({.folder = folder / "made", .sync = false});
+    for (const char* const slide : {"1", "2"}) {
+      sink.begin(slide);
+      std::vector<float> features(8);
+      std::vector<std::int64_t> coords(4);
+      sink.put({reinterpret_cast<std::byte*>(features.data()), DType::f32, {2, 4}},
+               {reinterpret_cast<std::byte*>(coords.data()), DType::i64, {2, 2}});
+      sink.end();
+    }
+  }
+  const std::filesystem::path made = folder.path() / "made/h5_files", in = folder.path() / "in";
+  std::filesystem::create_directories(in / "A/.snapshot");
+  std::filesystem::create_directories(away.path() / "deep");
+  std::filesystem::copy(made / "1.h5", in / "A/.snapshot/1.h5");
+  std::filesystem::copy(made / "1.h5", in / "A/1.h5");
+  std::filesystem::copy(made / "2.h5", away.path() / "deep/2.h5");
+  const auto names = [&](const std::string& path) {
+    const FeatureBagSource source({.path = path});
+    std::string found;
+    for (std::uint64_t i = 0; i < source.size(); ++i) found += source.key(i) + " ";
+    return found;
+  };
+  // Folders alone, without a file beside them.
+  CHECK(names(in) == "A/1 ");
+  std::filesystem::create_symlink("nowhere/3.h5", in / "3.h5");
+  std::filesystem::create_directory_symlink(away.path(), in / "B");
+  std::filesystem::create_directory_symlink(away.path(), in / "C");
+  std::filesystem::create_directory_symlink(in, away.path() / "back");
+  std::filesystem::create_directory_symlink(in / "A", in / "0");
+  std::filesystem::create_symlink(made / "2.h5", in / "4.h5");
+  CHECK(names(in) == "3 4 A/1 B/deep/2 ");
+  const FeatureBagSource source({.path = in});
+  const Error gone = error_of([&] { (void)read_sample(source, 0); });
+  CHECK(gone.code() == Errc::not_found);
+  CHECK(gone.sample_scoped());
+  CHECK(gone.key() == "3");
+  CHECK(read_sample(source, 3)["features"].shape == Shape{2, 4});
+  // CLAM's folder beside others.
+  std::filesystem::remove(in / "3.h5");
+  std::filesystem::remove(in / "4.h5");
+  std::filesystem::create_directory(in / "h5_files");
+  CHECK(names(in) == "A/1 B/deep/2 ");
+  std::filesystem::copy(made / "2.h5", in / "h5_files/5.h5");
+  CHECK(names(in) == "5 ");
 }

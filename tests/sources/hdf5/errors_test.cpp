@@ -210,6 +210,10 @@ TEST_CASE("past the end there is no record") {
       CHECK(error.code() == Errc::not_found);
       CHECK(error.index() == source.size());
       CHECK(code_of([&] { (void)read_sample(source, ~std::uint64_t{0}); }) == Errc::not_found);
+      std::vector<std::byte> room(2 * sizeof(float));
+      const Error far = error_of([&] { source.read_rows(0, ~std::uint64_t{0}, 1, room); });
+      CHECK(far.code() == Errc::not_found);
+      CHECK(mentions(far, "there are no 1 records from record 18446744073709551615 on; the source has "));
     }
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -132,6 +133,112 @@ TEST_CASE("the list of slides may have any length") {
   CHECK(std::ranges::count(list, '\n') == 8);
   CHECK(FeatureSink(options).has("g"));
   CHECK(text_in(folder / "out/metadata.csv") == list);
+}
+
+TEST_CASE("what others list is read once, however many slides there are") {
+  // Bytes that this process has read; the system counts them.
+  const auto bytes_read = [] {
+    std::string name;
+    std::uint64_t bytes = 0;
+    std::ifstream("/proc/self/io") >> name >> bytes;
+    return bytes;
+  };
+  if (bytes_read() == 0) PENSTOCK_SKIP("the system counts no bytes that are read");
+  // Two processes, as it were, that take turns; what is read for each slide has to stay what it is.
+  const auto read_for = [&](int slides) {
+    const TempFolder folder;
+    const FeatureSinkOptions options{.folder = folder / "out", .job = std::string(20'000, 'j'), .sync = false};
+    FeatureSink one(options), two(options);
+    const std::uint64_t before = bytes_read();
+    for (int i = 0; i < slides; ++i) write_slide(i % 2 == 0 ? one : two, "s" + std::to_string(i), 1);
+    const std::uint64_t read = bytes_read() - before;
+    const std::string list = text_in(folder / "out/metadata.csv");
+    CHECK(std::ranges::count(list, '\n') == slides + 1);
+    return read;
+  };
+  const std::uint64_t few = read_for(20), many = read_for(80);
+  CAPTURE(few, many);
+  CHECK(many < 6 * few);
+}
+
+TEST_CASE("a list that was changed by others is read anew") {
+  const TempFolder folder;
+  const std::string list = folder / "out/metadata.csv", slides = folder / "out/h5_files/";
+  const auto line = [](const std::string& slide, int rows) {
+    return slide + ",h5_files/" + slide + ".h5," + std::to_string(rows) + ",6,f32,\n";
+  };
+  const std::string heading = "slide_id,file,features,dimension,dtype,job\n";
+  FeatureSink one({.folder = folder / "out"}), two({.folder = folder / "out"});
+  write_slide(one, "a", 1);
+  write_slide(two, "b", 2);
+  write_slide(one, "slide_id", 3);
+  CHECK(text_in(list) == heading + line("a", 1) + line("b", 2) + line("slide_id", 3));
+  // A slide that was deleted and is made anew, by who listed it and by another, stands there once.
+  std::filesystem::remove(slides + "a.h5");
+  write_slide(two, "a", 4);
+  CHECK(text_in(list) == heading + line("b", 2) + line("slide_id", 3) + line("a", 4));
+  std::filesystem::remove(slides + "b.h5");
+  write_slide(one, "b", 5);
+  std::filesystem::remove(slides + "slide_id.h5");
+  write_slide(one, "slide_id", 6);
+  write_slide(two, "c", 7);
+  CHECK(text_in(list) == heading + line("a", 4) + line("b", 5) + line("slide_id", 6) + line("c", 7));
+  // One that is shorter, another one of the same length, none.
+  folder.write("out/metadata.csv", heading + line("b", 5));
+  write_slide(two, "d", 8);
+  CHECK(text_in(list) == heading + line("b", 5) + line("d", 8));
+  folder.write("out/metadata.csv", heading + line("e", 5) + line("g", 8));
+  write_slide(two, "e", 9);
+  CHECK(text_in(list) == heading + line("g", 8) + line("e", 9));
+  write_slide(two, "h", 1);
+  folder.write("out/replacing.csv", heading + line("i", 8) + line("e", 9) + line("h", 1));
+  std::filesystem::rename(folder / "out/replacing.csv", list);
+  write_slide(two, "i", 2);
+  CHECK(text_in(list) == heading + line("e", 9) + line("h", 1) + line("i", 2));
+  std::filesystem::remove(list);
+  write_slide(one, "f", 1);
+  CHECK(text_in(list) == heading + line("f", 1));
+  // Half of a long line: what was cut off is not made up with zeros.
+  const TempFolder other;
+  FeatureSink longer({.folder = other / "out", .job = std::string(5000, 'j')});
+  write_slide(longer, "a", 1);
+  write_slide(longer, "b", 1);
+  const std::string both = text_in(other / "out/metadata.csv");
+  other.write("out/metadata.csv", both.substr(0, both.size() - 10));
+  write_slide(longer, "c", 1);
+  CHECK(text_in(other / "out/metadata.csv").find("\nc,h5_files/c.h5,1,6,f32,j") == both.rfind("\nb,"));
+}
+
+TEST_CASE("values that f16 does not hold are refused before a row is stored") {
+  const TempFolder folder;
+  FeatureSink sink({.folder = folder / "out", .dtype = DType::f16, .sync = false});
+  sink.begin("a");
+  put_rows(sink, 0, 2);
+  Rows rows(0, 4);
+  const auto refused = [&](float value) {
+    rows.values[2 * 6 + 3] = value;
+    const Error error = error_of([&] { sink.put(rows.features, rows.coords); });
+    CHECK(error.code() == Errc::invalid_argument);
+    return std::string(error.what());
+  };
+  CHECK(refused(1e6f).find("row 2 of the features has 1000000") != std::string::npos);
+  CHECK(refused(-65520).find("in column 3, which f16 does not hold") != std::string::npos);
+  // The largest that does not become infinite; what is infinite already, or no number, is kept.
+  rows.values[2 * 6 + 3] = 65519;
+  rows.values[2 * 6 + 4] = std::numeric_limits<float>::infinity();
+  rows.values[2 * 6 + 5] = std::numeric_limits<float>::quiet_NaN();
+  sink.put(rows.features, rows.coords);
+  sink.end();
+  const Hdf5Source source({.path = sink.file("a")});
+  REQUIRE(source.size() == 6);
+  const OwnedSample row = read_sample(source, 4);
+  CHECK(from_half(row["features"].as<Half, 1>()(3).bits) == 65504);
+  CHECK(from_half(row["features"].as<Half, 1>()(4).bits) == std::numeric_limits<float>::infinity());
+  FeatureSink wide({.folder = folder / "wide", .sync = false});
+  wide.begin("a");
+  rows.values[0] = 1e30f;
+  wide.put(rows.features, rows.coords);
+  wide.end();
 }
 
 TEST_CASE("a slide that was not ended is not there and is begun anew") {

@@ -221,6 +221,10 @@ TEST_CASE("tables that can't be what is meant are refused") {
   refused("slide,label\na,1\nb,2\n", "there is no column \"patient\"; the columns are slide, label",
           {.group = "patient"});
   refused("slide,label\na,1\nb,2\n", "there is no column \"grade\"", {.columns = {"grade"}});
+  refused("slide,label\n", "it has a header, and no lines");
+  refused("slide;label\na;1\nb;2\n", "the header has one column, \"slide;label\": are its cells separated by `;`?");
+  refused("slide\tlabel\na\t1\nb\t2\n", "are its cells separated by tabs?");
+  refused("slide,label\ra,1\rb,2\r", "its lines end in CR alone");
   refused("slide,label,p\na,1,\nb,2,p\n", "which says what slides belong together", {.group = "p"});
   CHECK(code_of([&] {
           SlideSource source({.files = cohort.folder / "*.svs", .labels = cohort.folder / "none.csv"});
@@ -234,4 +238,27 @@ TEST_CASE("what a table says is part of the identity") {
   CHECK(cohort.open("slide,label\na,1\nb,3\n").identity() != first);
   CHECK(cohort.open("slide,grade\na,1\nb,2\n").identity() != first);
   CHECK(cohort.open("slide,label\na,one\nb,two\n").identity() != cohort.open("slide,label\na,one\nb,tow\n").identity());
+}
+
+TEST_CASE("a word for a missing number leaves a column one of numbers, and other words are told of slides") {
+  const Cohort cohort({"a.svs", "b.svs", "c.svs"});
+  const SlideSource source = cohort.open(
+      "slide.svs , months , count , kind\n"
+      "a.svs,1.5,1,none\n"
+      "b.svs,N/A,unknown,low\n"
+      "c.svs,3,2,N/A\n");
+  CHECK(source.schema().to_string() ==
+        "{image: u8[64, 64, 3], slide: i64[], x: i64[], y: i64[], months: f32[], count: i64[], kind: i64[]}");
+  const std::vector<float> months = values<float>(source, "months");
+  CHECK(months[0] == 1.5f);
+  CHECK(std::isnan(months[1]));
+  CHECK(source.schema().at("kind").classes == ClassNames{"N/A", "low", "none"});
+  CHECK(source.schema().at("count").classes == ClassNames{"1", "2", "unknown"});
+  const std::vector<std::string> told = source.left_out();
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].find("the column \"count\" becomes numbers of classes") != std::string::npos);
+  CHECK(told[0].find("cohort.csv:00000003 has \"unknown\"") != std::string::npos);
+  const SlideSource sized = cohort.open("slide,mpp\na.svs,0.5\nb.svs,NaN\nc.svs,null\n", {.mpp_column = "mpp"});
+  CHECK(sized.slides().size() == 3);
+  CHECK(code_of([&] { cohort.open("slide,n\na.svs,1\nb.svs,none\nc.svs,2\n"); }) == Errc::invalid_argument);
 }
