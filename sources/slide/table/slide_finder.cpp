@@ -41,6 +41,8 @@ void add(std::unordered_map<std::string, std::size_t>& ends, std::string end, st
 }  // namespace
 
 SlideFinder::SlideFinder(std::span<const std::string> paths) {
+  const std::vector<std::string> names = names_of_slides(paths);
+  for (std::size_t i = 0; i < names.size(); ++i) names_.emplace(names[i], i);
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const auto file = facts_of(paths[i]);
     if (file) files_.emplace(file->id, i);
@@ -87,6 +89,8 @@ common::FoundSlides SlideFinder::find(std::span<const std::string> cells) const 
     } else if (!path.empty()) {
       while (path.starts_with("../")) path.erase(0, 3);
       match = find_end(path);
+      if (const auto named = names_.find(path); match.slide == several && named != names_.end())
+        match.slide = named->second;
     }
     matches.push_back(match);
   }

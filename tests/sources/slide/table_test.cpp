@@ -135,6 +135,11 @@ TEST_CASE("a path in a table is that of a slide, not of another with its name") 
   refused("P1.2,5\n", {"C/P1.svs"}, "no column has the name of a slide");
   refused("1.svs,5\nA/1.svs,6\n", {"A/1.svs", "B/1.svs"},
           "calls a slide \"1.svs\", which any of several could be; say more of its path");
+  // A name that is whole, though the other's path ends so.
+  write_slide(folder / "1.svs", {.width = 64, .height = 64});
+  CHECK(labels("1,5\nA/1,6\n", {"1.svs", "A/1.svs"}) == Whole{5, 6});
+  CHECK(labels("./1,5\nA/1,6\n", {"1.svs", "A/1.svs"}) == Whole{5, 6});
+  refused("/x/1,5\nA/1,6\n", {"1.svs", "A/1.svs"}, "which any of several could be");
   // A folder of another machine.
   const SlideSource moved = open("/x/1.svs,5\n/x/2.svs,6\n", {"A/1.svs", "A/2.svs"});
   CHECK(*moved.labels("label") == Whole{5, 6});
