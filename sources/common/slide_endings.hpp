@@ -10,9 +10,9 @@ namespace penstock::common {
 
 namespace slide_endings {
 
-constexpr std::array<std::string_view, 15> slides{".svs", ".tif", ".tiff",    ".ndpi", ".mrxs",
-                                                  ".scn", ".bif", ".svslide", ".vms",  ".vmu",
-                                                  ".dcm", ".czi", ".jp2",     ".btf",  ".qptiff"};
+constexpr std::array<std::string_view, 22> slides{
+    ".svs", ".tif", ".tiff", ".ndpi",   ".mrxs", ".scn",     ".bif", ".svslide", ".vms",  ".vmu", ".dcm",
+    ".czi", ".jp2", ".btf",  ".qptiff", ".vsi",  ".isyntax", ".kfb", ".sdpc",    ".tmap", ".mds", ".zvi"};
 constexpr std::array<std::string_view, 3> features{".h5", ".pt", ".npy"};
 
 inline bool has_one_of(std::string_view path, const auto& endings) {

@@ -45,8 +45,7 @@ bool fits(std::string_view cell) {
 
 // What the cells of a column are.
 struct Kind {
-  std::size_t numbers = 0, texts = 0, words = 0,
-              words_as_c = 0;  // words: that say in numbers' columns that none is there
+  std::size_t numbers = 0, texts = 0, words = 0;  // words: that say in numbers' columns that none is there
   std::size_t first_text = no_line, first_too_large = no_line;
   bool all_whole = true;
 
@@ -54,21 +53,20 @@ struct Kind {
     for (std::size_t line = 0; line < cells.size(); ++line) {
       const std::string_view cell = cells[line];
       if (is_missing(cell)) continue;
-      if (is_missing_number(cell)) {
-        ++words;
-        words_as_c += is_number(cell);
-      } else if (is_number(cell)) {
+      if (is_number(cell)) {  // "nan" is one, and no whole one
         ++numbers;
         all_whole = all_whole && whole_number_in(cell);
         if (first_too_large == no_line && !fits(cell)) first_too_large = line;
+      } else if (is_missing_number(cell)) {
+        ++words;
       } else if (texts++ == 0) {
         first_text = line;
       }
     }
   }
-  // Words alone are names, but for what is a number in C.
-  bool are_numbers() const { return texts == 0 && (numbers != 0 || words == words_as_c); }
-  bool are_whole() const { return are_numbers() && all_whole && (numbers != 0 || words == 0); }
+  // Words alone are names.
+  bool are_numbers() const { return texts == 0 && (numbers != 0 || words == 0); }
+  bool are_whole() const { return are_numbers() && all_whole; }
 };
 
 std::vector<std::string> classes_in(std::span<const std::string> cells) {
@@ -85,7 +83,7 @@ std::vector<std::string> classes_in(std::span<const std::string> cells) {
 bool is_missing(std::string_view cell) { return cell.empty() || cell == "NA"; }
 
 bool is_missing_number(std::string_view cell) {
-  constexpr std::array<std::string_view, 9> words{"N/A", "n/a", "#N/A", "nan", "NaN", "NULL", "null", "None", "none"};
+  constexpr std::array<std::string_view, 7> words{"N/A", "n/a", "#N/A", "nan", "NaN", "NULL", "null"};
   return is_missing(cell) || std::ranges::find(words, cell) != words.end();
 }
 

@@ -116,8 +116,11 @@ WrittenCoords write_coords(const SlideSource& source, const std::string& folder,
     if (!slide.failure && slide.records == 0) remove_list(clam_file_of(folder, slide), written.notes);
     if (slide.failure) {
       const std::string& file = slide.failure->file();
-      written.notes.push_back("slide " + printable(slide.name) + " has no list: " + slide.failure->cause() +
-                              (file == slide.path ? "" : " (" + file + ")"));
+      const std::string earlier = clam_file_of(folder, slide);
+      std::error_code failed;
+      written.notes.push_back("slide " + printable(slide.name) + " gets no list: " + slide.failure->cause() +
+                              (file == slide.path ? "" : " (" + file + ")") +
+                              (fs::exists(earlier, failed) ? "; an earlier one stays, " + printable(earlier) : ""));
       continue;
     }
     const Places places = places_of(source, slide);

@@ -281,8 +281,7 @@ int merge(const MergeFlags& flags) {
                             "twice",
                             counted(list.records, "record"), with_commas(ranks.result().tiles)))
         .with_file(parts.front().path);
-  if (std::string twice = records_twice(parts); !twice.empty())
-    throw Error(Errc::invalid_argument, std::move(twice)).with_file(parts.front().path);
+  const std::string twice = records_twice(parts);
   const std::string order = list.form == "lmdb" ? other_order(parts) : "";
   // A list that is there stays until it is known that the new one opens: that all fields are the same.
   const fs::path out(flags.out);
@@ -310,11 +309,13 @@ int merge(const MergeFlags& flags) {
                 {"stores", list.stores},
                 {"records", list.records},
                 {"order_kept", order.empty()},
+                {"maybe_copies", twice.empty() ? Json(nullptr) : Json(twice)},
                 {"report", report.empty() ? Json(nullptr) : Json(report)}},
                flags.json);
   if (flags.quiet || flags.json == "-") return exit_ok;
   std::string text = fmt::format("{}: {} of {}\n", printable(flags.out), counted(list.records, "record"),
                                  counted(list.stores.size(), "store"));
+  if (!twice.empty()) text += twice + "\n";
   if (!order.empty()) text += order + "\n";
   if (!report.empty()) text += "report: " + printable(report) + "\n";
   print(text);

@@ -78,19 +78,11 @@ std::vector<std::string> wanted_slides(const TileFlags& flags) {
   return flags.list.empty() ? slide_files(flags.slides) : listed_slides(flags.list, flags.list_column);
 }
 
-// Two ways to say the same are the same job.
-void say_in_one_way(TileFlags& flags) {
-  Json& settings = flags.settings;
-  if (settings["mpp"] == "" && settings["magnification"] == "" && settings["level"] == "") settings["level"] = 0;
-  settings["shard-bytes"] = parse_bytes(flags.out.shard_bytes);
-}
-
 int tile(TileFlags& flags) {
   if (flags.out.out.empty() && !flags.dry_run && flags.coords.empty() && flags.pictures.empty())
     throw UsageError(
         "--out is missing: a store to write; --coords lists tiles alone, --pictures draws slides, and --dry-run tells "
         "what would be");
-  say_in_one_way(flags);
   flags.rank = rank_of(flags.ranks);
   if (!flags.out.out.empty()) {
     flags.out.out = store_of_rank(flags.out.out, flags.rank);
@@ -102,16 +94,20 @@ int tile(TileFlags& flags) {
     slides.first_file = run.first;
     slides.file_count = run.count;
   }
+  const bool tells_only = flags.dry_run || flags.out.out.empty();
+  // Before lists and pictures are made, which may lie in it.
+  std::optional<RunFolder> folder;
+  if (!tells_only) folder.emplace(report_folder(flags), flags.out.out).take(is_there(destination_of(flags.out)));
   const SlideSource source(std::move(slides));
   // Before it is known whether there is any tile: they show why.
   const std::optional<SlidePictures> drawn = pictures_of(flags, source);
   const SlidePictures* const pictures = drawn ? &*drawn : nullptr;
-  if (flags.dry_run || flags.out.out.empty()) return tell_without_store(flags, source, pictures);
-  if (source.size() == 0 && flags.rank.world > 1) return write_no_tiles(flags, source);
+  if (tells_only) return tell_without_store(flags, source, pictures);
+  if (source.size() == 0 && flags.rank.world > 1) return write_no_tiles(flags, source, *folder);
   require_tiles(flags, source);
   Json lists;
   if (!flags.coords.empty()) write_lists(flags, source, lists);
-  return write_tiles(flags, source, pictures);
+  return write_tiles(flags, source, *folder, pictures);
 }
 
 }  // namespace

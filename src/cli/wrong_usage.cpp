@@ -63,7 +63,7 @@ void check_words(const CLI::App& app, int argc, const char* const* argv) {
                     did_you_mean(*first, commands).empty() ? ";" : did_you_mean(*first, commands), in_words(commands)));
   const CLI::App& command = *app.get_subcommand(*first);
   for (auto word = first + 1; word != words.end() && *word != "--"; ++word)
-    if (is_long_option(*word) && word->ends_with('=') && has_option(command, *word))
+    if (is_long_option(*word) && word->find('=') == word->size() - 1 && has_option(command, *word))
       // It would take the next word.
       throw UsageError(fmt::format("{} lacks its value; leave it away where there is none", printable(*word)));
     else if (is_long_option(*word) && !has_option(command, *word))

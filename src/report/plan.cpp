@@ -70,7 +70,8 @@ std::string torn_bags(const detail::PipelineData& d) {
       std::ranges::any_of(d.orders, [](const detail::BoundOrder& order) { return order.model->name() == "bags"; });
   const bool moves = d.reordered() || d.policy_value().policy == OnError::replace;
   if (!bags || !d.batch || d.batch->options.by_group || !moves) return {};
-  return "bags are torn by samples that are left out or replaced; with batch(n, {.by_group = true}) a batch is one bag";
+  return "bags are torn where samples are left out, replaced or sorted by length; with batch(n, {.by_group = true}) a "
+         "batch is one bag";
 }
 
 std::string rows_text(std::uint64_t first, std::uint64_t count) {

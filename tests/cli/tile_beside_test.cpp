@@ -244,9 +244,20 @@ TEST_CASE("a list replaces a list and nothing else, and names no store and its c
   fs::copy_file(folder / "one-000000.tar", folder / "copy/one-000000.tar");
   const ToolResult twice =
       merge({folder / "one-000000.tar", folder / "copy/one-000000.tar", "--out", folder / "twice.json"});
-  CHECK(twice.status == 1);
-  CHECK(twice.err.find("is one a copy of the other?") != std::string::npos);
-  CHECK_FALSE(fs::exists(folder / "twice.json"));
+  CHECK(twice.status == 0);
+  CHECK(twice.out.find("is one a copy of the other?") != std::string::npos);
+}
+
+TEST_CASE("lists and pictures may lie in the report's folder, and a value may end in =") {
+  const Project project;
+  const TempFolder& folder = project.folder;
+  for (int run = 0; run < 2; ++run)
+    CHECK(
+        project
+            .tile("t.lmdb", {"--coords", folder / "t.lmdb-report/lists", "--pictures", folder / "t.lmdb-report/drawn"})
+            .status == 0);
+  CHECK(fs::exists(folder / "t.lmdb-report/lists/patches/a.h5"));
+  CHECK(tool({"tile", folder / "slides", "--out=" + (folder / "run="), "--size", "64"}).status == 0);
 }
 
 TEST_CASE("ranks of other jobs are refused, and what differs is named") {

@@ -14,6 +14,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <penstock/sources/lmdb.hpp>
+
 #include "cli/tool.hpp"
 #include "sources/slide/slide_files.hpp"
 #include "stores/calls_library.hpp"
@@ -46,7 +48,7 @@ struct Job {
     fs::remove_all(area());
     fs::create_directory(area());
   }
-  std::vector<std::string> words() const {
+  std::vector<std::string> words(const std::vector<std::string>& more) const {
     std::vector<std::string> all{"tile", folder / "slides", "--size", "32", "--threads", "1"};
     const std::string out = area() + "/tiles" + (kind == "folder" ? "" : "." + kind);
     if (kind == "coords") {
@@ -56,16 +58,17 @@ struct Job {
     }
     if (kind == "folder") all.insert(all.end(), {"--form", "folder"});
     if (kind == "tar") all.insert(all.end(), {"--shard-samples", "15"});
+    all.insert(all.end(), more.begin(), more.end());
     return all;
   }
-  ToolResult run() const { return tool(words()); }
-  ToolResult run_with(unsigned long fail_at, int code) const {
+  ToolResult run(const std::vector<std::string>& more = {}) const { return tool(words(more)); }
+  ToolResult run_with(unsigned long fail_at, int code, const std::vector<std::string>& more = {}) const {
     ::setenv("PENSTOCK_CALLS_FOLDER", area().c_str(), 1);
     ::setenv("PENSTOCK_CALLS_LOG", log().c_str(), 1);
     ::setenv("PENSTOCK_CALLS_FAIL_AT", std::to_string(fail_at).c_str(), 1);
     ::setenv("PENSTOCK_CALLS_CODE", std::to_string(code).c_str(), 1);
     ::setenv("LD_PRELOAD", PENSTOCK_CALLS_LIBRARY, 1);
-    ToolResult result = run();
+    ToolResult result = run(more);
     for (const char* const name :
          {"LD_PRELOAD", "PENSTOCK_CALLS_FOLDER", "PENSTOCK_CALLS_LOG", "PENSTOCK_CALLS_FAIL_AT", "PENSTOCK_CALLS_CODE"})
       ::unsetenv(name);
@@ -152,6 +155,43 @@ void check_faults(const std::string& kind) {
 }
 
 }  // namespace
+
+TEST_CASE("asking again for a slide that could not be opened may be killed at any call") {
+  Job job("lmdb");
+  const std::string slides = job.folder / "slides", kept = job.folder / "kept";
+  fs::remove(slides + "/c.svs");
+  // More than are committed at once.
+  write_slide(job.folder / "good.svs", {.width = 32 * 40, .height = 32 * 30, .tile_width = 32, .tile_height = 32});
+  fs::rename(job.folder / "good.svs", slides + "/b.svs");
+  REQUIRE(job.run().status == some_left_out);
+  const auto whole = content(job.area() + "/tiles.lmdb");
+  job.begin_anew();
+  fs::rename(slides + "/b.svs", job.folder / "good.svs");
+  job.folder.write("slides/b.svs", "no slide");
+  REQUIRE(job.run().status == some_left_out);
+  fs::remove(slides + "/b.svs");
+  fs::rename(job.folder / "good.svs", slides + "/b.svs");
+  fs::copy(job.area(), kept, fs::copy_options::recursive);
+  unsigned long in_the_middle = 0;
+  for (unsigned long at = 1;; ++at) {
+    fs::remove_all(job.area());
+    fs::copy(kept, job.area(), fs::copy_options::recursive);
+    const ToolResult asked = job.run_with(at, killed, {"--retry"});
+    if (asked.status != 128 + SIGKILL) break;
+    const std::size_t there =
+        penstock::LmdbSource({.path = job.area() + "/tiles.lmdb", .allow_unfinished = true}).size();
+    const bool some = there > whole.size() - 40 * 30 && there < whole.size();
+    in_the_middle += some ? 1 : 0;
+    const ToolResult plain = job.run();
+    CAPTURE(at, there, plain.err, plain.out);
+    // Before anything is kept of it the slide is another one, which is refused.
+    REQUIRE((plain.status == some_left_out || (!some && plain.status == 1)));
+    if (some) REQUIRE(content(job.area() + "/tiles.lmdb") == whole);
+    REQUIRE(job.run({"--retry"}).status == some_left_out);
+    REQUIRE(content(job.area() + "/tiles.lmdb") == whole);
+  }
+  CHECK(in_the_middle > 3);
+}
 
 TEST_CASE("whichever call of a tile into LMDB fails the next run ends as an undisturbed one") { check_faults("lmdb"); }
 TEST_CASE("whichever call of a tile into shards fails the next run ends as an undisturbed one") { check_faults("tar"); }

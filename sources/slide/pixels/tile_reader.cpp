@@ -48,10 +48,13 @@ void check(const SlideFile& slide, std::uint64_t tile, const TilePlace& place) {
                      "the file says it has " + std::to_string(place.bytes) + " bytes, more than its pixels could take");
 }
 
-// Some writers leave the end's marker away, and some add a byte to make a tile's bytes even.
+// Some writers leave the end's marker away, some fill up with zeros before it, and some add a byte to make a tile's
+// bytes even.
 bool has_end(std::span<const std::byte> encoded) {
   const auto ends = [](std::span<const std::byte> bytes) {
-    return bytes.size() >= 2 && bytes[bytes.size() - 2] == std::byte{0xff} && bytes.back() == std::byte{0xd9};
+    const std::size_t n = bytes.size();
+    if (n < 4 || bytes[n - 2] != std::byte{0xff} || bytes[n - 1] != std::byte{0xd9}) return false;
+    return bytes[n - 3] != std::byte{0} || bytes[n - 4] == std::byte{0xff};
   };
   return ends(encoded) || (!encoded.empty() && ends(encoded.first(encoded.size() - 1)));
 }

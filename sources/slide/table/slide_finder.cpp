@@ -74,7 +74,8 @@ common::FoundSlides SlideFinder::find(std::span<const std::string> cells) const 
     folder = of_this;
   }
   std::vector<Match> matches;
-  for (std::string& path : paths) {
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    std::string& path = paths[i];
     Match match;
     if (path.starts_with('/')) {
       const auto there = facts_of(path);
@@ -89,8 +90,9 @@ common::FoundSlides SlideFinder::find(std::span<const std::string> cells) const 
     } else if (!path.empty()) {
       while (path.starts_with("../")) path.erase(0, 3);
       match = find_end(path);
-      if (const auto named = names_.find(path); match.slide == several && named != names_.end())
-        match.slide = named->second;
+      // "./1" says that no folder stands before it.
+      const auto named = cells[i].starts_with("./") ? names_.find(path) : names_.end();
+      if (match.slide == several && named != names_.end()) match.slide = named->second;
     }
     matches.push_back(match);
   }

@@ -17,11 +17,11 @@ namespace penstock::slide {
 
 /// Finds slides by what a table calls them. Takes time in proportion to the bytes of paths and cells.
 ///
-/// A slide's whole name is that slide, also where others' paths end so. A name without a folder is that of a slide's
-/// file, with its ending or without; with another ending, as of a file that was converted, where no cell has the
-/// slide's own. A relative path is the end of a slide's. An absolute path of a file that is there is that file, or a
-/// copy of it with as many bytes. Of a copy, and of a file of another machine, the slide has the longest end, a folder
-/// at least; or, where all absolute paths of the column lie in one folder, the name of the file alone.
+/// "./" and a slide's whole name is that slide, also where others' paths end so. A name without a folder is that of a
+/// slide's file, with its ending or without; with another ending, as of a file that was converted, where no cell has
+/// the slide's own. A relative path is the end of a slide's. An absolute path of a file that is there is that file, or
+/// a copy of it with as many bytes. Of a copy, and of a file of another machine, the slide has the longest end, a
+/// folder at least; or, where all absolute paths of the column lie in one folder, the name of the file alone.
 class SlideFinder {
  public:
   static constexpr std::size_t nobody = common::nobody, several = common::several;

@@ -61,6 +61,8 @@ LeftOut::LeftOut(std::string file) : file_(std::move(file)) {
 }
 
 void LeftOut::note(const LeftOutTile& tile) {
+  // Where a tile is listed alone, its slide could be opened by then.
+  if (!tile.whole_slide) forget_slide(as_json_has_it(tile.slide));
   if (!keys_.insert(as_json_has_it(tile.key)).second) {
     differs_ = true;  // from a run that asked again, and was stopped
     return;
@@ -91,8 +93,21 @@ void LeftOut::add(LeftOutTile tile) {
   uncommitted_ = true;
 }
 
+bool LeftOut::forget_slide(const std::string& slide) {
+  if (slides_.erase(slide) == 0) return false;
+  std::erase_if(tiles_, [&](const LeftOutTile& tile) {
+    if (!tile.whole_slide || tile.slide != slide) return false;
+    keys_.erase(as_json_has_it(tile.key));
+    return true;
+  });
+  return differs_ = true;
+}
+
 void LeftOut::remove(std::string_view key) {
-  if (keys_.erase(as_json_has_it(key)) != 0) differs_ = true;
+  const std::string kept = as_json_has_it(key);
+  // A run that asked again has begun with the slide, so the rest of it is asked for, too.
+  if (forget_slide(kept.substr(0, kept.rfind('/')))) return;
+  if (keys_.erase(kept) != 0) differs_ = true;
 }
 
 void LeftOut::commit() {

@@ -49,7 +49,7 @@ class LeftOut {
   void ask_again();
   /// Nothing happens for one that is there.
   void add(LeftOutTile tile);
-  /// It could be read after all.
+  /// The tile could be read after all: its slide is left out no more, if it was.
   void remove(std::string_view key);
   /// From now on what was added survives a kill, and a crash of the machine.
   void commit();
@@ -58,6 +58,8 @@ class LeftOut {
 
  private:
   void note(const LeftOutTile& tile);
+  /// False: it was not left out as a whole.
+  bool forget_slide(const std::string& slide);
 
   std::string file_;
   std::uint64_t whole_lines_ = 0;  // bytes of them, in the file

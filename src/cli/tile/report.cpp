@@ -80,7 +80,7 @@ class ReportPages {
   void add(const Json& details, const SlideFiles& files) {
     const bool failed = details.contains("failure");
     const Json& left_out = details.at("left_out");
-    const auto count = details.at("left_out_count").get<std::uint64_t>();
+    const auto count = details.value("left_out_count", std::uint64_t{left_out.size()});
     const std::uint64_t places = failed ? 0 : details.at("places").get<std::uint64_t>();
     const std::string name = details.at("slide"), file = details.at("file"), state = details.at("state"),
                       cause = failed             ? details.at("failure").get<std::string>()

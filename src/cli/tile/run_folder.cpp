@@ -74,13 +74,28 @@ std::string in_words(const Json& value) {
   return value.is_string() ? printable(value.get<std::string>()) : printable(value.dump());
 }
 
+// Two ways to say the same are the same job.
+Json in_one_way(Json settings) {
+  const auto not_given = [&](const char* name) { return in_words(settings.value(name, Json())) == "not given"; };
+  if (not_given("mpp") && not_given("magnification") && not_given("level")) settings["level"] = 0;
+  const Json bytes = settings.value("shard-bytes", Json());
+  try {
+    if (bytes.is_string()) settings["shard-bytes"] = parse_bytes(bytes.get<std::string>());
+  } catch (const UsageError&) {
+    // Then it is text.
+  }
+  return settings;
+}
+
 // Empty where they agree.
 std::string changed_setting(const Json& before, const Json& now) {
-  for (const auto& [name, value] : now.items()) {
+  const Json before_meant = in_one_way(before), now_meant = in_one_way(now);
+  for (const auto& [name, meant] : now_meant.items()) {
     if (!counts(name)) continue;
-    const Json old = before.value(name, Json());
-    if (old != value && in_words(old) != in_words(value))
-      return fmt::format("--{} was {}, and is {} now", name, in_words(old), in_words(value));
+    const Json old = before_meant.value(name, Json());
+    if (old != meant && in_words(old) != in_words(meant))
+      return fmt::format("--{} was {}, and is {} now", name, in_words(before.value(name, Json())),
+                         in_words(now.value(name, Json())));
   }
   return {};
 }
@@ -185,7 +200,8 @@ JobInputs inputs_of(Json settings, const SlideSource& source) {
 
 Json JobInputs::counted_settings() const {
   Json counted = Json::object();
-  for (const auto& [name, value] : settings.items())
+  const Json meant = in_one_way(settings);
+  for (const auto& [name, value] : meant.items())
     if (counts(name)) counted[name] = value;
   return counted;
 }
@@ -287,20 +303,26 @@ std::string RunFolder::other_thing() const {
   return first;
 }
 
-void RunFolder::begin(const JobInputs& inputs, bool store_is_there, bool retry) {
+void RunFolder::take(bool store_is_there) {
   make_folder(folder_, source_name);
+  const std::string lock = folder_ + "/.lock";
+  std::error_code failed;
+  // A run that was killed leaves its lock behind.
+  const bool is_own = fs::exists(lock, failed) || store_is_there || !read().is_null();
   // Before a lock is put into a folder of somebody else.
-  if (const std::string other = !store_is_there && read().is_null() ? other_thing() : ""; !other.empty())
+  if (const std::string other = is_own ? "" : other_thing(); !other.empty())
     throw Error(Errc::invalid_argument,
                 fmt::format("the folder holds other things ({}), and no report; a report needs a folder of its own: "
                             "name another with --report",
                             printable(other)))
         .with_file(folder_);
-  const std::string lock = folder_ + "/.lock";
   if (!lock_.take(lock, source_name))
     throw Error(Errc::invalid_argument,
                 lock_holder(lock) + " is at work on this store; wait until it is done, or stop it")
         .with_file(folder_);
+}
+
+void RunFolder::begin(const JobInputs& inputs, bool store_is_there, bool retry) {
   const Json before = read();
   if (!before.is_null() && before.value("store", "") != store_)
     throw Error(Errc::invalid_argument, fmt::format("the folder has the report of {}; name another one with --report",

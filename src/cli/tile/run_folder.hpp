@@ -53,12 +53,15 @@ class RunFolder {
   std::string slide_file(const std::string& slide) const;
   std::string picture_file(const std::string& slide) const;
 
-  /// Takes the folder for this process, and compares `inputs` with those that the job was begun with. Where
-  /// `store_is_there` is false the folder is begun anew. `retry`: slides that could not be opened may be others now,
-  /// unless ranks share the slides, whose sizes decide which rank has which.
+  /// Takes the folder for this process, made where it is missing. @throws Error(invalid_argument) where it holds other
+  /// things and no report, and while another process works on it; Error(io).
+  void take(bool store_is_there);
+  /// After `take`: compares `inputs` with those that the job was begun with. Where `store_is_there` is false the folder
+  /// is begun anew. `retry`: slides that could not be opened may be others now, unless ranks share the slides, whose
+  /// sizes decide which rank has which.
   /// @throws Error(state_mismatch) that names the first slide, setting or file that differs, and where there is a
-  /// store and the folder says nothing of it; Error(invalid_argument) where the folder is that of another store, or
-  /// holds other things and no report, and while another process works on it; Error(io).
+  /// store and the folder says nothing of it; Error(invalid_argument) where the folder is that of another store;
+  /// Error(io).
   void begin(const JobInputs& inputs, bool store_is_there, bool retry);
   /// A hash of what the job was begun with, after `begin`; the store is known by it.
   const std::string& hash() const noexcept { return hash_; }

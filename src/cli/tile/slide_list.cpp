@@ -38,7 +38,7 @@ std::string column_in(const std::string& file, const std::string& wanted) {
   }
   std::error_code failed;
   const std::string& first = columns[0].name;
-  if (wanted.empty() && (names_slide(first) || fs::exists(fs::path(file).parent_path() / first, failed)))
+  if (wanted.empty() && (names_slide(first) || fs::is_regular_file(fs::path(file).parent_path() / first, failed)))
     throw UsageError(
         fmt::format("{} has no header: its first line names a slide, {}; put \"path\" above it, or give "
                     "the file another ending than a table's, where it has a path a line and nothing else",

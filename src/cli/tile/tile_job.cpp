@@ -123,10 +123,6 @@ void tell(const TileFlags& flags, const SlideSource& source, const NewStore& sto
   print(text);
 }
 
-std::string report_folder(const TileFlags& flags) {
-  return flags.report.empty() ? report_beside(flags.out.out) : store_of_rank(flags.report, flags.rank);
-}
-
 JobInputs job_inputs(const TileFlags& flags, const SlideSource& source) {
   JobInputs inputs = inputs_of(flags.settings, source);
   if (flags.rank.given) {
@@ -149,6 +145,10 @@ void check_left_out(const TileFlags& flags, const NewStore& store, const LeftOut
 
 }  // namespace
 
+std::string report_folder(const TileFlags& flags) {
+  return flags.report.empty() ? report_beside(flags.out.out) : store_of_rank(flags.report, flags.rank);
+}
+
 Pipeline tiles_of(const TileFlags& flags, const SlideSource& source) {
   Pipeline tiles = from(source);
   if (flags.encoding == "jpeg")
@@ -168,8 +168,7 @@ void write_lists(const TileFlags& flags, const SlideSource& source, Json& result
                     counted(written.slides, "slide")));
 }
 
-int write_no_tiles(const TileFlags& flags, const SlideSource& source) {
-  RunFolder folder(report_folder(flags), flags.out.out);
+int write_no_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& folder) {
   const JobInputs inputs = job_inputs(flags, source);
   folder.begin(inputs, is_there(destination_of(flags.out)), false);
   folder.keep(inputs);
@@ -182,9 +181,8 @@ int write_no_tiles(const TileFlags& flags, const SlideSource& source) {
   return exit_ok;
 }
 
-int write_tiles(const TileFlags& flags, const SlideSource& source, const SlidePictures* pictures) {
+int write_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& folder, const SlidePictures* pictures) {
   NewStore store{.to = destination_of(flags.out), .out = flags.out, .key_field = "key"};
-  RunFolder folder(report_folder(flags), flags.out.out);
   const JobInputs inputs = job_inputs(flags, source);
   folder.begin(inputs, is_there(store.to), flags.retry);
   LeftOut left_out(folder.left_out());
@@ -223,7 +221,8 @@ int write_tiles(const TileFlags& flags, const SlideSource& source, const SlidePi
     const RunResult result = earlier.is_null() ? now : result_of(earlier);
     if (!flags.no_thumbnails && result.finished)
       draw_thumbnails(source, folder, flags.writing.threads, flags.writing.shows_nothing());
-    write_report(source, folder, inputs, left_out, result, p.done);
+    // A run that asks again finds tiles after those that it lacks; the report of the run before it stays until the end.
+    if (result.finished || !flags.retry) write_report(source, folder, inputs, left_out, result, p.done);
     if (result.finished) folder.end(inputs, to_json(result));
   }
   tell(flags, source, store, stored, left_out, notes, folder, pictures);

@@ -1,12 +1,18 @@
 #pragma once
 
+#include <string>
+
 #include <penstock/pipeline.hpp>
 #include <penstock/sources/slide.hpp>
 
+#include "run_folder.hpp"
 #include "slide_pictures.hpp"
 #include "tile_flags.hpp"
 
 namespace penstock::cli {
+
+/// Where the report of the store that --out names lies.
+std::string report_folder(const TileFlags& flags);
 
 /// The stages that make what is stored of a slide's records.
 Pipeline tiles_of(const TileFlags& flags, const SlideSource& source);
@@ -15,10 +21,10 @@ Pipeline tiles_of(const TileFlags& flags, const SlideSource& source);
 void write_lists(const TileFlags& flags, const SlideSource& source, Json& result);
 
 /// Keeps a report of slides that have no tile for the store that --out names. Returns the exit status.
-int write_no_tiles(const TileFlags& flags, const SlideSource& source);
+int write_no_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& folder);
 
 /// Writes the tiles into the store that --out names, tells what was done, and keeps a report beside it. Bad tiles and
 /// slides are left out, and stay so in later runs. Returns the exit status. `pictures` may be null.
-int write_tiles(const TileFlags& flags, const SlideSource& source, const SlidePictures* pictures);
+int write_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& folder, const SlidePictures* pictures);
 
 }  // namespace penstock::cli

@@ -176,7 +176,7 @@ TEST_CASE("where records are made smaller there is a file for each, and what can
   REQUIRE(others.notes.size() == 2);
   CHECK(others.notes[0] ==
         "slide b has no file for TRIDENT: it doesn't say its magnification, nor how large a pixel is");
-  CHECK(others.notes[1].find("slide c has no list: ") == 0);
+  CHECK(others.notes[1].find("slide c gets no list: ") == 0);
   CHECK(list("out/patches/b.h5") == std::pair(64., 0));
   // Without a record: nothing for CLAM, an empty list for TRIDENT.
   CHECK(write({.size = 350}).places == 0);
