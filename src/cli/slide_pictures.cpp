@@ -51,16 +51,12 @@ class ToldBeside {
   std::jthread thread_;
 };
 
-}  // namespace
-
-namespace {
-
 // A file's name has 255 bytes at most, and endings are put to this one.
 std::string as_file_name(const std::string& name) {
   constexpr std::size_t most = 200, kept = 160;
   if (name.size() <= most) return name;
   std::size_t end = kept;
-  while ((static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;  // no character is cut in two
+  while (end != 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;  // no character is cut in two
   return fmt::format("{}-{:016x}", name.substr(0, end), XXH3_64bits(name.data(), name.size()));
 }
 

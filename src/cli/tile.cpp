@@ -95,10 +95,10 @@ int tile(TileFlags& flags) {
     slides.file_count = run.count;
   }
   const bool tells_only = flags.dry_run || flags.out.out.empty();
+  const SlideSource source(std::move(slides));
   // Before lists and pictures are made, which may lie in it.
   std::optional<RunFolder> folder;
   if (!tells_only) folder.emplace(report_folder(flags), flags.out.out).take(is_there(destination_of(flags.out)));
-  const SlideSource source(std::move(slides));
   // Before it is known whether there is any tile: they show why.
   const std::optional<SlidePictures> drawn = pictures_of(flags, source);
   const SlidePictures* const pictures = drawn ? &*drawn : nullptr;

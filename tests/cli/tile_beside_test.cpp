@@ -4,7 +4,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -20,11 +19,6 @@ using namespace penstock_test;
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_in(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // A folder of two slides.
 struct Project {
@@ -246,6 +240,21 @@ TEST_CASE("a list replaces a list and nothing else, and names no store and its c
       merge({folder / "one-000000.tar", folder / "copy/one-000000.tar", "--out", folder / "twice.json"});
   CHECK(twice.status == 0);
   CHECK(twice.out.find("is one a copy of the other?") != std::string::npos);
+}
+
+TEST_CASE("a pattern passes locks over, and an error names the list that is asked for") {
+  const Project project;
+  const TempFolder& folder = project.folder;
+  for (const std::string rank : {"0", "1"})
+    REQUIRE(project.tile("t.mdb", {"--rank", rank, "--world", "2"}).status == 0);
+  REQUIRE(fs::exists(folder / "t-r0-of-2.mdb-lock"));
+  CHECK(tool({"merge", folder / "t-r*", "--out", folder / "t.json"}).status == 0);
+  CHECK_FALSE(fs::exists(folder / "t-r0-of-2.mdb-lock-lock"));
+  folder.write("bad.json", "{\"penstock\": \"stores\", \"form\": 3}");
+  const ToolResult refused = tool({"inspect", folder / "bad.json"});
+  CAPTURE(refused.err);
+  CHECK(refused.status == 1);
+  CHECK(refused.err.find("bad.json") != std::string::npos);
 }
 
 TEST_CASE("lists and pictures may lie in the report's folder, and a value may end in =") {

@@ -51,11 +51,9 @@ struct Job {
   std::vector<std::string> words(const std::vector<std::string>& more) const {
     std::vector<std::string> all{"tile", folder / "slides", "--size", "32", "--threads", "1"};
     const std::string out = area() + "/tiles" + (kind == "folder" ? "" : "." + kind);
-    if (kind == "coords") {
-      all.insert(all.end(), {"--coords", area() + "/coords"});
-    } else {
-      all.insert(all.end(), {"--out", out});
-    }
+    // Lists may lie in the report's folder, which is there before its manifest is.
+    if (kind != "coords") all.insert(all.end(), {"--out", out});
+    if (kind == "coords" || kind == "lmdb") all.insert(all.end(), {"--coords", out + "-report/lists"});
     if (kind == "folder") all.insert(all.end(), {"--form", "folder"});
     if (kind == "tar") all.insert(all.end(), {"--shard-samples", "15"});
     all.insert(all.end(), more.begin(), more.end());
@@ -76,11 +74,6 @@ struct Job {
   }
 };
 
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // What may differ between two runs of the same job: how long they took.
 std::string timeless(const std::string& json) {
   nlohmann::json run = nlohmann::json::parse(json);
@@ -99,7 +92,7 @@ std::map<std::string, std::string> files_of(const Job& job) {
     if (name.ends_with("data.mdb")) {
       for (const auto& [key, value] : content(entry.path().parent_path())) files[name + " " + key] = value;
     } else {
-      const std::string text = text_of(entry.path());
+      const std::string text = text_in(entry.path().string());
       files[name] = name.ends_with("run.json") ? timeless(text) : text;
     }
   }

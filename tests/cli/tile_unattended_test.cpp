@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -25,11 +24,6 @@ using namespace penstock_test;
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_in(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // Every file below a folder.
 std::map<std::string, std::string> files_in(const std::string& folder) {

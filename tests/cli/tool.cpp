@@ -16,13 +16,6 @@
 
 namespace penstock_test {
 
-namespace {
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-}  // namespace
-
 RunningTool::RunningTool(const std::vector<std::string>& arguments) {
   const std::string out = output_ / "out", err = output_ / "err";
   std::vector<std::string> words{PENSTOCK_TOOL_PATH};
@@ -71,8 +64,8 @@ bool RunningTool::ended() { return wait_for_it(WNOHANG); }
 
 ToolResult RunningTool::wait() {
   if (!wait_for_it(0)) throw std::runtime_error("wait4 failed");
-  return {WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_), read_file(output_ / "out"),
-          read_file(output_ / "err"), cpu_s_, peak_bytes_};
+  return {WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_), text_in(output_ / "out"),
+          text_in(output_ / "err"), cpu_s_, peak_bytes_};
 }
 
 ToolResult tool(const std::vector<std::string>& arguments) { return RunningTool(arguments).wait(); }
@@ -109,6 +102,11 @@ std::map<std::string, std::string> content(const std::string& store) {
     }
   }
   return all;
+}
+
+std::string text_in(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 bool one_line(const std::string& text) {

@@ -132,6 +132,26 @@ JobInputs job_inputs(const TileFlags& flags, const SlideSource& source) {
   return inputs;
 }
 
+void keep_report(const TileFlags& flags, const SlideSource& source, const RunFolder& folder, const JobInputs& inputs,
+                 const LeftOut& left_out, const NewStore& store, const Stored& stored,
+                 const std::vector<std::string>& notes) {
+  const WriteProgress& p = stored.written.progress;
+  const Json earlier = stored.was_finished ? folder.result() : Json();
+  const RunResult now{.finished = stored.written.signal == 0,
+                      .store = store.to.name(),
+                      .tiles = p.done - p.dropped,
+                      .left_out = left_out.tiles().size(),
+                      .bytes = p.bytes,
+                      .seconds = stored.written.seconds,
+                      .notes = notes};
+  const RunResult result = earlier.is_null() ? now : result_of(earlier);
+  if (!flags.no_thumbnails && result.finished)
+    draw_thumbnails(source, folder, flags.writing.threads, flags.writing.shows_nothing());
+  // A run that asks again finds tiles after those that it lacks; the report of the run before it stays until the end.
+  if (result.finished || !flags.retry) write_report(source, folder, inputs, left_out, result, p.done);
+  if (result.finished) folder.end(inputs, to_json(result));
+}
+
 // Before anything is written.
 void check_left_out(const TileFlags& flags, const NewStore& store, const LeftOut& left_out) {
   if (left_out.tiles().empty()) return;
@@ -207,24 +227,9 @@ int write_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& fo
   const Pipeline tiles = tiles_of(flags, source) | on_error({.policy = OnError::drop, .max_share = 1});
   const Stored stored = write_store("tiling", tiles, source.size(), store, flags.writing);
   left_out.replace();
-  const WriteProgress& p = stored.written.progress;
   const std::vector<std::string> notes = notes_of(source, store, left_out);
-  if (!stored.was_finished || !report_is_there(folder)) {
-    const Json earlier = stored.was_finished ? folder.result() : Json();
-    const RunResult now{.finished = stored.written.signal == 0,
-                        .store = store.to.name(),
-                        .tiles = p.done - p.dropped,
-                        .left_out = left_out.tiles().size(),
-                        .bytes = p.bytes,
-                        .seconds = stored.written.seconds,
-                        .notes = notes};
-    const RunResult result = earlier.is_null() ? now : result_of(earlier);
-    if (!flags.no_thumbnails && result.finished)
-      draw_thumbnails(source, folder, flags.writing.threads, flags.writing.shows_nothing());
-    // A run that asks again finds tiles after those that it lacks; the report of the run before it stays until the end.
-    if (result.finished || !flags.retry) write_report(source, folder, inputs, left_out, result, p.done);
-    if (result.finished) folder.end(inputs, to_json(result));
-  }
+  if (!stored.was_finished || !report_is_there(folder))
+    keep_report(flags, source, folder, inputs, left_out, store, stored, notes);
   tell(flags, source, store, stored, left_out, notes, folder, pictures);
   const int status = status_of(stored.written);
   return status == exit_ok && !left_out.tiles().empty() ? exit_bad_records : status;

@@ -20,11 +20,13 @@ Pipeline tiles_of(const TileFlags& flags, const SlideSource& source);
 /// Lists of the tiles, for CLAM and TRIDENT, in the folder `flags.coords`.
 void write_lists(const TileFlags& flags, const SlideSource& source, Json& result);
 
-/// Keeps a report of slides that have no tile for the store that --out names. Returns the exit status.
+/// Keeps a report of slides that have no tile for the store that --out names, in `folder`, which has been taken.
+/// Returns the exit status.
 int write_no_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& folder);
 
 /// Writes the tiles into the store that --out names, tells what was done, and keeps a report beside it. Bad tiles and
-/// slides are left out, and stay so in later runs. Returns the exit status. `pictures` may be null.
+/// slides are left out, and stay so in later runs. Returns the exit status. `folder` has been
+/// taken; `pictures` may be null.
 int write_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& folder, const SlidePictures* pictures);
 
 }  // namespace penstock::cli

@@ -116,6 +116,40 @@ TEST_CASE("damage that a part does not show is found when the tile is verified")
   CHECK(bad(true) == 1);
 }
 
+TEST_CASE("what is left over before a tile's end tells of damage, but zeros fill up") {
+  const TempFolder folder;
+  const WrittenSlide slide = write_slide(folder / "a.svs", five_by_four);
+  std::string stored(slide.sizes[7], '\0');
+  {
+    std::ifstream file(slide.path, std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(slide.offsets[7]));
+    REQUIRE(file.read(stored.data(), static_cast<std::streamsize>(stored.size())));
+  }
+  const auto put_before_end = [&](const std::string& bytes) {
+    const std::string tile = stored.substr(0, stored.size() - 2) + bytes + stored.substr(stored.size() - 2);
+    const auto at = std::filesystem::file_size(slide.path);
+    std::ofstream(slide.path, std::ios::binary | std::ios::app) << tile;
+    slide.set_offset(7, at);
+    slide.set_size(7, tile.size());
+  };
+  // Whole tiles, as a loader gives them; read_sample looks at each to its end.
+  const auto images = [&](bool verify) {
+    Loader loader(from(SlideSource({.files = slide.path, .size = 64})) | check({.verify = verify}) |
+                      on_error({.policy = OnError::drop}) | batch(1),
+                  {.threads = 1, .epochs = 1});
+    std::vector<std::string> all;
+    while (const std::optional<Batch> batch = loader.next()) all.push_back(text_of((*batch)["image"]));
+    return all;
+  };
+  const std::vector<std::string> sound = images(false);
+  REQUIRE(sound.size() == 20);
+  put_before_end(std::string(4, '\0'));
+  CHECK(images(false) == sound);
+  CHECK(images(true).size() == 19);
+  put_before_end("\x12\x34\x56\x78");
+  CHECK(images(false).size() == 19);
+}
+
 TEST_CASE("what a tile's JPEG says of its size is held against the file's") {
   const TempFolder folder;
   const WrittenSlide slide = write_slide(folder / "a.svs", five_by_four);
