@@ -55,7 +55,6 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
                          std::to_string(options_.threads) + " runners that were asked for");
   data.open();
   fingerprint_ = detail::facts_of(pipeline_.data()).of_state();
-  if (data.device) delivered_row_bytes_ = detail::RowLayout(data.delivered()).row_bytes();
   detail::RunSetup setup;
   setup.data = std::make_shared<const detail::PipelineData>(data);
   setup.plan = std::move(plan);
@@ -76,7 +75,18 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
                                          .staging = std::move(staging),
                                          .grows = options_.growth == Growth::on_demand});
   }
+  if (data.device) count_delivered_fields();
   stop_callback_.emplace(options_.stop, [this] { stop(); });
+}
+
+void Loader::Impl::count_delivered_fields() {
+  const Schema& delivered = pipeline_.data().delivered();
+  const Schema& staged = pipeline_.data().schema;
+  delivered_row_bytes_ = detail::RowLayout(delivered).row_bytes();
+  for (std::size_t f = 0; f < staged.size(); ++f) {
+    if (engine_->ring().layout().row()[f].appended() && delivered.find(staged[f].name))
+      delivered_appended_.push_back(f);
+  }
 }
 
 Loader::Impl::~Impl() {
@@ -301,8 +311,9 @@ void Loader::Impl::count(const detail::BatchInfo& batch, Clock::time_point begun
   const Clock::time_point now = Clock::now();
   const std::uint64_t ns = to_ns(now - begun);
   latency_.record(ns);
-  const std::uint64_t bytes =
-      pipeline_.data().device ? batch.rows * delivered_row_bytes_ : engine_->ring().layout().bytes_of(batch);
+  const detail::BatchLayout& layout = engine_->ring().layout();
+  std::uint64_t bytes = pipeline_.data().device ? batch.rows * delivered_row_bytes_ : layout.bytes_of(batch);
+  for (const std::size_t field : delivered_appended_) bytes += layout.appended_bytes_of(batch, field);
   caller_.tick(to_ns(now));
   const std::lock_guard lock(counters_mutex_);
   counters_.batches += 1;

@@ -87,6 +87,7 @@ class Loader::Impl {
   void refuse_lost_epoch(const detail::EpochEnd& end) const;
   bool beyond_epochs();
   void count(const detail::BatchInfo& batch, Clock::time_point begun) noexcept;
+  void count_delivered_fields();
   void note_caller(Clock::time_point now) noexcept;
   void note_cores(Clock::time_point now) noexcept;
 
@@ -100,7 +101,8 @@ class Loader::Impl {
   std::unique_ptr<detail::Delivery> delivery_;
   std::optional<std::stop_callback<std::function<void()>>> stop_callback_;
   std::uint64_t fingerprint_ = 0, steps_ = 0;
-  std::uint64_t delivered_row_bytes_ = 0;  // where stages stand after `batch`
+  std::uint64_t delivered_row_bytes_ = 0;        // where stages stand after `batch`: at fixed addresses
+  std::vector<std::size_t> delivered_appended_;  // and fields of the batch before them that stay, of rows of any size
   bool reordered_ = false, empty_ = false;
   bool endless_ = false;  // an epoch ends after so many batches, wherever the data are
 

@@ -49,13 +49,17 @@ void BatchLayout::note(BatchInfo& info, std::size_t field, std::uint64_t row, st
 std::uint64_t BatchLayout::bytes_of(const BatchInfo& info) const noexcept {
   std::uint64_t bytes = info.rows * row_.row_bytes();
   if (!row_.appends()) return bytes;
-  for (std::size_t f = 0; f < offsets_.size(); ++f) {
-    const RowField& field = row_[f];
-    if (field.kind == RowField::Kind::longest)
-      bytes += info.rows * static_cast<std::uint64_t>(padded(info, f).longest) * field.unit;
-    if (field.kind == RowField::Kind::ragged)
-      for (const RaggedRow& row : varying_rows(info, f)) bytes += row_bytes_of(row, field.element);
-  }
+  for (std::size_t f = 0; f < offsets_.size(); ++f) bytes += appended_bytes_of(info, f);
+  return bytes;
+}
+
+std::uint64_t BatchLayout::appended_bytes_of(const BatchInfo& info, std::size_t field) const noexcept {
+  const RowField& how = row_[field];
+  std::uint64_t bytes = 0;
+  if (how.kind == RowField::Kind::longest)
+    bytes = info.rows * static_cast<std::uint64_t>(padded(info, field).longest) * how.unit;
+  if (how.kind == RowField::Kind::ragged)
+    for (const RaggedRow& row : varying_rows(info, field)) bytes += row_bytes_of(row, how.element);
   return bytes;
 }
 

@@ -50,6 +50,8 @@ class BatchLayout {
   }
   /// Of its rows, as they are delivered.
   std::uint64_t bytes_of(const BatchInfo& info) const noexcept;
+  /// Of one field, those that lie at no fixed address.
+  std::uint64_t appended_bytes_of(const BatchInfo& info, std::size_t field) const noexcept;
 
  private:
   std::uint64_t rows_;

@@ -7,26 +7,12 @@
 #include <penstock/transforms/encode_jpeg.hpp>
 #include <penstock/transforms/image.hpp>
 
+#include "cuda/gpu_engines.hpp"
 #include "cuda/gpu_photos.hpp"
 
 using namespace help;
 
-// Not run where there are no engines.
-#define PENSTOCK_NEEDS_ENGINES() \
-  PENSTOCK_NEEDS_GPU();          \
-  if (const std::string why = why_no_engines(); !why.empty()) PENSTOCK_SKIP(why.c_str())
-
 namespace {
-
-std::string why_no_engines() {
-  const GpuStream chosen;  // the device is in use
-  try {
-    static_cast<void>(ps::jpeg_decoder()->start_batches(ps::gpu(0)));
-    return "";
-  } catch (const ps::Error& error) {
-    return error.what();
-  }
-}
 
 struct Jpegs {
   std::vector<std::vector<std::byte>> files;

@@ -441,6 +441,28 @@ TEST_CASE("batches after stages on the host come from its memory and are counted
   CHECK(memory.used() >= 2 * bytes);
 }
 
+TEST_CASE("fields of rows of any size that stages after batch leave alone are counted as they are delivered") {
+  struct Tokens {
+    std::uint64_t size() const { return 7; }
+    ps::Schema schema() const {
+      return {{"tokens", ps::DType::i32, {ps::dynamic}, ps::Collate::ragged()}, {"label", ps::DType::i64, {}}};
+    }
+    void read(std::uint64_t i, ps::SampleBuilder& out) const {
+      const auto n = static_cast<std::int64_t>(i);
+      std::ranges::fill(out.emplace<std::int32_t, 1>("tokens", {n}), 1);
+      out.scalar<std::int64_t>("label", n);
+    }
+  };
+  struct Doubles {
+    ps::Schema schema(const ps::Schema& in) const { return in.with({"twice", ps::DType::i64, {}}); }
+    void run(ps::BatchView, ps::BatchView, ps::StreamRef) const {}
+  };
+  constexpr std::uint64_t bytes = (0 + 1 + 2 + 3 + 4 + 5 + 6) * sizeof(std::int32_t) + 2 * 7 * sizeof(std::int64_t);
+  ps::Loader loader(ps::from(Tokens{}) | ps::batch(7) | Doubles{}, {.threads = 1});
+  static_cast<void>(loader.next());
+  CHECK(loader.report().bytes == bytes);
+}
+
 TEST_CASE("pinned bytes have a limit of their own") {
   const ps::Pipeline p = ps::from(Images{.height = 64, .width = 64}) | ps::batch(8);
   ps::EmulatedGpu gpu;

@@ -174,6 +174,8 @@ bool StoredImage::suits_engines() const {
   if (parts[1].h_samp_factor != 1 || parts[1].v_samp_factor != 1 || parts[2].h_samp_factor != 1 ||
       parts[2].v_samp_factor != 1)
     return false;
+  // libjpeg doesn't interpolate chroma of one or two columns, and engines do.
+  if (across == 2 && shape().width <= 4) return false;
   return (across == 1 && down == 1) || (across == 2 && (down == 1 || down == 2));
 }
 

@@ -57,7 +57,13 @@ TEST_CASE("engines of a GPU get whole baseline images of kinds that they know") 
   CHECK(goes_to_engines(plain_encode(image, {.restart_interval = 2})));
   CHECK(goes_to_engines(plain_encode(some(40, 56, 1, 1), {.luma = {1, 1}})));
   CHECK_FALSE(goes_to_engines(plain_encode(some(40, 56, 1, 1), {.luma = {2, 2}})));
-  CHECK(goes_to_engines(plain_encode(some(1, 1, 1), {})));
+  CHECK(goes_to_engines(plain_encode(some(1, 5, 1), {})));
+  // Where libjpeg interpolates no chroma.
+  for (const std::int32_t width : {1, 4, 5}) {
+    CHECK(goes_to_engines(plain_encode(some(40, width, 1), {.luma = {2, 2}})) == (width > 4));
+    CHECK(goes_to_engines(plain_encode(some(40, width, 1), {.luma = {2, 1}})) == (width > 4));
+    CHECK(goes_to_engines(plain_encode(some(40, width, 1), {.luma = {1, 1}})));
+  }
   CHECK_FALSE(goes_to_engines(plain_encode(image, {.luma = {1, 2}})));
   CHECK_FALSE(goes_to_engines(plain_encode(image, {.luma = {4, 1}})));
   CHECK_FALSE(goes_to_engines(plain_encode(image, {.luma = {2, 2}, .chroma = {2, 1}})));
