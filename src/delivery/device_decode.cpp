@@ -5,6 +5,8 @@
 
 #include <penstock/error.hpp>
 
+#include "data/decode_whole.hpp"
+#include "data/scratch.hpp"
 #include "ring/batch_layout.hpp"
 
 namespace penstock::detail {
@@ -31,6 +33,7 @@ DeviceDecode::DeviceDecode(std::shared_ptr<DeviceModel> device, MemoryResource& 
       pinned_(device_),
       limit_(limit),
       table_bytes_(table_bytes(rows)),
+      decoder_(step.decoder),
       decoding_(verifies ? nullptr : step.decoder->start_batches(device_->device())) {
   try {
     for (Buffer& buffer : buffers_) {
@@ -50,7 +53,8 @@ DeviceDecode::~DeviceDecode() {
 }
 
 void DeviceDecode::free_memory() noexcept {
-  for (const Buffer& buffer : buffers_) {
+  for (Buffer& buffer : buffers_) {
+    free_host_images(buffer);
     if (buffer.data != nullptr) memory_.deallocate(buffer.data, buffer.bytes, image_alignment);
     if (buffer.table != nullptr) memory_.deallocate(buffer.table, table_bytes_, image_alignment);
     if (buffer.staged != nullptr) pinned_.deallocate(buffer.staged, table_bytes_, image_alignment);
@@ -80,6 +84,7 @@ DeviceDecode::Images DeviceDecode::enqueue(const DecodeOp* ops, const PackedFiel
                                            std::uint64_t rows, StreamRef prep) {
   Buffer& buffer = buffers_[next_];
   if (buffer.used) device_->synchronize(*buffer.read);
+  free_host_images(buffer);
   std::size_t bytes = 0;
   for (std::uint64_t r = 0; r < rows; ++r)
     if (ops[r].by == DecodeOp::By::device) bytes += aligned_image(ops[r]);
@@ -104,10 +109,31 @@ DeviceDecode::Images DeviceDecode::enqueue(const DecodeOp* ops, const PackedFiel
   device_->copy(buffer.table, buffer.staged, static_cast<std::size_t>(rows + 1) * sizeof(std::int64_t), prep);
   if (!images_.empty() && decoding_ == nullptr)
     throw Error(Errc::unsupported, "the decoder had batches for the device when it was asked first, and none now");
-  if (!images_.empty()) decoding_->decode(images_, prep);
+  if (!images_.empty() && !decoding_->decode(images_, prep)) decode_on_host(buffer, bytes, prep);
   return {{pixels.data, DType::u8, Shape{pixels.elements}},
           {buffer.table, DType::i64, Shape{static_cast<std::int64_t>(rows) + 1}},
           {buffer.data, bytes, false}};
+}
+
+// They lie one after the other, as in the device's memory.
+void DeviceDecode::decode_on_host(Buffer& buffer, std::size_t bytes, StreamRef prep) {
+  buffer.host = static_cast<std::byte*>(pinned_.allocate(bytes, image_alignment));
+  buffer.host_bytes = bytes;
+  device_->host_writes(buffer.host, bytes);
+  const std::unique_ptr<ImageDecoding> decoding = decoder_->start();
+  ScratchArena scratch;
+  for (const BatchDecoding::Image& image : images_) {
+    decoding->open(image.encoded);
+    decode_whole(*decoding, image.shape, false, buffer.host + (image.pixels - buffer.data), scratch);
+    scratch.reset();
+  }
+  device_->copy(buffer.data, buffer.host, bytes, prep);
+  refused_.fetch_add(images_.size(), std::memory_order_relaxed);
+}
+
+void DeviceDecode::free_host_images(Buffer& buffer) noexcept {
+  if (buffer.host != nullptr)
+    pinned_.deallocate(std::exchange(buffer.host, nullptr), buffer.host_bytes, image_alignment);
 }
 
 void DeviceDecode::read(StreamRef prep) {

@@ -48,6 +48,8 @@ class DeviceDecode {
   /// After a failure, when the device is idle.
   void forget() noexcept;
 
+  /// Images that the device could not decode with those of their batches, and the host did. Any thread.
+  std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
   /// Of the largest batch so far. Any thread.
   std::size_t capacity() const noexcept { return largest_.load(std::memory_order_relaxed); }
   static constexpr unsigned buffers = 2;
@@ -60,17 +62,23 @@ class DeviceDecode {
     std::size_t bytes = 0;
     std::int64_t* staged = nullptr;  // the table, pinned
     std::byte* table = nullptr;
+    std::byte* host = nullptr;  // pinned, images that the device refused
+    std::size_t host_bytes = 0;
     std::unique_ptr<DeviceModel::Event> read;
     bool used = false;
   };
   void make_room(Buffer& buffer, std::size_t bytes);
+  void decode_on_host(Buffer& buffer, std::size_t bytes, StreamRef prep);
+  void free_host_images(Buffer& buffer) noexcept;
   void free_memory() noexcept;
 
   std::shared_ptr<DeviceModel> device_;
   MemoryResource& memory_;
   StagingMemory pinned_;
   const std::size_t limit_, table_bytes_;
+  const std::shared_ptr<const ImageDecoder> decoder_;
   std::unique_ptr<BatchDecoding> decoding_;  // null: runners decode
+  std::atomic<std::uint64_t> refused_{0};
   std::array<Buffer, buffers> buffers_;
   std::size_t next_ = 0;
   std::atomic<std::size_t> largest_{0};

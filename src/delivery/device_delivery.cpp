@@ -1,6 +1,7 @@
 #include "delivery/device_delivery.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -13,6 +14,7 @@
 #include "delivery/device_lane.hpp"
 #include "delivery/device_lease.hpp"
 #include "delivery/device_parts.hpp"
+#include "delivery/device_reaper.hpp"
 #include "delivery/device_ring.hpp"
 #include "delivery/host_delivery.hpp"
 
@@ -26,15 +28,9 @@ struct Submitted {
   std::optional<EpochEnd> end = {};
 };
 
-// A buffer of the host's that the device reads.
-struct Sent {
-  BatchBuffer* buffer;
-  std::size_t number;  // in the engine's ring
-};
-
 // Two threads beside the caller's, the only ones that call the device. The submitter takes batches from the engine as a
-// consumer would, and enqueues their copies; the reaper gives their buffers back to the engine once they are read. One
-// thread for both would leave gaps between copies.
+// consumer would, and enqueues their copies; the reaper gives their buffers back. One thread for both would leave gaps
+// between copies.
 class DeviceDelivery final : public Delivery {
  public:
   DeviceDelivery(DeviceModels devices, std::shared_ptr<Engine> engine, const DeviceDeliveryOptions& options)
@@ -49,8 +45,7 @@ class DeviceDelivery final : public Delivery {
     for (std::size_t i = 0; i < ring_->devices().size(); ++i)
       lanes_.push_back(std::make_unique<DeviceLane>(*ring_, i, engine_->ring().layout(), buffers_, plan));
     made_.reserve(2 * ring_->most());
-    sent_.reserve(buffers_);
-    asked_.reserve(buffers_);
+    reaper_.emplace(*ring_, *engine_, lanes_);
     stuck_.reserve(ring_->most());
   }
   ~DeviceDelivery() override {
@@ -65,25 +60,24 @@ class DeviceDelivery final : public Delivery {
 
   void seek(const Cursor& cursor, const QuotaCount& count) override {
     Lock lock(ring_->mutex);
-    paused_ = true;
+    course_ = Course::paused;
     lock.unlock();
     engine_->interrupt();
     lock.lock();
     ring_->changed.notify_all();
     // Not for the device: what it reads still comes back to the engine when it has.
-    ring_->changed.wait(lock, [this] { return !submitting_ && !(reaping_ && reaping_failed_); });
+    ring_->changed.wait(lock, [&] { return submitter_is_ == Submitter::idle && !reaper_->stuck(lock); });
     recover(lock);
     give_up(lock);
     ring_->tell_of_lost(lock);
     ring_->clear_failure(lock);
     after_failure_.reset();
-    finished_ = false;
     epoch_ = cursor.epoch;
     lock.unlock();
     engine_->seek(cursor, count);
     lock.lock();
     begin_threads();
-    paused_ = false;
+    course_ = Course::running;
     ring_->changed.notify_all();
   }
 
@@ -94,7 +88,7 @@ class DeviceDelivery final : public Delivery {
       ring_->tell_of_lost(lock);                       // at once: no batch that is ready has to do with it
       if (!made_.empty()) return made_.front().batch;  // none: an epoch's end
       if (ring_->failure(lock)) throw Error(*ring_->failure(lock));
-      if (starved_ && ring_->leased(lock) == ring_->usable(lock)) {
+      if (submitter_is_ == Submitter::starved && ring_->leased(lock) == ring_->usable(lock)) {
         if (grow(lock)) continue;
         throw LeasesExhausted(Errc::leases_exhausted, "the caller holds all " + std::to_string(ring_->leased(lock)) +
                                                           " batches on " + names_of(ring_->devices()) +
@@ -159,13 +153,14 @@ class DeviceDelivery final : public Delivery {
     stop();
     {
       const Lock lock(ring_->mutex);
-      closing_ = true;
+      course_ = Course::closing;
+      reaper_->close(lock);
     }
     ring_->changed.notify_all();
     // Before the engine, which has one consumer.
     if (submitter_.joinable()) submitter_.join();
     engine_->close();
-    if (reaper_.joinable()) reaper_.join();
+    reaper_->join();
     Lock lock(ring_->mutex);
     give_up(lock);
   }
@@ -190,11 +185,23 @@ class DeviceDelivery final : public Delivery {
 
  private:
   using Lock = DeviceRing::Lock;
+  // What is to be submitted.
+  enum class Course : std::uint8_t {
+    paused,    // nothing, before the place to begin at is known
+    running,   // all there is
+    finished,  // nothing: the last epoch was
+    closing,   // nothing ever again
+  };
+  enum class Submitter : std::uint8_t {
+    idle,
+    busy,
+    starved,  // it has a batch, and no buffer on the device for it
+  };
 
   void begin_threads() {
     try {
       if (!submitter_.joinable()) submitter_ = std::thread([this] { submit(); });
-      if (!reaper_.joinable()) reaper_ = std::thread([this] { reap(); });
+      reaper_->begin();
     } catch (const std::system_error& error) {
       throw Error(Errc::limit_exceeded,
                   std::string("the two threads that serve a device could not be started: ") + error.what());
@@ -220,13 +227,11 @@ class DeviceDelivery final : public Delivery {
 
   // What was in the device's hands when it failed is ours again once it does nothing. @throws Error(device).
   void recover(Lock& lock) {
-    if (!reaping_failed_ && stuck_.empty()) return;
+    if (!reaper_->failed(lock) && stuck_.empty()) return;
     lock.unlock();
     for (const auto& lane : lanes_) lane->recover();
     lock.lock();
-    for (const Sent& sent : sent_) engine_->release(*sent.buffer);
-    sent_.clear();
-    reaping_failed_ = false;
+    reaper_->recovered(lock);
     for (DeviceBatch* buffer : stuck_) ring_->put_back(lock, *buffer);
     stuck_.clear();
     ring_->changed.notify_all();
@@ -241,17 +246,24 @@ class DeviceDelivery final : public Delivery {
 
   // -- the submitter --
 
-  bool may_submit() const noexcept {
-    return !paused_ && !finished_ && !engine_->stopped() && sent_.size() < buffers_ && ends_ < ring_->most();
+  bool may_submit(const Lock& lock) const noexcept {
+    return course_ == Course::running && !engine_->stopped() && reaper_->reading(lock) < buffers_ &&
+           ends_ < ring_->most();
+  }
+
+  // The batch at hand is not wanted any more.
+  bool must_leave(const Lock& lock) const {
+    return course_ == Course::paused || course_ == Course::closing || ring_->failure(lock);
   }
 
   void submit() noexcept {
     Lock lock(ring_->mutex);
     DeviceEntry entry(ring_->devices());
     for (;;) {
-      ring_->changed.wait(lock, [&] { return closing_ || (may_submit() && !ring_->failure(lock)); });
-      if (closing_) return;
-      submitting_ = true;
+      ring_->changed.wait(lock,
+                          [&] { return course_ == Course::closing || (may_submit(lock) && !ring_->failure(lock)); });
+      if (course_ == Course::closing) return;
+      submitter_is_ = Submitter::busy;
       try {
         submit_one(lock, entry);
       } catch (...) {
@@ -259,7 +271,7 @@ class DeviceDelivery final : public Delivery {
         if (!lock.owns_lock()) lock.lock();
         ring_->fail(lock, error);
       }
-      submitting_ = false;
+      submitter_is_ = Submitter::idle;
       ring_->changed.notify_all();
     }
   }
@@ -277,18 +289,18 @@ class DeviceDelivery final : public Delivery {
     }
     lock.lock();
     if (!ring_->has_free(lock)) {
-      starved_ = true;
+      submitter_is_ = Submitter::starved;
       ring_->changed.notify_all();
-      ring_->changed.wait(lock, [&] { return closing_ || paused_ || ring_->failure(lock) || ring_->has_free(lock); });
-      starved_ = false;
+      ring_->changed.wait(lock, [&] { return must_leave(lock) || ring_->has_free(lock); });
+      submitter_is_ = Submitter::busy;
     }
-    if (closing_ || paused_ || ring_->failure(lock)) return;
+    if (must_leave(lock)) return;
     DeviceBatch& to = ring_->acquire(lock);
     lock.unlock();
     engine_->lease(*from);
     // What is known of the batch goes with it; the buffer gets another's room for the next one's.
     std::swap(static_cast<BatchInfo&>(*from), static_cast<BatchInfo&>(to));
-    const Sent sent{from, number_of(*from)};
+    const SentBuffer sent{from, number_of(*from)};
     try {
       if (lanes_.size() > 1) share_out(to, engine_->ring().layout(), ring_->made_layout());
       for (std::size_t i = 0; i < lanes_.size(); ++i) {
@@ -299,16 +311,15 @@ class DeviceDelivery final : public Delivery {
       const std::optional<Error> error = described_error("device");
       lock.lock();
       // How much of it the device has in work is not known.
-      sent_.push_back(sent);
+      reaper_->sent_in_part(lock, sent);
       stuck_.push_back(&to);
-      reaping_failed_ = true;
       if (!ring_->failure(lock)) after_failure_ = to.next;
       ring_->fail(lock, error);
       return;
     }
     const std::uint64_t next = to.next.epoch;
     lock.lock();
-    sent_.push_back(sent);
+    reaper_->sent(lock, sent);
     made_.push_back({.batch = &to});
     if (!reordered_ && next != epoch_) begin_epoch(next);
   }
@@ -316,7 +327,7 @@ class DeviceDelivery final : public Delivery {
   void begin_epoch(std::uint64_t epoch) noexcept {
     epoch_ = epoch;
     const std::uint64_t epochs = engine_->setup().epochs;
-    finished_ = epochs != 0 && epoch_ >= epochs;
+    if (course_ == Course::running && epochs != 0 && epoch_ >= epochs) course_ = Course::finished;
   }
 
   std::size_t number_of(const BatchBuffer& buffer) const {
@@ -324,54 +335,6 @@ class DeviceDelivery final : public Delivery {
     const auto at = std::find_if(all.begin(), all.end(), [&](const auto& s) { return s.get() == &buffer; });
     return static_cast<std::size_t>(at - all.begin());
   }
-
-  // -- the reaper --
-
-  void reap() noexcept {
-    Lock lock(ring_->mutex);
-    DeviceEntry entry(ring_->devices());
-    for (;;) {
-      ring_->changed.wait(lock, [this] { return (closing_ && (sent_.empty() || reaping_failed_)) || can_reap(); });
-      if (!can_reap()) return;
-      reaping_ = true;
-      try {
-        reap_read(lock, entry);
-      } catch (...) {
-        const std::optional<Error> error = described_error("device");
-        if (!lock.owns_lock()) lock.lock();
-        reaping_failed_ = true;
-        ring_->fail(lock, error);
-      }
-      reaping_ = false;
-      ring_->changed.notify_all();
-    }
-  }
-
-  // Waits for the oldest, and gives back with it those after it that were read as well by then.
-  void reap_read(Lock& lock, DeviceEntry& entry) {
-    const std::size_t oldest = sent_.front().number;
-    lock.unlock();
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      entry.enter(i);
-      lanes_[i]->wait_until_read(oldest);
-    }
-    lock.lock();
-    // After a failure the newest may be what was not enqueued, whose events tell nothing.
-    asked_.assign(sent_.begin(), reaping_failed_ ? sent_.begin() + 1 : sent_.end());
-    lock.unlock();
-    for (std::size_t i = 0; i < lanes_.size() && asked_.size() > 1; ++i) {
-      entry.enter(i);
-      std::size_t read = 1;
-      while (read < asked_.size() && lanes_[i]->was_read(asked_[read].number)) ++read;
-      asked_.resize(read);
-    }
-    for (const Sent& read : asked_)
-      for (const auto& lane : lanes_) lane->device().host_writes(read.buffer->data, engine_->ring().layout().bytes());
-    for (const Sent& read : asked_) engine_->release(*read.buffer);
-    lock.lock();
-    sent_.erase(sent_.begin(), sent_.begin() + static_cast<std::ptrdiff_t>(asked_.size()));
-  }
-  bool can_reap() const noexcept { return !sent_.empty() && !reaping_failed_; }
 
   std::shared_ptr<Engine> engine_;
   const std::size_t buffers_;  // of the engine's ring
@@ -382,19 +345,16 @@ class DeviceDelivery final : public Delivery {
 
   // Under the ring's mutex:
   std::vector<Submitted> made_;      // these never grow beyond what is reserved for them
-  std::vector<Sent> sent_;           // oldest first
-  std::vector<Sent> asked_;          // of those; the reaper's
   std::vector<DeviceBatch*> stuck_;  // what a failed copy may write to
   std::size_t ends_ = 0;             // of `made_`
   std::uint64_t epoch_ = 0;          // that is submitted; the submitter's while it submits
-  bool paused_ = true, submitting_ = false, finished_ = false, closing_ = false;
-  bool reaping_ = false;
+  Course course_ = Course::paused;
+  Submitter submitter_is_ = Submitter::idle;
   std::optional<Cursor> after_failure_;  // of a batch that failed on its way
   std::string why_not_;                  // it did not grow; the caller's
-  bool starved_ = false;                 // there is a batch, and no buffer for it
-  bool reaping_failed_ = false;          // nothing is reaped before `recover`
 
-  std::thread submitter_, reaper_;
+  std::optional<DeviceReaper> reaper_;
+  std::thread submitter_;
 };
 
 }  // namespace

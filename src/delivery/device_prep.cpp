@@ -266,6 +266,11 @@ void DevicePrep::describe(Report& report) const {
     if (launch.decode != nullptr && launch.decode->capacity() != 0)
       at = report.memory.insert(at, {"images decoded on " + where, DeviceDecode::buffers, launch.decode->capacity()}) +
            1;
+  for (const Launch& launch : launches_)
+    if (launch.decode != nullptr && launch.decode->refused() != 0)
+      report.notes.push_back(launch.step->label + ": " + where + " took batches with a file that it can't decode; " +
+                             std::to_string(launch.decode->refused()) +
+                             " images of them were decoded by one thread of the host, which is slower");
   if (between_bytes_ != 0) report.memory.insert(at, {"between stages on " + where, 1, between_bytes_});
 }
 

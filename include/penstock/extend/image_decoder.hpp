@@ -42,8 +42,10 @@ class PENSTOCK_API BatchDecoding {
   virtual ~BatchDecoding() = default;
   /// Has all of them, one at least, decoded before what is put on `stream` after it, and does not wait for that. It is
   /// called again while its last call's work goes on, but not before the work of the call before that is done. Damage
-  /// inside an image need not be noticed: its pixels are then any. @throws Error(device | out_of_memory).
-  virtual void decode(std::span<const Image> images, StreamRef stream) = 0;
+  /// inside an image need not be noticed: its pixels are then any. False: the device can't decode one of them, and may
+  /// have decoded some: the loader decodes all of them on the host, which takes longer, and says so in its report.
+  /// @throws Error(device | out_of_memory).
+  virtual bool decode(std::span<const Image> images, StreamRef stream) = 0;
 };
 
 /// A codec with its options. Any thread.

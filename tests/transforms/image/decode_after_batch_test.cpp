@@ -27,6 +27,9 @@ Image noise_of(std::span<const std::byte> encoded) {
   return static_noise({at(0), at(1), 3}, static_cast<std::uint64_t>(at(2)));
 }
 
+// The fourth byte of an image of which the device finds out late that it can't decode it.
+constexpr std::byte refused{2};
+
 struct Counts {
   std::atomic<int> by_runners{0}, by_device{0}, changed{0};
 };
@@ -62,8 +65,9 @@ class NoiseDecoding final : public ImageDecoding {
 class NoiseBatches final : public BatchDecoding {
  public:
   explicit NoiseBatches(std::shared_ptr<Counts> counts) : counts_(std::move(counts)) {}
-  void decode(std::span<const BatchDecoding::Image> images, StreamRef stream) override {
+  bool decode(std::span<const BatchDecoding::Image> images, StreamRef stream) override {
     for (const BatchDecoding::Image& image : images) {
+      if (image.encoded[3] == refused) return false;
       ++counts_->by_device;
       const auto made = noise_of(image.encoded);
       std::memcpy(image.pixels, made.pixels.data(), made.pixels.size());
@@ -74,6 +78,7 @@ class NoiseBatches final : public BatchDecoding {
                      },
                      {{image.encoded.data(), image.encoded.size(), false}, {image.pixels, made.pixels.size(), true}});
     }
+    return true;
   }
 
  private:
@@ -339,6 +344,36 @@ TEST_CASE("decoded images are under the device's limit and in the report") {
   CHECK(error.code() == Errc::out_of_memory);
 }
 
+TEST_CASE("a batch with an image that a device turns out not to know is decoded by the host") {
+  struct Odd {
+    Encoded inner = {};
+    std::uint64_t size() const { return inner.size(); }
+    Schema schema() const { return inner.schema(); }
+    void read(std::uint64_t i, SampleBuilder& out) const {
+      const auto to = out.emplace<std::uint8_t, 1>("image", {4});
+      to(0) = 30;
+      to(1) = static_cast<std::uint8_t>(20 + i);
+      to(2) = static_cast<std::uint8_t>(i);
+      to(3) = i % 16 == 13 ? std::to_integer<std::uint8_t>(refused) : 1;
+      out.scalar<std::int64_t>("label", static_cast<std::int64_t>(i));
+    }
+  };
+  const auto decoder = std::make_shared<NoiseDecoder>();
+  check_decoded(decoder, from(Odd{}));
+  EmulatedGpu gpu({.checked = true});
+  auto stream = gpu.make_stream("consumer");
+  Loader loader(cut(from(Odd{}) | ragged("image") | batch(8) | decode_noise(decoder)),
+                {.device = gpu.device(), .epochs = 1});
+  while (loader.next(stream.ref())) {
+  }
+  // Three batches of eight.
+  std::string notes;
+  for (const std::string& note : loader.report().notes) notes += note + "\n";
+  CAPTURE(notes);
+  CHECK(notes.find("took batches with a file that it can't decode; 24 images of them") != std::string::npos);
+  CHECK(gpu.findings().empty());
+}
+
 TEST_CASE("a decoder that fails ends the epoch by its stage's name and the next epoch comes whole") {
   struct Failing final : ImageDecoder {
     std::shared_ptr<NoiseDecoder> inner = std::make_shared<NoiseDecoder>();
@@ -351,9 +386,9 @@ TEST_CASE("a decoder that fails ends the epoch by its stage's name and the next 
       struct Fails final : BatchDecoding {
         std::unique_ptr<BatchDecoding> inner;
         std::shared_ptr<std::atomic<int>> left;
-        void decode(std::span<const BatchDecoding::Image> images, StreamRef stream) override {
+        bool decode(std::span<const BatchDecoding::Image> images, StreamRef stream) override {
           if (left->fetch_sub(1) == 1) throw Error(Errc::device, "planted");
-          inner->decode(images, stream);
+          return inner->decode(images, stream);
         }
       };
       auto fails = std::make_unique<Fails>();

@@ -20,10 +20,13 @@ enum : std::uint8_t {
   start_of_scan = 0xda,
   quantization_tables = 0xdb,
   restart_interval = 0xdd,
+  first_application = 0xe0,
   jfif_marker = 0xe0,
   exif_marker = 0xe1,
   icc_marker = 0xe2,
   adobe_marker = 0xee,
+  last_application = 0xef,
+  comment = 0xfe,
 };
 
 struct Marker {

@@ -141,12 +141,21 @@ ImageShape StoredImage::open(std::span<const std::byte> encoded, const JpegConta
 
 namespace {
 
+bool belongs_to_baseline(const Marker& marker) {
+  const bool application = marker.code >= first_application && marker.code <= last_application;
+  return application || marker.code == comment || marker.code == baseline_frame || marker.code == huffman_tables ||
+         marker.code == quantization_tables || marker.code == restart_interval || marker.code == start_of_scan;
+}
+
 // An engine refuses a whole batch for one file, so none goes there that it may not know.
 bool is_baseline(const Reader& reader) {
-  bool baseline = false;
+  bool baseline = false, usual = true;
   const auto header = reader.bytes().first(static_cast<std::size_t>(reader.offset()));
-  return for_each_marker(header, [&](const Marker& marker) { baseline = baseline || marker.code == baseline_frame; }) &&
-         baseline;
+  const bool read = for_each_marker(header, [&](const Marker& marker) {
+    baseline = baseline || marker.code == baseline_frame;
+    usual = usual && belongs_to_baseline(marker);
+  });
+  return read && baseline && usual;
 }
 
 bool has_tables(const jpeg_decompress_struct& info, const jpeg_component_info& part) {

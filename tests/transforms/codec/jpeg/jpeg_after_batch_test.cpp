@@ -87,6 +87,11 @@ TEST_CASE("engines of a GPU get whole baseline images of kinds that they know") 
   Bytes extended = plain_encode(image, {});
   extended[segment(extended, 0xc0) + 1] = std::byte{0xc1};
   CHECK_FALSE(goes_to_engines(extended));
+  // A marker that libjpeg leaves out.
+  Bytes lines = plain_encode(image, {.restart_interval = 2});
+  lines[segment(lines, 0xdd) + 1] = std::byte{0xdc};
+  CHECK_FALSE(goes_to_engines(lines));
+  CHECK(goes_to_engines(plain_encode(image, {.markers = {{0xfe, "a comment"}, {0xef, "the last application's"}}})));
   Bytes file = plain_encode(image, {});
   CHECK_FALSE(goes_to_engines(file, {.color = JpegOptions::gray}));
   file.pop_back();

@@ -2,8 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -23,6 +25,8 @@ struct Destination {
   std::size_t pitch[4];
 };
 constexpr int success = 0, allocator_failure = 5, hardware_backend = 3, interleaved_rgb = 5;
+// It says that a file is damaged, not supported, not supported by the implementation, or incomplete.
+constexpr int of_a_file[] = {3, 4, 9, 10};
 // As libjpeg upsamples by default: without it every second chroma value would stand twice.
 constexpr unsigned upsampling_with_interpolation = 1u << 5;
 
@@ -106,7 +110,7 @@ class Batches final : public BatchDecoding {
   Batches(const Batches&) = delete;
   Batches& operator=(const Batches&) = delete;
 
-  void decode(std::span<const Image> images, StreamRef stream) override {
+  bool decode(std::span<const Image> images, StreamRef stream) override {
     data_.clear();
     lengths_.clear();
     destinations_.clear();
@@ -126,8 +130,11 @@ class Batches final : public BatchDecoding {
             "nvjpegDecodeBatchedInitialize");
       next.images = images.size();
     }
-    check(library().decode(handle_, next.state, data_.data(), lengths_.data(), destinations_.data(), stream.handle()),
-          "nvjpegDecodeBatched");
+    const int status =
+        library().decode(handle_, next.state, data_.data(), lengths_.data(), destinations_.data(), stream.handle());
+    if (std::ranges::find(of_a_file, status) != std::end(of_a_file)) return false;
+    check(status, "nvjpegDecodeBatched");
+    return true;
   }
 
  private:
