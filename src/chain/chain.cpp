@@ -27,7 +27,7 @@ Chain::Chain(std::shared_ptr<const PipelineData> data)
   if (!layout_) return;
   BatchItem of_rank = *data_->batch;
   of_rank.rows = max_rows_of_rank(*data_);
-  bounds_.emplace(data_->sample(), of_rank);
+  bounds_.emplace(data_->sample(), of_rank, data_->groups.get());
   for (const RowField& field : layout_->fields())
     row_bytes_.push_back(field.kind == RowField::Kind::dense ? field.row_bytes : 0);
 }

@@ -25,13 +25,14 @@ ReorderedPlacement::ReorderedPlacement(const Parts& parts) : Placement(parts) {
 
 void ReorderedPlacement::begin(const Cursor& cursor, const QuotaCount& count) {
   if (BatchBuffer* const open = reordered_->open_batch_buffer(); open != nullptr) ring_.release(*open);
+  set_stalled(false);
   reordered_->reset(cursor, count);
   ends_.clear();
   if (blocks_ != nullptr) blocks_->reset(feed(cursor));
 }
 
 void ReorderedPlacement::admit(Lock& lock) noexcept {
-  reordered_->reorder_buffer().stalled().store(false, std::memory_order_seq_cst);
+  set_stalled(false);
   if (!monitor_.closed && !monitor_.is_paused() && reordered_->has_work()) pool().wake(lock);
 }
 
@@ -74,7 +75,7 @@ BatchBuffer* ReorderedPlacement::open_batch() noexcept {
     const Lock lock(monitor_.mutex);
     buffer = ring_.acquire();
     // Under the mutex, as is the release that ends it.
-    if (buffer == nullptr) reordered_->reorder_buffer().stalled().store(true, std::memory_order_seq_cst);
+    if (buffer == nullptr) set_stalled(true);
   }
   if (buffer != nullptr)
     buffer->arena.reset();
@@ -102,7 +103,7 @@ void ReorderedPlacement::discard_batch(BatchBuffer& buffer) noexcept {
 bool ReorderedPlacement::has_room_for_end() noexcept {
   const Lock lock(monitor_.mutex);
   if (ends_.size() < ring_.depth()) return true;
-  reordered_->reorder_buffer().stalled().store(true, std::memory_order_seq_cst);
+  set_stalled(true);
   return false;
 }
 
@@ -138,9 +139,7 @@ BatchBuffer* ReorderedPlacement::wait(std::uint64_t epoch) {
     return epoch_over(epoch) || (!queue_.empty() && queue_.front().epoch == epoch &&
                                  queue_.front().state.load(std::memory_order_seq_cst) == BufferState::ready);
   };
-  const auto exhausted = [&] {
-    return queue_.leased() == ring_.depth() && reordered_->reorder_buffer().stalled().load(std::memory_order_seq_cst);
-  };
+  const auto exhausted = [&] { return queue_.leased() == ring_.depth() && stalled(); };
   answer(lock);
   monitor_.waiting.store(true, std::memory_order_seq_cst);
   while (!arrived() && !paused() && !pool().failed() && !exhausted())
@@ -164,9 +163,9 @@ std::optional<EpochEnd> ReorderedPlacement::take_epoch_end(std::uint64_t epoch) 
 void ReorderedPlacement::add_to(RunTotals& t) const {
   const ReorderBuffer& buffer = reordered_->reorder_buffer();
   t.kept = buffer.kept();
-  t.entries = buffer.rows();
-  t.entry_bytes = buffer.bytes_each() + buffer.max_appended();
-  t.copied_bytes += buffer.appended_bytes() + t.kept * ring_.layout().row().row_bytes();
+  t.entries = buffer.rows().count();
+  t.entry_bytes = buffer.rows().bytes_each() + buffer.rows().max_appended();
+  t.copied_bytes += buffer.rows().appended_bytes() + t.kept * ring_.layout().row().row_bytes();
   t.shared_records = reordered_->shared_records() != nullptr ? reordered_->shared_records()->size() : 0;
   if (blocks_ != nullptr) t.blocks = blocks_->counts();
 }

@@ -229,7 +229,7 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
     const bool wanted = !few_rows(*made) || options_.few_rows != FewRows::drop;
     if (wanted) delivery_->arrive(*made, streams);
     try {
-      account(made->bad, made->unlisted, made->unreported);
+      account(*made);
     } catch (...) {
       throw ended(made);
     }
@@ -270,9 +270,9 @@ bool Loader::Impl::beyond_epochs() {
 
 // -- what is counted --
 
-void Loader::Impl::account(std::vector<detail::BadSample>& bad, std::uint64_t unlisted, bool broken) {
-  if (broken) throw detail::no_memory();
-  ledger_.account(bad, samples_, unlisted);
+void Loader::Impl::account(detail::SampleTally& tally) {
+  if (tally.unreported) throw detail::no_memory();
+  ledger_.account(tally.bad, samples_, tally.unlisted);
   if (ledger_.messages().size() == counters_.messages.size()) return;
   const std::lock_guard lock(counters_mutex_);
   counters_.messages = ledger_.messages();
@@ -285,7 +285,7 @@ bool Loader::Impl::account_end() {
   // After a batch that held the pass's last sample the cursor is where the next epoch begins.
   const bool no_batch = cursor_.epoch == epoch_ && cursor_.number == 0 && cursor_.position == 0 && cursor_.child == 0;
   const detail::PolicyLedger before = ledger_;
-  account(end->bad, end->unlisted, end->broken);
+  account(*end);
   const bool drops = pipeline_.data().policy_value().policy == OnError::drop;
   if (no_batch && drops && end->samples != 0 && end->bad.size() + end->unlisted == end->samples) {
     ledger_ = before;  // the epoch may be tried again

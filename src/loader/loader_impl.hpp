@@ -82,7 +82,7 @@ class Loader::Impl {
   bool over();
   void leave_epoch();
   void to_epoch(std::uint64_t number) noexcept;
-  void account(std::vector<detail::BadSample>& bad, std::uint64_t unlisted, bool broken);
+  void account(detail::SampleTally& tally);
   bool account_end();
   void refuse_lost_epoch(const detail::EpochEnd& end) const;
   bool beyond_epochs();

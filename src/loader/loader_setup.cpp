@@ -119,7 +119,7 @@ MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& opti
       request.device_rows = std::max(min_append_bytes(data) / devices.size(), request.device_buffer_bytes / 4);
   }
   if (data.reordered()) {
-    request.row_bytes = ReorderBuffer::row_bytes(layout) + ReorderBuffer::row_notes_bytes(layout);
+    request.row_bytes = WaitingRows::row_bytes(layout) + ReorderBuffer::row_notes_bytes(layout);
     request.append_row = layout.appends() ? appended_row_bytes : 0;
     request.held = static_cast<std::size_t>(window_rows_of_rank(data));
     request.entries = [&data, bytes = options.max_reorder_bytes](unsigned runners) {

@@ -6,6 +6,8 @@
 
 #include <penstock/error.hpp>
 
+#include "order/group_table.hpp"
+
 namespace penstock::detail {
 
 namespace {
@@ -18,10 +20,11 @@ std::uint64_t length_of(const RaggedRow& row) noexcept { return static_cast<std:
 
 }  // namespace
 
-BatchBounds::BatchBounds(const Schema& schema, const BatchItem& batch)
+BatchBounds::BatchBounds(const Schema& schema, const BatchItem& batch, const GroupTable* groups)
     : schema_(schema),
       layout_(schema),
-      nothing_{0, 0, 0, std::vector<std::int64_t>(layout_.varying())},
+      groups_(groups),
+      nothing_{0, 0, 0, 0, 0, std::vector<std::int64_t>(layout_.varying())},
       rows_(batch.rows),
       enough_bytes_(batch.enough_bytes) {
   const BatchOptions& options = batch.options;
@@ -82,19 +85,29 @@ bool BatchBounds::enough(const Fill& fill) const noexcept {
   return enough_bytes_ != 0 && plus(times(fill.rows, layout_.row_bytes()), fill.ragged_bytes) >= enough_bytes_;
 }
 
-bool BatchBounds::admits(const Fill& fill, std::span<const RaggedRow> row) const noexcept {
-  if (fill.rows == rows_) return false;
+bool BatchBounds::is_other_group(const Fill& fill, const Item& item) const noexcept {
+  return groups_ != nullptr && fill.rows != 0 &&
+         (groups_->group_of(item.index) != fill.group || item.pass != fill.pass);
+}
+
+bool BatchBounds::admits(const Fill& fill, const Item& item) const noexcept {
+  if (fill.rows == rows_ || is_other_group(fill, item)) return false;
   if (!by_size()) return true;
-  const Sizes sizes = sizes_with(fill, row);
+  const Sizes sizes = sizes_with(fill, item.row);
   return (max_bytes_ == 0 || sizes.bytes <= max_bytes_) && (max_tokens_ == 0 || sizes.tokens <= max_tokens_);
 }
 
-void BatchBounds::add(Fill& fill, std::span<const RaggedRow> row) const noexcept {
+void BatchBounds::add(Fill& fill, const Item& item) const noexcept {
+  if (groups_ != nullptr && fill.rows == 0) {
+    fill.group = groups_->group_of(item.index);
+    fill.pass = item.pass;
+  }
   ++fill.rows;
+  if (!counts_sizes()) return;
   for (std::size_t f = 0; f < schema_.size(); ++f) {
     const RowField& field = layout_[f];
     if (!field.appended()) continue;
-    const RaggedRow& here = row[field.varying];
+    const RaggedRow& here = item.row[field.varying];
     fill.longest[field.varying] = std::max(fill.longest[field.varying], here.shape[0]);
     if (field.kind != RowField::Kind::ragged) continue;
     fill.ragged_bytes = plus(fill.ragged_bytes, row_bytes_of(here, field.element));

@@ -14,31 +14,36 @@
 
 namespace penstock::detail {
 
-/// What ends a batch before its rows do. Immutable; any thread. A row is the data and shapes of its fields that are not
-/// dense.
+class GroupTable;
+
+/// What ends a batch before its rows do. Immutable; any thread.
 class BatchBounds {
  public:
-  /// @throws Error where no sample could ever fit.
-  BatchBounds(const Schema& schema, const BatchItem& batch);
+  /// `groups`: those that end a batch, which outlive it; null: none do. @throws Error where no sample could ever fit.
+  BatchBounds(const Schema& schema, const BatchItem& batch, const GroupTable* groups = nullptr);
 
   /// The most rows of a batch: what is known before any sample counts here.
   std::uint64_t rows() const noexcept { return rows_; }
   /// Whether sizes of samples matter for which batch they are in.
   bool by_size() const noexcept { return max_bytes_ != 0 || max_tokens_ != 0; }
-  /// Whether they matter at all.
-  bool counts_sizes() const noexcept { return by_size() || enough_bytes_ != 0; }
 
+  /// What of a sample matters for which batch it is in.
+  struct Item {
+    std::span<const RaggedRow> row;  ///< data and shapes of the fields that are not dense
+    std::uint64_t index = 0, pass = 0;
+  };
   /// How full a batch is.
   struct Fill {
     std::uint64_t rows = 0, ragged_bytes = 0, ragged_tokens = 0;
+    std::uint64_t group = 0, pass = 0;  ///< of its first sample, where groups end a batch
     std::vector<std::int64_t> longest;  ///< of each field that is not dense
   };
   Fill empty() const { return nothing_; }
   static void clear(Fill& fill) noexcept;
   /// Nothing more is to be added, whatever it is.
   bool enough(const Fill& fill) const noexcept;
-  bool admits(const Fill& fill, std::span<const RaggedRow> row) const noexcept;
-  void add(Fill& fill, std::span<const RaggedRow> row) const noexcept;
+  bool admits(const Fill& fill, const Item& item) const noexcept;
+  void add(Fill& fill, const Item& item) const noexcept;
   /// @throws Error(limit_exceeded) for a row that fits no batch.
   void check(std::span<const RaggedRow> row) const;
 
@@ -46,10 +51,13 @@ class BatchBounds {
   struct Sizes {
     std::uint64_t bytes, tokens;
   };
+  bool counts_sizes() const noexcept { return by_size() || enough_bytes_ != 0; }
+  bool is_other_group(const Fill& fill, const Item& item) const noexcept;
   Sizes sizes_with(const Fill& fill, std::span<const RaggedRow> row) const noexcept;
 
   Schema schema_;
   RowLayout layout_;
+  const GroupTable* groups_;
   Fill nothing_;
   std::uint64_t rows_, max_bytes_ = 0, max_tokens_ = 0, enough_bytes_ = 0;
   std::size_t tokens_ = 0;  ///< field that is counted

@@ -68,12 +68,12 @@ void BucketWindow::cut_by_size() noexcept {
   sort(count_);
   BatchBounds::clear(fill_);
   for (std::size_t i = 0; i < count_; ++i) {
-    const std::span<const RaggedRow> row = kept_[order_[i]].varying;
-    if (fill_.rows != 0 && !bounds_.admits(fill_, row)) {
+    const BatchBounds::Item item{kept_[order_[i]].varying};
+    if (fill_.rows != 0 && !bounds_.admits(fill_, item)) {
       ends_.push_back(static_cast<std::uint32_t>(i));
       BatchBounds::clear(fill_);
     }
-    bounds_.add(fill_, row);
+    bounds_.add(fill_, item);
   }
   if (count_ != 0) ends_.push_back(static_cast<std::uint32_t>(count_));
 }

@@ -29,7 +29,7 @@ bool decided(const SharedRecord& record) noexcept {
 std::size_t Reordered::entries_for(const PipelineData& data, std::size_t max_reorder_bytes, unsigned threads) {
   const RowLayout layout(data.schema);
   const std::size_t row =
-      std::max<std::size_t>(ReorderBuffer::row_bytes(layout) + (layout.appends() ? appended_row_bytes : 0), 1);
+      std::max<std::size_t>(WaitingRows::row_bytes(layout) + (layout.appends() ? appended_row_bytes : 0), 1);
   // Where sizes end a batch it has fewer rows than it may have.
   const std::size_t batch = static_cast<std::size_t>(
       data.bounded ? std::min<std::uint64_t>(max_rows_of_rank(data), max_bounded_entries) : max_rows_of_rank(data));
@@ -60,7 +60,8 @@ Reordered::Reordered(const RunSetup& setup, const Chain& chain, std::stop_token 
       blocks_(blocks),
       ring_(ring),
       host_(host),
-      reorder_buffer_(data_, chain.bounds(), setup.plan.entries, *setup.memory, setup.epochs, setup.plan.entry_limit),
+      reorder_buffer_(data_, chain.bounds(), setup.plan.entries, *setup.memory, host, setup.epochs,
+                      setup.plan.entry_limit),
       tickets_(reorder_buffer_.size(), setup.plan.threads),
       to_open_(std::max<std::size_t>(setup.plan.shared_records, 1), setup.plan.threads),
       advises_(data_.source->wants_advice()),
@@ -137,7 +138,7 @@ bool Reordered::tidy() noexcept {
   while (can_tidy()) {
     if (retiring_.exchange(true, std::memory_order_seq_cst)) return did;
     std::array<ReorderBuffer::Move, moves_at_once> moves;
-    const std::size_t count = reorder_buffer_.retire(moves, host_);
+    const std::size_t count = reorder_buffer_.retire(moves);
     const std::uint64_t expanded = expand();
     retiring_.store(false, std::memory_order_seq_cst);
     for (std::size_t i = 0; i < count;) {

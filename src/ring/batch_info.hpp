@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <penstock/error.hpp>
@@ -30,22 +31,37 @@ struct PaddedRows {
   std::int64_t longest = 0;
 };
 
-/// What is known about one batch, wherever its fields are.
-struct BatchInfo {
-  std::uint64_t epoch = 0, number = 0, first = 0;
-  std::uint64_t valid = 0;     ///< rows that are samples
-  std::uint64_t of_all = 0;    ///< of one device's part: `valid` of all parts
-  std::uint64_t rows = 0;      ///< rows delivered: `valid`, and padding
-  std::uint64_t samples = 0;   ///< `valid`, and bad ones that were dropped
+/// What became of the samples that a batch stands for, or of those after an epoch's last batch.
+struct SampleTally {
+  std::uint64_t samples = 0;   ///< those that have rows, and bad ones that were dropped
   std::uint64_t filtered = 0;  ///< beside those, left out by a filter
   std::uint64_t skipped = 0;   ///< of `samples`, those of which nothing was to be made
-  Cursor next;                 ///< after it
+  std::vector<BadSample> bad;  ///< with what they say
+  std::uint64_t unlisted = 0;  ///< bad ones after those, too many to keep what they say
+  bool unreported = false;     ///< there was no memory to say what one of them said
+
+  /// Everything goes to `to`, and nothing is left here. The memory of `to` for bad samples stays in use.
+  void hand_over(SampleTally& to) noexcept {
+    to.bad.clear();
+    to.bad.swap(bad);
+    to.samples = std::exchange(samples, 0);
+    to.filtered = std::exchange(filtered, 0);
+    to.skipped = std::exchange(skipped, 0);
+    to.unlisted = std::exchange(unlisted, 0);
+    to.unreported = std::exchange(unreported, false);
+  }
+};
+
+/// What is known about one batch, wherever its fields are.
+struct BatchInfo : SampleTally {
+  std::uint64_t epoch = 0, number = 0, first = 0;
+  std::uint64_t valid = 0;   ///< rows that are samples
+  std::uint64_t of_all = 0;  ///< of one device's part: `valid` of all parts
+  std::uint64_t rows = 0;    ///< rows delivered: `valid`, and padding
+  Cursor next;               ///< after it
   std::vector<std::uint64_t> indices;
   std::vector<std::uint8_t> mask;
-  std::vector<BadSample> bad;
-  std::uint64_t unlisted = 0;  ///< bad ones after those, too many to keep what they say
   std::vector<Replaced> replaced;
-  bool unreported = false;        ///< a row could not even be reported bad
   std::optional<Error> overflow;  ///< its rows found no room
   // Of the fields that are not dense, all rows of one after those of the other:
   std::vector<RaggedRow> varying;

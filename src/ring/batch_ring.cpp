@@ -41,6 +41,7 @@ BatchBuffer* BatchRing::acquire() noexcept {
   move(*buffer, BufferState::free, BufferState::filling);
   buffer->bad.clear();
   buffer->unlisted = 0;
+  buffer->unreported = false;
   buffer->replaced.clear();
   buffer->discarded = false;
   buffer->broken.store(false, std::memory_order_relaxed);
@@ -100,8 +101,9 @@ void BatchRing::lay_side_by_side(BatchBuffer& buffer) const noexcept {
 BatchRing::Finished BatchRing::finish(BatchBuffer& buffer, std::uint32_t parts) noexcept {
   if (buffer.left.fetch_sub(parts, std::memory_order_acq_rel) != parts) return Finished::no;
   if (buffer.discarded) return Finished::discarded;
-  if (layout_.row().appends() && !buffer.broken.load(std::memory_order_relaxed)) lay_side_by_side(buffer);
-  buffer.unreported = buffer.broken.load(std::memory_order_relaxed);
+  const auto unreported = [&] { return buffer.unreported || buffer.broken.load(std::memory_order_relaxed); };
+  if (layout_.row().appends() && !unreported()) lay_side_by_side(buffer);
+  buffer.unreported = unreported();
   move(buffer, BufferState::filling, BufferState::ready);
   return Finished::ready;
 }

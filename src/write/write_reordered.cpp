@@ -38,7 +38,7 @@ struct Sizes {
 
 Sizes sizes_for(const RowLayout& layout, const WriteOptions& options, unsigned threads) {
   const std::size_t share = std::max<std::size_t>(options.max_waiting_bytes / (ring_depth + 1), 1);
-  const std::size_t row = std::max<std::size_t>(ReorderBuffer::row_bytes(layout), 1);
+  const std::size_t row = std::max<std::size_t>(WaitingRows::row_bytes(layout), 1);
   const std::size_t window = options.max_in_flight != 0 ? options.max_in_flight
                              : layout.appends()         ? std::size_t{4} * threads
                                                         : std::size_t{8} * threads;
@@ -199,10 +199,9 @@ class Putting {
     return true;
   }
   // A batch, or the end of all.
-  template <class Told>
-  void account(Told& told, bool broken) {
+  void account(SampleTally& told) {
     const std::uint64_t dropped = told.bad.size() + told.unlisted;
-    if (broken) throw no_memory();
+    if (told.unreported) throw no_memory();
     ledger_.account(told.bad, before_, told.unlisted);
     if (run_.options().on_drop)
       for (const BadSample& bad : told.bad) run_.options().on_drop(bad.error);
@@ -229,10 +228,10 @@ bool put_all(const std::shared_ptr<Engine>& engine, Putting& putting) {
     if (buffer == nullptr) break;
     lease->take(*buffer);
     if (!putting.put(engine->ring(), *buffer)) return false;
-    putting.account(*buffer, buffer->unreported);
+    putting.account(*buffer);
   }
   std::optional<EpochEnd> end = engine->take_epoch_end(0);
-  if (end) putting.account(*end, end->broken);
+  if (end) putting.account(*end);
   return end.has_value();
 }
 

@@ -38,10 +38,10 @@ struct Delivered {
 // Takes batches as the engine does, and keeps them until a test lets them go.
 class Outlet : public BatchOutlet {
  public:
-  Outlet(std::size_t depth, ReorderBuffer*& buffer) : ring_(schema, rows, depth, ps::host_memory()), buffer_(buffer) {}
+  explicit Outlet(std::size_t depth) : ring_(schema, rows, depth, ps::host_memory()) {}
   BatchBuffer* open_batch() noexcept override {
     BatchBuffer* const batch = ring_.acquire();
-    if (batch == nullptr) buffer_->stalled().store(true);
+    if (batch == nullptr) set_stalled(true);
     return batch;
   }
   void close_batch(BatchBuffer& batch) noexcept override {
@@ -75,7 +75,7 @@ class Outlet : public BatchOutlet {
     batch.bad.clear();
     ring_.lease(batch);
     ring_.release(batch);
-    buffer_->stalled().store(false);
+    set_stalled(false);
     return out;
   }
   const BatchRing& ring() const { return ring_; }
@@ -83,7 +83,6 @@ class Outlet : public BatchOutlet {
 
  private:
   BatchRing ring_;
-  ReorderBuffer*& buffer_;
   std::deque<BatchBuffer*> closed_;
 };
 
@@ -147,10 +146,8 @@ TEST_CASE("a reorder buffer brings what one loop brings, in whatever order its e
                                       : Fate::kept);
     const PipelineData data = pipeline(samples, {.policy = drops ? ps::OnError::drop : ps::OnError::mask}, tail);
     const BatchBounds bounds(schema, *data.batch);
-    ReorderBuffer* at = nullptr;
-    Outlet outlet(1 + below(3), at);
-    ReorderBuffer buffer(data, bounds, 1 + below(6), ps::host_memory());
-    at = &buffer;
+    Outlet outlet(1 + below(3));
+    ReorderBuffer buffer(data, bounds, 1 + below(6), ps::host_memory(), outlet);
     buffer.reset({}, {});
     std::vector<Delivered> got;
     std::vector<ReorderEntry*> working;
@@ -173,9 +170,9 @@ TEST_CASE("a reorder buffer brings what one loop brings, in whatever order its e
           break;
         case 2: {
           std::array<ReorderBuffer::Move, 4> moves;
-          const std::size_t count = buffer.retire(std::span(moves).first(1 + below(4)), outlet);
+          const std::size_t count = buffer.retire(std::span(moves).first(1 + below(4)));
           copying.insert(copying.end(), moves.begin(), moves.begin() + static_cast<std::ptrdiff_t>(count));
-          stalls += buffer.stalled().load();
+          stalls += outlet.stalled();
           break;
         }
         case 3:
@@ -204,17 +201,15 @@ TEST_CASE("a reorder buffer brings what one loop brings, in whatever order its e
 TEST_CASE("a failure that ends the run comes after what stood before it, and nothing after it is retired") {
   const PipelineData data = pipeline(10);
   const BatchBounds bounds(schema, *data.batch);
-  ReorderBuffer* at = nullptr;
-  Outlet outlet(4, at);
-  ReorderBuffer buffer(data, bounds, 8, ps::host_memory());
-  at = &buffer;
+  Outlet outlet(4);
+  ReorderBuffer buffer(data, bounds, 8, ps::host_memory(), outlet);
   buffer.reset({}, {});
   for (std::uint64_t i = 0; i < 8; ++i) {
     make(buffer, buffer.take(i), i, 10, i == 4 ? Fate::fatal : Fate::kept);
     buffer.finish(buffer.entry(i));
   }
   std::array<ReorderBuffer::Move, 16> moves;
-  const std::size_t count = buffer.retire(moves, outlet);
+  const std::size_t count = buffer.retire(moves);
   CHECK(count == 4);
   for (std::size_t i = 0; i < count; ++i) {
     buffer.copy_row(moves[i], outlet.ring());
@@ -226,17 +221,15 @@ TEST_CASE("a failure that ends the run comes after what stood before it, and not
   CHECK(last->values == std::vector<std::int64_t>{30});
   CHECK(last->bad == 1);
   CHECK_FALSE(buffer.can_retire());
-  CHECK(buffer.retire(moves, outlet) == 0);
+  CHECK(buffer.retire(moves) == 0);
   CHECK(outlet.ends.empty());
 }
 
 TEST_CASE("an entry belongs to its row until that is copied") {
   const PipelineData data = pipeline(4);
   const BatchBounds bounds(schema, *data.batch);
-  ReorderBuffer* at = nullptr;
-  Outlet outlet(2, at);
-  ReorderBuffer buffer(data, bounds, 2, ps::host_memory());
-  at = &buffer;
+  Outlet outlet(2);
+  ReorderBuffer buffer(data, bounds, 2, ps::host_memory(), outlet);
   buffer.reset({}, {});
   make(buffer, buffer.take(0), 0, 4, Fate::kept);
   make(buffer, buffer.take(1), 1, 4, Fate::filtered);
@@ -244,7 +237,7 @@ TEST_CASE("an entry belongs to its row until that is copied") {
   CHECK_FALSE(buffer.can_retire());  // the one before it is in work
   buffer.finish(buffer.entry(0));
   std::array<ReorderBuffer::Move, 4> moves;
-  REQUIRE(buffer.retire(moves, outlet) == 1);
+  REQUIRE(buffer.retire(moves) == 1);
   CHECK_FALSE(buffer.vacant(2));  // entry 0 again: its row is not copied yet
   CHECK(buffer.vacant(3));        // entry 1 again: nothing of it is left
   buffer.copy_row(moves[0], outlet.ring());
