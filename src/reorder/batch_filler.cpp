@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "pipeline/policy.hpp"
 #include "pipeline/rank_rows.hpp"
 
 namespace penstock::detail {
