@@ -161,12 +161,12 @@ std::optional<EpochEnd> ReorderedPlacement::take_epoch_end(std::uint64_t epoch) 
 }
 
 void ReorderedPlacement::add_to(RunTotals& t) const {
-  const ReorderBuffer& buffer = reordered_->reorder_buffer();
+  const ReorderBuffer& buffer = reordered_->buffer();
   t.kept = buffer.kept();
   t.entries = buffer.rows().count();
   t.entry_bytes = buffer.rows().bytes_each() + buffer.rows().max_appended();
   t.copied_bytes += buffer.rows().appended_bytes() + t.kept * ring_.layout().row().row_bytes();
-  t.shared_records = reordered_->shared_records() != nullptr ? reordered_->shared_records()->size() : 0;
+  t.shared_records = reordered_->shared_records();
   if (blocks_ != nullptr) t.blocks = blocks_->counts();
 }
 

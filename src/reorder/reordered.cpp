@@ -1,27 +1,23 @@
 #include "reorder/reordered.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
-#include "base/failure.hpp"
-#include "base/hash.hpp"
+#include "base/clock.hpp"
 #include "blocks/block_work.hpp"
 #include "pipeline/rank_rows.hpp"
 
-// Which samples are made, and in what order they get their entries.
 namespace penstock::detail {
 
 namespace {
 
 constexpr std::size_t max_entries = 1u << 22;
 constexpr std::uint64_t max_bounded_entries = 4096;
-constexpr std::uint64_t positions_at_once = 64;
 constexpr std::size_t moves_at_once = 16;
 
-// Whether what became of it is what becomes of all its samples.
-bool decided(const SharedRecord& record) noexcept {
-  return record.terminates || record.broken || record.outcome.fatal || record.outcome.masked || !record.outcome.kept ||
-         record.count == 0;
+void leave(SharedRecord& record) noexcept {
+  if (record.left.fetch_sub(1, std::memory_order_acq_rel) == 1) record.vacant.store(true, std::memory_order_seq_cst);
 }
 
 }  // namespace
@@ -54,62 +50,51 @@ std::size_t Reordered::min_shared_record_bytes(const PipelineData& data) {
 Reordered::Reordered(const RunSetup& setup, const Chain& chain, std::stop_token stop, BlockSchedule* blocks,
                      const BatchRing& ring, ReorderedHost& host)
     : setup_(setup),
-      data_(*setup.data),
-      chain_(chain),
-      stop_(std::move(stop)),
+      source_(*setup.data->source),
       blocks_(blocks),
       ring_(ring),
       host_(host),
-      reorder_buffer_(data_, chain.bounds(), setup.plan.entries, *setup.memory, host, setup.epochs,
-                      setup.plan.entry_limit),
-      tickets_(reorder_buffer_.size(), setup.plan.threads),
+      advises_(source_.wants_advice()),
+      buffer_(*setup.data, chain.bounds(), setup.plan.entries, *setup.memory, host, setup.epochs,
+              setup.plan.entry_limit),
+      tickets_(buffer_.size(), setup.plan.threads),
       to_open_(std::max<std::size_t>(setup.plan.shared_records, 1), setup.plan.threads),
-      advises_(data_.source->wants_advice()),
-      block_rows_(std::max<std::uint64_t>(data_.stream_window, 1)),
-      positions_(data_, setup.ranges) {
-  if (setup.lists_all_bad) reorder_buffer_.list_all_bad();
-  const std::size_t shared_records = setup.plan.shared_records;
-  if (shared_records != 0) shared_records_.emplace(shared_records);
-  if (data_.source->is_stream()) stream_ = data_.source->open_stream();
-  const std::size_t issued_ahead = shared_records != 0 ? shared_records : reorder_buffer_.size();
-  chunk_ = std::clamp<std::uint64_t>(issued_ahead / 4, 1, positions_at_once);
-  indices_.resize(chunk_);
+      maker_(setup, chain, std::move(stop), buffer_) {
+  if (setup.lists_all_bad) buffer_.list_all_bad();
+  if (setup.plan.shared_records != 0) {
+    records_.emplace(setup.plan.shared_records);
+    samples_.emplace(setup, *records_, buffer_, intake_, host);
+  }
+  if (source_.is_stream())
+    reader_.emplace(setup, chain, StreamReader::Parts{intake_, *records_, maker_, *samples_, to_open_, host});
+  else
+    issuer_.emplace(setup, intake_, buffer_, records_ ? &*records_ : nullptr);
 }
 
 void Reordered::reset(const Cursor& cursor, const QuotaCount& count) {
-  reorder_buffer_.reset(cursor, count);
+  buffer_.reset(cursor, count);
   tickets_.reset();
   to_open_.reset();
-  if (shared_records_) shared_records_->reset();
-  const auto zero = [](auto&... values) { (values.store(0, std::memory_order_relaxed), ...); };
-  zero(entries_issued_, block_begin_, block_seen_, issued_);
-  block_known_.store(false, std::memory_order_relaxed);
-  exhausted_.store(false, std::memory_order_relaxed);
-  permutation_.reset();
-  positions_.begin(cursor);
-  read_at_ = cursor;
-  stream_begun_ = false;
-  block_size_ = block_given_ = 0;
-  next_child_ = 0;
-  begun_ = false;
-  answered_ = 0;
-  child_ = cursor.child;
-  // What is given out begins with a whole block of the stream.
-  block_number_ = cursor.position / block_rows_;
-  next_position_ = stream_ != nullptr ? cursor.position % block_rows_ : 0;
-  read_at_.position = block_number_ * block_rows_;
-  if (setup_.epochs != 0 && cursor.epoch >= setup_.epochs) exhausted_.store(true, std::memory_order_relaxed);
-  want();
+  intake_.reset(setup_.epochs != 0 && cursor.epoch >= setup_.epochs);
+  if (records_) {
+    records_->reset();
+    samples_->reset(cursor);
+  }
+  if (issuer_) return issuer_->reset(cursor);
+  Cursor at = cursor;
+  at.position -= at.position % samples_->run_records();
+  reader_->reset(at);
 }
 
 bool Reordered::has_work() noexcept {
   return tickets_.available() || to_open_.available() || (blocks_ != nullptr && blocks_->available()) ||
-         (can_tidy() && !retiring_.load(std::memory_order_seq_cst)) || (stream_ != nullptr ? can_read() : can_issue());
+         (can_tidy() && !retiring_.load(std::memory_order_seq_cst)) ||
+         (reader_ ? reader_->can_read() : issuer_->can_issue());
 }
 
 bool Reordered::step(ChainRun& run) noexcept {
   bool did = tidy();
-  if (stream_ == nullptr) did = issue() || did;
+  if (issuer_) did = issue() || did;
   if (const TicketRun tickets = tickets_.take(tickets_at_once(run.sample_ns), std::uint64_t{2} * setup_.plan.threads);
       tickets.count != 0) {
     make(run, tickets);
@@ -125,245 +110,63 @@ bool Reordered::step(ChainRun& run) noexcept {
     tidy();
     return true;
   }
-  if (stream_ != nullptr) did = read(run) || did;
+  if (reader_) did = read(run) || did;
   return did;
 }
-
-// -- retiring, and giving the samples of shared records their entries --
-
-bool Reordered::can_tidy() noexcept { return reorder_buffer_.can_retire() || can_expand(); }
 
 bool Reordered::tidy() noexcept {
   bool did = false;
   while (can_tidy()) {
     if (retiring_.exchange(true, std::memory_order_seq_cst)) return did;
     std::array<ReorderBuffer::Move, moves_at_once> moves;
-    const std::size_t count = reorder_buffer_.retire(moves);
-    const std::uint64_t expanded = expand();
+    const std::size_t count = buffer_.retire(moves);
+    const std::uint64_t expanded = samples_ ? samples_->expand() : 0;
+    if (expanded != 0) tickets_.raise(samples_->entries_issued());
     retiring_.store(false, std::memory_order_seq_cst);
-    for (std::size_t i = 0; i < count;) {
-      BatchBuffer* const buffer = moves[i].buffer;
-      std::uint32_t parts = 0;
-      for (; i < count && moves[i].buffer == buffer; ++i, ++parts) reorder_buffer_.copy_row(moves[i], ring_);
-      host_.finish_parts(*buffer, parts);
-    }
+    copy_rows(std::span(moves).first(count));
     if (expanded != 0) host_.wake_runners();
     did = true;
   }
   return did;
 }
 
-bool Reordered::can_expand() noexcept {
-  if (!shared_records_) return false;
-  if (block_known_.load(std::memory_order_seq_cst))
-    return reorder_buffer_.vacant(entries_issued_.load(std::memory_order_seq_cst));
-  const std::uint64_t number =
-      block_begin_.load(std::memory_order_seq_cst) + block_seen_.load(std::memory_order_seq_cst);
-  return opened(number);
-}
-
-// Its entry in the ring may still be another's.
-bool Reordered::opened(std::uint64_t number) noexcept {
-  return number < issued_.load(std::memory_order_seq_cst) &&
-         shared_records_->at(number).opened.load(std::memory_order_seq_cst);
-}
-
-// It is made, or read: its samples may get their entries, unless the consumer must first say which are skipped.
-void Reordered::publish(SharedRecord& record) noexcept {
-  if (setup_.skips == nullptr) {
-    record.opened.store(true, std::memory_order_seq_cst);
-    return;
+void Reordered::copy_rows(std::span<const ReorderBuffer::Move> moves) noexcept {
+  for (std::size_t i = 0; i < moves.size();) {
+    BatchBuffer* const buffer = moves[i].buffer;
+    std::uint32_t parts = 0;
+    for (; i < moves.size() && moves[i].buffer == buffer; ++i, ++parts) buffer_.copy_row(moves[i], ring_);
+    host_.finish_parts(*buffer, parts);
   }
-  record.asks.store(true, std::memory_order_seq_cst);
-  host_.wake_consumer();
-}
-
-bool Reordered::asks() noexcept {
-  return setup_.skips != nullptr && shared_records_ && answered_ < issued_.load(std::memory_order_seq_cst) &&
-         shared_records_->at(answered_).asks.load(std::memory_order_seq_cst);
-}
-
-void Reordered::answer() noexcept {
-  for (; asks(); ++answered_) {
-    SharedRecord& record = shared_records_->at(answered_);
-    if (!decided(record)) setup_.skips->choose(record);
-    record.asks.store(false, std::memory_order_seq_cst);
-    record.opened.store(true, std::memory_order_seq_cst);
-  }
-}
-
-// Looks for the rest of the block in hand. True: all of it is there, or what comes before its end.
-bool Reordered::see_block() noexcept {
-  const std::uint64_t begin = block_begin_.load(std::memory_order_relaxed);
-  std::uint64_t seen = block_seen_.load(std::memory_order_relaxed);
-  ends_block_ = false;
-  while (seen != block_rows_ && !ends_block_) {
-    if (!opened(begin + seen)) break;
-    if (shared_records_->at(begin + seen).terminates)
-      ends_block_ = true;
-    else
-      ++seen;
-  }
-  block_seen_.store(seen, std::memory_order_seq_cst);
-  if (seen != block_rows_ && !ends_block_) return false;
-  block_size_ = seen;
-  block_given_ = std::min(std::exchange(next_position_, 0), seen);
-  permutation_.reset();
-  if (data_.stream_window != 0 && seen != 0)
-    permutation_.emplace(
-        seen, hash_mix(hash_mix(hash_mix(data_.seed_value(), data_.stream_key), shared_records_->at(begin).epoch),
-                       block_number_));
-  // Those that were delivered before a resume.
-  for (std::uint64_t i = 0; i < block_given_; ++i)
-    shared_records_->at(begin + (permutation_ ? (*permutation_)(i) : i)).vacant.store(true, std::memory_order_seq_cst);
-  block_known_.store(true, std::memory_order_seq_cst);
-  return true;
-}
-
-// Gives samples of opened records their entries, in order, as long as there are both. Returns how many.
-std::uint64_t Reordered::expand() noexcept {
-  std::uint64_t expanded = 0;
-  while (can_expand()) {
-    if (!block_known_.load(std::memory_order_relaxed) && !see_block()) continue;
-    const std::uint64_t begin = block_begin_.load(std::memory_order_relaxed);
-    if (block_given_ != block_size_ || ends_block_) {
-      if (!reorder_buffer_.vacant(entries_issued_.load(std::memory_order_relaxed))) break;
-      const std::uint64_t given =
-          block_given_ != block_size_ && permutation_ ? (*permutation_)(block_given_) : block_given_;
-      SharedRecord& record = shared_records_->at(begin + given);
-      ++expanded;
-      if (!give(record)) continue;  // there are more samples of it
-      if (block_given_ != block_size_) {
-        ++block_given_;
-        if (block_given_ != block_size_ || ends_block_) continue;
-      }
-    }
-    block_number_ = ends_block_ ? 0 : block_number_ + 1;
-    block_begin_.store(begin + block_size_ + (ends_block_ ? 1 : 0), std::memory_order_seq_cst);
-    block_seen_.store(0, std::memory_order_seq_cst);
-    block_known_.store(false, std::memory_order_seq_cst);
-  }
-  if (expanded != 0) tickets_.raise(entries_issued_.load(std::memory_order_relaxed));
-  return expanded;
-}
-
-// One entry. True: it was the record's last.
-bool Reordered::give(SharedRecord& record) noexcept {
-  const bool is_decided = decided(record);
-  const std::uint32_t count = is_decided ? 1 : record.count;
-  if (!begun_) {
-    begun_ = true;
-    next_child_ = std::min(std::exchange(child_, 0), count - 1);
-    record.left.store(count - next_child_, std::memory_order_relaxed);
-  }
-  const std::uint64_t number = entries_issued_.load(std::memory_order_relaxed);
-  ReorderEntry& entry = reorder_buffer_.take(number);
-  entry.place = {record.epoch, record.position, next_child_, record.outcome.attempt};
-  entry.index = record.outcome.index;
-  entry.record = &record;
-  entry.decided = is_decided;
-  entry.skipped = !is_decided && next_child_ < record.skipped.size() && record.skipped[next_child_];
-  const bool through = ++next_child_ == count;
-  entry.last = record.end || (record.last && through);
-  const Cursor at =
-      stream_ == nullptr ? record.at : Cursor{record.epoch, 0, block_number_ * block_rows_ + block_given_, 0};
-  entry.position = at.position;
-  if (entry.last)
-    entry.next = {record.epoch + 1, 0, 0, 0};
-  else
-    entry.next = {at.epoch, 0, through ? at.position + 1 : at.position, through ? 0 : next_child_};
-  if (through) begun_ = false;
-  entries_issued_.store(number + 1, std::memory_order_seq_cst);
-  return through;
-}
-
-// -- issuing positions --
-
-bool Reordered::vacant(std::uint64_t number) noexcept {
-  return shared_records_ ? shared_records_->at(number).vacant.load(std::memory_order_seq_cst)
-                         : reorder_buffer_.vacant(number);
-}
-
-bool Reordered::can_issue() noexcept {
-  if (exhausted_.load(std::memory_order_seq_cst) || issuing_.load(std::memory_order_seq_cst)) return false;
-  const std::uint64_t number = issued_.load(std::memory_order_seq_cst);
-  const std::uint64_t wanted = wanted_.load(std::memory_order_seq_cst);
-  return wanted != 0 && vacant(number) && vacant(number + wanted - 1);
 }
 
 bool Reordered::issue() noexcept {
   bool did = false;
-  while (can_issue() && !host_.paused()) {
-    if (issuing_.exchange(true, std::memory_order_seq_cst)) return did;
-    const std::uint64_t first = issued_.load(std::memory_order_relaxed);
-    std::uint64_t count = 0;
-    while (count < wanted_.load(std::memory_order_relaxed) && vacant(first + count)) ++count;
-    if (count != 0 && !exhausted_.load(std::memory_order_relaxed)) issue_some(first, count);
-    issuing_.store(false, std::memory_order_seq_cst);
+  while (issuer_->can_issue() && !host_.paused()) {
+    if (!intake_.enter()) return did;
+    if (const PositionIssuer::Issued issued = issuer_->issue(); issued.count != 0) announce(issued);
+    intake_.leave();
     did = true;
   }
   return did;
 }
 
-// Positions become entries, or shared_records. An order that fails does so at its own position, however many are asked
-// for at once; what comes before that is made.
-void Reordered::issue_some(std::uint64_t first, std::uint64_t count) noexcept {
-  std::uint64_t good = 0;
-  bool failed = false;
-  std::optional<Error> error;
-  try {
-    positions_.fill(0, {indices_.data(), count});
-    good = count;
-  } catch (...) {
-    for (; good < count && !failed; good += failed ? 0 : 1) try {
-        positions_.fill(good, {&indices_[good], 1});
-      } catch (...) {
-        failed = true;
-        error = described_error("order");
-      }
-  }
-  const std::uint64_t issued = good + (failed ? 1 : 0), pass = positions_.place(0).epoch;
-  for (std::uint64_t i = 0; i < issued; ++i) {
-    const Place place = positions_.place(i);
-    Outcome* outcome = nullptr;
-    bool* broken = nullptr;
-    if (shared_records_) {
-      SharedRecord& record = shared_records_->take(first + i);
-      record.epoch = place.epoch;
-      record.position = place.position;
-      record.index = record.outcome.index = indices_[i];
-      record.at = positions_.at(i);
-      record.last = positions_.last(i);
-      outcome = &record.outcome;
-      broken = &record.broken;
-    } else {
-      ReorderEntry& entry = reorder_buffer_.take(first + i);
-      entry.place = place;
-      entry.position = positions_.at(i).position;
-      entry.index = indices_[i];
-      entry.last = positions_.last(i);
-      entry.next = positions_.after(i);
-      outcome = &entry.outcome;
-      broken = &entry.broken;
-    }
-    if (i < good) continue;
-    *broken = !error;
-    outcome->fatal = std::move(error);
-    break;
-  }
-  positions_.skip(issued);
-  if (failed || (setup_.epochs != 0 && !positions_.endless() && positions_.epoch() >= setup_.epochs))
-    exhausted_.store(true, std::memory_order_seq_cst);
-  want();
-  issued_.store(first + issued, std::memory_order_seq_cst);
+void Reordered::announce(const PositionIssuer::Issued& issued) noexcept {
+  const std::uint64_t end = issued.first + issued.count;
   if (blocks_ != nullptr) {
-    blocks_->prepare(good);
-    blocks_->issue(first, good, issued, pass);
+    blocks_->prepare(issued.indices.size());
+    blocks_->issue(issued.first, issued.indices.size(), issued.count, issued.pass);
   } else {
-    (shared_records_ ? to_open_ : tickets_).raise(first + issued);
+    (records_ ? to_open_ : tickets_).raise(end);
   }
   host_.wake_runners();
-  if (advises_ && good != 0) data_.source->will_need({indices_.data(), good});
+  if (advises_ && !issued.indices.empty()) source_.will_need(issued.indices);
+}
+
+bool Reordered::read(ChainRun& run) noexcept {
+  if (reader_->read(run) == 0) return false;
+  tidy();
+  host_.wake_runners();
+  return true;
 }
 
 // A block, or what is read of some: a sample, or the record that its children share.
@@ -375,9 +178,8 @@ bool Reordered::work_in_blocks(ChainRun& run) noexcept {
     return true;
   }
   const std::uint64_t number = *work.sample;
-  lend_blocks(*blocks_, run, number,
-              shared_records_ ? shared_records_->at(number).index : reorder_buffer_.entry(number).index);
-  if (shared_records_)
+  lend_blocks(*blocks_, run, number, records_ ? records_->at(number).index : buffer_.entry(number).index);
+  if (records_)
     open(run, number);
   else
     make(run, {number, 1});
@@ -389,7 +191,40 @@ void Reordered::give_back_blocks(std::uint64_t number) noexcept {
   if (blocks_ != nullptr && blocks_->done(number)) host_.wake_runners();
 }
 
-// As many as are issued at once, and no more than the epoch has.
-void Reordered::want() noexcept { wanted_.store(std::min(chunk_, positions_.left()), std::memory_order_seq_cst); }
+void Reordered::make(ChainRun& run, TicketRun tickets) noexcept {
+  if (tickets.count > 1 && !records_) {
+    std::array<std::uint64_t, max_at_once> indices{};
+    for (std::uint64_t i = 0; i < tickets.count; ++i) indices[i] = buffer_.entry(tickets.first + i).index;
+    run.reader->expect({indices.data(), static_cast<std::size_t>(tickets.count)});
+  }
+  const std::uint64_t begun = tickets.count > 4 ? now_ns() : 0;
+  for (std::uint64_t i = 0; i < tickets.count; ++i) {
+    if (i != 0 && host_.paused()) return;
+    ReorderEntry& entry = buffer_.entry(tickets.first + i);
+    try {
+      maker_.make(run, entry, tickets.first + i);
+    } catch (...) {  // no memory even to say what failed
+      entry.broken = true;
+    }
+    run.parent = nullptr;
+    if (entry.record != nullptr) leave(*entry.record);
+    if (!records_) give_back_blocks(tickets.first + i);
+    buffer_.finish(entry);
+  }
+  // Samples that became long must not be taken together once more before one of them happens to be measured.
+  if (begun != 0)
+    if (const std::uint64_t each = (now_ns() - begun) / tickets.count; each > 4 * run.sample_ns) run.sample_ns = each;
+}
+
+void Reordered::open(ChainRun& run, std::uint64_t number) noexcept {
+  SharedRecord& record = records_->at(number);
+  try {
+    maker_.open(run, record, number);
+  } catch (...) {  // no memory even to say what failed
+    record.broken = true;
+  }
+  give_back_blocks(number);
+  samples_->publish(record);
+}
 
 }  // namespace penstock::detail

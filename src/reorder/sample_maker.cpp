@@ -1,0 +1,147 @@
+#include "reorder/sample_maker.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace penstock::detail {
+
+namespace {
+
+// Lends a reader for as long as this lives.
+class LentReader {
+ public:
+  LentReader(ChainRun& from, ChainRun& to) noexcept : from_(from), to_(to) { std::swap(from_.reader, to_.reader); }
+  LentReader(const LentReader&) = delete;
+  LentReader& operator=(const LentReader&) = delete;
+  ~LentReader() { std::swap(from_.reader, to_.reader); }
+
+ private:
+  ChainRun &from_, &to_;
+};
+
+// Rows without a size of their own wait with their entry.
+class CellOutlet final : public RowOutlet {
+ public:
+  explicit CellOutlet(WaitingRow& row) noexcept : row_(row) {}
+  std::byte* append(std::size_t bytes) override { return row_.arena.allocate(bytes); }
+
+ private:
+  WaitingRow& row_;
+};
+
+}  // namespace
+
+SampleMaker::SampleMaker(const RunSetup& setup, const Chain& chain, std::stop_token stop, ReorderBuffer& buffer)
+    : setup_(setup), data_(*setup.data), chain_(chain), stop_(std::move(stop)), buffer_(buffer) {}
+
+void SampleMaker::make(ChainRun& run, ReorderEntry& entry, std::uint64_t ticket) {
+  SharedRecord* const record = entry.record;
+  if (entry.skipped) {
+    entry.outcome.kept = false;
+  } else if (entry.decided) {
+    entry.outcome = std::move(record->outcome);
+    entry.broken = record->broken;
+    entry.outcome.kept = entry.outcome.masked;  // what was made has no samples
+  } else if (!entry.outcome.fatal) {
+    for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = buffer_.address(entry, f);
+    if (record != nullptr && entry.place.child == 0) entry.outcome.bad = std::move(record->outcome.bad);
+    CellOutlet outlet(*entry.row);
+    run.outlet = &outlet;
+    const std::uint32_t attempt = entry.place.attempt;
+    const ChainRun* at_work = &run;
+    make_sample(
+        data_, entry.place, entry.index, entry.outcome,
+        [&](const Place& place, std::uint64_t index) {
+          at_work = &run;
+          entry.row->arena.reset();
+          const std::uint64_t stands_for =
+              place.attempt == attempt ? measures(ticket, run.totals.measured.get(), run.sample_ns) : 0;
+          return record != nullptr ? make_child(run, *record, place, index, stands_for, at_work)
+                                   : chain_.run(run, place, index, run.rows, stands_for);
+        },
+        [&](std::uint64_t index) {
+          run.copied_bytes = 0;
+          if (run.stand_in != nullptr) run.stand_in->copied_bytes = 0;
+          return chain_.describe_failure(*at_work, index);
+        });
+  }
+  if (entry.outcome.masked)
+    buffer_.clear(entry);
+  else if (entry.outcome.kept && !entry.outcome.fatal)
+    buffer_.note(entry, run.varying);
+}
+
+// A child of its record, or, where another record is tried in its place, of that one, which is made for it alone.
+bool SampleMaker::make_child(ChainRun& run, const SharedRecord& record, const Place& place, std::uint64_t index,
+                             std::uint64_t stands_for, const ChainRun*& at_work) {
+  run.parent = record.run.get();
+  run.child = place.child;
+  if (place.attempt != record.outcome.attempt) {
+    if (run.stand_in == nullptr) {
+      run.stand_in = std::make_unique<ChainRun>(chain_, setup_.plan.scratch_limit, nullptr, chain_.children_begin());
+      run.stand_in->stop = stop_;
+    }
+    ChainRun& parent = *run.stand_in;
+    at_work = &parent;
+    const LentReader lent(run, parent);
+    if (!chain_.open(parent, place, index)) return false;
+    const std::uint32_t count = chain_.count(parent, place, index);
+    if (count == 0) return false;
+    run.parent = &parent;
+    run.child = place.child % count;
+    at_work = &run;
+  }
+  return chain_.run(run, place, index, run.rows, stands_for);
+}
+
+ChainRun& SampleMaker::run_of(SharedRecord& record) {
+  if (record.run == nullptr) {
+    record.run = std::make_unique<ChainRun>(chain_, setup_.plan.shared_record_limit, nullptr, chain_.children_begin());
+    record.run->stop = stop_;
+  }
+  return *record.run;
+}
+
+void SampleMaker::open(ChainRun& run, SharedRecord& record, std::uint64_t number) {
+  if (record.terminates || record.broken || record.outcome.fatal || record.outcome.bad) return;
+  ChainRun& parent = run_of(record);
+  const LentReader lent(run, parent);
+  make_sample(
+      data_, {record.epoch, record.position, 0, 0}, record.index, record.outcome,
+      [&](const Place& place, std::uint64_t index) {
+        const bool first = place.attempt == 0;
+        const bool kept = chain_.open(parent, place, index,
+                                      first ? measures(number, run.parents.measured.get(), parent.sample_ns) : 0);
+        record.count = kept ? chain_.count(parent, place, index) : 0;
+        return kept;
+      },
+      [&](std::uint64_t index) {
+        parent.copied_bytes = 0;
+        return chain_.describe_failure(parent, index);
+      });
+  collect(parent, run);
+}
+
+// The counters of shared records are kept by the runner that makes them, as others read those.
+void SampleMaker::collect(ChainRun& parent, ChainRun& run) noexcept {
+  const auto move = [](Tally& from, Tally& to) {
+    to.add(from.get());
+    from.set(0);
+  };
+  for (std::size_t i = 0; i < chain_.children_begin(); ++i) {
+    move(parent.counters[i].cpu_ns, run.counters[i].cpu_ns);
+    move(parent.counters[i].bytes, run.counters[i].bytes);
+    move(parent.counters[i].wait_ns, run.counters[i].wait_ns);
+    parent.counters[i].remarks.move_to(run.counters[i].remarks);
+  }
+  move(parent.totals.samples, run.parents.samples);
+  move(parent.totals.copied_bytes, run.parents.copied_bytes);
+  move(parent.totals.recalled, run.parents.recalled);
+  move(parent.totals.measured, run.parents.measured);
+  move(parent.totals.stood_for, run.parents.stood_for);
+  move(parent.totals.wall_ns, run.parents.wall_ns);
+  run.parents.scratch_bytes.set(std::max<std::uint64_t>(run.parents.scratch_bytes.get(), parent.arena.peak()));
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,144 @@
+#include "reorder/stream_reader.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/failure.hpp"
+#include "base/run_delay.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+constexpr unsigned records_at_once = 8;
+constexpr std::uint64_t long_read_ns = 200'000;
+constexpr std::uint64_t read_worth_asking_ns = 50'000;  // some microseconds more
+
+}  // namespace
+
+StreamReader::StreamReader(const RunSetup& setup, const Chain& chain, const Parts& parts)
+    : setup_(setup), chain_(chain), parts_(parts), stream_(setup.data->source->open_stream()) {}
+
+void StreamReader::reset(const Cursor& cursor) noexcept {
+  at_ = cursor;
+  begun_ = false;
+}
+
+bool StreamReader::can_read() noexcept {
+  const Intake& intake = parts_.intake;
+  return !intake.exhausted() && !intake.busy() &&
+         parts_.records.at(intake.issued()).vacant.load(std::memory_order_seq_cst);
+}
+
+unsigned StreamReader::read(ChainRun& run) noexcept {
+  Intake& intake = parts_.intake;
+  if (!can_read() || !intake.enter()) return 0;
+  WaitWatch watch(last_ns_ > read_worth_asking_ns);
+  const Clocks begun = read_clocks();
+  unsigned count = 0;
+  while (count < records_at_once && !parts_.host.paused() && !intake.exhausted() &&
+         parts_.records.at(intake.issued()).vacant.load(std::memory_order_seq_cst) && read_one(run)) {
+    ++count;
+    if (now_ns() - begun.wall_ns > long_read_ns) break;  // others, or this runner, can begin with what there is
+  }
+  const Clocks ended = read_clocks();
+  const std::uint64_t cpu_ns = ended.cpu_ns - begun.cpu_ns, wall_ns = ended.wall_ns - begun.wall_ns;
+  last_ns_ = wall_ns;
+  intake.leave();
+  run.counters[0].cpu_ns.add(cpu_ns);
+  if (wall_ns > cpu_ns) run.counters[0].wait_ns.add(watch.waited(wall_ns - cpu_ns));
+  run.reads.wall_ns.add(wall_ns);
+  run.reads.samples.add(count);
+  run.reads.stood_for.add(count);
+  return count;
+}
+
+// False: it was interrupted.
+bool StreamReader::read_one(ChainRun& run) noexcept {
+  const std::uint64_t number = parts_.intake.issued();
+  SharedRecord& record = parts_.records.take(number);
+  record.epoch = at_.epoch;
+  record.position = record.index = record.outcome.index = at_.position;
+  record.count = 1;
+  bool began = begun_;
+  try {
+    ChainRun& parent = parts_.maker.run_of(record);
+    parent.at = &chain_.steps()[0]->label;
+    const Begun begun = began ? Begun::at_record : begin(parent);
+    if (begun == Begun::interrupted) {
+      record.vacant.store(true, std::memory_order_seq_cst);
+      return false;
+    }
+    begun_ = began = true;
+    if (begun == Begun::at_record && chain_.read(parent, *stream_)) {
+      ++at_.position;
+      note(parent, run);
+    } else {
+      record.end = record.terminates = true;
+      at_ = {at_.epoch + 1, 0, 0, 0};
+      begun_ = false;
+      if (setup_.epochs != 0 && at_.epoch >= setup_.epochs) parts_.intake.end();
+    }
+  } catch (...) {
+    fail(record, began);
+  }
+  parts_.intake.issue_up_to(number + 1);
+  if (setup_.data->flat_maps)
+    parts_.to_open.raise(number + 1);
+  else
+    parts_.samples.publish(record);
+  return true;
+}
+
+// Counted by the runner that reads, as others read its counters.
+void StreamReader::note(ChainRun& parent, ChainRun& run) noexcept {
+  std::uint64_t bytes = 0;
+  for (std::size_t f = 0; f < parent.cells.size(); ++f)
+    bytes += parent.cells[f].shape.elements() * size_of((*parent.schema)[f].dtype);
+  run.counters[0].bytes.add(bytes);
+  run.reads.copied_bytes.add(parent.totals.copied_bytes.get());
+  parent.totals.copied_bytes.set(0);
+  run.reads.scratch_bytes.set(std::max<std::uint64_t>(run.reads.scratch_bytes.get(), parent.arena.peak()));
+}
+
+// Call inside a catch block. A stream that could not even begin is no matter of one record.
+void StreamReader::fail(SharedRecord& record, bool began) noexcept {
+  const OnError policy = setup_.data->policy_value().policy;
+  bool goes_on = false;
+  try {
+    Error error = record.run != nullptr ? chain_.describe_failure(*record.run, record.index) : current_error();
+    goes_on = began && error.sample_scoped() && policy != OnError::fail;
+    record.outcome.masked = record.outcome.kept = goes_on && policy == OnError::mask;
+    (goes_on ? record.outcome.bad : record.outcome.fatal) = std::move(error);
+  } catch (...) {  // no memory even to say what failed
+    record.broken = true;
+  }
+  if (goes_on) {
+    ++at_.position;
+  } else {
+    record.terminates = true;
+    parts_.intake.end();
+  }
+}
+
+// Stands at the record that is wanted, by reading those before it where the stream can't seek.
+StreamReader::Begun StreamReader::begin(ChainRun& parent) {
+  stream_->reset(at_.epoch);
+  if (at_.position == 0) return Begun::at_record;
+  if (stream_->can_seek()) {
+    stream_->seek(at_.position);
+    return Begun::at_record;
+  }
+  for (std::uint64_t record = 0; record < at_.position; ++record) {
+    if (parts_.host.paused()) return Begun::interrupted;
+    try {
+      if (!chain_.read(parent, *stream_)) return Begun::ended;
+    } catch (...) {
+      if (!chain_.describe_failure(parent, record).sample_scoped()) throw;
+    }
+  }
+  return Begun::at_record;
+}
+
+}  // namespace penstock::detail
