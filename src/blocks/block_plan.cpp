@@ -222,61 +222,82 @@ void BlockPlan::plan(Upcoming& now, std::uint64_t use, std::uint64_t left, Sampl
   out.too_large = now.bytes > limit_ ? now.bytes : 0;
   if (out.too_large != 0) return;
 
-  const bool goes_on_in_batch = use < in_batch_end_;
-  const bool begins_in_batch = !goes_on_in_batch && bytes_ + now.bytes > limit_ && now.rows && !now_.front()->stays &&
-                               can_go_into_batch(now, *now_.front(), left);
-  if (begins_in_batch) {
+  if (plan_in_batch(now, use, left, out)) return;
+  Room room{0, now.bytes};
+  list_needs(now, room, out.needs);
+  leave_spare_blocks(now, room, out.needs);
+  make_room(room.missing, out.evicted);
+  add_spare_blocks(now, room, out);
+  std::ranges::sort(out.needs, {}, &Need::block);
+  note_needs(now, use, out.needs);
+}
+
+// Its only block goes into the batch, or went there for a sample before it.
+bool BlockPlan::plan_in_batch(const Upcoming& now, std::uint64_t use, std::uint64_t left, Sample& out) {
+  const bool goes_on = use < in_batch_end_;
+  const bool begins = !goes_on && bytes_ + now.bytes > limit_ && now.rows && !now_.front()->stays &&
+                      can_go_into_batch(now, *now_.front(), left);
+  if (!goes_on && !begins) return false;
+  if (begins) {
     in_batch_end_ = use + now.rows->records;
     in_batch_field_ = now.rows->field;
   }
-  if (goes_on_in_batch || begins_in_batch) {
-    out.in_batch = in_batch_field_;
-    out.needs.push_back({now.distinct.front().number, now.distinct.front().bytes, begins_in_batch});
-    return;
-  }
+  out.in_batch = in_batch_field_;
+  out.needs.push_back({now.distinct.front().number, now.distinct.front().bytes, begins});
+  return true;
+}
 
-  // Its own blocks are not what makes room.
-  std::size_t missing = 0, own = now.bytes;
+// What it can't do without, and what is there. Its own blocks are not what makes room.
+void BlockPlan::list_needs(const Upcoming& now, Room& room, std::vector<Need>& needs) {
   for (std::size_t n = 0; n < now_.size(); ++n) {
     const Block& needed = now.distinct[n];
     const bool stays = now_[n]->stays;
     if (stays) {
       by_next_use_.erase({now_[n]->key, needed.number});
-      if (needed.spare) own += needed.bytes;
+      if (needed.spare) room.own += needed.bytes;
     } else if (needed.spare) {
       continue;
     } else {
-      missing += needed.bytes;
+      room.missing += needed.bytes;
     }
-    out.needs.push_back({needed.number, needed.bytes, !stays});
+    needs.push_back({needed.number, needed.bytes, !stays});
   }
-  // Those that are there and can be done without may be in the way of what it can't do without.
-  for (auto need = out.needs.end(); own > limit_ && need != out.needs.begin();) {
+}
+
+// Those that are there and can be done without may be in the way of what it can't do without.
+void BlockPlan::leave_spare_blocks(const Upcoming& now, Room& room, std::vector<Need>& needs) {
+  for (auto need = needs.end(); room.own > limit_ && need != needs.begin();) {
     --need;
     const auto needed = std::ranges::lower_bound(now.distinct, need->block, {}, &Block::number);
     if (!needed->spare) continue;
-    own -= needed->bytes;
+    room.own -= needed->bytes;
     Known& block = *now_[static_cast<std::size_t>(needed - now.distinct.begin())];
     block.key = key_of(block, block.last_use);
     by_next_use_.emplace(block.key, need->block);
-    need = out.needs.erase(need);
+    need = needs.erase(need);
   }
-  make_room(missing, out.evicted);
+}
+
+// What it could do without is loaded where that is worth it.
+void BlockPlan::add_spare_blocks(const Upcoming& now, Room& room, Sample& out) {
   for (std::size_t n = 0; n < now_.size(); ++n) {
     const auto& [number, bytes, spare, next_use] = now.distinct[n];
     const Known& block = *now_[n];
-    if (!spare || block.stays || bytes > limit_ - own) continue;
+    if (!spare || block.stays || bytes > limit_ - room.own) continue;
     // Two parts cost about what a whole block does, and need no memory.
-    const bool is_free = bytes_ + missing + bytes <= limit_;
-    if (!is_free && (block.uses < 2 || !has_room_before(missing + bytes, block.next_use))) continue;
-    make_room(missing + bytes, out.evicted);
+    const bool is_free = bytes_ + room.missing + bytes <= limit_;
+    if (!is_free && (block.uses < 2 || !has_room_before(room.missing + bytes, block.next_use))) continue;
+    make_room(room.missing + bytes, out.evicted);
     out.needs.push_back({number, bytes, true});
-    missing += bytes;
-    own += bytes;
+    room.missing += bytes;
+    room.own += bytes;
   }
-  std::ranges::sort(out.needs, {}, &Need::block);
+}
+
+// They are there after it. `needs`: by number.
+void BlockPlan::note_needs(const Upcoming& now, std::uint64_t use, const std::vector<Need>& needs) {
   std::size_t n = 0;
-  for (const Need& need : out.needs) {
+  for (const Need& need : needs) {
     while (now.distinct[n].number != need.block) ++n;
     Known& block = *now_[n];
     if (need.loads) {

@@ -96,7 +96,16 @@ class BlockPlan {
   void look_ahead();
   Known& known(std::uint64_t block);
   void note_use(std::uint64_t sample, const Block& needed);
+  struct Room {
+    std::size_t missing;  // bytes that are loaded for the sample
+    std::size_t own;      // bytes of all blocks that it has
+  };
   void plan(Upcoming& now, std::uint64_t use, std::uint64_t left, Sample& out);
+  bool plan_in_batch(const Upcoming& now, std::uint64_t use, std::uint64_t left, Sample& out);
+  void list_needs(const Upcoming& now, Room& room, std::vector<Need>& needs);
+  void leave_spare_blocks(const Upcoming& now, Room& room, std::vector<Need>& needs);
+  void add_spare_blocks(const Upcoming& now, Room& room, Sample& out);
+  void note_needs(const Upcoming& now, std::uint64_t use, const std::vector<Need>& needs);
   void forget(std::uint64_t block);
   bool can_go_into_batch(const Upcoming& now, const Known& block, std::uint64_t left) const;
   static std::uint64_t key_of(const Known& block, std::uint64_t last_use) noexcept;

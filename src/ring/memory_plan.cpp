@@ -27,6 +27,12 @@ std::string mib(std::size_t bytes) {
                                                : std::to_string(bytes >> 20) + " MiB";
 }
 
+void set_threads(const MemoryRequest& r, unsigned threads, MemoryPlan& plan) {
+  plan.threads = threads;
+  plan.entries = r.entries ? r.entries(threads) : 0;
+  plan.shared_records = r.shared_records ? r.shared_records(threads) : 0;
+}
+
 void plan_pinned(const MemoryRequest& r, MemoryPlan& plan) {
   if (r.max_pinned_bytes == 0 || r.pinned_buffer_bytes == 0) return;
   const std::size_t each = saturating(r.devices, r.device_rows, r.pinned_buffer_bytes);
@@ -77,6 +83,118 @@ std::size_t rows_limit(const MemoryRequest& r, const MemoryPlan& plan) {
   return std::min(device, (r.max_pinned_bytes - std::min(r.max_pinned_bytes, taken)) / (plan.depth * r.devices));
 }
 
+// Divides `max_memory_bytes`: what is wanted is lowered, one kind after the other, until the least of everything fits;
+// what is left is shared out.
+class HostShares {
+ public:
+  HostShares(const MemoryRequest& r, MemoryPlan& plan)
+      : r_(r), plan_(plan), wanted_(plan), scratch_(std::max(min_scratch, saturating(2, r.sample_bytes, 0))) {}
+
+  void divide() {
+    lower_blocks();
+    while (plan_.depth > min_depth && needs_too_much()) --plan_.depth;
+    lower_entries();
+    lower_threads();
+    if (needs_too_much()) refuse();
+    note_what_was_lowered();
+    share_out();
+  }
+
+ private:
+  // The caller may run samples too, so there is one share more than runners.
+  std::size_t runs() const { return (plan_.threads + std::size_t{1}) * (r_.stand_ins ? 2 : 1); }
+  std::size_t needs() const {
+    const std::size_t rows = saturating(plan_.entries + r_.held, r_.row_bytes + r_.append_row,
+                                        saturating(plan_.depth, r_.buffer_bytes + r_.append_buffer, 0));
+    std::size_t device = saturating(plan_.device_depth, r_.device_notes_bytes, rows);
+    if (r_.device_is_host)
+      device = saturating(plan_.device_depth, r_.device_buffer_bytes, saturating(1, r_.device_fixed_bytes, device));
+    return saturating(
+        runs(), scratch_,
+        saturating(plan_.shared_records, r_.shared_record_bytes, saturating(1, plan_.block_limit, device)));
+  }
+  bool needs_too_much() const { return needs() > r_.max_memory_bytes; }
+
+  // Blocks take half of it where nothing else is said, but not what the others need at least.
+  void lower_blocks() {
+    if (r_.max_block_bytes != 0) return;
+    if (r_.blocks) plan_.block_limit = std::clamp(r_.max_memory_bytes / 2, min_blocks, default_block_bytes);
+    wanted_.block_limit = plan_.block_limit;
+    if (needs_too_much())
+      plan_.block_limit -=
+          std::min(plan_.block_limit - std::min(plan_.block_limit, min_blocks), needs() - r_.max_memory_bytes);
+  }
+  void lower_entries() {
+    const std::size_t least = std::min<std::size_t>(plan_.entries, std::size_t{4} * plan_.threads);
+    if (!needs_too_much() || plan_.entries <= least) return;
+    const std::size_t row = std::max<std::size_t>(r_.row_bytes + r_.append_row, 1);
+    const std::size_t over = (needs() - r_.max_memory_bytes + row - 1) / row;
+    plan_.entries = std::max(least, plan_.entries - std::min(plan_.entries, over));
+  }
+  void lower_threads() {
+    while (plan_.threads > 1 && needs_too_much()) {
+      set_threads(r_, plan_.threads - 1, plan_);
+      plan_.entries = std::min<std::size_t>(plan_.entries, std::size_t{4} * plan_.threads);
+    }
+  }
+
+  [[noreturn]] void refuse() const {
+    const MemoryPlan& plan = plan_;
+    throw Error(
+        Errc::out_of_memory,
+        "`max_memory_bytes` = " + mib(r_.max_memory_bytes) + " is too small: " + std::to_string(min_depth) +
+            " batches of " + mib(r_.buffer_bytes + r_.append_buffer) +
+            (plan.entries == 0 ? ""
+                               : ", " + std::to_string(plan.entries + r_.held) + " samples of " +
+                                     mib(r_.row_bytes + r_.append_row) + " that wait for those before them") +
+            " and working memory of " + mib(scratch_) + " each for 1 runner" +
+            (plan.shared_records == 0
+                 ? ""
+                 : ", " + std::to_string(plan.shared_records) + " shared records of " + mib(r_.shared_record_bytes)) +
+            (plan.block_limit == 0 ? "" : ", " + mib(plan.block_limit) + " of blocks that records share") +
+            " and the caller need " + mib(needs()) + "; raise it, or lower the batch size or the sample's shape" +
+            (plan.shared_records > 4 ? ", or the window of a stream's shuffle" : "") +
+            (r_.max_block_bytes != 0 ? ", or `max_block_bytes`" : "") +
+            (r_.held != 0 ? ", or the window of `bucket`" : ""));
+  }
+
+  void note_what_was_lowered() {
+    const auto note = [&](const std::string& now, const std::string& of, const std::string& wanted) {
+      plan_.notes.push_back("`max_memory_bytes` allows " + now + " " + of + " instead of " + wanted);
+    };
+    if (plan_.block_limit < wanted_.block_limit)
+      note(mib(plan_.block_limit), "of blocks that records share", mib(wanted_.block_limit));
+    if (plan_.depth < wanted_.depth)
+      note(std::to_string(plan_.depth), "batches in the ring", std::to_string(wanted_.depth));
+    if (plan_.entries < wanted_.entries)
+      note(std::to_string(plan_.entries), "finished samples to wait for those before them",
+           std::to_string(wanted_.entries));
+    if (plan_.threads < r_.threads) note(std::to_string(plan_.threads), "runners", std::to_string(r_.threads));
+  }
+
+  // Where there are fields of any size, half of what is left is for them: as much a row in a buffer as in an entry.
+  void share_out() {
+    const std::size_t left = r_.max_memory_bytes - needs(), for_rows = r_.append_buffer != 0 ? left / 2 : 0;
+    const std::size_t more = (left - for_rows) / (runs() + plan_.shared_records);
+    plan_.scratch_limit = scratch_ + more;
+    plan_.shared_record_limit = r_.shared_record_bytes + more;
+    if (r_.append_buffer == 0) return;
+    const std::size_t rows = static_cast<std::size_t>(r_.rows);
+    const std::size_t waiting = plan_.entries != 0 ? plan_.entries + r_.held : 0;
+    const std::size_t each = for_rows / (saturating(plan_.depth, rows, waiting));
+    // On the way to a device the same rows lie in two places.
+    const std::size_t places = r_.device_rows != 0 ? 2 : 1;
+    plan_.buffer_limit = saturating(rows, each, r_.append_buffer) / places;
+    if (places == 2) plan_.device_rows_limit = std::min(plan_.device_rows_limit, plan_.buffer_limit / r_.devices);
+    plan_.entry_limit = r_.append_row + each;
+  }
+
+  const MemoryRequest& r_;
+  MemoryPlan& plan_;
+  MemoryPlan wanted_;
+  const std::size_t scratch_;  // the least bytes of one run of samples
+};
+
 }  // namespace
 
 MemoryPlan plan_memory(const MemoryRequest& r) {
@@ -85,93 +203,13 @@ MemoryPlan plan_memory(const MemoryRequest& r) {
   const std::uint64_t filling = std::max<std::uint64_t>(2, (2ull * r.threads + r.rows - 1) / r.rows);
   plan.depth =
       r.depth != 0 ? std::max(r.depth, min_depth) : static_cast<unsigned>(std::min<std::uint64_t>(2 + filling, 4096));
-  const auto count = [&](unsigned threads) {
-    plan.threads = threads;
-    plan.entries = r.entries ? r.entries(threads) : 0;
-    plan.shared_records = r.shared_records ? r.shared_records(threads) : 0;
-  };
-  count(r.threads);
+  set_threads(r, r.threads, plan);
   plan_pinned(r, plan);
   plan_device(r, plan);
   plan.device_rows_limit = rows_limit(r, plan);
   plan.device_images_limit = device_share(r, plan);
   if (r.blocks) plan.block_limit = r.max_block_bytes != 0 ? r.max_block_bytes : default_block_bytes;
-  if (r.max_memory_bytes == 0) return plan;
-  // Blocks take half of it where nothing else is said, but not what the others need at least.
-  if (r.blocks && r.max_block_bytes == 0)
-    plan.block_limit = std::clamp(r.max_memory_bytes / 2, min_blocks, default_block_bytes);
-  const std::size_t blocks = plan.block_limit;
-
-  const std::size_t scratch = std::max(min_scratch, saturating(2, r.sample_bytes, 0));
-  // The caller may run samples too, so there is one share more than runners.
-  const auto shares = [&] { return (plan.threads + std::size_t{1}) * (r.stand_ins ? 2 : 1); };
-  const auto needs = [&] {
-    const std::size_t rows = saturating(plan.entries + r.held, r.row_bytes + r.append_row,
-                                        saturating(plan.depth, r.buffer_bytes + r.append_buffer, 0));
-    std::size_t device = saturating(plan.device_depth, r.device_notes_bytes, rows);
-    if (r.device_is_host)
-      device = saturating(plan.device_depth, r.device_buffer_bytes, saturating(1, r.device_fixed_bytes, device));
-    return saturating(shares(), scratch,
-                      saturating(plan.shared_records, r.shared_record_bytes, saturating(1, plan.block_limit, device)));
-  };
-  if (r.max_block_bytes == 0 && needs() > r.max_memory_bytes)
-    plan.block_limit -=
-        std::min(plan.block_limit - std::min(plan.block_limit, min_blocks), needs() - r.max_memory_bytes);
-  const unsigned depth = plan.depth;
-  while (plan.depth > min_depth && needs() > r.max_memory_bytes) --plan.depth;
-  const std::size_t entries = plan.entries, min_entries = std::min<std::size_t>(entries, std::size_t{4} * plan.threads);
-  if (needs() > r.max_memory_bytes && plan.entries > min_entries) {
-    const std::size_t row = std::max<std::size_t>(r.row_bytes + r.append_row, 1);
-    const std::size_t over = (needs() - r.max_memory_bytes + row - 1) / row;
-    plan.entries = std::max(min_entries, plan.entries - std::min(plan.entries, over));
-  }
-  while (plan.threads > 1 && needs() > r.max_memory_bytes) {
-    count(plan.threads - 1);
-    plan.entries = std::min<std::size_t>(plan.entries, std::size_t{4} * plan.threads);
-  }
-  if (needs() > r.max_memory_bytes)
-    throw Error(
-        Errc::out_of_memory,
-        "`max_memory_bytes` = " + mib(r.max_memory_bytes) + " is too small: " + std::to_string(min_depth) +
-            " batches of " + mib(r.buffer_bytes + r.append_buffer) +
-            (plan.entries == 0 ? ""
-                               : ", " + std::to_string(plan.entries + r.held) + " samples of " +
-                                     mib(r.row_bytes + r.append_row) + " that wait for those before them") +
-            " and working memory of " + mib(scratch) + " each for 1 runner" +
-            (plan.shared_records == 0
-                 ? ""
-                 : ", " + std::to_string(plan.shared_records) + " shared records of " + mib(r.shared_record_bytes)) +
-            (plan.block_limit == 0 ? "" : ", " + mib(plan.block_limit) + " of blocks that records share") +
-            " and the caller need " + mib(needs()) + "; raise it, or lower the batch size or the sample's shape" +
-            (plan.shared_records > 4 ? ", or the window of a stream's shuffle" : "") +
-            (r.max_block_bytes != 0 ? ", or `max_block_bytes`" : "") +
-            (r.held != 0 ? ", or the window of `bucket`" : ""));
-  if (plan.block_limit < blocks)
-    plan.notes.push_back("`max_memory_bytes` allows " + mib(plan.block_limit) +
-                         " of blocks that records share instead of " + mib(blocks));
-  if (plan.depth < depth)
-    plan.notes.push_back("`max_memory_bytes` allows " + std::to_string(plan.depth) +
-                         " batches in the ring instead of " + std::to_string(depth));
-  if (plan.entries < entries)
-    plan.notes.push_back("`max_memory_bytes` allows " + std::to_string(plan.entries) +
-                         " finished samples to wait for those before them instead of " + std::to_string(entries));
-  if (plan.threads < r.threads)
-    plan.notes.push_back("`max_memory_bytes` allows " + std::to_string(plan.threads) + " runners instead of " +
-                         std::to_string(r.threads));
-  // Where there are fields of any size, half of what is left is for them: as much a row in a buffer as in an entry.
-  const std::size_t left = r.max_memory_bytes - needs(), for_rows = r.append_buffer != 0 ? left / 2 : 0;
-  const std::size_t more = (left - for_rows) / (shares() + plan.shared_records);
-  plan.scratch_limit = scratch + more;
-  plan.shared_record_limit = r.shared_record_bytes + more;
-  if (r.append_buffer != 0) {
-    const std::size_t rows = static_cast<std::size_t>(r.rows), waiting = plan.entries != 0 ? plan.entries + r.held : 0;
-    const std::size_t each = for_rows / (saturating(plan.depth, rows, waiting));
-    // On the way to a device the same rows lie in two places.
-    const std::size_t places = r.device_rows != 0 ? 2 : 1;
-    plan.buffer_limit = saturating(rows, each, r.append_buffer) / places;
-    if (places == 2) plan.device_rows_limit = std::min(plan.device_rows_limit, plan.buffer_limit / r.devices);
-    plan.entry_limit = r.append_row + each;
-  }
+  if (r.max_memory_bytes != 0) HostShares(r, plan).divide();
   return plan;
 }
 
