@@ -43,7 +43,7 @@ class StreamRef {
   StreamRef() = default;
   StreamRef(int) = delete;
   StreamRef(std::nullptr_t) = delete;
-  /// For device implementations.
+  /// A stream of `device`, by its handle. For device implementations.
   static StreamRef of(void* handle, Device device) noexcept {
     StreamRef s;
     s.handle_ = handle;

@@ -31,7 +31,7 @@ class PENSTOCK_API Shape {
   std::size_t rank() const noexcept { return rank_; }
   /// Size of one dimension, which must be below `rank()`.
   std::int64_t operator[](std::size_t axis) const noexcept { return dims_[axis]; }
-  /// The same, to change it.
+  /// Size of one dimension, to change it; `axis` must be below `rank()`.
   std::int64_t& operator[](std::size_t axis) noexcept { return dims_[axis]; }
   /// All dimensions, the outermost first.
   std::span<const std::int64_t> dims() const noexcept { return {dims_.data(), rank_}; }

@@ -153,7 +153,7 @@ std::shared_ptr<const FieldMapModel> field_map_model(F f) {
   static_assert(!std::is_const_v<Out>,
                 "penstock: the view that map() writes must not be of const elements: one parameter is changed in "
                 "place, of two the second one is written");
-  // Here, and not first inside the model: where a type has no dtype, the compiler's message stays short.
+  // Checked here, and not first inside the model: where a type has no dtype, the compiler's message stays short.
   static_assert(sizeof(DTypeOf<typename ViewTraits<typename Args::in>::element>) && sizeof(DTypeOf<Out>));
   return std::make_shared<FieldMapOf<F>>(std::move(f));
 }
