@@ -40,7 +40,7 @@ class CellEnds {
   }
 
  private:
-  // Of g++ and clang, for whatever vectors the processor has.
+  // Vectors as g++ and clang have them, for whatever instructions the processor has.
   using Bytes [[gnu::vector_size(16)]] = std::uint8_t;
   using Words [[gnu::vector_size(16)]] = std::uint64_t;
 

@@ -16,7 +16,7 @@ class StoredSamples {
   void add(ShardIndex shard);
   std::uint64_t size() const noexcept { return first_.back(); }
   const ShardIndex& last_shard() const noexcept { return shards_.back(); }
-  /// Of sample `number`, below `size()`.
+  /// Key of sample `number`, which is below `size()`.
   std::string_view key(std::uint64_t number) const;
 
  private:

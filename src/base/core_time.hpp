@@ -32,7 +32,8 @@ std::optional<CoreShares> core_shares(const CoreTime& from, const CoreTime& to) 
 
 /// So many cores' time does a quota of the control group give this process; 0 = there is none, or it can't be seen.
 double core_quota() noexcept;
-/// The same, where control groups are mounted at `mount`, and /proc/self/cgroup says `groups`.
+/// Cores' time that a quota gives, as `core_quota()`, where control groups are mounted at `mount`, and
+/// /proc/self/cgroup says `groups`.
 double core_quota(const std::string& mount, std::string_view groups);
 
 }  // namespace penstock::detail

@@ -44,7 +44,7 @@ class DelayMeter {
 class WaitWatch {
  public:
   explicit WaitWatch(bool asks) noexcept;
-  /// Of that much time off the core, since this was asked last.
+  /// How much of `off_ns`, the time off the core since this was asked last, the thread waited of its own accord.
   std::uint64_t waited(std::uint64_t off_ns) noexcept;
 
  private:

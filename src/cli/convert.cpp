@@ -66,7 +66,7 @@ Converted convert_store(const ConvertFlags& options, const Store& store, NewStor
   const bool named = !classes.empty() && store.schema().at(store.class_field()).classes.empty();
   if (options.writing.seekable) records = records | rewrite;
   if (options.on_error == "drop") records = records | on_error({.policy = OnError::drop});
-  // Of some stores the fingerprint knows no more than how many records there are, and of what form.
+  // The fingerprint of some stores knows no more than how many records there are, and of what form.
   to.job = fmt::format("penstock convert{}, {:016x}, revision {:016x}", options.writing.seekable ? " --seekable" : "",
                        records.fingerprint(), store.revision());
   Converted converted;

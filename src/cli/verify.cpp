@@ -166,7 +166,7 @@ class Verifier {
     decoded_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // As a loader does.
+  // Refuses what is larger than a loader accepts.
   [[noreturn]] void refuse_size(const std::string& what) const {
     throw Error(
         Errc::limit_exceeded,

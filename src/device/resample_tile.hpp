@@ -31,7 +31,7 @@ class ResampleTile {
     std::int32_t x, start, length;
   };
 
-  /// Of image `image`; the tile's first pixel is (top, left) of the window.
+  /// A tile of image `image`; its first pixel is (top, left) of the window.
   PENSTOCK_HOST_DEVICE ResampleTile(const ResampleWork& work, std::uint64_t image, std::int32_t top, std::int32_t left)
       : out_(work.out + image * (static_cast<std::uint64_t>(work.height) * static_cast<std::uint64_t>(work.width) *
                                  static_cast<std::uint64_t>(channels))),

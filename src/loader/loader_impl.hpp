@@ -39,7 +39,7 @@ class Loader::Impl {
 
   /// @throws Error(forked) in a child of the process that made it.
   void check_process() const;
-  /// And whether batches can go on these streams, one for each device.
+  /// Checks the process, and whether batches can go on these streams, one for each device.
   void check(std::span<const StreamRef> streams) const;
   void stop() noexcept;
 

@@ -21,7 +21,7 @@ class GroupTable {
   /// A hash of the group's name.
   std::uint64_t name_hash(std::uint64_t group) const noexcept { return name_hashes_[group]; }
 
-  /// Of whose each record is.
+  /// A hash of which group each record belongs to.
   std::uint64_t hash() const;
 
   struct Run {

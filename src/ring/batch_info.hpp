@@ -47,7 +47,7 @@ struct BatchInfo {
   std::vector<Replaced> replaced;
   bool unreported = false;        ///< a row could not even be reported bad
   std::optional<Error> overflow;  ///< its rows found no room
-  // Of the fields that are not dense, all rows of one after those of the other:
+  // Rows of the fields that are not dense, all rows of one field after those of the other:
   std::vector<RaggedRow> varying;
   std::vector<std::int64_t> lengths;
   std::vector<PaddedRows> padded;

@@ -77,7 +77,7 @@ class PixelMemory {
   FileBytes before_;
 };
 
-// Of which nothing is stored.
+// An image of which nothing is stored.
 class NothingStored final : public EncodedImage {
  public:
   explicit NothingStored(const Pixels& pixels) : pixels_(pixels) {}

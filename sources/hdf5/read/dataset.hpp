@@ -68,7 +68,8 @@ class Dataset {
 
   /// An error that says which dataset it is about.
   Error error(Errc code, const std::string& cause, std::optional<std::uint64_t> offset = {}) const;
-  /// The same of a chunk, by its first element, with its offset where that is known.
+  /// An error that says which chunk of the dataset it is about, by its first element, with its offset where that is
+  /// known.
   Error chunk_error(Errc code, const std::string& cause, std::span<const std::uint64_t> first,
                     std::optional<std::uint64_t> offset = {}) const;
   /// Stored bytes, without the library. @throws Error(io) as `error`, with the chunk of which `first` is the first

@@ -198,7 +198,7 @@ class LmdbSink::Impl {
     return number_;
   }
 
-  // The same job goes on with it from now on.
+  // Marks the store as unfinished, so that from now on only a run of this job goes on with it.
   void mark_unfinished() {
     if (raw()) {
       replace_text(files_.unfinished, to_json(wanted_), true, lmdb::source_name);

@@ -23,7 +23,7 @@ class LmdbSource::Stores {
   const Impl& first() const noexcept { return *all_.front(); }
   const std::vector<std::shared_ptr<const Impl>>& all() const noexcept { return all_; }
   bool single() const noexcept { return all_.size() == 1; }
-  /// Of all together.
+  /// Number of records of all stores together.
   std::uint64_t size() const noexcept { return ends_.back(); }
   /// The first record of a store.
   std::uint64_t begin(std::size_t store) const noexcept { return store == 0 ? 0 : ends_[store - 1]; }

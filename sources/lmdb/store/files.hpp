@@ -15,9 +15,9 @@ struct StoreFiles {
   bool single_file = false;  ///< `path` is the data file itself
 };
 
-/// Of a store that is there, of either layout. @throws Error(not_found | io).
+/// Files of a store that is there, of either layout. @throws Error(not_found | io).
 StoreFiles find_store(const std::string& path);
-/// Of one to be written.
+/// Files of a store that is to be written.
 StoreFiles place_store(const std::string& path, bool single_file);
 
 struct FileId {

@@ -15,7 +15,7 @@ namespace penstock::lmdb {
 /// thread.
 class ValueAddresses {
  public:
-  /// Of the snapshot with this number (`mdb_txn_id`). Without memory for them, none is ever known.
+  /// Addresses in the snapshot with this number (`mdb_txn_id`). Without memory for them, none is ever known.
   ValueAddresses(std::uint64_t records, std::size_t snapshot) noexcept
       : addresses_(static_cast<Address*>(std::calloc(records, sizeof(Address)))), snapshot_(snapshot) {}
 

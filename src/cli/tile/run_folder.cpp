@@ -295,7 +295,7 @@ std::string RunFolder::other_thing() const {
   std::string first;
   for (fs::directory_iterator entry(folder_, failed), end; !failed && entry != end; entry.increment(failed)) {
     const std::string name = entry->path().filename().string();
-    // Of these two the lock decides, where another process has begun meanwhile.
+    // Where another process has begun meanwhile, the lock decides about these two.
     const bool own = name.starts_with(".lock") || name.starts_with("run.json");
     if (!own && (first.empty() || name < first)) first = name;
   }

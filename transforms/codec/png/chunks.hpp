@@ -20,7 +20,7 @@ struct Header {
   std::uint64_t bytes = 0;    // of compressed pixels
 };
 
-// Of the header chunk, after the signature.
+// Where the header chunk begins in the file: after the signature.
 constexpr std::uint64_t header_offset = 8;
 
 // Walks through all chunks. Nothing is allocated. @throws Error(corrupt | unsupported).

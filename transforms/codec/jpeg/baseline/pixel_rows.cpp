@@ -30,7 +30,7 @@ constexpr int together = 2 * lanes;
 using HalfBytesTag = hn::FixedTag<std::uint8_t, static_cast<std::size_t>(lanes)>;
 constexpr HalfBytesTag half_bytes;
 
-// Of even and of odd pixels.
+// Values of even and of odd pixels.
 struct Pair {
   Words even, odd;
 };
