@@ -79,9 +79,9 @@ inline void copy(void* to, const void* from, std::size_t bytes, cudaStream_t str
 // Seconds that the stream needs for `times` of what `enqueue` puts there, after one that is not counted.
 double time_on(const CudaStream& stream, int times, const std::function<void()>& enqueue);
 
-// The same, while `beside` is enqueued on a stream of its own as often as is needed for that to go on all the time; no
-// event orders one after the other. `each` and `each_beside`: about how long one takes alone.
-// @throws std::runtime_error if `beside` ended too early even so.
+// Seconds that the stream needs, as `time_on`, while `beside` is enqueued on a stream of its own as often as is needed
+// for that to go on all the time; no event orders one after the other. `each` and `each_beside`: about how long one
+// takes alone. @throws std::runtime_error if `beside` ended too early even so.
 double time_beside(const CudaStream& stream, int times, const std::function<void()>& enqueue, double each,
                    const CudaStream& other, const std::function<void()>& beside, double each_beside);
 

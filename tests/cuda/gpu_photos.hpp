@@ -30,7 +30,7 @@ struct Photos {
   }
 };
 
-/// Of sides of their own, which repeat.
+/// Photos whose sides are their own, and repeat.
 struct SizedPhotos {
   std::vector<ps::Size> sizes;
   std::int32_t channels = 3;

@@ -10,7 +10,7 @@ using namespace help;
 
 namespace {
 
-// The same records, without blocks.
+// The records of `Chunks`, without blocks.
 struct Flat {
   Chunks of;
   std::uint64_t size() const { return of.size(); }
