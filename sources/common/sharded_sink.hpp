@@ -72,7 +72,7 @@ class ShardedSink {
   /// Syncs the files that stand beside the shards while the store is unfinished.
   virtual void sync_beside() {}
   virtual void remove_beside() {}
-  /// Before finished shards get their names.
+  /// Writes what stands beside finished shards, before they get their names.
   virtual void write_beside_finished() {}
 
   bool counted() const noexcept { return size_ != unknown_size; }

@@ -23,7 +23,7 @@ struct TridentPatch {
 };
 
 ClamPatch clam_patch(const SlideInfo& slide, const Slides& options);
-/// None where no whole magnification says it; then `why` does.
+/// A place as TRIDENT has it; none where no whole magnification says it: then `why` does.
 std::optional<TridentPatch> trident_patch(const SlideInfo& slide, const Slides& options, std::string& why);
 
 /// Attributes of the dataset. `folder`: where the file lies.

@@ -46,7 +46,7 @@ class CellEnds {
 
   static Bytes filled(char c) noexcept { return Bytes{} + static_cast<std::uint8_t>(c); }
 
-  // In 16 bytes.
+  // Finds what ends a cell, in 16 bytes.
   std::uint64_t find(const char* at) const noexcept {
     constexpr Bytes bit_of_byte = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     constexpr std::uint64_t sum_on_top = 0x0101010101010101;

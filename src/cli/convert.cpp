@@ -43,7 +43,7 @@ struct Converted {
   std::vector<std::string> notes;  ///< how the old one was read, and what of it is not in the new one
 };
 
-// For a dataset beside those of the fields, and their groups.
+// A name for a dataset beside those of the fields, and their groups.
 std::string free_name(const Schema& schema) {
   std::string name = "key";
   const auto taken = [&](const Field& field) { return field.name == name || field.name.starts_with(name + "/"); };

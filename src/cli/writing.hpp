@@ -53,7 +53,7 @@ void add_written(Json& json, const Written& written);
 /// What --seekable did, a line.
 std::string rewrites_text(const RewriteCounts& counts);
 Json rewrites_json(const RewriteCounts& counts);
-/// On stderr, where some were refused; `key` of the first of them.
+/// Says on stderr where some were refused; `key` gives the key of the first of them.
 void warn_of_refused(const RewriteCounts& counts, const std::function<std::string(std::uint64_t)>& key);
 
 /// @throws UsageError for an `out` inside of `folder`, where the next run would take it for a part of that.

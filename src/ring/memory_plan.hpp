@@ -10,7 +10,7 @@
 
 namespace penstock::detail {
 
-/// For decoded blocks, where nothing is said.
+/// Bytes for decoded blocks, where nothing is said.
 inline constexpr std::size_t default_block_bytes = 512u << 20;
 
 struct MemoryRequest {

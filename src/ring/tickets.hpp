@@ -58,7 +58,7 @@ class Tickets {
            returned_runs_.load(std::memory_order_relaxed) != 0;
   }
   void raise(std::uint64_t limit) noexcept { limit_.store(limit, std::memory_order_release); }
-  /// Only while no runner runs.
+  /// Goes back to the beginning. Only while no runner runs.
   void reset() noexcept {
     limit_.store(0, std::memory_order_relaxed);
     next_.store(0, std::memory_order_relaxed);

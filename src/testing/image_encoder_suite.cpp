@@ -137,7 +137,7 @@ class ImageEncoderSuite {
     });
   }
 
-  // None where it fails, which is a finding.
+  // The encoded file; none where encoding fails, which is a finding.
   std::optional<FileBytes> encode(const ImageEncoder& encoder, const ImageShape& shape, std::size_t gap,
                                   std::size_t offset, std::byte content) {
     const PixelMemory memory(shape, gap, offset, content);

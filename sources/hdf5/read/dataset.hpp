@@ -28,7 +28,7 @@ class Dataset {
   const File& file() const noexcept { return *file_; }
   const std::string& path() const noexcept { return path_; }
   Access& access() const noexcept { return file_->access(); }
-  /// By which the access knows it.
+  /// Number by which the access knows it.
   std::size_t number() const noexcept { return number_; }
   std::uint64_t rows() const noexcept { return dims_.front(); }
   /// All dimensions, rows first.

@@ -110,7 +110,7 @@ void CacheWriter::run() noexcept {
   }
 }
 
-// In the order of their keys, which is that of the tree's pages.
+// Writes records in the order of their keys, which is that of the tree's pages.
 void CacheWriter::write(std::vector<WaitingRecord> records) noexcept {
   std::ranges::sort(records, {}, &WaitingRecord::index);
   for (std::span<WaitingRecord> left(records); !left.empty();) {

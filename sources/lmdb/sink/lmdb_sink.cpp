@@ -51,7 +51,7 @@ bool updatable(const Manifest& there, const Manifest& wanted) {
          std::ranges::equal(there.schema, wanted.schema, same_values);
 }
 
-// Before the job, in the manifest of a store that is being updated.
+// What stands before the job, in the manifest of a store that is being updated.
 constexpr std::string_view update_prefix = "update, ";
 
 }  // namespace

@@ -31,7 +31,7 @@ class LmdbSource::Stores {
   std::size_t store_of(std::uint64_t index) const noexcept;
   /// What their fields are: those of each, with names of classes that are the same in all.
   const Schema& schema() const noexcept { return first().schema; }
-  /// As it was given: the list, or the first store's file.
+  /// The list as it was given, or the first store's file.
   std::string file() const { return list_.empty() ? first().environment->file() : list_; }
 
  private:

@@ -28,7 +28,7 @@ struct FileFacts {
   FileId id;
   std::uint64_t bytes = 0;
 };
-/// Nothing where there is no such file. @throws Error(io).
+/// What tells one file from others; nothing where there is no such file. @throws Error(io).
 std::optional<FileFacts> facts_of(const std::string& file);
 
 /// What LMDB writes first: a data file that is shorter was left by a process that was killed at that, and holds

@@ -47,7 +47,7 @@ class ValueAddresses {
   struct Free {
     void operator()(Address* addresses) const noexcept { std::free(addresses); }
   };
-  // From calloc, whose pages cost nothing until they are written to.
+  // Memory is calloc's, whose pages cost nothing until they are written to.
   std::unique_ptr<Address, Free> addresses_;
   std::size_t snapshot_;
 };

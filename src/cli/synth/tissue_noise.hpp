@@ -24,7 +24,7 @@ inline std::uint32_t hash_of(std::uint32_t seed, std::int32_t x, std::int32_t y)
   return h ^ (h >> 15);
 }
 
-/// From -256 to 255 at a point of the noise's lattice.
+/// Noise at a point of its lattice, -256 to 255.
 inline std::int32_t lattice_noise(std::uint32_t seed, std::int32_t x, std::int32_t y) noexcept {
   return static_cast<std::int32_t>(hash_of(seed, x, y) & 511) - 256;
 }

@@ -30,7 +30,7 @@ Header check_chunks(std::span<const std::byte> encoded);
 // decoder that never sees it.
 class ChunkStream {
  public:
-  // With `transparency`, tRNS is among them.
+  // `transparency`: tRNS is among the chunks that are read.
   ChunkStream(std::span<const std::byte> encoded, const Header& header, bool transparency);
   // @throws Error(corrupt) after the end.
   void read(std::byte* to, std::size_t bytes);

@@ -46,7 +46,7 @@ class Reader {
   int passes() const noexcept { return passes_; }
   // How far it has read in the file, for errors.
   std::uint64_t offset() const noexcept { return stream_.offset(); }
-  // After the last row: checks that the pixels end there, and their sum.
+  // Called after the last row: checks that the pixels end there, and their sum.
   void finish();
 
  private:

@@ -4,11 +4,11 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "pixel_rows.cpp"
-// Before all of Highway.
+// Must come before all of Highway.
 #include "simd_targets.hpp"
 
 #include <hwy/foreach_target.h>
-// After foreach_target.h, which includes this file once per target.
+// Must follow foreach_target.h, which includes this file once per target.
 #include <hwy/highway.h>
 
 #include "pixel_rows_plain.hpp"
