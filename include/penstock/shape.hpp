@@ -24,7 +24,7 @@ class PENSTOCK_API Shape {
   constexpr Shape() = default;
   /// @throws Error(invalid_argument) for more than 8 dimensions, or one below -1.
   Shape(std::initializer_list<std::int64_t> dims);
-  /// @throws Error(invalid_argument) as above.
+  /// @throws Error(invalid_argument) for more than 8 dimensions, or one below -1.
   explicit Shape(std::span<const std::int64_t> dims);
 
   /// Number of dimensions.

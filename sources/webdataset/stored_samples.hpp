@@ -12,7 +12,7 @@ namespace penstock::webdataset {
 /// What an earlier run has committed, in the order in which it was put.
 class StoredSamples {
  public:
-  /// One more shard.
+  /// Adds one more shard.
   void add(ShardIndex shard);
   std::uint64_t size() const noexcept { return first_.back(); }
   const ShardIndex& last_shard() const noexcept { return shards_.back(); }

@@ -20,9 +20,9 @@ class DelayMeter {
  public:
   /// Work begins on this thread, or goes on. Times are those of `now_ns()`.
   void begin(std::uint64_t now) noexcept;
-  /// It still goes on; nothing where it has not begun.
+  /// Work still goes on; nothing happens where it has not begun.
   void tick(std::uint64_t now) noexcept;
-  /// It is over, or goes on elsewhere.
+  /// Work is over, or goes on elsewhere.
   void end(std::uint64_t now) noexcept;
 
   std::uint64_t delay_ns() const noexcept { return delay_ns_.get(); }

@@ -66,11 +66,11 @@ class DeviceModel {
                               std::initializer_list<MemoryUse> uses);
 
   // -- the host waits --
-  /// Until the event, as it was recorded last; at once for one that never was.
+  /// Waits until the event, as it was recorded last; at once for one that never was.
   virtual void synchronize(const Event& event) = 0;
   virtual void synchronize(StreamRef stream) = 0;
-  /// Until everything on the device is done, whoever's it is: for when it is not known what uses some memory. False
-  /// while anybody captures a graph on it, which is spoilt. A device that failed has nothing in work.
+  /// Waits until everything on the device is done, whoever's it is: for when it is not known what uses some memory.
+  /// False while anybody captures a graph on it, which is spoilt. A device that failed has nothing in work.
   virtual bool settle() noexcept = 0;
   /// Whether an event is reached, without waiting for it.
   virtual bool reached(const Event& event) = 0;

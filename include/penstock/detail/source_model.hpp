@@ -74,7 +74,7 @@ class PENSTOCK_API SourceModel {
   virtual std::vector<std::string> notes() const { return {}; }
   /// Notes of the cache that stands before the source, where there is one.
   virtual std::vector<std::string> cache_notes() const { return {}; }
-  /// Where its records share blocks.
+  /// The blocks that its records share; null: they share none.
   virtual const BlockModel* block_model() const noexcept { return nullptr; }
   /// Says in an error of record `index` what is known of it, each where it isn't said yet: source, file, key. Not the
   /// index.

@@ -52,7 +52,7 @@ class PENSTOCK_API FieldMapModel {
   virtual ~FieldMapModel() = default;
   /// `out` equals `in` for a callable that works in place.
   virtual void apply(const TensorView& in, const TensorView& out, Context& context) const = 0;
-  /// Instead of that, where it `decides_shape`.
+  /// Called in place of `apply` for a callable that `decides_shape`.
   virtual void make(const TensorView& in, FieldOutput& out, Context& context) const;
   /// Where it takes `any_type`: of what it makes of such values, or of such a value. @throws Error(schema_mismatch).
   virtual TensorType result(const TensorType& in) const { return in; }

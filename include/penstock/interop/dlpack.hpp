@@ -51,7 +51,7 @@ PENSTOCK_API std::optional<DType> to_dtype(DataType type) noexcept;
 struct RawTensor {
   /// Memory, as its device addresses it.
   void* data = nullptr;
-  /// Where that is.
+  /// The device that the memory is on.
   DeviceId device;
   /// Number of dimensions.
   std::int32_t ndim = 0;

@@ -44,7 +44,7 @@ PENSTOCK_API Stage normalize_stain(std::string field, NormalizeStainOptions opti
 
 /// Normalizes one image, in place, as the stage does. `image`: [H, W, 3]. Any thread.
 /// @throws Error(unsupported) for other than 3 channels, Error(invalid_argument) for fits of different methods, and
-/// Error(corrupt) for what is no fit, as above.
+/// Error(corrupt) for what can't be a fit, as the stage.
 PENSTOCK_API void normalize_stain(View<std::uint8_t, 3> image, const StainFit& fit, const StainFit& target);
 
 }  // namespace penstock
