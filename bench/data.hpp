@@ -37,7 +37,7 @@ Store named_store(const Settings& settings);
 // slide.svs of 20,000 x 20,000 pixels, tiles of 256, 4:2:0, quality 80, as the tool draws it; `wide`: of 82,000 x
 // 82,000, some hundred tiles in all its places. @throws std::runtime_error where the tool was not built.
 Store drawn_slide(const Settings& settings);
-// With one level alone.
+// The slide of `drawn_slide`, with one level alone.
 Store single_level_slide(const Settings& settings);
 // The slide of `drawn_slide` with one level alone, of tiles of JPEG 2000, RGB.
 Store jpeg2000_slide(const Settings& settings);

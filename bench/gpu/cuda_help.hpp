@@ -30,7 +30,7 @@ class CudaStream {
   cudaStream_t handle_ = nullptr;
 };
 
-// With a time, unless it is only for order.
+// An event that has a time, unless it is only for order.
 class CudaEvent {
  public:
   explicit CudaEvent(bool timed = true);
@@ -41,7 +41,7 @@ class CudaEvent {
   void record(cudaStream_t stream) const { must(cudaEventRecord(handle_, stream), "cudaEventRecord"); }
   void wait_on(cudaStream_t stream) const { must(cudaStreamWaitEvent(stream, handle_, 0), "cudaStreamWaitEvent"); }
   void synchronize() const { must(cudaEventSynchronize(handle_), "cudaEventSynchronize"); }
-  // Both must have been reached. Seconds.
+  // Seconds from `begin` to this event; both must have been reached.
   double since(const CudaEvent& begin) const;
 
  private:

@@ -23,7 +23,7 @@ struct Flat {
   }
 };
 
-// As they are, and without blocks.
+// Sources as they are, and without blocks.
 struct Both {
   ps::AnySource blocks, flat;
   std::vector<Chunks> all;

@@ -20,7 +20,7 @@ struct DrawsInSecret {
     for (std::uint32_t& v : sample.view<std::uint32_t, 1>("x")) v += context.rng()();
   }
 };
-// On one field, says that it draws.
+// A callable on one field that says that it draws.
 struct SaysItDraws {
   bool draws() const { return true; }
   std::uint64_t version() const { return 1; }

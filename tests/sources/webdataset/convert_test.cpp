@@ -1,4 +1,4 @@
-// From tar shards to LMDB and back: one line each.
+// Records go from tar shards to LMDB and back: one line each.
 #include <filesystem>
 #include <string>
 

@@ -37,7 +37,7 @@ inline Three density_of(const std::uint8_t* rgb) {
   return {-std::log((rgb[0] + 1) / 256.0), -std::log((rgb[1] + 1) / 256.0), -std::log((rgb[2] + 1) / 256.0)};
 }
 
-// As NumPy's `percentile`.
+// A percentile as NumPy's `percentile` has it.
 inline double percentile_of(std::vector<double> values, double percent) {
   std::sort(values.begin(), values.end());
   const double at = percent / 100 * static_cast<double>(values.size() - 1);

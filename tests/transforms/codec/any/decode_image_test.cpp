@@ -21,7 +21,7 @@ namespace {
 
 bool is_png(const Bytes& file) { return file[0] == std::byte{0x89}; }
 
-// By turns, of several sizes and kinds.
+// Images of several sizes and kinds, by turns.
 Encoded mixed() {
   Encoded source;
   for (int i = 0; i < 12; ++i) {
