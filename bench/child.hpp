@@ -10,7 +10,7 @@ namespace penstock::bench {
 // Starts `limits --child NAME ARGUMENTS...`, waits for its end and returns what it wrote to stdout.
 // @throws std::runtime_error when it fails.
 std::string run_child(const std::string& name, const std::vector<std::string>& arguments);
-// The same of another program.
+// Runs another program, as `run_child`.
 std::string run_program(std::vector<std::string> words);
 
 // What such a child does; its exit code. In the files of the rows.

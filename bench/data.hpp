@@ -19,16 +19,16 @@ struct Store {
 // The JPEG job: 4,000 pictures of 500x375, 4:2:0, quality 90; noisy: with noise of sigma 7, quality 95.
 Store picture_store(const Settings& settings, bool noisy);
 
-// The same pictures, each as seekable_jpeg rewrites it. The description says the bytes of both.
+// The pictures of `picture_store`, each as seekable_jpeg rewrites it. The description says the bytes of both.
 Store seekable_store(const Settings& settings, bool noisy);
 
-// The same pictures, each with the Huffman tables that suit it best, as `jpegtran -optimize` writes them.
+// The pictures of `picture_store`, each with the Huffman tables that suit it best, as `jpegtran -optimize` writes them.
 Store own_tables_store(const Settings& settings);
 
 // `records` values of `bytes` random bytes each.
 Store value_store(const Settings& settings, std::uint64_t records, std::size_t bytes);
 
-// The same values as tar shards of 1,000 samples, `bin` members.
+// The values of `value_store` as tar shards of 1,000 samples, `bin` members.
 Store shard_store(const Settings& settings, std::uint64_t records, std::size_t bytes);
 
 // 1.2 million small records whose keys have to be read to be known ("class0042/img_00001234.jpg").
@@ -37,9 +37,9 @@ Store named_store(const Settings& settings);
 // slide.svs of 20,000 x 20,000 pixels, tiles of 256, 4:2:0, quality 80, as the tool draws it; `wide`: of 82,000 x
 // 82,000, some hundred tiles in all its places. @throws std::runtime_error where the tool was not built.
 Store drawn_slide(const Settings& settings);
-// With one level alone.
+// The slide of `drawn_slide`, with one level alone.
 Store single_level_slide(const Settings& settings);
-// The same with tiles of JPEG 2000, RGB.
+// The slide of `drawn_slide` with one level alone, of tiles of JPEG 2000, RGB.
 Store jpeg2000_slide(const Settings& settings);
 // 0.svs to 7.svs, of 4,000 x 4,000 pixels, one level.
 Store cohort_of_slides(const Settings& settings);
@@ -51,7 +51,7 @@ Store image_hdf5(const Settings& settings);
 // "x" in `chunks.h5`: 262,144 compressed chunks of one row each.
 Store many_chunks_hdf5(const Settings& settings);
 
-// Of a file in a folder that `picture_store` and its like return.
+// The path of a file in a folder that `picture_store` and its like return.
 std::filesystem::path data_file(const Store& store);
 
 // Takes a file out of the page cache, also what this process has mapped of it.

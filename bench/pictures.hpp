@@ -26,7 +26,7 @@ class Pictures {
 
   // RGB, row by row; noise of standard deviation `sigma` is added.
   std::vector<std::uint8_t> pixels(std::uint64_t i, double sigma) const;
-  // The same encoded with 4:2:0 at `quality`.
+  // The pixels encoded with 4:2:0 at `quality`.
   std::vector<std::byte> jpeg(std::uint64_t i, int quality, double sigma) const;
 
  private:
@@ -38,7 +38,7 @@ class Pictures {
   std::vector<Photograph> photographs_;
 };
 
-// The same coefficients with the Huffman tables that suit them best.
+// A JPEG of the same coefficients, with the Huffman tables that suit them best.
 std::vector<std::byte> with_own_tables(std::span<const std::byte> jpeg);
 
 }  // namespace penstock::bench

@@ -26,7 +26,7 @@ class PlainHdf5 {
   std::uint64_t rows() const noexcept { return dims_.front(); }
   std::size_t row_bytes() const noexcept;
   std::uint64_t chunk_rows() const noexcept { return chunk_.front(); }
-  // Of contiguous data.
+  // Where contiguous data begin in the file.
   std::uint64_t offset() const;
   // Rows as the library reads them. One thread at a time.
   void read(std::uint64_t first, std::uint64_t count, std::byte* out) const;

@@ -70,7 +70,7 @@ struct PlainLoop {
   bool on_consumers_stream = false;  // copies
   bool on_legacy_stream = false;     // copies; the consumer's stream is one that waits for it
 };
-// The same steps written by hand with CUDA's own calls, from one pinned batch that never changes.
+// Seconds of steps written by hand with CUDA's own calls, from one pinned batch that never changes.
 double time_plain(const PlainLoop& loop, std::size_t bytes, std::uint64_t steps, const Load& load);
 
 }  // namespace penstock::gpu_bench

@@ -30,7 +30,7 @@ class CudaStream {
   cudaStream_t handle_ = nullptr;
 };
 
-// With a time, unless it is only for order.
+// An event that has a time, unless it is only for order.
 class CudaEvent {
  public:
   explicit CudaEvent(bool timed = true);
@@ -41,7 +41,7 @@ class CudaEvent {
   void record(cudaStream_t stream) const { must(cudaEventRecord(handle_, stream), "cudaEventRecord"); }
   void wait_on(cudaStream_t stream) const { must(cudaStreamWaitEvent(stream, handle_, 0), "cudaStreamWaitEvent"); }
   void synchronize() const { must(cudaEventSynchronize(handle_), "cudaEventSynchronize"); }
-  // Both must have been reached. Seconds.
+  // Seconds from `begin` to this event; both must have been reached.
   double since(const CudaEvent& begin) const;
 
  private:
@@ -79,9 +79,9 @@ inline void copy(void* to, const void* from, std::size_t bytes, cudaStream_t str
 // Seconds that the stream needs for `times` of what `enqueue` puts there, after one that is not counted.
 double time_on(const CudaStream& stream, int times, const std::function<void()>& enqueue);
 
-// The same, while `beside` is enqueued on a stream of its own as often as is needed for that to go on all the time; no
-// event orders one after the other. `each` and `each_beside`: about how long one takes alone.
-// @throws std::runtime_error if `beside` ended too early even so.
+// Seconds that the stream needs, as `time_on`, while `beside` is enqueued on a stream of its own as often as is needed
+// for that to go on all the time; no event orders one after the other. `each` and `each_beside`: about how long one
+// takes alone. @throws std::runtime_error if `beside` ended too early even so.
 double time_beside(const CudaStream& stream, int times, const std::function<void()>& enqueue, double each,
                    const CudaStream& other, const std::function<void()>& beside, double each_beside);
 

@@ -36,7 +36,7 @@ struct OverlapRound {
   double best_possible() const;
   // 1: the shorter one is hidden whole; 0: they come one after the other.
   double eta() const;
-  // The same of times beside each other: 1 for the best possible.
+  // `eta` with times beside each other: 1 for the best possible.
   double free_eta() const;
 };
 

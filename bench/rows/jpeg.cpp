@@ -143,8 +143,8 @@ Row jpeg_vs_plain(const RowSpec& spec, const Settings& settings) {
   return row;
 }
 
-// The same pipeline in the other placement, with a filter that keeps all: every row is finished where it waits and
-// copied into the batch.
+// A pipeline in the other placement, with a filter that keeps all: every row is finished where it waits and copied into
+// the batch.
 Row reordered_vs_direct(const RowSpec& spec, const Settings& settings) {
   const JpegJob job(settings, false);
   std::uint64_t reordered_round = 0, direct_round = 0;

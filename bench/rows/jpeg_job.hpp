@@ -33,7 +33,7 @@ class JpegJob {
 
   // @throws std::runtime_error when both sides don't make the same batches, bit for bit.
   JpegJob(const Settings& settings, bool noisy) : JpegJob(picture_store(settings, noisy)) {}
-  // On a store of other files of the same size, with the same keys.
+  // A job on a store of other files of the same size, with the same keys.
   explicit JpegJob(Store store);
 
   const Store& store() const noexcept { return store_; }

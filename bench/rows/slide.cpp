@@ -122,7 +122,7 @@ Row described(Row row, const SlideJob& job) {
   return row;
 }
 
-// In order, against a loop that keeps rows of tiles.
+// Places in order, against a loop that keeps rows of tiles.
 Row against_rows(const RowSpec& spec, const Settings& settings, std::int32_t size, std::int64_t origin) {
   const SlideJob job(settings, drawn_slide(settings), size, origin);
   job.check(job.in_order());

@@ -71,7 +71,7 @@ struct TileJob {
   throw std::runtime_error(fmt::format("{}: {}", call, ::mdb_strerror(code)));
 }
 
-// The same values, appended in their order, as many a transaction as `write` has, each synced.
+// Appends the values in their order, as many a transaction as `write` has, each synced.
 void append_all(const fs::path& path, const std::vector<std::string>& keys,
                 const std::vector<std::span<const std::byte>>& values) {
   fs::create_directories(path);

@@ -39,7 +39,7 @@ struct Brightening {
   std::uint64_t rows;
 };
 
-// In brighten.cu, in builds with CUDA.
+// Defined in brighten.cu, in builds with CUDA.
 void brighten_on_gpu(const Brightening& work, penstock::StreamRef stream);
 
 // "image" becomes brighter or darker; "light" is what was drawn.

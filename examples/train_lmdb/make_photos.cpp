@@ -33,7 +33,7 @@ struct Motif {
   const char* name;
   const char* file;
 };
-// Of Debian's package mate-backgrounds.
+// Pictures of Debian's package mate-backgrounds.
 constexpr Motif motifs[] = {
     {"drops", "nature/RainDrops.jpg"},
     {"dune", "nature/Dune.jpg"},

@@ -73,7 +73,7 @@ class StepTimes {
     must(cudaEventRecord(steps_[used_].begin.handle, stream), "cudaEventRecord");
   }
   void end(cudaStream_t stream) { must(cudaEventRecord(steps_[used_++].end.handle, stream), "cudaEventRecord"); }
-  // Of all since the last call, once they are done.
+  // Seconds of all steps since the last call, once they are done.
   double take_seconds() {
     double sum = 0;
     for (; used_ > 0; --used_) {

@@ -34,7 +34,7 @@ class Network {
   // the batch may be let go as soon as this returns.
   virtual void train(const penstock::Batch& batch, float rate) = 0;
   virtual void test(const penstock::Batch& batch) = 0;
-  // Of all batches since the last call. On a GPU this waits for them, and nothing else does.
+  // The result of all batches since the last call. On a GPU this waits for them, and nothing else does.
   virtual Result result() = 0;
 };
 

@@ -1,4 +1,4 @@
-// In a build without CUDA.
+// What stands for the GPU's network in a build without CUDA.
 #include <stdexcept>
 
 #include "network.hpp"

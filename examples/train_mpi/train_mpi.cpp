@@ -176,7 +176,7 @@ void train(const Options& options, const ps::Shard& shard) {
         sums[1] += result.right;
       }
       sums[2] += static_cast<double>(batch.size());
-      // Also with no row of its own: every process takes part in every step.
+      // Every process takes part in every step, with or without a row of its own.
       MPI_Allreduce(MPI_IN_PLACE, network.gradients().data(), static_cast<int>(network.gradients().size()), MPI_DOUBLE,
                     MPI_SUM, MPI_COMM_WORLD);
       network.step(0.05, static_cast<double>(batch.global_size()));

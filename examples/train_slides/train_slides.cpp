@@ -32,7 +32,7 @@ struct Options {
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
 };
 
-// The same of tiles of both kinds, once there are pixels.
+// What both kinds of tiles go through for training, once they are pixels.
 ps::Pipeline for_training(const ps::Pipeline& tiles) {
   return tiles | ps::random_crop("image", {128, 128}) | ps::resize("image", {side, side}) | ps::random_flip("image") |
          ps::batch(32);

@@ -37,8 +37,8 @@ class PENSTOCK_API Batch {
   /// 64-byte aligned, contiguous, yours to write to. @throws Error(schema_mismatch) that lists the fields there are;
   /// Error(unsupported) for a ragged one; Error(closed) for an empty batch.
   TensorView operator[](std::string_view field) const;
-  /// The same with the elements' type and the number of dimensions, N's included. @throws Error(schema_mismatch) that
-  /// says what the field is, where it is something else.
+  /// A field as `[]` gives it, with the elements' type and the number of dimensions, N's included. @throws as that;
+  /// Error(schema_mismatch) that says what the field is, where it is something else.
   template <class T, std::size_t R>
   View<T, R> view(std::string_view field) const {
     const TensorView tensor = (*this)[field];
@@ -46,14 +46,14 @@ class PENSTOCK_API Batch {
       detail::throw_field_mismatch(field, dtype_of<T>, R, tensor.dtype, tensor.shape);
     return View<T, R>(reinterpret_cast<T*>(tensor.data), tensor.shape);
   }
-  /// A ragged field; on a device each row's `data` is the device's. @throws Error(unsupported) for a field that is not;
-  /// otherwise as above.
+  /// A ragged field; on a device each row's `data` is the device's. @throws Error(unsupported) for a field that is not
+  /// ragged; otherwise as `[]`.
   RaggedRows ragged(std::string_view field) const;
-  /// The same on a device, where the rows lie packed. @throws Error(unsupported) on the host, where each row has
-  /// memory of its own, and as above.
+  /// A ragged field on a device, where its rows lie packed. @throws Error(unsupported) on the host, where each row has
+  /// memory of its own; otherwise as `ragged`.
   PackedTensor packed(std::string_view field) const;
-  /// Of a ragged or padded field, how long the rows are in their first dimension, without padding; 0 for rows of
-  /// padding and masked ones. @throws as above.
+  /// How long the rows of a ragged or padded field are in their first dimension, without padding; 0 for rows of padding
+  /// and masked ones. @throws Error(unsupported) for a field that is neither; otherwise as `[]`.
   std::span<const std::int64_t> lengths(std::string_view field) const;
   /// The fields, in the pipeline's order; shapes are those of one row. @throws Error(closed) for an empty batch.
   const Schema& schema() const;

@@ -19,16 +19,16 @@ class PENSTOCK_API ClassNames {
  public:
   /// No names: nobody says what the numbers mean.
   ClassNames() = default;
-  /// These, number 0 first; none where the list is empty.
+  /// Names of the numbers from 0 on; none where the list is empty.
   ClassNames(std::vector<std::string> names);  // NOLINT(google-explicit-constructor): a list of names is one
-  /// The same: `{"ant", "bee"}`.
+  /// Names of the numbers from 0 on: `{"ant", "bee"}`.
   ClassNames(std::initializer_list<std::string> names) : ClassNames(std::vector<std::string>(names)) {}
 
-  /// Those of a text that names one on each line, number 0 first; an empty line is an empty name. A byte order mark
+  /// Names from a text that names one on each line, number 0 first; an empty line is an empty name. A byte order mark
   /// is left out.
   static ClassNames from_lines(std::string_view text);
 
-  /// Nobody says what the numbers mean.
+  /// True where there are no names: nobody says what the numbers mean.
   bool empty() const noexcept { return names_ == nullptr; }
   /// How many classes there are.
   std::size_t size() const noexcept { return names().size(); }
@@ -44,7 +44,7 @@ class PENSTOCK_API ClassNames {
   std::optional<std::int64_t> find(std::string_view name) const noexcept;
   /// "4 classes: 0 ant, 1 bee, 2 cow, 3 dog"; of many, the first few. For messages.
   std::string to_string() const;
-  /// The same names for the same numbers.
+  /// True where both give the same names to the same numbers.
   friend bool operator==(const ClassNames& a, const ClassNames& b) noexcept {
     return a.names_ == b.names_ || a.names() == b.names();
   }

@@ -14,7 +14,7 @@ struct Device {
   enum class Kind : std::uint8_t { host, gpu, emulated };
   /// What kind of device it is.
   Kind kind = Kind::host;
-  /// Which of them, from 0.
+  /// Number of the device among those of its kind, from 0.
   int index = 0;
   friend bool operator==(const Device&, const Device&) = default;
 };
@@ -43,7 +43,7 @@ class StreamRef {
   StreamRef() = default;
   StreamRef(int) = delete;
   StreamRef(std::nullptr_t) = delete;
-  /// For device implementations.
+  /// A stream of `device`, by its handle. For device implementations.
   static StreamRef of(void* handle, Device device) noexcept {
     StreamRef s;
     s.handle_ = handle;
@@ -62,9 +62,9 @@ class StreamRef {
 
 /// Bytes that work on a device uses.
 struct MemoryUse {
-  /// Where they begin.
+  /// The first byte.
   const void* data = nullptr;
-  /// How many.
+  /// Number of bytes.
   std::size_t bytes = 0;
   /// Whether the work writes to them.
   bool writes = false;

@@ -27,7 +27,7 @@ struct EmulatedGpuOptions {
   };
   /// Calls of the device that fail.
   struct Fault {
-    /// As `count`: that call and all after it.
+    /// A `count` that means the call and all after it.
     static constexpr std::uint64_t for_ever = ~std::uint64_t{0};
     std::uint64_t call = 0;   ///< the first, counted from 1; 0 = none
     std::uint64_t count = 1;  ///< how many, one after the other
@@ -38,8 +38,8 @@ struct EmulatedGpuOptions {
                                    ///< ordered for all of its threads
   std::uint64_t seed = 0;          ///< of the order of steps, or of delays; 0 in `late`: as late as can be
   std::uint32_t max_delay_us = 0;  ///< threaded: microseconds before each step, at most
-  std::size_t max_device_bytes = 0;  ///< hard limits of its memories, bytes; 0 = none
-  /// The same of its pinned memory.
+  std::size_t max_device_bytes = 0;  ///< hard limit of the device's memory, bytes; 0 = none
+  /// Hard limit of its pinned memory, bytes; 0 = none.
   std::size_t max_pinned_bytes = 0;
   /// Memory can't be pinned, as where the system forbids it: loaders go on with ordinary memory.
   bool refuses_to_pin = false;
@@ -58,7 +58,7 @@ class PENSTOCK_API EmulatedGpu {
   EmulatedGpu& operator=(EmulatedGpu&&) noexcept;
   ~EmulatedGpu();
 
-  /// No other one's, ever.
+  /// The device, which is no other EmulatedGpu's, ever.
   Device device() const noexcept;
 
   /// A stream of a user's. Move-only; destroyed once what is on it is done.
@@ -78,8 +78,8 @@ class PENSTOCK_API EmulatedGpu {
     /// From now on the stream is captured into a graph, as `cudaStreamBeginCapture` has it: work that is launched on it
     /// is noted, and never runs. @throws Error(invalid_argument) where it is captured already.
     void begin_capture();
-    /// Ends that. Returns how many pieces of work were captured. @throws Error(device) where the graph was spoilt, by
-    /// an event of a loader's for instance; Error(invalid_argument) where the stream was not captured.
+    /// Ends the capture. Returns how many pieces of work were captured. @throws Error(device) where the graph was
+    /// spoilt, by an event of a loader's for instance; Error(invalid_argument) where the stream was not captured.
     std::size_t end_capture();
 
    private:
@@ -88,16 +88,16 @@ class PENSTOCK_API EmulatedGpu {
     explicit Stream(std::unique_ptr<Own> own) noexcept;
     std::unique_ptr<Own> own_;
   };
-  /// @throws Error(device).
+  /// A new stream, called `name` in findings and errors. @throws Error(device).
   Stream make_stream(const char* name);
 
   /// Calls so far that may fail: what `Fault::call` counts. How many a loader's threads make is a matter of timing.
   std::uint64_t calls() const;
-  /// Of `checked`: each a sentence.
+  /// What `checked` has found, a sentence each.
   std::vector<std::string> findings() const;
-  /// Bytes in use.
+  /// Bytes of the device's memory in use.
   std::size_t device_bytes_used() const noexcept;
-  /// The same of pinned memory.
+  /// Bytes of pinned memory in use.
   std::size_t pinned_bytes_used() const noexcept;
 
  private:

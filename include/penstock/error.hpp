@@ -35,8 +35,8 @@ enum class Errc : std::uint8_t {
 PENSTOCK_API std::string_view to_string(Errc code) noexcept;
 
 /// The one exception type of the library. `what()` is a single line that names everything known, and what to do. Names
-/// and words of a damaged file may be of any length: a cause of more than 2,000 bytes, and in `what()` a stage or key of
-/// more than 1,000, has its middle replaced by the number of bytes that are left out.
+/// and words of a damaged file may be of any length: a cause of more than 2,000 bytes, and in `what()` a stage or key
+/// of more than 1,000, has its middle replaced by the number of bytes that are left out.
 ///
 /// Fields that don't apply are empty. Engine and stages fill them from the inside out: a decoder knows cause and
 /// offset, the source its key and file, the engine the stage and the sample's index. Immutable once thrown.
@@ -62,17 +62,17 @@ class PENSTOCK_API Error : public std::runtime_error {
   /// Byte offset in the record or file where the damage was noticed.
   std::optional<std::uint64_t> offset() const noexcept { return offset_; }
 
-  /// Each fills one field when it is still empty, and returns *this; for use as `throw Error(...).with_key(k)`.
+  /// Says the stage, where it is not said yet. Returns *this, as the others do: `throw Error(...).with_stage(s)`.
   Error& with_stage(std::string_view stage);
-  /// The same for the source.
+  /// Says the source, where it is not said yet. Returns *this.
   Error& with_source(std::string_view source);
-  /// The same for the key.
+  /// Says the key, where it is not said yet. Returns *this.
   Error& with_key(std::string_view key);
-  /// The same for the file.
+  /// Says the file, where it is not said yet. Returns *this.
   Error& with_file(std::string_view file);
-  /// The same for the index.
+  /// Says the index, where it is not said yet. Returns *this.
   Error& with_index(std::uint64_t index);
-  /// The same for the offset.
+  /// Says the offset, where it is not said yet. Returns *this.
   Error& with_offset(std::uint64_t offset);
 
   /// True when an error policy may act on this error: it belongs to one sample, and the next may be fine.

@@ -43,7 +43,7 @@ struct ConcatOptions {
 };
 /// The records of the parts, one part after the other. Its `block_ends` are those of its parts, where all have them.
 PENSTOCK_API AnySource concat(const std::vector<AnySource>& parts, ConcatOptions options = {});
-/// The same for sources that differ in type.
+/// Joins sources that differ in type, as `concat` of a list, with the options' defaults.
 template <class... S>
   requires(sizeof...(S) > 1 && (std::convertible_to<S, AnySource> && ...))
 AnySource concat(S... parts) { return concat(std::vector<AnySource>{AnySource(std::move(parts))...}); }
@@ -57,7 +57,7 @@ struct InterleaveOptions {
 /// out. Every record comes exactly once, those of one part in their order. Finding a record takes time in proportion to
 /// the number of parts. @throws Error(invalid_argument) for blocks of 0.
 PENSTOCK_API AnySource interleave(const std::vector<AnySource>& parts, InterleaveOptions options = {});
-/// The same for two sources that differ in type.
+/// Joins two sources that differ in type, as `interleave` of a list.
 template <class A, class B>
   requires(std::convertible_to<A, AnySource>&& std::convertible_to<B, AnySource>)
 AnySource interleave(A a, B b, InterleaveOptions options = {}) {
@@ -101,13 +101,13 @@ struct ZipOptions {
 /// @throws Error(invalid_argument) when the parts differ in size, for the first two keys that don't agree, when two
 /// fields have one name, and for no parts.
 PENSTOCK_API AnySource zip(std::vector<ZipPart> parts, ZipOptions options = {});
-/// The same for two sources.
+/// Joins two sources, as `zip` of a list, without prefixes.
 template <class A, class B>
   requires(std::convertible_to<A, AnySource>&& std::convertible_to<B, AnySource>)
 AnySource zip(A a, B b, ZipOptions options = {}) {
   return zip(std::vector<ZipPart>{ZipPart(std::move(a)), ZipPart(std::move(b))}, options);
 }
-/// The same for more sources, with the options' defaults.
+/// Joins three or more sources, as `zip` of a list, without prefixes and with the options' defaults.
 template <class... S>
   requires(sizeof...(S) > 2 && (std::convertible_to<S, AnySource> && ...))
 AnySource zip(S... parts) { return zip(std::vector<ZipPart>{ZipPart(std::move(parts))...}); }
@@ -135,7 +135,7 @@ struct PairOptions {
 /// records without a partner, where nothing belongs together, when two fields have one name, and for fewer than two
 /// parts.
 PENSTOCK_API AnySource pair(std::vector<ZipPart> parts, PairOptions options = {});
-/// The same for two sources.
+/// Joins two sources, as `pair` of a list, without prefixes.
 template <class A, class B>
   requires(std::convertible_to<A, AnySource>&& std::convertible_to<B, AnySource>)
 AnySource pair(A a, B b, PairOptions options = {}) {

@@ -46,7 +46,7 @@ struct LoaderOptions {
   Device device = host();
   /// Several GPUs (or emulated ones), instead of `device`: each has its part of every batch. See `next_parts`.
   std::vector<Device> devices = {};
-  /// Of a batch that has not a row for each of them.
+  /// What becomes of a batch with fewer rows than there are devices.
   FewRows few_rows = FewRows::error;
   /// Runners, at most as many as the executor has threads; 0 = all of those, without an executor cores - 1. Where there
   /// are not fewer than cores, and samples take less than some microseconds, the thread that waits for batches is one
@@ -55,9 +55,9 @@ struct LoaderOptions {
   unsigned threads = 0;
   /// Threads shared with other loaders; default: its own.
   std::optional<Executor> executor = {};
-  /// For batches, samples that wait for their rows, records that samples share, and the runners' working memory
-  /// together; 0 = no limit. Not what a codec keeps of the one image it decodes (libjpeg: 6 bytes a pixel of a
-  /// progressive one), and no pages of a mapped store.
+  /// Limit in bytes for batches, samples that wait for their rows, records that samples share, and the runners' working
+  /// memory together; 0 = no limit. It does not count what a codec keeps of the one image it decodes (libjpeg: 6 bytes
+  /// a pixel of a progressive one), nor pages of a mapped store.
   std::size_t max_memory_bytes = 0;
   /// Batches in the ring, those the caller holds included; at least 2. 0 = one to hold, one ready, and two being filled
   /// (more where batches have fewer rows than there are threads), or what `max_memory_bytes` allows.
@@ -65,17 +65,17 @@ struct LoaderOptions {
   /// Batches on a device, those the caller holds included; at least 2. 0 = 3: one to hold, one ready, one being copied,
   /// or what `max_device_bytes` allows.
   unsigned device_depth = 0;
-  /// Of each device's memory, for batches; 0 = no limit.
+  /// Limit in bytes of each device's memory, for batches; 0 = no limit.
   std::size_t max_device_bytes = 0;
   /// How `device_depth` and `max_device_bytes` are reached. Memory that was taken is kept as long as the loader.
   Growth growth = Growth::preallocate;
-  /// Of the host's memory that a device reads by itself: `depth` batches lie there; 0 = no limit but
+  /// Limit in bytes of the host's memory that a device reads by itself, in which `depth` batches lie; 0 = no limit but
   /// `max_memory_bytes`, which counts them as well.
   std::size_t max_pinned_bytes = 0;
-  /// For finished samples that wait until those before them are decided, in a pipeline with filter, flat_map, drop or a
-  /// stream; 0 = one batch. Never fewer than 4 samples a runner.
+  /// Bytes for finished samples that wait until those before them are decided, in a pipeline with filter, flat_map,
+  /// drop or a stream; 0 = as many as one batch has. Never fewer than 4 samples a runner.
   std::size_t max_reorder_bytes = 0;
-  /// For decoded blocks that are kept for the records that share them (a source of blocks); 0 = 512 MiB, or what
+  /// Bytes for decoded blocks that are kept for the records that share them (a source of blocks); 0 = 512 MiB, or what
   /// `max_memory_bytes` allows, half of it at most, but 8 MiB. A record whose blocks need more is a bad sample. The
   /// readers of stand-ins for bad samples keep blocks of their own beside these: 8 MiB each, and what the record in
   /// work needs. What is known of the blocks of records to come takes up to 16 MiB more.
@@ -86,7 +86,8 @@ struct LoaderOptions {
   /// Where batch buffers come from; default: penstock::host_memory(), for a device its pinned memory, which no other
   /// copies from as fast. Where none can be pinned, ordinary memory, which the report notes.
   MemoryResource* host_memory = nullptr;
-  /// Nothing is read ahead after this many, and `next()` gives nothing, which the report notes; 0 = they never end.
+  /// Epochs that batches are made of: after so many nothing is read ahead, and `next()` gives nothing, which the report
+  /// notes; 0 = they never end.
   std::uint64_t epochs = 0;
   /// When it is requested, `next()` returns nothing more.
   std::stop_token stop = {};
@@ -96,10 +97,10 @@ struct LoaderOptions {
 struct BatchCopied {
   /// Rows, those of padding not counted.
   std::uint64_t rows = 0;
-  /// As `Batch::epoch` and `Batch::number`.
+  /// Number of the epoch, and of the batch in its epoch, both from 0.
   std::uint64_t epoch = 0, number = 0;
-  std::vector<std::uint64_t> indices;  ///< as `Batch::indices`
-  std::vector<std::uint8_t> mask;      ///< as `Batch::mask`
+  std::vector<std::uint64_t> indices;  ///< source index of each row, as `Batch::indices`
+  std::vector<std::uint8_t> mask;      ///< 1 for each real row, else 0, as `Batch::mask`
 };
 
 class Loader;
@@ -117,20 +118,20 @@ class PENSTOCK_API EpochRange {
    public:
     /// What it gives.
     using value_type = Batch;
-    /// Of no use for an input iterator; asked for by the standard library.
+    /// Type of the difference of two iterators: of no use here, but the standard library asks for it.
     using difference_type = std::ptrdiff_t;
     /// It can be gone through once.
     using iterator_concept = std::input_iterator_tag;
     /// The batch it stands at; valid until `++`.
     Batch& operator*() const noexcept { return range_->current_; }
-    /// The same.
+    /// A member of the batch it stands at; valid until `++`.
     Batch* operator->() const noexcept { return &range_->current_; }
     /// Gives the batch back and waits for the next one. @throws as `Loader::next`.
     iterator& operator++() {
       range_->advance();
       return *this;
     }
-    /// The same.
+    /// Gives the batch back and waits for the next one. @throws as `Loader::next`.
     void operator++(int) { ++*this; }
     friend bool operator==(const iterator& it, std::default_sentinel_t) noexcept { return it.done(); }
 
@@ -145,7 +146,7 @@ class PENSTOCK_API EpochRange {
   iterator begin();
   /// Where the epoch ends: an iterator equals it once no batch is left.
   std::default_sentinel_t end() const noexcept { return {}; }
-  /// Of the epoch, from 0.
+  /// Number of the epoch, from 0.
   std::uint64_t number() const noexcept { return number_; }
 
  private:
@@ -195,9 +196,14 @@ class PENSTOCK_API Loader {
   /// it, and `state()` names that one's first batch. (With `Shard::steps_per_epoch` the data go on after the last
   /// batch that was delivered.) Nothing where none is begun.
   void end_epoch();
-  /// The next batch, or nothing at the end of the epoch (once; then the next epoch begins) and after a stop. On a
-  /// device, work enqueued on `stream` afterwards sees the batch; the host waits until its copy is enqueued, no longer.
-  /// Without a stream it waits until the batch is there, and takes the lease's end for the end of its use.
+  /// The next batch, or nothing at the end of the epoch (once; then the next epoch begins) and after a stop.
+  ///
+  ///     while (auto batch = loader.next()) {
+  ///       train_on(batch->view<float, 4>("image"), batch->view<std::int64_t, 1>("label"));
+  ///     }
+  ///
+  /// On a device, work enqueued on `stream` afterwards sees the batch; the host waits until its copy is enqueued, no
+  /// longer. Without a stream it waits until the batch is there, and takes the lease's end for the end of its use.
   /// @throws Error of the first bad sample in order (the epoch ends there: `epoch()` begins the next one, `state()`
   /// still names the batch that failed); Error(quota_exceeded) at the end of an epoch whose samples were all bad and
   /// dropped; Error(leases_exhausted) when the caller holds the whole ring;
@@ -228,9 +234,9 @@ class PENSTOCK_API Loader {
   /// in which then no batch is.) After an error it names the batch that failed. 64 bytes. @throws Error(limit_exceeded)
   /// from epoch 2^32 on.
   State state() const;
-  /// Goes on there with the next `epoch()` or `next()`, at any thread count and depth, on any number of ranks (with
-  /// `Shard::steps_per_epoch`: as the same rank of as many). @throws Error(state_mismatch) that says what differs:
-  /// seed, source, orders, stages, or the rest.
+  /// Goes on at the batch that `state` names with the next `epoch()` or `next()`, at any thread count and depth, on any
+  /// number of ranks (with `Shard::steps_per_epoch`: as the same rank of as many). @throws Error(state_mismatch) that
+  /// says what differs: seed, source, orders, stages, or the rest.
   void resume(const State& state);
   /// Writes `state()` to a file, as `save_state` does, and after it, for people, the pipeline in words.
   /// @throws as `state` and `save_state`.
@@ -247,7 +253,7 @@ class PENSTOCK_API Loader {
 
   /// The pipeline that it runs.
   const Pipeline& pipeline() const noexcept;
-  /// As of the pipeline.
+  /// Batches an epoch, the same on every rank. @throws as `Pipeline::steps_per_epoch`.
   std::uint64_t steps_per_epoch() const;
   /// What happened so far, and what was slow. From any thread.
   Report report() const;

@@ -41,7 +41,7 @@ PENSTOCK_API MemoryResource& host_memory() noexcept;
 /// Refuses what would exceed a limit; what it refuses does not count, so a large request can't make a small one fail.
 class PENSTOCK_API LimitResource final : public MemoryResource {
  public:
-  /// At most `limit_bytes` in use of what `upstream` gives, which must outlive it.
+  /// Takes memory from `upstream`, which must outlive it; at most `limit_bytes` are in use at once.
   LimitResource(MemoryResource& upstream, std::size_t limit_bytes) : upstream_(&upstream), limit_(limit_bytes) {}
   void* allocate(std::size_t bytes, std::size_t align) override;
   void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override;
@@ -81,7 +81,8 @@ class PENSTOCK_API StatisticsResource final : public MemoryResource {
 /// For tests: the n-th allocation from now fails (once, or that and all later ones).
 class PENSTOCK_API FailAfterResource final : public MemoryResource {
  public:
-  /// Of `upstream`, which must outlive it: allocation `n` from now fails, with `for_ever` all later ones too.
+  /// Takes memory from `upstream`, which must outlive it. The `n`-th allocation from now fails; with `for_ever` all
+  /// later ones too.
   FailAfterResource(MemoryResource& upstream, std::uint64_t n, bool for_ever)
       : upstream_(&upstream), left_(static_cast<std::int64_t>(n)), for_ever_(for_ever) {}
   void* allocate(std::size_t bytes, std::size_t align) override;

@@ -46,7 +46,7 @@ class PENSTOCK_API Pipeline {
   /// @throws Error(schema_mismatch | invalid_argument) that names the stage and the fields there are.
   friend PENSTOCK_API Pipeline operator|(const Pipeline& pipeline, const Stage& stage);
 
-  /// Of one sample, after the last stage.
+  /// Fields of one sample, after the last stage.
   const Schema& schema() const noexcept;
   /// Positions an epoch: samples, where no filter, flat_map or policy changes their number. `unknown_size` for a
   /// stream.
@@ -59,7 +59,8 @@ class PENSTOCK_API Pipeline {
   std::uint64_t steps_per_epoch() const;
   /// The seed of its draws; 0 where none was set.
   std::uint64_t seed() const noexcept;
-  /// Of everything that changes results: source identity, stages, their options and versions. Equal = same batches.
+  /// Hash of everything that changes results: source identity, stages, their options and versions. Equal = same
+  /// batches.
   std::uint64_t fingerprint() const;
 
   /// What will happen and why, in words, a line a step. For people.
@@ -82,7 +83,10 @@ class PENSTOCK_API Pipeline {
   std::shared_ptr<const detail::PipelineData> data_;
 };
 
-/// Begins a pipeline.
+/// Begins a pipeline over a source, which is moved into it:
+///
+///     LmdbSource images(Lmdb{.path = "train.lmdb"});
+///     Pipeline train = from(images) | shuffle({.seed = 7}) | batch(64);
 template <Source S>
 Pipeline from(S source) {
   return Pipeline(std::shared_ptr<const detail::SourceModel>(std::make_shared<detail::SourceOf<S>>(std::move(source))));
@@ -111,17 +115,17 @@ Pipeline from(S source) {
   return Pipeline(std::shared_ptr<const detail::SourceModel>(std::make_shared<detail::StreamOf<S>>(std::move(source))));
 }
 
-/// A transform, or an order, of one's own needs no wrapper.
+/// A transform of one's own needs no wrapper: as `map(f)`.
 template <Transform F>
 Pipeline operator|(const Pipeline& pipeline, F f) {
   return pipeline | map(std::move(f));
 }
-/// The same of what `flat_map` takes.
+/// A flat map of one's own needs no wrapper: as `flat_map(f)`.
 template <FlatMap F>
 Pipeline operator|(const Pipeline& pipeline, F f) {
   return pipeline | flat_map(std::move(f));
 }
-/// The same of what `order` takes.
+/// An order of one's own needs no wrapper: as `order(o)`.
 template <Order O>
 Pipeline operator|(const Pipeline& pipeline, O o) {
   return pipeline | order(std::move(o));

@@ -67,14 +67,14 @@ struct PENSTOCK_API Report {
   double consumer_wait_share = 0;          ///< of `seconds` the caller spent inside `next()`
   double runner_idle_share = 0;            ///< of threads x seconds the runners had no memory to write to
   double runner_wait_share = 0;            ///< of the chains' time they gave up their core
-  /// Of the runners' time, and of the calling thread's since its first `next()`, they were ready to run but had no
-  /// core. None where the kernel does not count it, or it could not be looked at long enough.
+  /// Share of the runners' time, and of the calling thread's since its first `next()`, in which they were ready to run
+  /// but had no core. None where the kernel does not count it, or it could not be looked at long enough.
   std::optional<double> runner_delay_share, caller_delay_share;
-  /// Of the time of all cores that this process may use, from the first `next()` to about the last, what this process
-  /// had, and all others together with the kernel's own threads. None where the system does not show it, or in a run
-  /// below 0.2 s. In a container "all others" may be those inside alone.
+  /// Share that this process had of the time of all cores that it may use, from the first `next()` to about the last,
+  /// and share of all others together with the kernel's own threads. None where the system does not show it, or in a
+  /// run below 0.2 s. In a container "all others" may be those inside alone.
   std::optional<double> own_core_share, other_core_share;
-  /// In the order of the pipeline.
+  /// What each stage did, in the order of the pipeline.
   std::vector<StageReport> stages;
   /// What the loader's memory is for.
   std::vector<MemoryRow> memory;

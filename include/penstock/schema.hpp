@@ -39,7 +39,7 @@ struct Collate {
 
 /// One named tensor of a sample.
 struct Field {
-  /// By which stages, batches and errors call it; not empty.
+  /// Name by which stages, batches and errors call it; not empty.
   std::string name;
   /// Type of its elements.
   DType dtype = DType::u8;
@@ -58,7 +58,7 @@ class PENSTOCK_API Schema {
   /// @throws Error(invalid_argument) for an empty or a repeated name, and for classes of a field of other than whole
   /// numbers.
   Schema(std::initializer_list<Field> fields);
-  /// The same.
+  /// Fields from a vector. @throws as for a list.
   explicit Schema(std::vector<Field> fields);
 
   /// Number of fields.

@@ -24,14 +24,14 @@ class PENSTOCK_API Shape {
   constexpr Shape() = default;
   /// @throws Error(invalid_argument) for more than 8 dimensions, or one below -1.
   Shape(std::initializer_list<std::int64_t> dims);
-  /// @throws Error(invalid_argument) as above.
+  /// @throws Error(invalid_argument) for more than 8 dimensions, or one below -1.
   explicit Shape(std::span<const std::int64_t> dims);
 
   /// Number of dimensions.
   std::size_t rank() const noexcept { return rank_; }
   /// Size of one dimension, which must be below `rank()`.
   std::int64_t operator[](std::size_t axis) const noexcept { return dims_[axis]; }
-  /// The same, to change it.
+  /// Size of one dimension, to change it; `axis` must be below `rank()`.
   std::int64_t& operator[](std::size_t axis) noexcept { return dims_[axis]; }
   /// All dimensions, the outermost first.
   std::span<const std::int64_t> dims() const noexcept { return {dims_.data(), rank_}; }

@@ -23,7 +23,7 @@ struct Place {
 /// Everything a resume needs: 64 bytes. It names the next batch to deliver. A plain value; compare, copy and store it
 /// freely, in the byte order of the machine.
 struct State {
-  /// Of the format.
+  /// Version of the format that is written now.
   static constexpr std::uint16_t current_version = 4;
 
   /// Which format the state is written in.
@@ -32,7 +32,7 @@ struct State {
   std::uint32_t child = 0;        ///< of `position`, the first of its samples that is not yet delivered
   std::uint64_t fingerprint = 0;  ///< of the pipeline that made it: 32 bits of `Pipeline::fingerprint`, and a byte each
                                   ///< of its source, its orders, its stages and the rest, to say which of them differ
-  /// The pipeline's.
+  /// The pipeline's seed.
   std::uint64_t seed = 0;
   /// Number of the epoch, from 0.
   std::uint32_t epoch = 0;

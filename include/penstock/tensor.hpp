@@ -17,7 +17,7 @@ namespace penstock {
 namespace detail {
 /// Throws Error(schema_mismatch) saying what was asked and what is there.
 [[noreturn]] PENSTOCK_API void throw_view_mismatch(DType asked, std::size_t asked_rank, DType have, const Shape& shape);
-/// Of a field of a batch.
+/// Throws Error(schema_mismatch) saying what was asked of a field of a batch, and what it is.
 [[noreturn]] PENSTOCK_API void throw_field_mismatch(std::string_view field, DType asked, std::size_t asked_rank,
                                                     DType have, const Shape& shape);
 }  // namespace detail
@@ -40,7 +40,7 @@ class View {
     return v;
   }
 
-  /// R.
+  /// Number of dimensions, R.
   static constexpr std::size_t rank() noexcept { return R; }
   /// Size of one dimension.
   std::int64_t extent(std::size_t axis) const noexcept { return extents_[axis]; }
@@ -140,7 +140,7 @@ class PENSTOCK_API RaggedRows {
              std::span<const std::int64_t> lengths) noexcept
       : field_(field), dtype_(dtype), rows_(rows), lengths_(lengths) {}
 
-  /// N. Rows of padding and masked rows count, and are empty: 0 in each dimension that varies.
+  /// Number of rows, N. Rows of padding and masked rows count, and are empty: 0 in each dimension that varies.
   std::uint64_t size() const noexcept { return rows_.size(); }
   /// Type of the elements.
   DType dtype() const noexcept { return dtype_; }
@@ -156,12 +156,12 @@ class PENSTOCK_API RaggedRows {
   }
   /// Size of each row's first dimension.
   std::span<const std::int64_t> lengths() const noexcept { return lengths_; }
-  /// Of all rows together.
+  /// Bytes of all rows together.
   std::size_t bytes() const;
   /// On the host alone: copies all rows, one after the other, to `out`. @throws Error(invalid_argument) unless that
   /// has `bytes()` bytes.
   void pack(std::span<std::byte> out) const;
-  /// The same into memory of its own.
+  /// All rows, one after the other, in memory of their own, as `pack` copies them. On the host alone.
   PackedRows packed() const;
 
  private:

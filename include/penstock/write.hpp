@@ -18,9 +18,10 @@ namespace penstock {
 
 /// How far a run of `write` is.
 struct WriteProgress {
-  std::uint64_t done = 0;      ///< samples, skipped, filtered and dropped ones included
-  std::uint64_t total = 0;     ///< the same at the end; with a flat_map, and for a stream, `unknown_size` until then
-  std::uint64_t skipped = 0;   ///< were there already
+  std::uint64_t done = 0;     ///< samples, skipped, filtered and dropped ones included
+  std::uint64_t total = 0;    ///< samples at the end, skipped, filtered and dropped ones included; with a flat_map, and
+                              ///< for a stream, `unknown_size` until then
+  std::uint64_t skipped = 0;  ///< were there already
   std::uint64_t filtered = 0;  ///< a filter left them out
   std::uint64_t dropped = 0;   ///< bad ones, by the policy `drop`
   std::uint64_t bytes = 0;     ///< handed to the sink
@@ -28,7 +29,7 @@ struct WriteProgress {
 
 /// Settings of `write`.
 struct WriteOptions {
-  /// As of LoaderOptions.
+  /// Threads that make samples, at most as many as the executor has; 0 = all of those, without an executor cores - 1.
   unsigned threads = 0;
   /// Threads shared with loaders; default: its own.
   std::optional<Executor> executor = {};
@@ -36,16 +37,16 @@ struct WriteOptions {
   /// flat_map, for a stream and for a source of blocks 8 a thread, and never fewer than 4: there finished samples wait
   /// beside them, in three batches of `max_in_flight` samples (at most 1024; 0 = 64).
   std::size_t max_in_flight = 0;
-  /// No new sample is begun while finished ones that wait hold more. Each of those three batches ends once it has a
-  /// quarter of it; samples of varying size that are in work beside them are bounded by their number alone, which is
-  /// `max_in_flight`, or 4 a thread where that is 0.
+  /// Bytes of finished samples that wait: while they hold more, no new sample is begun. Each of those three batches
+  /// ends once it has a quarter of it; samples of varying size that are in work beside them are bounded by their number
+  /// alone, which is `max_in_flight`, or 4 a thread where that is 0.
   std::size_t max_waiting_bytes = 256u << 20;
-  /// Samples a commit,
+  /// Samples after which the sink commits, unless `commit_bytes` come first.
   std::uint64_t commit_every = 1000;
-  /// or bytes, whichever comes first.
+  /// Bytes handed to the sink after which it commits, unless `commit_every` samples come first.
   std::size_t commit_bytes = 64u << 20;
-  /// For decoded blocks that are kept for the records that share them (a source of blocks); 0 = 512 MiB. A record whose
-  /// blocks need more is a bad sample.
+  /// Bytes for decoded blocks that are kept for the records that share them (a source of blocks); 0 = 512 MiB. A record
+  /// whose blocks need more is a bad sample.
   std::size_t max_block_bytes = 0;
   /// Called on the caller's thread for each bad sample that the policy `drop` leaves out, in order. What they say stays
   /// in memory until a sample after them is stored.
@@ -58,8 +59,13 @@ struct WriteOptions {
 
 /// Runs every sample of epoch 0 of `pipeline` (which needs no `batch`; one is ignored, and so are `bucket`, `pad` and
 /// `ragged`) through its stages on all threads, and puts them into `sink` in order: the one loop behind packing,
-/// converting and tiling. Memory stays within the window: of a record that a flat_map makes many samples of, never all
-/// are held. Blocks that records share are decoded once, as by a loader.
+/// converting and tiling:
+///
+///     LmdbSink sink({.path = "train.lmdb"});
+///     WriteProgress end = write(from(Files{.root = "train"}), sink, {.threads = 8});
+///
+/// Memory stays within the window: of a record that a flat_map makes many samples of, never all are held. Blocks that
+/// records share are decoded once, as by a loader.
 ///
 /// A run that was stopped or killed is continued by running it again. What the sink has is not made again; what a
 /// filter or `drop` left out is. With a flat_map each record is read again, to know how many samples it has, and of
@@ -72,7 +78,7 @@ WriteProgress write(const Pipeline& pipeline, S& sink, const WriteOptions& optio
   detail::SinkOf<S> model(sink);
   return detail::write(pipeline, model, options);
 }
-/// The same with a sink that is made for it.
+/// Writes into a sink that is made for this call, as the other `write`.
 template <Sink S>
 WriteProgress write(const Pipeline& pipeline, S&& sink, const WriteOptions& options = {}) {
   return write(pipeline, sink, options);

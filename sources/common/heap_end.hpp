@@ -11,7 +11,7 @@ namespace penstock::common {
 /// thread at a time.
 class HeapEnd {
  public:
-  /// To be called while so many bytes, which will be freed, are in use.
+  /// To be called while `bytes` bytes, which will be freed, are in use.
   void keep(std::size_t bytes) noexcept {
     if (bytes <= most_) return;
     most_ = bytes;

@@ -22,7 +22,7 @@ std::uintptr_t page_bytes() noexcept {
   return bytes;
 }
 
-// Of a file that this user can't write to, the kernel says yes to everything; then only page faults tell.
+// Says yes to everything in a file that this user can't write to, as the kernel does; then only page faults tell.
 bool resident(PageRange range) noexcept {
   if (range.end == range.begin) return true;
   std::array<unsigned char, pages_looked_at> pages{};
@@ -32,7 +32,7 @@ bool resident(PageRange range) noexcept {
                      [](unsigned char p) { return (p & 1) != 0; });
 }
 
-// Of the whole process: a runner's faults are a sign as well.
+// Faults of the whole process: a runner's faults are a sign as well.
 long disk_faults() noexcept {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);

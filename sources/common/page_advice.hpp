@@ -30,7 +30,7 @@ class PageAdvice {
   }
   /// Sorts the ranges; empty ones are left out.
   void ask(std::vector<PageRange>& ranges) noexcept;
-  /// So many ranges were asked for.
+  /// Number of ranges that were asked for.
   std::uint64_t asked() const noexcept { return asked_.load(std::memory_order_relaxed); }
 
  private:

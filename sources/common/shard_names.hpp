@@ -21,7 +21,7 @@ class ShardNames {
   std::string beside(std::string_view ending) const;
   /// "PATH-000042.tar", or the path of a single file.
   std::string shard(std::uint64_t number) const;
-  /// The same while it is not finished.
+  /// The name of a shard while it is not finished.
   std::string partial(std::uint64_t number) const;
   /// What to delete of a store that is given up, in words.
   std::string unfinished_files() const;

@@ -47,7 +47,7 @@ class ShardedSink {
   /// Finds out what is there, and begins or goes on. Called once what derives is made.
   void open();
 
-  /// Of a store of which nothing is there: what stands beside the shards.
+  /// Makes what stands beside the shards, for a store of which nothing is there.
   virtual void begin_store() = 0;
   /// Learns what finished shards hold.
   virtual void take_finished(const ShardNames::Found& found) = 0;
@@ -69,10 +69,10 @@ class ShardedSink {
   virtual std::string key_of(const SinkItem& item) const = 0;
   /// What to delete of an unfinished store that is given up, in words.
   virtual std::string unfinished_files() const { return names_.unfinished_files(); }
-  /// Of the files that stand beside the shards while the store is unfinished.
+  /// Syncs the files that stand beside the shards while the store is unfinished.
   virtual void sync_beside() {}
   virtual void remove_beside() {}
-  /// Before finished shards get their names.
+  /// Writes what stands beside finished shards, before they get their names.
   virtual void write_beside_finished() {}
 
   bool counted() const noexcept { return size_ != unknown_size; }

@@ -114,7 +114,7 @@ std::vector<std::string> groups_of(const TextTable& table, std::size_t column,
   return groups;
 }
 
-// Those that become fields. `used` are others.
+// The columns that become fields. `used` are others.
 std::vector<std::size_t> wanted_columns(const TextTable& table, const TableWish& wish,
                                         const std::vector<std::size_t>& used) {
   std::vector<std::size_t> wanted;

@@ -17,13 +17,13 @@ inline constexpr const char* source_name = "coords";
 struct ClamPatch {
   std::int64_t size = 0, level = 0;
 };
-/// And as TRIDENT does: pixels at a magnification that is less than level 0's, or the same.
+/// A place as TRIDENT has it: pixels at a magnification that is less than level 0's, or the same.
 struct TridentPatch {
   std::int64_t size = 0, size_at_level_0 = 0, overlap = 0, level_0 = 0, target = 0;  ///< the last two: magnifications
 };
 
 ClamPatch clam_patch(const SlideInfo& slide, const Slides& options);
-/// None where no whole magnification says it; then `why` does.
+/// A place as TRIDENT has it; none where no whole magnification says it: then `why` does.
 std::optional<TridentPatch> trident_patch(const SlideInfo& slide, const Slides& options, std::string& why);
 
 /// Attributes of the dataset. `folder`: where the file lies.

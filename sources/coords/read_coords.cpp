@@ -125,7 +125,7 @@ bool holds_whole_numbers(DType dtype) {
 
 SlideCoords read_file(const coords::SlideFile& file) {
   SlideCoords list{.slide = file.slide, .file = file.path};
-  // As a whole: chunks of one row are usual.
+  // Lists are kept whole, as chunks of one row are usual.
   constexpr std::size_t keep_bytes = std::size_t{1} << 30;
   const Hdf5Source source({.path = file.path, .fields = {{.dataset = dataset}}, .max_kept_bytes = keep_bytes});
   const Field field = source.schema()[0];

@@ -40,13 +40,13 @@ class CellEnds {
   }
 
  private:
-  // Of g++ and clang, for whatever vectors the processor has.
+  // Vectors as g++ and clang have them, for whatever instructions the processor has.
   using Bytes [[gnu::vector_size(16)]] = std::uint8_t;
   using Words [[gnu::vector_size(16)]] = std::uint64_t;
 
   static Bytes filled(char c) noexcept { return Bytes{} + static_cast<std::uint8_t>(c); }
 
-  // In 16 bytes.
+  // Finds what ends a cell, in 16 bytes.
   std::uint64_t find(const char* at) const noexcept {
     constexpr Bytes bit_of_byte = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     constexpr std::uint64_t sum_on_top = 0x0101010101010101;

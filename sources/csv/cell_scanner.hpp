@@ -27,7 +27,7 @@ class CellScanner {
     text_after  ///< something other than a delimiter or a line's end follows a closing quote
   };
 
-  /// So many bytes after a text may be read, whatever they hold.
+  /// How many bytes after a text may be read, whatever they hold.
   static constexpr std::size_t slack = CellEnds::block_bytes;
 
   /// Where in a record.

@@ -16,7 +16,7 @@ enum class NumberFault : std::uint8_t {
   rounded,  ///< a whole number that the float does not have
 };
 
-/// Without the spaces and tabs around it.
+/// The cell without the spaces and tabs around it.
 std::string_view trimmed(std::string_view cell) noexcept;
 
 /// Writes the number that `cell` says, all of it but for white space, as `dtype`, which f16 can't be.

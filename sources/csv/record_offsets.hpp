@@ -25,7 +25,7 @@ class RecordOffsets {
   void prefetch(std::uint64_t record) const noexcept { __builtin_prefetch(low_.data() + record); }
 
  private:
-  // From a record on, 2^32 times something is added.
+  // From `record` on, `high`, a multiple of 2^32, is added to the offsets.
   struct Step {
     std::uint64_t record, high;
   };

@@ -30,7 +30,7 @@ class CsvSource::Impl {
   Location location_of(std::uint64_t index) const;
   /// "file:line".
   std::string location_name(Location location) const;
-  /// The same with zeros before the line, as a key.
+  /// A location as a key, with zeros before the line.
   std::string location_key(Location location) const;
   std::string key(std::uint64_t index) const;
 

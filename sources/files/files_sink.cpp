@@ -36,7 +36,7 @@ namespace {
 constexpr std::string_view sink_source = "files";
 constexpr std::size_t most_staged = 1u << 16;
 
-// Without slashes at its end.
+// A folder's path without slashes at its end.
 std::string checked_folder(const std::string& path) {
   if (path.empty() || path.find('\0') != std::string::npos)
     throw file_error(sink_source, path, Errc::invalid_argument, "`path` must be a folder, and is empty or holds a NUL");

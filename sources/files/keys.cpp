@@ -12,7 +12,7 @@ namespace penstock::files {
 
 namespace {
 
-// With the dot; 0 where it has none of these.
+// Length of a path's ending with its dot; 0 where it has none of these.
 std::uint8_t ending_bytes(std::string_view path, const std::vector<std::string>& extensions) {
   const std::size_t dot = path.rfind('.'), slash = path.rfind('/');
   if (dot == std::string_view::npos || dot == 0 || (slash != std::string_view::npos && dot <= slash + 1)) return 0;
@@ -41,7 +41,7 @@ std::vector<std::uint8_t> endings_beyond_keys(const PathTable& paths, const std:
   std::sort(whole.begin(), whole.end());
   for (std::uint64_t i = 0; i < paths.size(); ++i) {
     const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), stems[i]);
-    // Also where another file has that very path: it may have to keep it.
+    // A stem that is another file's whole path keeps its ending, too: that file may have to keep that path as its key.
     if (last - first > 1 || std::binary_search(whole.begin(), whole.end(), stems[i])) endings[i] = 0;
   }
   return endings;

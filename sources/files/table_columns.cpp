@@ -129,7 +129,7 @@ TableColumns::TableColumns(const Schema& schema, const std::string& image) : ima
   header_ += '\n';
 }
 
-// Neither field nor class has an empty name, nor a line's end as it is written here.
+// Lines can be told apart: neither field nor class has an empty name, nor a line's end as it is written here.
 std::string TableColumns::classes_text() const {
   std::string text;
   for (const Column& column : columns_) {

@@ -23,7 +23,7 @@ inline Error system_error(int code, std::string_view doing, const std::string& f
   return penstock::system_error(source_name, code, doing, file);
 }
 
-/// The same for a failed write: says how much room was needed and how much there is.
+/// The Error for a failed write: says how much room was needed and how much there is.
 inline Error write_error(int code, std::string_view doing, const std::string& file, std::uint64_t bytes) {
   return penstock::write_error(source_name, code, doing, file, bytes);
 }

@@ -108,7 +108,7 @@ std::vector<Candidate> candidates_of(const std::vector<Seen>& all) {
   return candidates;
 }
 
-// Of several that would be "image" the first by `image_extensions` is it; of others with one short name none is.
+// Where several would be "image", the first by `image_extensions` is it; where others share a short name, none has it.
 std::string name_of(const Candidate& candidate, const std::vector<Candidate>& all) {
   const std::string& own = candidate.extensions.front();
   const auto rank = [](const Candidate& c) {

@@ -11,7 +11,7 @@ struct MemberName {
   std::string_view key;   ///< up to the first dot of the base name, without a leading "./"
   std::string extension;  ///< after that dot, A-Z as a-z
 };
-/// Nothing for a name that WebDataset gives no key.
+/// Key and extension of a member's name; nothing where WebDataset gives it no key.
 std::optional<MemberName> split_name(std::string_view name);
 
 /// Why a name can't be taken, as whoever made a file of it could be led out of a folder; nullptr for a good one.

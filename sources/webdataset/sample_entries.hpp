@@ -27,12 +27,12 @@ class SampleEntries {
   void add_sample();
   /// The last sample's entry; none yet where the sample is new.
   Entry& of_last(std::size_t slot);
-  /// After the last sample: gives back memory that is not needed.
+  /// Gives back memory that is not needed, after the last sample.
   void finish();
 
-  /// None where the sample has no such member.
+  /// A sample's entry; none where it has no such member.
   Entry at(std::uint64_t sample, std::size_t slot) const noexcept;
-  /// Those that a sample has, in the order of slots.
+  /// The entries that a sample has, in the order of slots.
   std::span<const Entry> of(std::uint64_t sample) const noexcept;
   /// Every sample has a member of each field, with data.
   bool all_readable() const noexcept;

@@ -39,7 +39,7 @@ void require_same(const InputFile& file, const ShardIndex& index);
 /// Looks at the headers of a shard. @throws Error as TarScan; Error(unsupported) for a dangerous name.
 ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>& fields);
 
-/// The same for many, by several threads. The Error of the first shard that has one is thrown.
+/// Indexes many shards, by several threads. The Error of the first shard that has one is thrown.
 std::vector<ShardIndex> index_shards(const std::vector<std::string>& paths, const std::vector<PlannedField>& fields,
                                      unsigned threads);
 

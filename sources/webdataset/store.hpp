@@ -29,7 +29,7 @@ class WebDatasetSource::Impl {
   webdataset::Entry entry(Location location, std::size_t slot) const noexcept {
     return indices[location.shard].entries.at(location.sample, slot);
   }
-  /// Those of the members that there are.
+  /// Entries of the members that there are.
   std::span<const webdataset::Entry> entries_of(Location location) const noexcept {
     return indices[location.shard].entries.of(location.sample);
   }

@@ -12,11 +12,11 @@ namespace penstock::webdataset {
 /// What an earlier run has committed, in the order in which it was put.
 class StoredSamples {
  public:
-  /// One more shard.
+  /// Adds one more shard.
   void add(ShardIndex shard);
   std::uint64_t size() const noexcept { return first_.back(); }
   const ShardIndex& last_shard() const noexcept { return shards_.back(); }
-  /// Of sample `number`, below `size()`.
+  /// Key of sample `number`, which is below `size()`.
   std::string_view key(std::uint64_t number) const;
 
  private:

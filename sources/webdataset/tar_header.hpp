@@ -30,7 +30,8 @@ struct TarDamage {
 bool is_zero(TarBlockView block) noexcept;
 bool has_checksum(TarBlockView block) noexcept;
 
-/// Of any of tar's formats. @throws TarDamage for a wrong checksum, or a size that is none or is 2^63 or more.
+/// Reads a header of any of tar's formats. @throws TarDamage for a wrong checksum, or a size that is none or is 2^63 or
+/// more.
 TarHeader parse_header(TarBlockView block);
 
 /// The records of a pax extended header that matter here.

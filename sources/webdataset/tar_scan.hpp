@@ -54,9 +54,9 @@ class TarScan {
 
   /// False at the end. @throws Error(corrupt | unsupported | io), with offset.
   bool next(TarMember& member);
-  /// After the last member's padding, where a next one would begin.
+  /// Position after the last member's padding, where a next one would begin.
   std::uint64_t position() const noexcept { return position_; }
-  /// After the end: whether tar's end mark stood there.
+  /// Whether tar's end mark stood at the end, once it was reached.
   bool has_end() const noexcept { return has_end_; }
 
  private:

@@ -4,7 +4,8 @@
 
 namespace penstock::detail {
 
-/// Of everything that lies after something else in the engine's memory: a cache line, which kernels rely on too.
+/// Alignment of everything that lies after something else in the engine's memory, in bytes: a cache line, which kernels
+/// rely on too.
 inline constexpr std::size_t alignment = 64;
 
 constexpr std::size_t aligned(std::size_t bytes) noexcept { return (bytes + alignment - 1) / alignment * alignment; }

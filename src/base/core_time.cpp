@@ -42,7 +42,7 @@ double quota_of(std::optional<std::uint64_t> quota_us, std::optional<std::uint64
                                                   : 0;
 }
 
-// Of one control group, of either version.
+// Cores that the quota of one control group allows, of either version.
 double quota_in(const std::string& folder) {
   std::string text = contents(folder + "/cpu.max");
   std::string_view rest = text;
@@ -65,7 +65,7 @@ std::optional<double> parse_busy_seconds(std::string_view stat, const cpu_set_t&
     line.remove_prefix(3);
     const auto number = take_number(line);
     if (!number || *number >= CPU_SETSIZE || !CPU_ISSET(*number, &set)) continue;
-    // Interrupts are nobody's: whose work they are is not known.
+    // Time in interrupts is left out: the kernel does not say which process they worked for.
     for (int i = 0; i < 3; ++i) {  // user, nice, system
       const auto some = take_number(line);
       if (!some) return std::nullopt;

@@ -17,7 +17,7 @@ struct CoreTime {
   unsigned cores = 0;
 };
 
-/// None where the system does not show it.
+/// Time of the cores so far; none where the system does not show it.
 std::optional<CoreTime> read_core_time() noexcept;
 /// Seconds that the cores of `set` have worked for processes, as the text of /proc/stat says; none where one of them is
 /// not in it.
@@ -27,12 +27,13 @@ std::optional<double> parse_busy_seconds(std::string_view stat, const cpu_set_t&
 struct CoreShares {
   double own = 0, others = 0;
 };
-/// None where too little time lies between them for a clock of 10 ms.
+/// Shares between two times; none where too little time lies between them for a clock of 10 ms.
 std::optional<CoreShares> core_shares(const CoreTime& from, const CoreTime& to) noexcept;
 
 /// So many cores' time does a quota of the control group give this process; 0 = there is none, or it can't be seen.
 double core_quota() noexcept;
-/// The same, where control groups are mounted at `mount`, and /proc/self/cgroup says `groups`.
+/// Cores' time that a quota gives, as `core_quota()`, where control groups are mounted at `mount`, and
+/// /proc/self/cgroup says `groups`.
 double core_quota(const std::string& mount, std::string_view groups);
 
 }  // namespace penstock::detail

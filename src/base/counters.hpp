@@ -55,7 +55,7 @@ struct StepCounters {
   Remarks remarks;
 };
 
-/// Of all chains of one runner.
+/// Counters of all chains of one runner.
 struct ChainCounters {
   Tally samples, copied_bytes, scratch_bytes;
   Tally recalled;            ///< samples that a cache had
@@ -73,8 +73,9 @@ inline std::uint64_t measures(std::uint64_t ticket, std::uint64_t measured_so_fa
   return (spread & 63) == 0 ? 64 : 0;
 }
 
-/// The same of a runner's loads of blocks. Asking the clocks and the kernel takes some 10 us, and loads may take as
-/// little. Where the last measured one took so long that this does not matter, each one is measured.
+/// Whether a runner measures this load of blocks: 0 for no, else how many loads it stands for. Asking the clocks and
+/// the kernel takes some 10 us, and loads may take as little. Where the last measured one took so long that this does
+/// not matter, each one is measured.
 inline std::uint64_t measures_load(std::uint64_t load, std::uint64_t load_ns) noexcept {
   if (load < 16 || load_ns >= 1'000'000) return 1;
   return (load * 0x9e3779b97f4a7c15ull) >> 60 == 0 ? 16 : 0;

@@ -94,7 +94,7 @@ class Workers {
     const unsigned all = required();
     for (int i = 0; i < tries && startable_ < all; ++i) {
       if (i != 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // some may be about to end
-      // Of those that could be started oneTBB may have started more than were seen; they are not counted.
+      // oneTBB may have started more threads than were seen; those are not counted.
       startable_ = std::max(startable_, started_ + detail::startable_threads(all - std::min(all, started_)));
     }
     limited_ = startable_ < all;

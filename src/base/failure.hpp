@@ -26,7 +26,8 @@ inline Error current_error() {
   }
 }
 
-/// The same, as one of `stage`, and of `source` where there is one; empty where there is no memory to say it.
+/// The exception in flight as an Error of `stage`, and of `source` where there is one; none where there is no memory to
+/// say it.
 inline std::optional<Error> described_error(const char* stage, const SourceModel* source = nullptr) noexcept {
   try {
     Error error = current_error();

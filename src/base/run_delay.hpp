@@ -20,9 +20,9 @@ class DelayMeter {
  public:
   /// Work begins on this thread, or goes on. Times are those of `now_ns()`.
   void begin(std::uint64_t now) noexcept;
-  /// It still goes on; nothing where it has not begun.
+  /// Work still goes on; nothing happens where it has not begun.
   void tick(std::uint64_t now) noexcept;
-  /// It is over, or goes on elsewhere.
+  /// Work is over, or goes on elsewhere.
   void end(std::uint64_t now) noexcept;
 
   std::uint64_t delay_ns() const noexcept { return delay_ns_.get(); }
@@ -44,7 +44,7 @@ class DelayMeter {
 class WaitWatch {
  public:
   explicit WaitWatch(bool asks) noexcept;
-  /// Of that much time off the core, since this was asked last.
+  /// How much of `off_ns`, the time off the core since this was asked last, the thread waited of its own accord.
   std::uint64_t waited(std::uint64_t off_ns) noexcept;
 
  private:

@@ -87,8 +87,9 @@ std::string describe_decodes(const PipelineData& data, const BlockModel& model, 
   // What a part costs depends on how much of its block it is; half of it is about right for tiles that records cross.
   const double work = decodes + parts / 2;
   std::string text = "; of " + mebibytes(default_block_bytes) + " (`max_block_bytes`) ";
-  // Of an order that goes through blocks in turn, those of its first records are more than in file order. One that
-  // comes back to them much later has not come back yet: its blocks have had few uses, and don't stay until then.
+  // In an order that goes through blocks in turn, the first records use their blocks more often than records do in file
+  // order. One that comes back to its blocks much later has not come back yet: they have had few uses, and don't stay
+  // until then.
   const double per_block =
       static_cast<double>(begun.uses) / static_cast<double>(std::max<std::uint64_t>(begun.blocks, 1));
   const double in_all = static_cast<double>(begun.uses) / records / in_order;

@@ -49,7 +49,8 @@ void BlockPlan::reset(Feed feed, const std::function<bool(std::uint64_t block)>&
 
 void BlockPlan::prepare(std::uint64_t count) noexcept {
   try {
-    // Of the sample after those, as much as it is to know: it follows from the samples alone, not from `count`.
+    // `max_uses` bounds what is known behind the `count` samples, so their own uses are left out: how far it looks
+    // ahead follows from the samples alone, not from `count`.
     std::uint64_t before = 0;
     for (std::uint64_t n = 0; n < count && n < upcoming_.size() + fetched_.size(); ++n)
       before += (n < upcoming_.size() ? upcoming_[n] : fetched_[n - upcoming_.size()]).distinct.size();

@@ -70,7 +70,7 @@ class BlockQueue {
 
   /// The first load that may not begin yet; null: there is none.
   const Residency* next_load() noexcept;
-  /// It may begin.
+  /// The load that `next_load` gives may begin.
   void let_begin() noexcept;
   bool has_work() const noexcept { return stretches_.has_work(); }
   /// The next piece of work in the stretch of samples that a runner holds, or in another, which it then holds. The

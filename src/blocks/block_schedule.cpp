@@ -188,7 +188,8 @@ bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::ve
                                           " bytes at once, but there are " + std::to_string(limit_) +
                                           " for blocks; raise `max_block_bytes`, or `max_memory_bytes`");
   for (const auto& block : sample.blocks) {
-    // Of one that could not be loaded a part may be read all the same: or else what fails would depend on the memory.
+    // A block that could not be loaded is lent as one without room is: the source then reads the part it needs. Else
+    // what fails would depend on the memory.
     if (block == nullptr || (block->failed() && model_.can_do_without(block->block))) {
       out.emplace_back();
       continue;

@@ -9,7 +9,7 @@ namespace {
 // Long enough that few blocks lie on a border, and short enough that each runner has several in sight, and that the
 // samples of a batch are the work of all.
 constexpr std::size_t longest = 8, stretches_a_runner = 8;
-// So many are looked at for the one that a runner knows best.
+// How many stretches are looked at for the one that a runner knows best.
 constexpr std::size_t most_choices = 8;
 
 std::uint64_t length_of(std::size_t in_flight, unsigned threads) noexcept {

@@ -58,7 +58,7 @@ class Chain {
   const std::vector<std::unique_ptr<Step>>& steps() const noexcept { return program_.steps; }
   /// Number of the step that is a cache; 0: there is none. Those before it are not run where it has the record.
   std::size_t cache_step() const noexcept { return program_.cache_step; }
-  /// Of the batch; null without one.
+  /// Layout of the batch's rows; null without a batch.
   const RowLayout* layout() const noexcept { return layout_ ? &*layout_ : nullptr; }
   const BatchBounds& bounds() const noexcept { return *bounds_; }
   std::size_t shared_draws() const noexcept { return program_.shared_draws; }

@@ -35,7 +35,7 @@ class Step;
 /// What one runner owns to run chains: reader, decoders, scratch, cells, counters. One thread at a time.
 class ChainRun final : public Cells {
  public:
-  /// For the first `max_steps` of the chain.
+  /// A run of the first `max_steps` steps of the chain.
   ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_ptr<ReaderModel> its_reader,
            std::size_t max_steps = ~std::size_t{0});
 

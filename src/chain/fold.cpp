@@ -73,7 +73,8 @@ class Fold {
     run_.at = &encoding.label;
     refuse_converted();
     require_taken(*encoding.encoder, op_.shape());
-    // Damage of what is taken is an error as that of pixels is.
+    // A file that is taken as it is isn't decoded, so with `verify` that is done first: damage in it is then an error
+    // as it is where pixels are encoded.
     if (check_.verify) settle();
     if (untouched_ && take(encoding)) return;
     settle();

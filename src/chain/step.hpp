@@ -48,7 +48,7 @@ class Step {
 
   /// Does its work on the run's cells, which are set up for `schema`. False: the sample ends here.
   virtual bool run(ChainRun& run, const StepCall& call) const = 0;
-  /// For plan().
+  /// The step in words, for plan().
   virtual std::string describe(const CheckOptions& check) const = 0;
   /// Lines that stand below that.
   virtual std::vector<std::string> notes() const { return {}; }

@@ -56,7 +56,7 @@ class Names {
   std::string text_;
 };
 
-// Both say no of a file that can't be asked.
+// This and the next say no of a file that can't be asked.
 bool has_size(const fs::path& file, std::size_t bytes) {
   std::error_code failed;
   const std::uintmax_t size = fs::file_size(file, failed);

@@ -74,7 +74,7 @@ class Comparing {
     return tar() ? webdataset_key(item.key) : item.key;
   }
 
-  // Of that record in the finished store, which has all keys; none where two have this one.
+  // Number in the finished store of the record with that key; none where two records have it.
   std::optional<std::uint64_t> number_of(std::uint64_t position, const std::string& key) {
     if (there_.size() == records_ && there_.key(position) == key) return position;
     if (numbers_.empty())
@@ -98,7 +98,7 @@ class Comparing {
 
 void compare_finished(const Pipeline& records, const NewStore& store, unsigned threads) {
   if (store.to.form != StoreForm::shards && !store.bare_values) return;
-  // Of several shards no pattern can be opened whose names have such a one themselves.
+  // A pattern of several shards can't be opened where its name has a brace itself.
   if (store.to.form == StoreForm::shards && store.to.path.find_first_of("{}") != std::string::npos) return;
   constexpr std::uint64_t most = 1000;
   const std::uint64_t size = records.size();

@@ -43,7 +43,7 @@ struct Converted {
   std::vector<std::string> notes;  ///< how the old one was read, and what of it is not in the new one
 };
 
-// For a dataset beside those of the fields, and their groups.
+// A name for a dataset beside those of the fields, and their groups.
 std::string free_name(const Schema& schema) {
   std::string name = "key";
   const auto taken = [&](const Field& field) { return field.name == name || field.name.starts_with(name + "/"); };
@@ -66,7 +66,7 @@ Converted convert_store(const ConvertFlags& options, const Store& store, NewStor
   const bool named = !classes.empty() && store.schema().at(store.class_field()).classes.empty();
   if (options.writing.seekable) records = records | rewrite;
   if (options.on_error == "drop") records = records | on_error({.policy = OnError::drop});
-  // Of some stores the fingerprint knows no more than how many records there are, and of what form.
+  // The fingerprint of some stores knows no more than how many records there are, and of what form.
   to.job = fmt::format("penstock convert{}, {:016x}, revision {:016x}", options.writing.seekable ? " --seekable" : "",
                        records.fingerprint(), store.revision());
   Converted converted;

@@ -16,7 +16,7 @@ namespace penstock::cli {
 /// for none of these.
 const char* image_kind(std::span<const std::byte> bytes) noexcept;
 
-/// The same, told by the ending of a file's name, of kinds that the library has no decoder for; "" for all others.
+/// What a file is by the ending of its name, where the library has no decoder for that kind; "" for all others.
 const char* undecoded_kind(std::string_view path) noexcept;
 
 /// How the tool decodes what it only looks at: everything that the library can decode, 16 bits a value too.

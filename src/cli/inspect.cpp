@@ -218,7 +218,7 @@ std::string turned_text(const Findings& found) {
       "say", list);
 }
 
-// Of a sample what all would have.
+// What all records would have in all, from those that were measured.
 std::string total_text(const Spread& s, std::uint64_t measured, std::uint64_t looked_at, std::uint64_t records) {
   if (looked_at == records || measured == 0) return bytes_text(static_cast<double>(s.total)) + " in all";
   return "about " +

@@ -28,7 +28,7 @@ struct OddImages {
   UndecodedImages misnamed;                        ///< of those, whose names don't say so
 };
 
-/// Those whose names say so: nothing is read.
+/// Images whose names say that they can't be decoded: nothing is read.
 UndecodedImages undecoded_by_name(const FilesSource& files);
 /// "8 files are ...": what they are, and what to do. Empty: there are none.
 std::string undecoded_text(const UndecodedImages& images, const FilesSource& files);

@@ -70,7 +70,7 @@ std::vector<std::string> paths_of(const std::vector<std::string>& arguments) {
   return paths;
 }
 
-// Of a shard the report of its store: "x-000003.tar" is of x.tar.
+// The report of a store; a shard has its store's: "x-000003.tar" is of x.tar.
 std::string report_of(const std::string& store) {
   if (std::string beside = report_beside(store); fs::exists(beside)) return beside;
   const std::size_t dot = store.rfind('.');
@@ -107,7 +107,7 @@ class Ranks {
     }
   }
   std::size_t rank_of(const std::string& store) const { return rank_of_report_.at(report_of(store)); }
-  // Of all ranks together.
+  // The result of all ranks together.
   const RunResult& result() const noexcept { return all_; }
   std::vector<std::string> folders() const {
     std::vector<std::string> folders;
@@ -215,7 +215,8 @@ void require_different(const std::vector<std::string>& paths) {
   }
 }
 
-// Of some stores reports say which rank wrote them: then of all, or nobody knows whether one is missing.
+// Where reports say of some stores which rank wrote them, they have to say it of all: else nobody knows whether one is
+// missing.
 void require_all_known(const std::vector<Part>& parts, std::size_t known) {
   if (known == parts.size()) return;
   for (const Part& part : parts) {

@@ -173,7 +173,7 @@ void require_readable(const SlideSource& opened) {
     throw Error(*opened.slides().front().failure);
 }
 
-// As somebody says, or in their own tiles, each of which is read once.
+// Opens slides as the flags say, or in their own tiles, each of which is read once.
 SlideSource open_slides(const std::string& path, const SlideFlags* flags) {
   if (flags != nullptr && !flags->first_given().empty()) {
     SlideSource opened(slides_of(*flags, slide_files({path})));

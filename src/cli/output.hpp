@@ -25,7 +25,7 @@ struct UsageError : std::runtime_error {
 /// Text that may come from a store or a file name, for a terminal: control characters as \xNN, so that it stays one
 /// line and can't steer the terminal. Bytes above 127 are left as they are. Cut after about `longest` bytes.
 std::string printable(std::string_view text, std::size_t longest = std::string_view::npos);
-/// The same of a record's key, which may be as long as a file makes it.
+/// A record's key as `printable`, cut, as a file may make it of any length.
 std::string printable_key(std::string_view key);
 /// "1,234,567"
 std::string with_commas(std::uint64_t number);

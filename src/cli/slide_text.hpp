@@ -14,7 +14,7 @@ std::string image_text(const SlideInfo& slide);
 std::string slide_text(const SlideInfo& slide);
 /// Why it can't be read, with the file where that is another than the slide's: one of regions, or a list.
 std::string failure_text(const SlideInfo& slide);
-/// The same, for programs.
+/// What is said of a slide, for programs.
 Json slide_json(const SlideInfo& slide);
 
 }  // namespace penstock::cli

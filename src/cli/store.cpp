@@ -33,7 +33,7 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() > most ? fmt::format("{} and {} more", text, names.size() - most) : text;
 }
 
-// Those but what Penstock understands.
+// Names of the attributes, but for those that Penstock understands.
 std::vector<std::string> attributes_left_out(const Hdf5Source& source) {
   std::set<std::string> objects{"/"}, named;
   const Schema schema = source.schema();

@@ -47,14 +47,14 @@ class Store {
   const char* kind() const noexcept;
   std::uint64_t size() const;
   Schema schema() const;
-  /// Of a store without keys the record's number.
+  /// The record's key, or its number where the store has no keys.
   std::string key(std::uint64_t index) const;
   bool has_keys() const;
-  /// Of a folder the record's file, below it; else empty.
+  /// The record's file, below the folder that the store is; else empty.
   std::string file_of(std::uint64_t index) const;
   /// Where runs of records end that are best read by one thread, the last one at `size`; empty: anywhere.
   std::vector<std::uint64_t> block_ends() const;
-  /// Of its files' sizes and times.
+  /// A hash of its files' sizes and times.
   std::uint64_t revision() const;
   /// How the store's fields are read, where there is more than one way; a line each.
   std::vector<std::string> notes() const;
@@ -69,7 +69,7 @@ class Store {
   Pipeline pipeline(const ClassNames& classes = {}) const;
   /// Every record has a checksum, which reading compares unless StoreOptions say otherwise.
   bool checksums() const;
-  /// Of an LMDB: "records", "raw" or "datum"; else empty.
+  /// What the values of an LMDB are: "records", "raw" or "datum"; else empty.
   const char* values() const noexcept;
   /// The values of an LMDB are taken as bare bytes, though they look like no image, and nobody said so.
   bool values_unknown() const noexcept { return values_unknown_; }

@@ -44,7 +44,7 @@ struct SynthOptions {
   bool big_tiff = false, big_endian = false, force = false, quiet = false;
   unsigned threads = 0;
 
-  /// Neither progress nor a summary.
+  /// True where neither progress nor a summary is shown.
   bool shows_nothing() const { return quiet || json == "-"; }
 };
 

@@ -92,7 +92,7 @@ class Verifier {
   std::uint64_t read() const noexcept { return done_; }
   /// All records before it were read.
   std::uint64_t first_unread() const noexcept { return first_unread_; }
-  /// That ended it before its end, or 0.
+  /// The signal that ended it before its end, or 0.
   int signal() const noexcept { return signal_; }
   std::exception_ptr failure() const noexcept { return failure_; }
   /// Good as far as one can read them, but neither a decoder nor a checksum has looked at what is in them.
@@ -166,7 +166,7 @@ class Verifier {
     decoded_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // As a loader does.
+  // Refuses what is larger than a loader accepts.
   [[noreturn]] void refuse_size(const std::string& what) const {
     throw Error(
         Errc::limit_exceeded,

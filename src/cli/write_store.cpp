@@ -56,7 +56,7 @@ FilesSink files_sink(const NewStore& store, const WritingFlags& flags) {
                     .sync = flags.sync()});
 }
 
-// As `written` writes them.
+// Says how many keys the names of tar members or files can't hold, and what becomes of the first; empty: they hold all.
 std::string lost_keys(std::uint64_t records, const std::function<std::string(std::uint64_t)>& key, bool tar) {
   const auto written = [&](const std::string& of) { return tar ? webdataset_key(of) : files_key(of); };
   std::uint64_t changed = 0;

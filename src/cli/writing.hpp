@@ -20,7 +20,7 @@ struct WritingFlags {
   unsigned threads = 0;  ///< 0 = cores - 1
   std::string memory;    ///< as parse_bytes has it; empty: as `write` does
 
-  /// Neither progress nor a summary.
+  /// True where neither progress nor a summary is shown.
   bool shows_nothing() const { return quiet || json == "-"; }
   /// Whether commits wait for the disk.
   bool sync() const noexcept { return !fast; }
@@ -47,13 +47,13 @@ Written run_writing(const std::string& doing, std::uint64_t total, const Writing
 
 /// "310 written, 1.2 GiB in 3.4 s (353 MB/s), 20 were there from an earlier run"
 std::string written_text(const Written& written);
-/// The same for --json: records, done, written, skipped, dropped, bytes, seconds, mb_per_s.
+/// Adds to --json what was written: records, done, written, skipped, dropped, bytes, seconds, mb_per_s.
 void add_written(Json& json, const Written& written);
 
 /// What --seekable did, a line.
 std::string rewrites_text(const RewriteCounts& counts);
 Json rewrites_json(const RewriteCounts& counts);
-/// On stderr, where some were refused; `key` of the first of them.
+/// Says on stderr where some were refused; `key` gives the key of the first of them.
 void warn_of_refused(const RewriteCounts& counts, const std::function<std::string(std::uint64_t)>& key);
 
 /// @throws UsageError for an `out` inside of `folder`, where the next run would take it for a part of that.

@@ -29,7 +29,7 @@ std::unordered_map<std::string_view, std::int64_t> numbers_of(const ClassNames& 
   return numbers;
 }
 
-// In the order of their bytes, each one once.
+// Sorts names in the order of their bytes, each one once.
 void sort_once(std::vector<std::string>& names) {
   std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());

@@ -89,7 +89,7 @@ std::string Schema::to_string() const {
 
 namespace {
 
-// As it is written in a program.
+// Name of the element type as it is written in a program.
 std::string_view element_type_name(DType dtype) {
   switch (dtype) {
     case DType::u8:

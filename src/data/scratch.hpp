@@ -37,9 +37,9 @@ class ScratchArena final : public Scratch {
   /// What was handed out since is free again.
   void rewind(Mark mark) noexcept;
 
-  /// From now on so many bytes are allocated at least.
+  /// From now on at least `bytes` bytes are allocated at a time.
   void set_min_block(std::size_t bytes) noexcept { min_block_ = bytes; }
-  /// Both hand their memory over, with what lies in it. Limits stay.
+  /// Exchanges memory with another arena, with what lies in it. Limits stay.
   void swap_memory(ScratchArena& other) noexcept;
   /// Whether it lies in memory of this arena.
   bool holds(const std::byte* data) const noexcept;

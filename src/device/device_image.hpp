@@ -35,7 +35,7 @@ class DeviceImage final : public DeviceStageModel {
   Layout layout_;
 };
 
-/// On the host, pixel by pixel.
+/// Makes pixels on the host, one by one.
 void make_pixels(const PixelWork& work);
 
 }  // namespace penstock::detail

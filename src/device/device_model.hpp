@@ -35,7 +35,7 @@ class DeviceModel {
 
   virtual ~DeviceModel() = default;
   virtual Device device() const noexcept = 0;
-  /// In words, for the report.
+  /// The device in words, for the report.
   virtual std::string name() const = 0;
   /// It is the host: what it reads by itself and its own memory are the same.
   virtual bool is_host() const noexcept { return false; }
@@ -66,13 +66,13 @@ class DeviceModel {
                               std::initializer_list<MemoryUse> uses);
 
   // -- the host waits --
-  /// Until the event, as it was recorded last; at once for one that never was.
+  /// Waits until the event, as it was recorded last; at once for one that never was.
   virtual void synchronize(const Event& event) = 0;
   virtual void synchronize(StreamRef stream) = 0;
-  /// Until everything on the device is done, whoever's it is: for when it is not known what uses some memory. False
-  /// while anybody captures a graph on it, which is spoilt. A device that failed has nothing in work.
+  /// Waits until everything on the device is done, whoever's it is: for when it is not known what uses some memory.
+  /// False while anybody captures a graph on it, which is spoilt. A device that failed has nothing in work.
   virtual bool settle() noexcept = 0;
-  /// Without waiting.
+  /// Whether an event is reached, without waiting for it.
   virtual bool reached(const Event& event) = 0;
 
   /// Whether the stream is being captured into a graph, where an event of ours must not go. To wait for such a stream

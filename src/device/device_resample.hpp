@@ -33,7 +33,7 @@ class DeviceResample final : public DeviceStageModel {
   Field in_, out_;
 };
 
-/// On the host, tile by tile.
+/// Resamples images on the host, tile by tile.
 void resample_images(const ResampleWork& work);
 
 }  // namespace penstock::detail

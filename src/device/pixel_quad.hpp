@@ -25,7 +25,7 @@ struct QuadBytes {
   PENSTOCK_HOST_DEVICE std::uint8_t byte(int number) const {
     return static_cast<std::uint8_t>(words[number / 4] >> (8 * (number % 4)));
   }
-  /// As a number.
+  /// One of the values, as a number.
   PENSTOCK_HOST_DEVICE float value(int number) const {
 #ifdef __CUDA_ARCH__
     // The byte as the last of a float of 2^23: a conversion takes four times as long.

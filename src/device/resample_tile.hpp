@@ -31,7 +31,7 @@ class ResampleTile {
     std::int32_t x, start, length;
   };
 
-  /// Of image `image`; the tile's first pixel is (top, left) of the window.
+  /// A tile of image `image`; its first pixel is (top, left) of the window.
   PENSTOCK_HOST_DEVICE ResampleTile(const ResampleWork& work, std::uint64_t image, std::int32_t top, std::int32_t left)
       : out_(work.out + image * (static_cast<std::uint64_t>(work.height) * static_cast<std::uint64_t>(work.width) *
                                  static_cast<std::uint64_t>(channels))),
@@ -171,7 +171,7 @@ class ResampleTile {
     const std::uint8_t* at = in_ + start * op_.stride + column * channels;
     if (op_.columns < 4)
       return make_narrow_group(at, (op_.columns - static_cast<std::int32_t>(column)) * channels, y, inputs, to);
-    // Behind the box's end nothing is read: there the four begin earlier.
+    // Nothing is read behind the box's end: there the four begin earlier.
     const std::uint32_t end = static_cast<std::uint32_t>(op_.columns), back = column + 4 > end ? column + 4 - end : 0;
     at -= back * channels;
     std::uint32_t words[channels], pixels[4];

@@ -29,7 +29,7 @@ class StagingMemory final : public MemoryResource {
   void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override;
   MemoryKind kind() const noexcept override { return device_->pinned_memory().kind(); }
 
-  /// For the report, where some of it was ordinary memory; else empty.
+  /// A note for the report, where some of it was ordinary memory; else empty.
   std::string note() const;
 
  private:

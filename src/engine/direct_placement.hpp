@@ -47,7 +47,7 @@ class DirectPlacement final : public Placement {
   void note_varying(const ChainRun& run, BatchBuffer& buffer, std::uint64_t row) noexcept;
   void fail_row(BatchBuffer& buffer, std::uint64_t row, Error error, bool fatal);
 
-  // Where records share blocks.
+  // For records that share blocks:
   bool work_in_blocks(ChainRun& run) noexcept;
   bool step_in_blocks(ChainRun& run) noexcept;
   void help_in_blocks(ChainRun& run) noexcept;

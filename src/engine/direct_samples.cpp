@@ -149,7 +149,7 @@ bool DirectPlacement::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun
   return true;
 }
 
-// To have no core is not to wait.
+// Tells the pool whether the runner waited meanwhile; to have no core is no waiting.
 void DirectPlacement::note_long(ChainRun& run) noexcept {
   const std::uint64_t blocked = times_blocked();
   pool().note_long(blocked != std::exchange(run.blocked, blocked));

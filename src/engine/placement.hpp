@@ -61,7 +61,7 @@ class Placement : public RunnerWork {
   virtual std::optional<EpochEnd> take_epoch_end(std::uint64_t) { return std::nullopt; }
 
  protected:
-  /// So many of the buffer's parts are done. Any runner.
+  /// Notes that `parts` more of the buffer's parts are done. Any runner.
   void finish(BatchBuffer& buffer, std::uint32_t parts) noexcept;
   LeasesExhausted leases_exhausted() const;
   /// Lets runners come where there is new work. Any runner, and the consumer.

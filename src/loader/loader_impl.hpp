@@ -39,7 +39,7 @@ class Loader::Impl {
 
   /// @throws Error(forked) in a child of the process that made it.
   void check_process() const;
-  /// And whether batches can go on these streams, one for each device.
+  /// Checks the process, and whether batches can go on these streams, one for each device.
   void check(std::span<const StreamRef> streams) const;
   void stop() noexcept;
 
@@ -60,7 +60,7 @@ class Loader::Impl {
   State state() const;
   /// `text`: the pipeline that it was saved of, where its file has it.
   void resume(const State& s, const std::string& text);
-  /// That the next batch belongs to.
+  /// Number of the epoch that the next batch belongs to.
   std::uint64_t epoch_number() const noexcept { return ended_by_error_ ? epoch_ + 1 : cursor_.epoch; }
   std::uint64_t epoch() const noexcept { return epoch_; }
   /// How many epochs were begun, or brought back, so far.

@@ -23,7 +23,7 @@ void check_steps(const PipelineData& data);
 MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& options, unsigned threads,
                              const DeviceModels& devices);
 
-/// Of each step after `batch`, whether it decodes and all devices do that; where one does not, runners decode, and
+/// For each step after `batch`, whether it decodes and all devices do that; where one does not, runners decode, and
 /// `notes` say so. @throws what `ImageDecoder::start_batches` does, with the stage.
 std::vector<bool> decodes_on_devices(const PipelineData& data, const DeviceModels& devices,
                                      std::vector<std::string>& notes);

@@ -19,7 +19,7 @@ namespace penstock::detail {
 class GroupedPositions {
  public:
   explicit GroupedPositions(std::uint64_t groups) : groups_(groups) {}
-  /// So many positions from `first` on are that group's. In any order.
+  /// Adds `positions` positions from `first` on to a group, in any order.
   void add(std::uint64_t group, std::uint64_t first, std::uint64_t positions);
   /// Sorts them by group; those of fewer than `min_size` positions are left out.
   void finish(std::uint64_t min_size);

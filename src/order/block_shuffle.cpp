@@ -77,7 +77,7 @@ Blocks Blocks::after(std::uint64_t positions, const RecordsAt& records_at, const
   for (std::uint64_t done = 0; done < positions;) {
     const std::uint64_t n = std::min<std::uint64_t>(records.size(), positions - done);
     if (const std::uint64_t run = run_at(done); run > n) {
-      // Of a run only its blocks are looked at.
+      // Only the blocks of a run are looked at, not its records.
       records_at(done, {records.data(), 1});
       for (std::uint64_t record = records[0], end = record + run; record < end;) {
         visit(done, record);

@@ -9,7 +9,7 @@ namespace penstock::detail {
 
 /// Records drawn by weight. @throws Error(invalid_argument) as the stage says.
 std::shared_ptr<const OrderModel> weighted_draws(WeightedOptions options);
-/// As many of each class as its weight says. @throws likewise.
+/// Draws as many records of each class as its weight says. @throws as `weighted_draws`.
 std::shared_ptr<const OrderModel> balanced_draws(const BalancedOptions& options);
 
 }  // namespace penstock::detail

@@ -21,7 +21,7 @@ class GroupTable {
   /// A hash of the group's name.
   std::uint64_t name_hash(std::uint64_t group) const noexcept { return name_hashes_[group]; }
 
-  /// Of whose each record is.
+  /// A hash of which group each record belongs to.
   std::uint64_t hash() const;
 
   struct Run {
@@ -30,7 +30,7 @@ class GroupTable {
   };
   /// In order; the first one begins at record 0, each other one where the one before it ends.
   const std::vector<Run>& runs() const noexcept { return runs_; }
-  /// That the record, which must be there, is in.
+  /// The run that a record is in, which must be there.
   const Run& run_of(std::uint64_t record) const;
   std::uint64_t group_of(std::uint64_t record) const { return run_of(record).group; }
 

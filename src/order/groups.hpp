@@ -20,14 +20,14 @@ std::vector<Group> known_groups(const SourceModel& source, const std::string& st
 void for_each_group(const SourceModel& source, const std::string& stage,
                     const std::function<void(std::string_view name, std::uint64_t first, std::uint64_t records)>& give);
 
-/// The same as a list.
+/// The groups as `for_each_group` gives them, as a list. @throws as that.
 std::vector<Group> groups_of(const SourceModel& source, const std::string& stage);
 
 /// Whose each record is. `groups` must outlive it.
 class GroupLookup {
  public:
   explicit GroupLookup(const std::vector<Group>& groups) : groups_(&groups) {}
-  /// Of a record below the last end. Quick for records that follow each other.
+  /// Name of the group of a record, which is below the last end. Quick for records that follow each other.
   const std::string& name_of(std::uint64_t record);
 
  private:

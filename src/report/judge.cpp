@@ -4,7 +4,7 @@
 
 #include "report/verdict.hpp"
 
-// From a report's numbers to its words.
+// Makes a report's words of its numbers.
 namespace penstock::detail {
 
 namespace {

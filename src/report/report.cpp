@@ -63,7 +63,7 @@ std::size_t character(std::string_view text) {
   return 0;
 }
 
-// As a JSON string. Keys of a store may be any bytes; what is no UTF-8 becomes U+FFFD.
+// The text as a JSON string. Keys of a store may be any bytes; what is no UTF-8 becomes U+FFFD.
 std::string json_string(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {

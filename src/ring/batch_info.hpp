@@ -63,7 +63,7 @@ struct BatchInfo : SampleTally {
   std::vector<std::uint8_t> mask;
   std::vector<Replaced> replaced;
   std::optional<Error> overflow;  ///< its rows found no room
-  // Of the fields that are not dense, all rows of one after those of the other:
+  // Rows of the fields that are not dense, all rows of one field after those of the other:
   std::vector<RaggedRow> varying;
   std::vector<std::int64_t> lengths;
   std::vector<PaddedRows> padded;

@@ -23,13 +23,13 @@ class BatchLayout {
   std::uint64_t rows() const noexcept { return rows_; }
   std::size_t fields() const noexcept { return offsets_.size(); }
   const RowLayout& row() const noexcept { return row_; }
-  /// Of all fields at fixed addresses.
+  /// Bytes of all fields at fixed addresses.
   std::size_t bytes() const noexcept { return bytes_; }
-  /// Of so many batches. @throws Error(limit_exceeded) that names `option`, which says how many, where they fit no
-  /// memory.
+  /// Bytes of `batches` batches. @throws Error(limit_exceeded) that names `option`, which says how many, where they fit
+  /// no memory.
   std::size_t bytes_of_ring(std::size_t batches, const char* option) const;
   std::size_t offset(std::size_t field) const noexcept { return offsets_[field]; }
-  /// Of what is known of each row besides.
+  /// Bytes of what is known of each row besides its values.
   std::size_t row_notes_bytes() const noexcept;
   std::byte* address(std::byte* batch, std::size_t field, std::uint64_t row) const noexcept {
     return batch + offsets_[field] + row * row_[field].row_bytes;
@@ -48,9 +48,9 @@ class BatchLayout {
   const PaddedRows& padded(const BatchInfo& info, std::size_t field) const noexcept {
     return info.padded[row_[field].varying];
   }
-  /// Of its rows, as they are delivered.
+  /// Bytes of a batch's rows, as they are delivered.
   std::uint64_t bytes_of(const BatchInfo& info) const noexcept;
-  /// Of one field, those that lie at no fixed address.
+  /// Bytes of the values of one field that lie at no fixed address.
   std::uint64_t appended_bytes_of(const BatchInfo& info, std::size_t field) const noexcept;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace penstock::detail {
 
-/// For decoded blocks, where nothing is said.
+/// Bytes for decoded blocks, where nothing is said.
 inline constexpr std::size_t default_block_bytes = 512u << 20;
 
 struct MemoryRequest {
@@ -50,7 +50,7 @@ struct MemoryPlan {
   unsigned threads = 1;       ///< runners
   unsigned depth = 4;         ///< batches in the ring
   unsigned device_depth = 3;  ///< batches on a device
-  // Of a reordered pipeline: samples in work, and the records that they share.
+  // What a reordered pipeline has: samples in work, and the records that they share.
   std::size_t entries = 0, shared_records = 0;
   std::size_t scratch_limit = unlimited;        ///< bytes a runner, and as much for a stand-in
   std::size_t shared_record_limit = unlimited;  ///< bytes a record that samples share

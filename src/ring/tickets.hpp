@@ -44,8 +44,8 @@ class Tickets {
       if (next_.compare_exchange_weak(first, first + count, std::memory_order_relaxed)) return {first, count};
     }
   }
-  /// Of those taken at once, the ones that are not begun: their samples take longer than was thought, so others take
-  /// them, one at a time. False: there is no room, and they stay whose they are.
+  /// Gives back tickets of a run that are not begun: their samples take longer than was thought, so others take them,
+  /// one at a time. False: there is no room, and they stay whose they are.
   bool give_back(TicketRun tickets) noexcept {
     const std::lock_guard lock(mutex_);
     if (returned_.size() == returned_.capacity()) return false;
@@ -58,7 +58,7 @@ class Tickets {
            returned_runs_.load(std::memory_order_relaxed) != 0;
   }
   void raise(std::uint64_t limit) noexcept { limit_.store(limit, std::memory_order_release); }
-  /// Only while no runner runs.
+  /// Goes back to the beginning. Only while no runner runs.
   void reset() noexcept {
     limit_.store(0, std::memory_order_relaxed);
     next_.store(0, std::memory_order_relaxed);

@@ -202,7 +202,7 @@ class BlockSourceSuite {
     });
   }
 
-  // Without blocks that it can do without, each alone and all of them.
+  // Reads a record without the blocks that it can do without, each alone and all of them.
   void check_without(std::size_t i) {
     if (records_[i].failure) return;
     const std::string who = "record " + std::to_string(indices_[i]);

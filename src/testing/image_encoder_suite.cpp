@@ -77,7 +77,7 @@ class PixelMemory {
   FileBytes before_;
 };
 
-// Of which nothing is stored.
+// An image of which nothing is stored.
 class NothingStored final : public EncodedImage {
  public:
   explicit NothingStored(const Pixels& pixels) : pixels_(pixels) {}
@@ -137,7 +137,7 @@ class ImageEncoderSuite {
     });
   }
 
-  // None where it fails, which is a finding.
+  // The encoded file; none where encoding fails, which is a finding.
   std::optional<FileBytes> encode(const ImageEncoder& encoder, const ImageShape& shape, std::size_t gap,
                                   std::size_t offset, std::byte content) {
     const PixelMemory memory(shape, gap, offset, content);

@@ -259,7 +259,7 @@ class SinkSuite {
     if (one_run(store, who + ", then continued", committed, {})) same_as_whole(store, who);
   }
 
-  // By `write`, whole, or stopped at its first commit and continued.
+  // Writes all by `write`, whole, or stopped at its first commit and continued.
   WriteProgress write_all(const Pipeline& pipeline, const std::string& store, bool stopped) {
     WriteOptions options{.threads = 2, .commit_every = std::max<std::uint64_t>(options_.commit_every, 1)};
     if (stopped) {

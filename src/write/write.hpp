@@ -48,7 +48,7 @@ class WriteRun {
   bool has(const SinkItem& item);
   void put(const SinkItem& item, Sample& sample, std::uint64_t bytes);
   void commit();
-  /// Where enough was put since the last one.
+  /// Commits where enough was put since the last commit.
   void commit_if_due();
   void finish();
   /// What was put after the last commit is not to be committed.

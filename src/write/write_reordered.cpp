@@ -53,7 +53,7 @@ std::vector<Field> batched(const Schema& schema) {
   return fields;
 }
 
-// The same samples in the same order, in batches of the engine's liking.
+// A pipeline of the same samples in the same order, in batches of the engine's liking.
 std::shared_ptr<const PipelineData> in_batches(const PipelineData& data, const Schema& schema, const Sizes& sizes) {
   auto out = std::make_shared<PipelineData>(data);
   out->schema = schema;

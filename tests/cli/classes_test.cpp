@@ -61,7 +61,7 @@ TEST_CASE("a test set gets the numbers of the classes that were trained on") {
     make({"convert", converted["store"], "--out", back});
     CHECK(classes_of(back) == wanted);
   }
-  // The same again changes nothing; other classes are another job.
+  // A second run with these classes changes nothing; other classes are another job.
   CHECK(make({"convert", folder / "own.lmdb", "--out", folder / "a.lmdb", "--classes",
               folder / "names.txt"})["was_finished"] == true);
   CHECK(tool({"convert", folder / "own.lmdb", "--out", folder / "a.lmdb"}).status != 0);

@@ -143,7 +143,7 @@ TEST_CASE("pack and convert write HDF5 and LMDB and tar shards come of it again"
     CHECK(content(back) == content(folder / "x.lmdb"));
   }
 
-  // And to tar shards, and from these again.
+  // HDF5 becomes tar shards, and these become HDF5 again.
   REQUIRE(tool({"convert", folder / "one.h5", "--out", folder / "t/t.tar", "-q"}).status == 0);
   CHECK(tool({"inspect", folder / "t", "--json"}).json()["records"] == 31);
   REQUIRE(tool({"convert", folder / "t", "--out", folder / "back.h5", "-q"}).status == 0);

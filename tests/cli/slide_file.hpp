@@ -24,7 +24,7 @@ struct Picture {
 
 // Its level with half as many rows and columns, each pixel the mean of four.
 Picture halved(const Picture& picture);
-// Of the values of all pixels.
+// Mean difference of the values of all pixels.
 double mean_difference(const Picture& a, const Picture& b);
 
 class SlideFile {
@@ -41,7 +41,7 @@ class SlideFile {
   // Levels are the directories, and those below the first one. @throws std::runtime_error for what libtiff can't open.
   explicit SlideFile(const std::string& path);
   const std::vector<Level>& levels() const { return levels_; }
-  // Of them in directories of their own, and not below the first one.
+  // How many levels have directories of their own, and don't stand below the first one.
   std::size_t directories() const { return directories_; }
   bool big_endian() const;
   bool big_tiff() const;

@@ -105,7 +105,7 @@ TEST_CASE("synth: each level is the one above it halved, and tiles of any size s
 
 TEST_CASE("synth: tiles at the edges are filled with the last row and column") {
   const TempFolder folder;
-  // Of so thin ones the middle, where tissue is, is the edge as well.
+  // The middle of slides as thin as these, where tissue is, is the edge as well.
   for (const bool wide : {true, false}) {
     draw_slide(folder / "a.tif", {"--size", wide ? "200x1" : "1x200", "--tile", "128", "--quality", "95",
                                   "--subsampling", "444", "--levels", "1", "--force"});

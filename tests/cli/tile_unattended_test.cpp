@@ -175,7 +175,7 @@ TEST_CASE("a list of what was left out that is cut off, or damaged") {
 TEST_CASE("what is listed as left out, and is in the store, is listed no more") {
   Cohort cohort;
   REQUIRE(tool(cohort.words("t.lmdb")).status == 0);
-  // As a run leaves it that asked again, and was killed.
+  // What a run leaves that asked again, and was killed.
   cohort.folder.write(
       "t.lmdb-report/left-out.jsonl",
       R"({"key":"a/000000_000064","slide":"a","file":"a.svs","whole_slide":false,"level":0,"x":64,"y":0,)"

@@ -206,7 +206,7 @@ TEST_CASE("a finished store is not taken for another command's") {
     CHECK(one_line(refused.err));
     CHECK(refused.err.find("another image of its record") != std::string::npos);
   }
-  // Of the same size and, as copies of old files are, of an old time.
+  // A file of the same size that is, as copies of old files are, of an old time.
   change(folder, "images/class_1/0003.jpg");
   std::filesystem::last_write_time(folder / "images/class_1/0003.jpg",
                                    std::filesystem::file_time_type::clock::now() - std::chrono::hours(1000));

@@ -154,7 +154,7 @@ TEST_CASE("JPEGs that a source promises are held to what their stored files are"
   };
   CHECK(check(false).text() == "");
   CHECK(found_only(check(true), "a stored JPEG is decoded to the image's pixels"));
-  // And what is kept of them is the files.
+  // The files are kept as they are.
   const std::vector<Bytes> files = jpegs();
   const ps::Pipeline p = ps::from(StoredPhotos{files}) | ps::encode_jpeg("image", {.keep_stored = true});
   for (std::size_t i = 0; i < files.size(); ++i) {

@@ -12,7 +12,7 @@ inline bool found(const penstock::testing::Report& report, std::string_view cont
   return std::ranges::any_of(report.findings(), [&](const auto& finding) { return finding.contract == contract; });
 }
 
-// And no other one.
+// True where this contract is found, and no other one.
 inline bool found_only(const penstock::testing::Report& report, std::string_view contract) {
   return !report.findings().empty() &&
          std::ranges::all_of(report.findings(), [&](const auto& finding) { return finding.contract == contract; });

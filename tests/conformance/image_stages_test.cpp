@@ -30,7 +30,7 @@ struct Photos {
   }
 };
 
-// The same, and how each is stained.
+// Photos, and how each is stained.
 struct StainedPhotos {
   ps::StainMethod method = ps::StainMethod::macenko;
   std::uint64_t size() const { return 12; }

@@ -47,7 +47,7 @@ struct Right {
   }
 };
 
-// The same with readers.
+// A right source with readers.
 template <class Reader>
 struct Leased : Right {
   void read(std::uint64_t, ps::SampleBuilder&) const = delete;

@@ -78,7 +78,7 @@ struct Records {
   void read(std::uint64_t i, ps::SampleBuilder& out) const;
 };
 
-/// The same, announcing what is needed. A type of its own, as sources without `will_need` take another way.
+/// Records that announce what is needed. A type of its own, as sources without `will_need` take another way.
 struct AdvisedRecords : Records {
   void will_need(std::span<const std::uint64_t> indices) const noexcept;
 };

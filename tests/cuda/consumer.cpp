@@ -1,4 +1,4 @@
-// Of the package tests, tests/package/run: a program of the component cuda, which needs no driver.
+// Part of the package tests (tests/package/run): a program of the component cuda, which needs no driver.
 #include <penstock/interop/cuda.hpp>
 #include <penstock/penstock.hpp>
 

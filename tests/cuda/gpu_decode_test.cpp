@@ -33,7 +33,7 @@ struct Difference {
   double share = 0;  // of the values that differ
 };
 
-// Of the pixels that a GPU delivers from those that the host makes before batch.
+// How the pixels that a GPU delivers differ from those that the host makes before batch.
 Difference difference(const Jpegs& jpegs, const ps::Stage& size, const ps::JpegOptions& options = {}) {
   const ps::Pipeline source = ps::from(jpegs);
   const std::vector<Got> expected = collect(source | ps::decode_jpeg("image") | size | ps::batch(8), {.threads = 2}, 2);

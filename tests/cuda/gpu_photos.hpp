@@ -30,7 +30,7 @@ struct Photos {
   }
 };
 
-/// Of sides of their own, which repeat.
+/// Photos whose sides are their own, and repeat.
 struct SizedPhotos {
   std::vector<ps::Size> sizes;
   std::int32_t channels = 3;
@@ -49,7 +49,7 @@ struct SizedPhotos {
   }
 };
 
-/// After batch on a GPU, after it on the host, and before it.
+/// Compares stages after batch on a GPU with those after it on the host, and before it.
 template <class Source = Photos>
 void check_on_gpu(const Source& photos, const std::function<ps::Pipeline(ps::Pipeline)>& stages,
                   std::uint64_t rows = 8) {

@@ -55,6 +55,6 @@ TEST_CASE("large photographs are resampled to the host's bits on a GPU") {
   check_on_gpu(photos, [](const ps::Pipeline& p) {
     return p | ps::resize_short("image", 224) | ps::center_crop("image", {224, 224});
   });
-  // Of one size, where no table says where each begins.
+  // Photos of one size, where no table says where each begins.
   check_on_gpu(Photos{.height = 375, .width = 500, .count = 30}, stages);
 }

@@ -147,7 +147,7 @@ TEST_CASE("a killed run with a cache leaves what is right in it and the next one
     }
     INFO("after " << died << " kills, variant " << run % 2);
     REQUIRE(there == record_count);
-    // As a data set.
+    // A cache can be read as a data set.
     REQUIRE(lines_of(batches(from(Lmdb{.path = folder / "cache"}))) == first);
     kills.run_completed();
   }

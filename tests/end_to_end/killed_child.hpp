@@ -61,7 +61,7 @@ class Child {
   Clock::time_point started_;
 };
 
-// In the child: a line to whoever started this program.
+// Called in the child: sends a line to whoever started this program.
 void tell(const std::string& line);
 
 // This program itself, running that TEST_CASE only.

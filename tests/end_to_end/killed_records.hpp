@@ -70,7 +70,7 @@ struct Cut {
   }
 };
 
-// The same, but as many bytes as are drawn, of any record; and tokens, of another drawn number.
+// Cuts any record to as many bytes as are drawn, and makes tokens, of another drawn number.
 struct CutToAnyLength {
   penstock::Schema schema(const penstock::Schema& in) const {
     return in.with({"tokens", penstock::DType::i32, {penstock::dynamic}});

@@ -32,7 +32,7 @@ void with_text(const TempFolder& folder, const std::string& text) {
 }
 void text_alone(const TempFolder& folder, const std::string& text) { folder.write("image.jpg", "\xff\xd8" + text); }
 
-// The same where colours are told by Adobe's marker, and no other word of them stands before.
+// A small picture with `text`, whose colours Adobe's marker tells, with no other word of them before.
 void in_rgb(const TempFolder& folder, const std::string& text) {
   const Bytes bytes = plain_encode(photo({40, 50, 3}), {.colors = PlainJpeg::rgb, .jfif = false, .adobe = true});
   write_jpeg(folder, with_inserted(bytes, 2, text));

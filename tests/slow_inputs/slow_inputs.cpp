@@ -67,7 +67,7 @@ rusage used_by(int whom) {
   return used;
 }
 
-// Of this process's threads, and of processes that it started and that are over.
+// Seconds of this process's threads, and of processes that it started and that are over.
 double cpu_seconds() {
   timespec own{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own);

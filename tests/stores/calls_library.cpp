@@ -119,7 +119,7 @@ int number(const Call& call, int failed_anyway = 0) {
   for (;;) syscall(SYS_pause);
 }
 
-// With errno, where the call is to fail.
+// True, and errno is set, where the call is to fail.
 bool fails(const Call& call) {
   const int code = number(call);
   if (code == penstock_test::killed) end_here();

@@ -17,7 +17,7 @@ bool is_lock(const std::string& path) {
   return ends(path, ".lock") || ends(path, "lock.mdb") || ends(path, "-lock") || ends(path, "/(temporary)");
 }
 bool is_mark(const std::string& path) { return ends(path, "unfinished.json") || ends(path, "-unfinished"); }
-// Of shards, how far they are.
+// A mark that says how far shards are.
 bool is_progress(const std::string& path) { return ends(path, "-unfinished.json"); }
 // Under a number, until it gets its name.
 bool is_staged(const std::string& path) { return path.find("/.unfinished/") != std::string::npos; }
@@ -113,7 +113,8 @@ class Disk {
     removed_.erase(path);
     if (!is_lock(path)) names_beside(path).insert(path);
   }
-  // Of all but one file. The name of a file without content is no loss; that of a mark is, there or gone.
+  // What isn't synced of all but one file. The name of a file without content is no loss; that of a mark is, there or
+  // gone.
   std::string unsynced(const std::string& but) const {
     for (const std::string& file : unsynced_)
       if (file != but) return file + " is synced";

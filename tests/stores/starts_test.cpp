@@ -61,7 +61,7 @@ TEST_CASE("of writers that are started at once one writes and nothing is lost") 
       {
         Gate gate;
         for (std::size_t i = 0; i < writers; ++i) {
-          // As a rule at once, else while the first one begins, or while it ends.
+          // Most writers begin at once, the others while the first one begins, or while it ends.
           constexpr useconds_t latest[] = {0, 0, 4000, 60'000};
           const useconds_t late_us = latest[random() % 4] * static_cast<useconds_t>(random() % 100) / 100;
           children.emplace_back([&, late_us] {

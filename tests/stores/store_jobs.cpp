@@ -166,7 +166,7 @@ std::string features_in(const std::string& folder) {
   return content;
 }
 
-// Of every record, in order.
+// The values of every record, in order.
 std::string batches_of(const Pipeline& pipeline) {
   std::string bytes;
   Loader loader(pipeline | ragged("image") | batch(1), {.threads = 1});

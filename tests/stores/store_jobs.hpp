@@ -1,4 +1,4 @@
-// The same records written by every sink, and by a cache, for tests of what may go wrong around a store.
+// The records of one pipeline written by every sink, and by a cache, for tests of what may go wrong around a store.
 #pragma once
 
 #include <cstdint>

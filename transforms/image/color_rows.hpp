@@ -18,7 +18,7 @@ struct ColorPlanes {
 struct ColorRows {
   // v = toward + factor (v - toward).
   void (*blend)(std::uint8_t* values, std::size_t count, float factor, float toward);
-  // The same towards each pixel's own grey.
+  // v = grey + factor (v - grey), with each pixel's own grey.
   void (*blend_gray)(const ColorPlanes& planes, std::size_t count, float factor);
   void (*turn_hue)(const ColorPlanes& planes, std::size_t count, float sixths);
   // Sum of greys. Values after the count are 0.

@@ -6,7 +6,7 @@
 #define HWY_TARGET_INCLUDE "horizontal.cpp"
 #define HWY_WANT_AVX3_DL
 #include <hwy/foreach_target.h>
-// After foreach_target.h, which includes these files once per target.
+// Must follow foreach_target.h, which includes these files once per target.
 #include <hwy/highway.h>
 
 #if HWY_TARGET != HWY_SCALAR

@@ -92,7 +92,7 @@ void apply_reinhard(const image::ReinhardChange& change, View<std::uint8_t, 3> p
   }
 }
 
-// Both are fits of one method.
+// `fit` and `target` are fits of one method.
 void change_image(View<std::uint8_t, 3> picture, const StainFit& fit, const StainFit& target) {
   if (picture.extent(2) != 3)
     throw Error(Errc::unsupported,

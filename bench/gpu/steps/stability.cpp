@@ -16,7 +16,7 @@ namespace penstock::gpu_bench {
 
 namespace {
 
-// Of /proc/self/status, bytes.
+// A line of /proc/self/status, in bytes.
 double status_bytes(const std::string& key) {
   std::ifstream file("/proc/self/status");
   std::string line;

@@ -108,7 +108,7 @@ NormalizeOptions normal_of(DType dtype) {
   return {.mean = {mean[0], mean[1], mean[2]}, .std = {deviation[0], deviation[1], deviation[2]}, .dtype = dtype};
 }
 
-// Of a batch's stages, against the copy of the batch.
+// Adds the time of a batch's stages, against the copy of the batch.
 void add_time(Results& results, const std::string& name, const std::vector<double>& seconds, double to_gpu_s,
               Gate gate) {
   results.raw()["stages"][name] = seconds;

@@ -26,7 +26,7 @@ std::vector<std::size_t> sizes(const Settings& settings) {
 
 double rate(std::size_t bytes, int times, double seconds) { return static_cast<double>(bytes) * times / seconds; }
 
-// From the host to the GPU by one stream, for each size.
+// Rates from the host to the GPU by one stream, for each size.
 std::vector<double> by_size(Kind kind, const Settings& settings) {
   const std::vector<std::size_t> all = sizes(settings);
   const Memory host(kind, all.back()), device(Kind::device, all.back());

@@ -58,7 +58,7 @@ struct CallOf<R (C::*)(A...)> : CallOf<R (*)(A...)> {
 template <class R, class C, class... A>
 struct CallOf<R (C::*)(A...) noexcept> : CallOf<R (C::*)(A...)> {};
 
-/// The same where it is as `map` and `filter` want it: const, with this result.
+/// A callable as `map` and `filter` want it: const, with this result.
 template <class F, class Returns>
 concept ConstCall = requires {
   typename CallOf<std::decay_t<F>>::args;

@@ -97,7 +97,7 @@ constexpr void explain_block_source() {
                   "std::span<const std::byte>> blocks, SampleBuilder& out) const`");
 }
 
-/// Of `from` and `share`.
+/// The compiler's error where `from` or `share` is given what is no source.
 template <class S>
 constexpr void explain_source() {
   using U = std::uint64_t;
@@ -150,7 +150,7 @@ constexpr void explain_source() {
                   "SampleBuilder& out) const`, or `open_reader() const` where reading needs state of its own");
 }
 
-/// Of `write`.
+/// The compiler's error where `write` is given what is no sink.
 template <class S>
 constexpr void explain_sink() {
   if constexpr (std::is_const_v<S>)
@@ -179,7 +179,7 @@ constexpr void explain_sink() {
     static_assert(mistaken<S>, "penstock: this sink lacks `std::string name() const`, for errors");
 }
 
-/// Of `order`.
+/// The compiler's error where `order` is given what is no order.
 template <class O>
 constexpr void explain_order() {
   using U = std::uint64_t;
@@ -201,7 +201,7 @@ constexpr void explain_order() {
                   "part of the fingerprint");
 }
 
-/// Of `flat_map`.
+/// The compiler's error where `flat_map` is given what it can't take.
 template <class F>
 constexpr void explain_flat_map() {
   if constexpr (!requires(const F& f, const Sample& parent, Context& context) {
@@ -216,7 +216,7 @@ constexpr void explain_flat_map() {
                   "Context& context) const`, const, as any thread calls it");
 }
 
-/// Of `image_stage`.
+/// The compiler's error where `image_stage` is given what is no image stage.
 template <class S>
 constexpr void explain_image_stage() {
   if constexpr (!requires(const S& s, const ImageShape& shape, Rng& rng) { s.draw(shape, rng); })
@@ -231,7 +231,7 @@ constexpr void explain_image_stage() {
                   "ImageOp& op) const`, where Params is what its draw() returns");
 }
 
-/// Of `device_stage`.
+/// The compiler's error where `device_stage` is given what is no device stage.
 template <class S>
 constexpr void explain_device_stage() {
   if constexpr (!requires(const S& s, const Schema& in) {
@@ -245,7 +245,8 @@ constexpr void explain_device_stage() {
                   "penstock: this device stage lacks `void run(BatchView in, BatchView out, StreamRef stream) const`");
 }
 
-/// Of what stands after `|`, and of `map` on whole samples.
+/// The compiler's error where what stands after `|`, or is given to `map` on whole samples, is neither stage nor
+/// transform.
 template <class F>
 constexpr void explain_stage() {
   if constexpr (requires(const F& f, Sample& s, Context& c) { f(s, c); })
@@ -286,7 +287,7 @@ constexpr void explain_stage() {
         "a transform has `void operator()(Sample& sample, Context& context) const`");
 }
 
-/// Of what stands before `|` and is no pipeline.
+/// The compiler's error where what stands before `|` is no pipeline.
 template <class S>
 constexpr void explain_beginning() {
   static_assert(mistaken<S>,

@@ -130,7 +130,7 @@ class BlockSourceOf final : public SourceMembers<S>, public BlockSourceModel {
  public:
   explicit BlockSourceOf(S source) : SourceMembers<S>(std::move(source)) {}
   std::unique_ptr<ReaderModel> open_reader() const override { return make_block_reader(*this); }
-  /// None where there are no blocks after all, so that records are read as any others.
+  /// The source as blocks; null where there are none after all, so that records are read as any others.
   const BlockModel* block_model() const noexcept override { return this->source_.blocks() == 0 ? nullptr : this; }
   std::uint64_t blocks() const override { return this->source_.blocks(); }
   std::uint64_t block_bytes(std::uint64_t block) const override { return this->source_.block_bytes(block); }

@@ -29,7 +29,7 @@ class PENSTOCK_API ReaderModel {
   /// The blocks of record `index` for the next time it is read, in the order of `blocks_of`; with a failure, those
   /// before the one that could not be loaded.
   virtual void lend(std::uint64_t, BlockData, const Error*) noexcept {}
-  // Of a source with a cache before it:
+  // For a source with a cache before it:
   virtual bool holds(std::uint64_t) { return false; }
   /// Gives what the cache has of a record. False: nothing that is whole.
   virtual bool recall(std::uint64_t, SampleBuilder&) { return false; }
@@ -72,9 +72,9 @@ class PENSTOCK_API SourceModel {
   virtual std::optional<std::vector<std::int64_t>> labels(std::string_view) const { return std::nullopt; }
   virtual std::vector<Group> groups() const { return {}; }
   virtual std::vector<std::string> notes() const { return {}; }
-  /// Of the cache before it, where there is one.
+  /// Notes of the cache that stands before the source, where there is one.
   virtual std::vector<std::string> cache_notes() const { return {}; }
-  /// Where its records share blocks.
+  /// The blocks that its records share; null: they share none.
   virtual const BlockModel* block_model() const noexcept { return nullptr; }
   /// Says in an error of record `index` what is known of it, each where it isn't said yet: source, file, key. Not the
   /// index.
@@ -83,7 +83,7 @@ class PENSTOCK_API SourceModel {
     if (error.file().empty()) error.with_file(file_of(index));
     if (error.key().empty() && has_keys()) error.with_key(key(index));
   }
-  /// The same in an error of one field of it, whose value was promised.
+  /// Does what `describe` does, in an error of one field of record `index` whose value was promised.
   virtual void describe_field(std::uint64_t index, std::size_t slot, Error& error) const {
     static_cast<void>(slot);
     describe(index, error);
@@ -102,7 +102,7 @@ class PENSTOCK_API BlockModel {
   virtual void load(std::uint64_t block, std::span<std::byte> bytes) const = 0;
 };
 
-/// The same of a source that makes each record of its blocks.
+/// A BlockModel whose source makes each record of its blocks.
 class PENSTOCK_API BlockSourceModel : public BlockModel {
  public:
   virtual void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const = 0;

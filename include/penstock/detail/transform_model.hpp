@@ -52,7 +52,7 @@ class PENSTOCK_API FieldMapModel {
   virtual ~FieldMapModel() = default;
   /// `out` equals `in` for a callable that works in place.
   virtual void apply(const TensorView& in, const TensorView& out, Context& context) const = 0;
-  /// Instead of that, where it `decides_shape`.
+  /// Called in place of `apply` for a callable that `decides_shape`.
   virtual void make(const TensorView& in, FieldOutput& out, Context& context) const;
   /// Where it takes `any_type`: of what it makes of such values, or of such a value. @throws Error(schema_mismatch).
   virtual TensorType result(const TensorType& in) const { return in; }
@@ -153,7 +153,7 @@ std::shared_ptr<const FieldMapModel> field_map_model(F f) {
   static_assert(!std::is_const_v<Out>,
                 "penstock: the view that map() writes must not be of const elements: one parameter is changed in "
                 "place, of two the second one is written");
-  // Here, and not first inside the model: where a type has no dtype, the compiler's message stays short.
+  // Checked here, and not first inside the model: where a type has no dtype, the compiler's message stays short.
   static_assert(sizeof(DTypeOf<typename ViewTraits<typename Args::in>::element>) && sizeof(DTypeOf<Out>));
   return std::make_shared<FieldMapOf<F>>(std::move(f));
 }

@@ -22,7 +22,7 @@ struct BatchView {
   const std::byte* draws = nullptr;    ///< [N]: what `draw` gave for each row, on the device; zeros where its mask is 0
   std::span<const TensorView> offsets = {};  ///< in the schema's order; of a ragged field i64 [N + 1], else no data
   PackedTensor tables = {};                  ///< for code of the library
-  MemoryUse decoded = {};                    ///< the same
+  MemoryUse decoded = {};                    ///< for code of the library
 
   /// @throws Error(schema_mismatch) that lists the fields there are.
   TensorView operator[](std::string_view field) const { return fields[schema->slot(field)]; }

@@ -6,7 +6,7 @@
 namespace penstock {
 
 /// Bits of the bfloat16 next to a value, ties to even: what `DType::bf16` holds. What is too large becomes infinite.
-/// The same on every CPU.
+/// Every CPU gives the same bits.
 constexpr std::uint16_t to_bfloat16(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   if ((bits & 0x7fffffffu) > 0x7f800000u)  // not a number
@@ -14,7 +14,7 @@ constexpr std::uint16_t to_bfloat16(float value) noexcept {
   return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
-/// The same of a double, rounded once.
+/// Bits of the bfloat16 next to a double, rounded once, ties to even.
 constexpr std::uint16_t to_bfloat16(double value) noexcept {
   const auto nearest = static_cast<float>(value);
   if (!(static_cast<double>(nearest) < value || static_cast<double>(nearest) > value)) return to_bfloat16(nearest);

@@ -29,13 +29,13 @@ struct CacheKey {
 class PENSTOCK_API CacheReader {
  public:
   virtual ~CacheReader() = default;
-  /// As of the cache; may take a look at the store, and views given before are void then.
+  /// True where the cache has the record. May look at the store anew, which ends views that were given before.
   virtual bool has(std::uint64_t index) = 0;
   /// Gives all fields of a record; views stay valid until the next call. False: it isn't there, or is damaged.
   virtual bool read(std::uint64_t index, SampleBuilder& out) = 0;
-  /// As of a source's reader.
+  /// Tells which few records its runner reads next, as it tells a source's reader (`LeasedSource`).
   virtual void expect(std::span<const std::uint64_t>) noexcept {}
-  /// As of a source's reader.
+  /// Called when its runner has nothing to do, as for a source's reader (`LeasedSource`).
   virtual void pause() noexcept {}
 };
 
@@ -43,11 +43,12 @@ class PENSTOCK_API CacheReader {
 class PENSTOCK_API RecordCache {
  public:
   virtual ~RecordCache() = default;
-  /// Once true, for ever.
+  /// True where the cache has the record; from then on always.
   virtual bool has(std::uint64_t index) const noexcept = 0;
   /// A reader for one thread, which lives no longer than the cache.
   virtual std::unique_ptr<CacheReader> open_reader() = 0;
-  /// Copies the record, or declines it; never waits. Of a record that is there: it was found damaged, and made again.
+  /// Copies the record, or declines it; never waits. A record that the cache has already is offered where it was found
+  /// damaged, and made again.
   virtual void offer(std::uint64_t index, Sample& sample) noexcept = 0;
   /// True where `will_need` does something: otherwise it is not called.
   virtual bool wants_advice() const noexcept { return false; }

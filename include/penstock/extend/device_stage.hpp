@@ -90,7 +90,7 @@ Stage map(std::string field, F f, S on_batches, MapOptions options = {}) {
   }
 }
 
-/// It needs no wrapper.
+/// A device stage of one's own needs no wrapper: as `device_stage(stage)`.
 template <DeviceStage S>
 Pipeline operator|(const Pipeline& pipeline, S stage) {
   return pipeline | device_stage(std::move(stage));

@@ -29,7 +29,7 @@ constexpr std::uint16_t to_half(float value) noexcept {
   return static_cast<std::uint16_t>(sign | whole);
 }
 
-/// The same of a double, rounded once.
+/// Bits of the IEEE binary16 next to a double, rounded once, ties to even.
 constexpr std::uint16_t to_half(double value) noexcept {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const std::uint64_t magnitude = bits & 0x7fffffffffffffffu;

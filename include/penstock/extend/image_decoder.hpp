@@ -73,7 +73,7 @@ class PENSTOCK_API ImageDecoder {
     static_cast<void>(device);
     return nullptr;
   }
-  /// Of images that a BatchDecoding takes, the share that the loader's threads decode all the same: 0 to 1.
+  /// The share of images that a BatchDecoding would take and the loader's threads decode all the same: 0 to 1.
   virtual double host_share() const { return 0; }
 };
 

@@ -126,7 +126,7 @@ class PENSTOCK_API ImageOp {
 
   /// The image as it would now come out.
   ImageShape shape() const noexcept;
-  /// The same as a tensor's shape, in `layout`.
+  /// Shape of the tensor that would now come out, in `layout`.
   Shape tensor_shape() const;
   /// Whether a call asked for what this value can't express.
   bool refused() const noexcept { return refused_; }
@@ -134,27 +134,27 @@ class PENSTOCK_API ImageOp {
   // -- for executors --
   /// The image that it begins with.
   ImageShape source;
-  /// What of it is used.
+  /// The part of `source` that is used.
   Box box;
-  /// Whether those pixels are mirrored before the resample, left to right and top to bottom.
+  /// Whether the pixels of `box` are mirrored before the resample, left to right and top to bottom.
   bool mirror_x = false, mirror_y = false;
-  /// Their size after the resample.
+  /// Size of `box` after the resample.
   Size resized;
   Filter filter = Filter::linear;  ///< of the resample, where there is one
-  /// What of that is computed.
+  /// The part of the resampled image that is computed.
   Box window;
   Padding margin;  ///< `fill` is what to fill with, for labels too
   /// What follows the margin: rows become columns, then left becomes right, then top becomes bottom.
   bool transpose = false, flip_x = false, flip_y = false;
   /// Whether `convert` was called.
   bool converted = false;
-  /// Of the result.
+  /// Element type of the result, where `convert` was called.
   DType dtype = DType::u8;
-  /// Of the result.
+  /// Layout of the result.
   Layout layout = Layout::hwc;
-  /// Channel by channel: element = value * scale + bias.
+  /// Factors of the conversion, channel by channel: element = value * scale + bias.
   std::array<float, 4> scale{1, 1, 1, 1};
-  /// The other half of it.
+  /// Summands of the conversion, channel by channel: element = value * scale + bias.
   std::array<float, 4> bias{0, 0, 0, 0};
 
   /// What of the image, inside of `box`, the window is made of: an executor reads no other pixels.
@@ -165,7 +165,7 @@ class PENSTOCK_API ImageOp {
   bool pads() const noexcept { return margin.top != 0 || margin.left != 0 || margin.bottom != 0 || margin.right != 0; }
   /// True when the result is the pixels of `box`, as they are.
   bool plain() const noexcept { return !resamples() && !pads() && !transpose && !flip_x && !flip_y && !converted; }
-  /// Of the elements that come out.
+  /// Type of the elements that come out.
   DType result_dtype() const noexcept { return converted ? dtype : source.element; }
   /// "box 300x280+12+40 -> 224x224, flip" for plan() and errors.
   std::string to_string() const;

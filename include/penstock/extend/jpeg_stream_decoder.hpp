@@ -53,7 +53,7 @@ class PENSTOCK_API JpegStreamDecoder {
   /// nothing is open, for a box that does not lie inside the image, for a stride of less than a row, and where `into`
   /// is null.
   void decode(const Box& box, std::byte* into, std::ptrdiff_t stride, bool verify = false);
-  /// The same, with `scratch` in place of memory of its own.
+  /// Writes the box's pixels as the other `decode` does, with `scratch` in place of memory of its own.
   void decode(const Box& box, std::byte* into, std::ptrdiff_t stride, bool verify, Scratch& scratch);
 
  private:

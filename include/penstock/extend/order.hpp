@@ -18,7 +18,7 @@ namespace penstock {
 struct OrderPoint {
   /// Number of the epoch, from 0.
   std::uint64_t epoch = 0;
-  /// In the epoch, from 0.
+  /// Position in the epoch, from 0.
   std::uint64_t position = 0;
   friend bool operator==(const OrderPoint&, const OrderPoint&) = default;
 };

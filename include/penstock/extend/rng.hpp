@@ -15,7 +15,7 @@ namespace penstock {
 /// library do not.
 class PENSTOCK_API Rng {
  public:
-  /// As the standard library's generators name it.
+  /// Type of the numbers that `()` gives, under the name that the standard library asks for.
   using result_type = std::uint32_t;
 
   /// The numbers of the stage with that key, at that place.

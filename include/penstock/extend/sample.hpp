@@ -20,8 +20,8 @@ namespace penstock {
 
 namespace detail {
 
-/// What a field's pixels are decoded from, and, where they are not yet, where they belong: what the field's cell said of
-/// its destination when they were promised.
+/// What a field's pixels are decoded from, and, where they are not yet, where they belong: what the field's cell said
+/// of its destination when they were promised.
 struct Promise {
   EncodedImage* image = nullptr;
   ImageShape shape;
@@ -38,7 +38,7 @@ struct Cell {
   std::byte* destination = nullptr;  ///< where the next writer must put it; null = anywhere
   bool writable = false;             ///< false: a view into a store's own memory
   std::uint32_t row = 0;             ///< not 0: the destination is known when the shape is; 1 + the field of the batch
-  /// Of the value, where `data` is null; else what it was decoded from, while that is all that was done to it.
+  /// Promise of the value, where `data` is null; else what it was decoded from, while that is all that was done to it.
   const Promise* promise = nullptr;
   Shape shape;
 };
@@ -62,7 +62,7 @@ class PENSTOCK_API Cells {
       keep_promise(slot);
     return cells[slot].data;
   }
-  /// There is a value, or the promise of one.
+  /// True where there is a value, or the promise of one.
   bool given(std::size_t slot) const noexcept { return cells[slot].data != nullptr || cells[slot].promise != nullptr; }
   /// A promise instead of a value.
   template <class P>
@@ -85,7 +85,7 @@ class PENSTOCK_API Cells {
   /// Decodes all of a promised image to contiguous rows at `out`. Everything is verified, if nothing else is said.
   virtual void decode(const Promise& promise, std::byte* out);
 
-  /// For a promise: stays as long as the sample in work, aligned for any type.
+  /// Memory for a promise: stays as long as the sample in work, aligned for any type.
   virtual std::byte* promise_memory(std::size_t bytes) { return scratch(bytes); }
 
  private:
@@ -101,8 +101,8 @@ class SampleBuilder {
  public:
   /// For code of the library.
   explicit SampleBuilder(detail::Cells& cells) : cells_(&cells), schema_(cells.schema) {}
-  /// Of the fields from slot `first` of `out` on, as many as `schema` has, numbered from 0 and named as there: for a
-  /// source that lets another one give some of its fields. They must agree in dtype and shape; names may differ.
+  /// A builder for some fields of `out`, for a source that lets another one give them: those from slot `first` on, as
+  /// many as `schema` has, numbered from 0 and named as there. They must agree in dtype and shape; names may differ.
   /// `schema` must outlive the builder.
   SampleBuilder(const SampleBuilder& out, std::size_t first, const Schema& schema)
       : cells_(out.cells_), schema_(&schema), first_(out.first_ + first) {}
@@ -117,23 +117,23 @@ class SampleBuilder {
     check<T>(slot, R);
     return View<T, R>(reinterpret_cast<T*>(cells_->make(first_ + slot, shape)), shape);
   }
-  /// The same by the field's name.
+  /// Memory to write the value of the field of that name into, as `emplace` by slot.
   template <class T, std::size_t R>
   View<T, R> emplace(std::string_view field, const Shape& shape) {
     return emplace<T, R>(schema().slot(field), shape);
   }
-  /// Untyped form.
+  /// Memory to write a field's value into, without naming its dtype and rank, as typed `emplace`.
   TensorView emplace(std::size_t slot, const Shape& shape) {
     return {cells_->make(first_ + slot, shape), schema()[slot].dtype, shape};
   }
 
-  /// A scalar field's value.
+  /// Writes a scalar field's value. @throws Error(schema_mismatch) for another dtype, or a field that is no scalar.
   template <class T>
   void scalar(std::size_t slot, T value) {
     check<T>(slot, 0);
     std::memcpy(cells_->make(first_ + slot, Shape{}), &value, sizeof(T));
   }
-  /// The same by the field's name.
+  /// Writes the value of the scalar field of that name, as `scalar` by slot.
   template <class T>
   void scalar(std::string_view field, T value) {
     scalar<T>(schema().slot(field), value);
@@ -143,15 +143,15 @@ class SampleBuilder {
   /// They must stay as they are until the reader is asked for its next record, or, where `read` is const, as long as
   /// the source lives.
   void view(std::size_t slot, const std::byte* data, const Shape& shape);
-  /// The same by the field's name.
+  /// Gives the value of the field of that name without copying it, as `view` by slot.
   void view(std::string_view field, const std::byte* data, const Shape& shape) {
     view(schema().slot(field), data, shape);
   }
-  /// The same for a field of bytes, u8[?].
+  /// Gives the value of a field of bytes, u8[?], without copying them, as `view` of any shape.
   void view(std::size_t slot, std::span<const std::byte> bytes) {
     view(slot, bytes.data(), Shape{static_cast<std::int64_t>(bytes.size())});
   }
-  /// The same by the field's name.
+  /// Gives the value of the field of bytes, u8[?], of that name, without copying them.
   void view(std::string_view field, std::span<const std::byte> bytes) { view(schema().slot(field), bytes); }
 
   /// Promises an image instead of its pixels: see PromisedImage. The field is [H, W, C] of u8 or u16.
@@ -165,7 +165,7 @@ class SampleBuilder {
                   "a promise is small: let it point to what is large");
     cells_->promise(first_ + slot, image);
   }
-  /// The same by the field's name.
+  /// Promises an image for the field of that name, as `promise` by slot.
   template <class P>
   void promise(std::string_view field, const P& image) {
     promise(schema().slot(field), image);
@@ -217,7 +217,7 @@ class Sample {
   View<T, R> view(std::string_view field) {
     return view<T, R>(schema().slot(field));
   }
-  /// The same by the field's slot.
+  /// A field's value by its slot, as `view` by name.
   template <class T, std::size_t R>
   View<T, R> view(std::size_t slot) {
     const Field& f = schema()[slot];
@@ -229,7 +229,7 @@ class Sample {
       return View<T, R>(reinterpret_cast<T*>(cells_->own(slot)), cell.shape);
     }
   }
-  /// The same for reading a sample that is const.
+  /// A field's value, to read from a sample that is const.
   template <class T, std::size_t R>
     requires std::is_const_v<T> View<T, R> view(std::string_view field)
   const {
@@ -243,14 +243,14 @@ class Sample {
     std::byte* const data = const_cast<std::byte*>(cells_->value(slot));
     return {data, schema()[slot].dtype, cells_->cells[slot].shape};
   }
-  /// The same by the field's name.
+  /// Dtype, shape and address of the field of that name, for code that takes any field. Reading only.
   TensorView tensor(std::string_view field) const { return tensor(schema().slot(field)); }
   /// A field's value as bytes.
   std::span<const std::byte> bytes(std::size_t slot) const {
     const TensorView t = tensor(slot);
     return {t.data, t.bytes()};
   }
-  /// The same by the field's name.
+  /// The value of the field of that name as bytes.
   std::span<const std::byte> bytes(std::string_view field) const { return bytes(schema().slot(field)); }
   /// A scalar field's value. @throws Error(schema_mismatch) as `view`.
   template <class T>

@@ -40,7 +40,7 @@ class PENSTOCK_API SinkThreads {
   /// must own what it works on. It may never run (the threads wait for the sink, there is no memory for a task, this
   /// is a child made by fork()): where a sink must wait for something that nobody has begun, it does that itself.
   void submit(std::function<void()> work) const noexcept;
-  /// As many as the run uses.
+  /// Number of threads that the run uses.
   unsigned threads() const noexcept { return threads_; }
 
  private:

@@ -25,17 +25,17 @@ class PENSTOCK_API OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
-  /// Where the disk is full the file's end is undefined afterwards.
+  /// Appends bytes. Where the disk is full the file's end is undefined afterwards.
   void append(std::span<const std::byte> bytes);
-  /// The same of text.
+  /// Appends text, as `append` appends bytes.
   void append(std::string_view text) { append(std::as_bytes(std::span(text))); }
-  /// So many zeros.
+  /// Appends `count` zeros.
   void append_zeros(std::size_t count);
   /// Hands what was appended to the system.
   void flush();
-  /// What was flushed lasts through a power cut.
+  /// Makes what was flushed last through a power cut.
   void sync();
-  /// Unflushed ones included.
+  /// The file's size, with what is not flushed yet.
   std::uint64_t bytes() const noexcept { return written_ + buffer_.size(); }
 
  private:
@@ -54,7 +54,8 @@ class PENSTOCK_API FileLock {
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
   ~FileLock();
-  /// Makes the file where it is missing. False where another one holds it. Lets go of what it held before.
+  /// Takes the lock, and makes the file where it is missing. False where another one holds it. Lets go of what it held
+  /// before.
   bool take(const std::string& file, std::string_view source);
   /// Whether this object holds it.
   bool held() const noexcept { return fd_ >= 0; }
@@ -70,10 +71,10 @@ class PENSTOCK_API FileLock {
 /// gone, it goes too.
 class PENSTOCK_API MarkLock {
  public:
-  /// Of the mark with that name.
+  /// The lock of the mark with that name, not taken yet.
   explicit MarkLock(std::string mark) : mark_(std::move(mark)) {}
   ~MarkLock() { release(); }
-  /// False where another one holds it: `lock_holder(file())`.
+  /// Takes the lock. False where another one holds it: `lock_holder(file())` says who.
   bool take(std::string_view source) { return lock_.take(file(), source); }
   /// Whether this object holds it.
   bool held() const noexcept { return lock_.held(); }
@@ -91,12 +92,12 @@ class PENSTOCK_API MarkLock {
 /// process` where the system does not tell.
 PENSTOCK_API std::string lock_holder(const std::string& file);
 
-/// Nothing where there is no such file.
+/// A file's size in bytes; nothing where there is no such file.
 PENSTOCK_API std::optional<std::uint64_t> file_bytes(const std::string& file, std::string_view source);
 /// Hash of a file's size, the time of its last change, in nanoseconds, and 4 KiB each at its beginning, in the middle
 /// and at its end, for a source's `revision()`; 0 where it can't be read.
 PENSTOCK_API std::uint64_t file_revision(const std::string& file) noexcept;
-/// The same of one that is open.
+/// Hash of an open file, as of one by its name; 0 where it can't be read.
 PENSTOCK_API std::uint64_t file_revision(int descriptor) noexcept;
 /// Content of a file that memory has room for; nothing where there is none. @throws Error(limit_exceeded) above
 /// `max_bytes`.
@@ -104,13 +105,13 @@ PENSTOCK_API std::optional<std::string> read_text(const std::string& file, std::
                                                   std::uint64_t max_bytes = 16u << 20);
 /// Replaces a file as a whole, and, with `sync`, lasts through a power cut.
 PENSTOCK_API void replace_text(const std::string& file, std::string_view text, bool sync, std::string_view source);
-/// Replaces a file of that name.
+/// Renames a file; one that has the new name is replaced.
 PENSTOCK_API void rename_file(const std::string& from, const std::string& to, std::string_view source);
-/// Nothing happens where there is none.
+/// Removes a file. Nothing happens where there is none.
 PENSTOCK_API void remove_file(const std::string& file, std::string_view source);
-/// The file's content lasts through a power cut.
+/// Makes a file's content last through a power cut.
 PENSTOCK_API void sync_file(const std::string& file, std::string_view source);
-/// The names in the file's folder last through a power cut.
+/// Makes the names in the file's folder last through a power cut.
 PENSTOCK_API void sync_folder_of(const std::string& file, std::string_view source);
 /// Makes the folder and those above it where they are missing, which last through a power cut.
 PENSTOCK_API void make_folder(const std::string& folder, std::string_view source);

@@ -18,11 +18,12 @@ namespace penstock {
 PENSTOCK_API Error file_error(std::string_view source, const std::string& file, Errc code, std::string cause,
                               std::optional<std::uint64_t> offset = {});
 
-/// Of a failed system call, while `doing` ("opening the file"): ENOENT and ENOTDIR become not_found, others io.
+/// An Error for a system call that failed with errno `code` while `doing` ("opening the file"): ENOENT and ENOTDIR
+/// become not_found, others io.
 PENSTOCK_API Error system_error(std::string_view source, int code, std::string_view doing, const std::string& file);
 
-/// The same for a failed write: where a disk may be full it says how much room was needed (`bytes`; 0: not known), how
-/// much there is, and that a run can be continued.
+/// An Error for a write that failed with errno `code`, as by `system_error`: where a disk may be full it says how much
+/// room was needed (`bytes`; 0: not known), how much there is, and that a run can be continued.
 PENSTOCK_API Error write_error(std::string_view source, int code, std::string_view doing, const std::string& file,
                                std::uint64_t bytes);
 

@@ -61,7 +61,7 @@ concept Transform = requires(const F& f, Sample& sample, Context& context) {
 struct TensorType {
   /// Type of the elements.
   DType dtype = DType::u8;
-  /// Without the batch dimension.
+  /// Dimensions of one sample's value, without the batch dimension.
   Shape shape;
 };
 

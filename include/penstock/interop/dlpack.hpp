@@ -44,14 +44,14 @@ struct DataType {
 };
 /// The dtype as DLPack says it.
 PENSTOCK_API DataType to_data_type(DType dtype) noexcept;
-/// Nothing for one that `DType` does not have.
+/// The dtype that DLPack says; nothing for one that `DType` does not have.
 PENSTOCK_API std::optional<DType> to_dtype(DataType type) noexcept;
 
 /// DLTensor. Strides count elements.
 struct RawTensor {
   /// Memory, as its device addresses it.
   void* data = nullptr;
-  /// Where that is.
+  /// The device that the memory is on.
   DeviceId device;
   /// Number of dimensions.
   std::int32_t ndim = 0;
@@ -61,7 +61,7 @@ struct RawTensor {
   std::int64_t* shape = nullptr;
   /// `ndim` steps in elements; null: contiguous.
   std::int64_t* strides = nullptr;
-  /// From `data` to the first element.
+  /// Bytes from `data` to the first element.
   std::uint64_t byte_offset = 0;
 };
 
@@ -105,7 +105,7 @@ struct ManagedTensorVersioned {
 static_assert(sizeof(DeviceId) == 8 && offsetof(DeviceId, index) == 4);
 static_assert(sizeof(DataType) == 4 && offsetof(DataType, bits) == 1 && offsetof(DataType, lanes) == 2);
 static_assert(sizeof(Version) == 8 && offsetof(Version, minor) == 4);
-// As on every system with pointers of 64 bits.
+// These sizes are those of every system with pointers of 64 bits.
 static_assert(sizeof(void*) != 8 || sizeof(RawTensor) == 48);
 static_assert(sizeof(void*) != 8 || (offsetof(RawTensor, device) == 8 && offsetof(RawTensor, ndim) == 16 &&
                                      offsetof(RawTensor, dtype) == 20 && offsetof(RawTensor, shape) == 24 &&
@@ -148,12 +148,14 @@ class PENSTOCK_API Exporter {
   /// released or moved away. Nothing is exported then.
   [[nodiscard]] ManagedTensorVersioned* to_versioned(std::string_view field, StreamRef stream = {},
                                                      Access access = Access::read_write) const;
-  /// The same for those who know DLPack before 1.0 alone.
+  /// Exports a field as `to_versioned` does, for consumers that know DLPack before 1.0 alone. @throws as that.
   [[nodiscard]] ManagedTensor* to_unversioned(std::string_view field, StreamRef stream = {}) const;
 
-  /// Not to be moved out of, and `also_used_on` goes through this one. @throws Error(closed) as above.
+  /// The batch, for reading. It is not to be moved out of; further streams are told to `also_used_on` of the exporter.
+  /// @throws Error(closed) when it was released or moved away.
   const Batch& batch() const;
-  /// As Batch's. @throws as Batch's, and Error(forked).
+  /// Tells another stream that uses the batch, as `Batch::also_used_on` does. @throws as that; Error(forked) in a child
+  /// made by fork().
   void also_used_on(StreamRef stream) const;
   /// True of one that was moved out of.
   bool empty() const noexcept { return shared_ == nullptr; }
@@ -180,22 +182,22 @@ class PENSTOCK_API Tensor {
   /// contiguous array first; Error(limit_exceeded) for more than 2^60 elements; Error(invalid_argument) for what no
   /// producer may make.
   explicit Tensor(ManagedTensorVersioned* tensor);
-  /// The same.
+  /// Takes over a tensor of DLPack before 1.0, always, also where it refuses. @throws as for a versioned one.
   explicit Tensor(ManagedTensor* tensor);
   Tensor(Tensor&&) noexcept;
   Tensor& operator=(Tensor&&) noexcept;
   ~Tensor();
 
-  /// Valid as long as this lives. Not to be written to where it is `read_only()`, nor to be touched by the host where
-  /// it lies on a device; `data` is null where there are no elements. @throws Error(closed) when empty.
+  /// The tensor, valid as long as this lives. Not to be written to where it is `read_only()`, nor to be touched by the
+  /// host where it lies on a device; `data` is null where there are no elements. @throws Error(closed) when empty.
   TensorView view() const;
   /// Where it lies; pinned memory is the host's, managed memory its GPU's.
   /// @throws Error(unsupported) for another kind of device, whose `data` means what its producer says it does;
   /// Error(closed) when empty.
   Device device() const;
-  /// The same in the producer's own words. @throws Error(closed) when empty.
+  /// Device on which it lies, in the producer's own words. @throws Error(closed) when empty.
   DeviceId device_id() const;
-  /// Only a versioned tensor can say so. False when empty.
+  /// True where its producer forbids to write to it, which only a versioned tensor can say. False when empty.
   bool read_only() const noexcept { return read_only_; }
   /// True of one that was moved out of.
   bool empty() const noexcept { return managed_ == nullptr; }

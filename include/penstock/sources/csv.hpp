@@ -43,7 +43,7 @@ struct CsvVector {
   /// Name of the field.
   std::string field;
   std::vector<std::string> columns;  ///< one element each, in this order
-  DType dtype = DType::f32;          ///< as of CsvColumn
+  DType dtype = DType::f32;          ///< what its elements become, as `CsvColumn::dtype`
 };
 
 /// A table in text files to read from, one record a line: comma-separated values (RFC 4180), or with another delimiter.
@@ -85,7 +85,7 @@ class PENSTOCK_API CsvReader {
   /// name for a cell that is no number of its dtype, is a whole number that it would round, is missing, or for a record
   /// with more or fewer cells than the header; Error(not_found) past the end; Error(io).
   void read(std::uint64_t index, SampleBuilder& out);
-  /// These records are read next: has the processor fetch their lines.
+  /// Told which records are read next: has the processor fetch their lines.
   void expect(std::span<const std::uint64_t> indices) noexcept;
 
  private:
@@ -114,7 +114,7 @@ class PENSTOCK_API CsvSource {
   /// A reader for one thread. @throws Error(io).
   std::unique_ptr<CsvReader> open_reader() const;
 
-  /// As errors and `plan()` name it.
+  /// The source's name in errors and `plan()`.
   std::string name() const { return "csv"; }
   /// The path as it was given.
   std::string file() const;
@@ -125,7 +125,7 @@ class PENSTOCK_API CsvSource {
   std::string key(std::uint64_t index) const;
   /// Hash of the files' content and of the options that change results.
   std::uint64_t identity() const noexcept;
-  /// Of the files as they were opened.
+  /// Hash of each file's `file_revision` as it was opened.
   std::uint64_t revision() const noexcept;
   /// Files are blocks, where there are several.
   std::vector<std::uint64_t> block_ends() const;

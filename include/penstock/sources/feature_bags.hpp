@@ -92,7 +92,7 @@ class PENSTOCK_API FeatureBagSource {
   /// Hdf5Source.
   void read(std::uint64_t index, SampleBuilder& out) const;
 
-  /// As errors and `plan()` name it.
+  /// The source's name in errors and `plan()`.
   std::string name() const { return "feature_bags"; }
   /// The path as it was given.
   std::string file() const;

@@ -89,7 +89,7 @@ struct FileLabel {
   FileLabel(F) {  // NOLINT(google-explicit-constructor)
     files::explain_label<F>();
   }
-  /// The same.
+  /// What is no function of a path, after a name: a compiler's error that says so.
   template <files::NoLabel F>
   FileLabel(const std::string&, F) {
     files::explain_label<F>();
@@ -126,7 +126,8 @@ struct Files {
   /// that another line has too, or its name ends in .jpg, say, as another line's does: that is a file that is missing.
   /// `file,label`, as FilesSink writes it, always is a heading then.
   std::string labels = {};
-  /// Without dot, upper or lower case; empty = all files. Files named in `labels` may have any.
+  /// Endings of the files that are records, without dot, upper or lower case; empty = all files. Files named in
+  /// `labels` may have any.
   std::vector<std::string> extensions = {"jpg", "jpeg", "png", "bmp", "gif", "tif", "tiff", "webp"};
   /// In which order files are records.
   FilesOrder order = FilesOrder::natural;
@@ -157,7 +158,7 @@ class PENSTOCK_API FilesSource {
   /// Reads the whole file. @throws Error(not_found | io), with file, key and index.
   void read(std::uint64_t index, SampleBuilder& out) const;
 
-  /// As errors and `plan()` name it.
+  /// The source's name in errors and `plan()`.
   std::string name() const { return "files"; }
   /// The folder.
   std::string file() const;
@@ -176,7 +177,7 @@ class PENSTOCK_API FilesSource {
   /// Hash of all paths, labels and file sizes; looks at every file the first time. A file that is gone by then counts
   /// as one of a size no file has.
   std::uint64_t identity() const;
-  /// Of the files' sizes and times: looks at each of them.
+  /// Hash of the files' sizes and times; looks at each of them.
   std::uint64_t revision() const;
 
   /// The classes' numbers, where `field` is that of labels. Reads no file.

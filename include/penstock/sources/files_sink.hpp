@@ -74,7 +74,7 @@ class PENSTOCK_API FilesSink {
   /// True when an earlier run has committed the item. @throws Error(state_mismatch | invalid_argument) when another
   /// sample stands in its place (where the number of samples is not known before: `put` does).
   bool has(const SinkItem& item);
-  /// False when `open` found nothing that an earlier run has committed.
+  /// True when `open` found something that an earlier run has committed.
   bool has_some() const;
   /// Commits by itself where 65,536 samples wait for it.
   /// @throws Error(invalid_argument) for a key, or a name, that is there already, for one of which a part has more than
@@ -86,7 +86,7 @@ class PENSTOCK_API FilesSink {
   void commit();
   /// @throws Error(invalid_argument) when fewer samples were put than `open` announced.
   void finish();
-  /// As errors name it.
+  /// The sink's name in errors.
   std::string name() const { return "files"; }
 
   /// True when `open` found that an earlier run had finished.

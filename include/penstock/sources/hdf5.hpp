@@ -65,7 +65,7 @@ struct Hdf5 {
   std::size_t max_kept_bytes = 16u << 20;  ///< a dataset of at most so many bytes (labels, coordinates) is read whole
                                            ///< when it is first needed and stays in memory; all together at most four
                                            ///< times as many, in the order of files and fields. 0: none is.
-                                           ///< Of keys of several files together as many bytes are kept
+                                           ///< Keys of several files are kept together up to as many bytes
   bool isolate = false;  ///< the HDF5 library works in a process of its own for each file. A file that was made to
                          ///< harm may crash or hang that process, and not this one. See `Hdf5Source`
   /// The program of that process, penstock-hdf5-reader. Empty: the one that PENSTOCK_HDF5_READER in the environment
@@ -176,7 +176,7 @@ class PENSTOCK_API Hdf5Source {
   /// `load`.
   void read_rows(std::size_t field, std::uint64_t first, std::uint64_t rows, std::span<std::byte> out) const;
 
-  /// As errors and `plan()` name it.
+  /// The source's name in errors and `plan()`.
   std::string name() const { return "hdf5"; }
   /// True where `Hdf5::key` names the dataset of keys, or every file marks one.
   bool has_keys() const noexcept { return !keys().empty(); }
@@ -189,8 +189,8 @@ class PENSTOCK_API Hdf5Source {
   std::string file() const;
   /// Hash of the files' numbers of records and of what fields and keys are; values are not looked at.
   std::uint64_t identity() const noexcept;
-  /// Of the files as they were opened, those included that fields are said to lie in, and of whether checksums are
-  /// compared.
+  /// Hash of each file's `file_revision` as it was opened, of those too that fields are said to lie in, and of whether
+  /// checksums are compared.
   std::uint64_t revision() const noexcept;
   /// False where values lie in files that only the HDF5 library finds (virtual and external data, links to other
   /// files): neither identity nor revision tell when those change.

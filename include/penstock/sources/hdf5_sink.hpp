@@ -80,7 +80,7 @@ class PENSTOCK_API Hdf5Sink {
   /// place (where the number of samples is not known before: `put` does). Of a finished store nothing but the number of
   /// samples is compared: where that isn't known, every item is there.
   bool has(const SinkItem& item);
-  /// False when `open` found nothing that an earlier run has committed.
+  /// True when `open` found something that an earlier run has committed.
   bool has_some() const;
   /// @throws Error(invalid_argument) for an item out of order, and when the store was finished before;
   /// Error(limit_exceeded) for a sequence of 2^32 elements or more; Error(io) when the disk is full.
@@ -89,7 +89,7 @@ class PENSTOCK_API Hdf5Sink {
   void commit();
   /// @throws Error(invalid_argument) when fewer samples were put than `open` announced.
   void finish();
-  /// As errors name it.
+  /// The sink's name in errors.
   std::string name() const { return "hdf5"; }
 
   /// True when `open` found that an earlier run had finished.

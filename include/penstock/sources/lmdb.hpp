@@ -57,8 +57,8 @@ class PENSTOCK_API LmdbReader {
   /// @throws Error(not_found) for a key that is gone; Error(corrupt | unsupported) with key, file and offset in the
   /// file; Error(io); Error(forked) in a child process made by fork().
   void read(std::uint64_t index, SampleBuilder& out);
-  /// These are read next, in this order: looks up those that were never read, at once, and fetches each value's
-  /// beginning before its turn.
+  /// Told which records are read next, in this order: looks up those that were never read, at once, and fetches each
+  /// value's beginning before its turn.
   void expect(std::span<const std::uint64_t> indices) noexcept;
   /// Ends the transaction, so that a writing process can reuse space; the next `read` begins another.
   void pause() noexcept;
@@ -71,7 +71,8 @@ class PENSTOCK_API LmdbReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The records of an LMDB store, in the order of their keys; of several stores in the order of these. Immutable; copies share the open store; any thread.
+/// The records of an LMDB store, in the order of their keys; of several stores in the order of these. Immutable; copies
+/// share the open store; any thread.
 ///
 /// LMDB checks little of what it reads: open stores you trust. A file shorter than its header says, a wrong number of
 /// records, and, in stores LmdbSink wrote, any damage inside a record are noticed; damage in LMDB's own tree may crash
@@ -104,7 +105,7 @@ class PENSTOCK_API LmdbSource {
 
   /// What the values were found to be, or said to be: never `automatic`.
   LmdbValues values() const noexcept;
-  /// As errors and `plan()` name it.
+  /// The source's name in errors and `plan()`.
   std::string name() const { return "lmdb"; }
   /// What `plan()` says of how it is read: nothing, or that it is read without a lock file, and why.
   std::vector<std::string> notes() const;
@@ -116,7 +117,7 @@ class PENSTOCK_API LmdbSource {
   std::string key(std::uint64_t index) const;
   /// Hash of the number of records and their keys (of the first and last one where they are consecutive numbers).
   std::uint64_t identity() const noexcept;
-  /// Of the data file as it was opened, and of whether checksums are compared.
+  /// Hash of the `file_revision` of the data file as it was opened, and of whether checksums are compared.
   std::uint64_t revision() const noexcept;
   /// Asks the kernel to fetch the records' values. Costs next to nothing while the store is in the page cache: it then
   /// only looks now and then whether that is still so.

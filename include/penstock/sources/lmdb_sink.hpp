@@ -88,7 +88,7 @@ class PENSTOCK_API LmdbSink {
   /// True when an earlier run has committed the item. @throws Error(invalid_argument) for a key this run has put
   /// before.
   bool has(const SinkItem& item);
-  /// False when `open` found no record.
+  /// True when `open` found records.
   bool has_some() const;
   /// @throws Error(invalid_argument) for a key that is there already, is longer than `max_key_bytes` or is the
   /// manifest's, and when the store was finished before; Error(limit_exceeded) for a record above 4 GiB; Error(io) when
@@ -98,7 +98,7 @@ class PENSTOCK_API LmdbSink {
   void commit();
   /// @throws Error(invalid_argument) when the store holds keys that this run has neither found by `has` nor put.
   void finish();
-  /// As errors name it.
+  /// The sink's name in errors.
   std::string name() const { return "lmdb"; }
 
   /// True when `open` found that an earlier run had finished.

@@ -75,7 +75,7 @@ class Memory {
   std::uint64_t size() const noexcept { return size_; }
   /// The fields in the order in which they were added.
   Schema schema() const { return schema_; }
-  /// As errors and `plan()` name it.
+  /// The source's name in errors and `plan()`.
   std::string name() const { return "memory"; }
   /// @throws Error(not_found) past the end.
   void read(std::uint64_t i, SampleBuilder& out) const {

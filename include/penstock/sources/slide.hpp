@@ -57,13 +57,13 @@ struct Slides {
   using Source = class SlideSource;  ///< what it opens
   /// A file, or a pattern with `*`, `?` and `[a-z]`, whose files are read in the order of their paths' bytes.
   std::string files = {};
-  /// Or the files themselves, in this order.
+  /// The files themselves, in this order, instead of a pattern in `files`.
   std::vector<std::string> paths = {};
   /// Only files from this one on are opened and have records: for processes that share a cohort (`Shard::run_of`).
   /// Names, numbers, classes and fields are those of all, so the records are those of all files, in runs. Files of
   /// regions are read of all, for their classes. An index is of all.
   std::size_t first_file = 0;
-  /// And only so many of them. By itself all are opened.
+  /// Number of files that are opened, from `first_file` on; default: all.
   std::size_t file_count = ~std::size_t{0};
   // What changes results.
   /// The level that records are made of, as the file counts them: 0 is the finest, and a level that can't be read
@@ -71,12 +71,13 @@ struct Slides {
   /// OpenSlide interpolates, and that differ a little with where a record begins. `size`, `stride` and `overlap` count
   /// its pixels.
   std::int32_t level = 0;
-  /// Or micrometres from one pixel of a record to the next, on each slide: 0.05 to 20. `size`, `stride` and `overlap`
-  /// count these pixels. A slide whose level 0 is coarser can't be read. 0: `level` says it.
+  /// Micrometres from one pixel of a record to the next, on each slide, instead of a `level`: 0.05 to 20. `size`,
+  /// `stride` and `overlap` count these pixels. A slide whose level 0 is coarser can't be read. 0: `level` says it.
   double mpp = 0;
-  /// Or the magnification of an objective: what a pixel of it shows follows from the magnification that the file says
-  /// level 0 has. Where it says none, that is 80 for less than 0.16 micrometres, 60 below 0.2, 40 below 0.3, 20 below
-  /// 0.6, and half as much for each doubling. 0.5 to 1000; 0: `level` or `mpp` says it.
+  /// Magnification of an objective, instead of a `level` or `mpp`: what a pixel of it shows follows from the
+  /// magnification that the file says level 0 has. Where it says none, that is 80 for less than 0.16 micrometres, 60
+  /// below 0.2, 40 below 0.3, 20 below 0.6, and half as much for each doubling. 0.5 to 1000; 0: `level` or `mpp` says
+  /// it.
   double magnification = 0;
   /// For `mpp` and `magnification`: a stored level whose pixels are larger or smaller by this share at most is taken as
   /// it is. 0 to 0.5.
@@ -121,22 +122,22 @@ struct Slides {
     refuse,     ///< an error that lists them
     leave_out,  ///< they are left out
   };
-  /// Of slides without a line in `labels`.
+  /// What becomes of slides without a line in `labels`.
   Unlisted unlisted = Unlisted::refuse;
-  /// Instead of a grid, these places: a list for each slide; slides without one have no record. Where a place shows
-  /// another part of a slide than a record would, that is the slide's error. A place that is listed twice is one
-  /// record. Records come row by row, or in squares of 8 x 8 strides, whatever the order of the list. 8 bytes a place
-  /// are kept. Empty: places are those of a grid.
+  /// Places that are records, instead of those of a grid: a list for each slide; slides without one have no record.
+  /// Where a place shows another part of a slide than a record would, that is the slide's error. A place that is listed
+  /// twice is one record. Records come row by row, or in squares of 8 x 8 strides, whatever the order of the list. 8
+  /// bytes a place are kept. Empty: places are those of a grid.
   std::vector<SlideCoords> coords = {};
   /// Places of any size are taken: records begin where they do.
   bool coords_of_any_size = false;
   /// Which places of a slide's grid are records: those that show tissue. The mask that tells is made when the slides
   /// are opened, on all cores: it takes the decoding of a low level of each, or of level 0 where there is no other.
   SlideTissue tissue = {};
-  /// And which of them lie where somebody wants them, and what these show. The files are read when the slides are
-  /// opened, on all cores.
+  /// Which places are records by where they lie in regions, and which class they show. The files are read when the
+  /// slides are opened, on all cores.
   SlideRegions regions = {};
-  /// And how each slide is stained, for `normalize_stain`. That is measured when the slides are opened, on all cores:
+  /// How each slide is stained, for `normalize_stain`. That is measured when the slides are opened, on all cores:
   /// it takes the decoding of some hundred squares of each.
   SlideStain stain = {};
   /// A saved index (`write_slide_index`) of these slides, made with the same options: what it says of a slide is taken
@@ -147,8 +148,8 @@ struct Slides {
   std::string index = {};
   // What changes only speed.
   std::size_t max_open_files = 128;  ///< at a time; those that were read longest ago are closed. At least 1
-  /// Of all slides together, the places of their tiles, 8 to 16 bytes a tile, are kept in memory up to so many bytes;
-  /// those of slides that have no room are read with each tile.
+  /// Bytes of memory in which places of tiles in their files are kept, 8 to 16 a tile, of all slides together; those of
+  /// slides that have no room are read with each tile.
   std::size_t max_kept_bytes = std::size_t{32} << 20;
   /// Bytes of decoded tiles that OpenSlide may keep, of all slides together. Before its version 4 each open slide keeps
   /// up to 32 MiB, so fewer slides stay open then; at least one, and one for each thread that reads.
@@ -193,7 +194,7 @@ struct SlideInfo {
   std::optional<StainFit> stain = {};
   /// Each record is whole tiles of the file, which no other record needs: they are decoded right into the batch.
   bool whole_tiles = false;
-  /// Not among the files that `Slides::first_file` and `file_count` have opened.
+  /// True where the slide is none of those that `Slides::first_file` and `file_count` have opened.
   bool passed_over = false;
   /// Why it can't be read; then it has one record, which is that error.
   std::optional<Error> failure = {};
@@ -203,7 +204,7 @@ struct SlideInfo {
 struct SlidePlace {
   std::size_t slide = 0;                  ///< its number in `SlideSource::slides`
   std::int64_t x = 0, y = 0;              ///< its top left pixel, at level 0
-  std::int64_t image_x = 0, image_y = 0;  ///< the same, in the image that the grid lies on
+  std::int64_t image_x = 0, image_y = 0;  ///< its top left pixel, in the image that the grid lies on
 };
 
 /// The records of slides. Opening reads each file's directories, its mask's level where `Slides::tissue` or `stain`
@@ -250,7 +251,7 @@ class PENSTOCK_API SlideSource {
   /// Promises the image. @throws the slide's error, where it can't be read.
   void read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
 
-  /// As errors and `plan()` name it.
+  /// The source's name in errors and `plan()`.
   std::string name() const { return "slide"; }
   /// The pattern, or the first path.
   std::string file() const;
@@ -265,11 +266,11 @@ class PENSTOCK_API SlideSource {
   /// Hash of the slides' names, sizes and files' sizes, of what `labels` says of them, and of the options that change
   /// results.
   std::uint64_t identity() const noexcept;
-  /// Of the files as they were opened.
+  /// Hash of the files' sizes and some of their bytes, as they were opened.
   std::uint64_t revision() const noexcept;
   /// Rows of the grid, or squares. @throws Error(limit_exceeded) for more than 2^27 of them.
   std::vector<std::uint64_t> block_ends() const;
-  /// Of all fields of whole numbers; nothing is decoded.
+  /// The values of a field of whole numbers, one for each record; nothing is decoded. None for other fields.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
   /// The slides, or what `Slides::group` says of them.
   std::vector<Group> groups() const;
@@ -286,11 +287,12 @@ class PENSTOCK_API SlideSource {
   /// what `mix` draws classes in equal parts from, without memory for each record. Slides that can't be read are in a
   /// view by their columns; by `regions.field` they are in each one. @throws Error(invalid_argument) for another field.
   SlideSource only(std::string_view field, std::initializer_list<std::int64_t> values) const;
-  /// The same of the classes with these names. @throws Error(not_found) for a class that the field has not, and as
-  /// above.
+  /// A view of the records that have one of the classes with these names in a field. @throws Error(not_found) for a
+  /// class that the field has not; otherwise as `only` by values.
   SlideSource only(std::string_view field, std::initializer_list<std::string_view> names) const;
 
-  /// As they were given, with `stride` as it is, and without `coords`. Valid as long as a copy of the source is.
+  /// The options as they were given, with `stride` as it is, and without `coords`. Valid as long as a copy of the
+  /// source is.
   const Slides& options() const noexcept;
   /// What each slide is, in the order in which they were given or found. Valid as long as a copy of the source is.
   const std::vector<SlideInfo>& slides() const noexcept;

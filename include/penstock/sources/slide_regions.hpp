@@ -46,7 +46,7 @@ struct SlideRegions {
   std::string field = {};
   /// Micrometres: 0.05 to 200. A slide that would have more than 134 million pixels of these can't be read.
   double mpp = 4;
-  /// For slides without a file of regions.
+  /// What becomes of slides without a file of regions.
   enum class Missing : std::uint8_t {
     refuse,  ///< an error that lists them
     empty,   ///< they have no region

@@ -21,7 +21,7 @@ namespace penstock {
 /// A slide whose stains can't be told, as it shows too little tissue or one colour alone, can't be read: it has one
 /// record, which is Error(unsupported). Slides without a record have no fit.
 struct SlideStain {
-  /// None: nothing is measured.
+  /// The method by which stains are measured; none: they are not.
   std::optional<StainMethod> method = {};
   /// How many squares at most: 1 to 4096. Each takes up to 48 KiB while the slide is opened.
   std::int32_t patches = 256;

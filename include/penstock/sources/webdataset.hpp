@@ -43,8 +43,8 @@ struct WebDatasetField {
 struct WebDataset {
   using Source = class WebDatasetSource;  ///< what it opens
   /// A shard; a folder, whose `*.tar` are the shards; or a pattern with `{a,b}`, `{000..012}`, `*`, `?` and `[a-z]`.
-  /// Braces keep the order in which they are written; what a folder or a wildcard finds is ordered as people count. Or a
-  /// list of stores that `penstock merge` wrote, "X.json".
+  /// Braces keep the order in which they are written; what a folder or a wildcard finds is ordered as people count. Or
+  /// a list of stores that `penstock merge` wrote, "X.json".
   std::string path;
   // What changes results.
   /// Empty: one field for each extension that more than half of the first 100 samples of the first shard have, named
@@ -73,7 +73,7 @@ class PENSTOCK_API WebDatasetReader {
   /// Error(unsupported) where the member is a link, or an array of another order or byte order; Error(io), with
   /// `FileAccess::read`, for a shard that has changed. With shard, key, and the offset of the member's data.
   void read(std::uint64_t index, SampleBuilder& out);
-  /// These are read next, in this order: fetches each one's beginning before its turn.
+  /// Told which samples are read next, in this order: fetches each one's beginning before its turn.
   void expect(std::span<const std::uint64_t> indices) noexcept;
 
  private:
@@ -108,7 +108,7 @@ class PENSTOCK_API WebDatasetSource {
   /// A reader for one thread.
   std::unique_ptr<WebDatasetReader> open_reader() const;
 
-  /// As errors and `plan()` name it.
+  /// The source's name in errors and `plan()`.
   std::string name() const { return "webdataset"; }
   /// The path or pattern that was given.
   std::string file() const;
@@ -117,7 +117,7 @@ class PENSTOCK_API WebDatasetSource {
   std::string key(std::uint64_t index) const;
   /// Hash of the shards' base names and sizes, of all keys, of where their members lie, and of `fields`.
   std::uint64_t identity() const noexcept;
-  /// Of the shards as they were opened.
+  /// Hash of each shard's `file_revision` as it was opened.
   std::uint64_t revision() const noexcept;
   /// The shards, for `shuffle({.blocks = true})`: after each, the number of samples up to there.
   std::vector<std::uint64_t> block_ends() const;

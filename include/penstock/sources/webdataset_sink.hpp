@@ -33,7 +33,7 @@ struct WebDatasetSinkOptions {
   // What changes results.
   /// What keys are made of.
   WebDatasetKeys keys = WebDatasetKeys::automatic;
-  /// Of the fields that shall not have the usual extension: for u8[?] jpg, png, webp, gif, bmp or tif where the bytes
+  /// Extensions of fields that shall not have the usual one: for u8[?] jpg, png, webp, gif, bmp or tif where the bytes
   /// begin like one, else bin; for i64[] cls; for any other npy. The field's name and a dot precede it, dots in the
   /// place of '/' and '_' in that of what isn't a letter of ASCII, a digit, '-' or '_': "mask.png", "box.npy"; but not
   /// of a u8[?] field "image" nor of an i64[] field "label". That is how WebDatasetSource finds the names again, in
@@ -86,7 +86,7 @@ class PENSTOCK_API WebDatasetSink {
   /// True when an earlier run has committed the item. @throws Error(state_mismatch | invalid_argument) when another
   /// sample stands in its place (where the number of samples is not known before: `put` does).
   bool has(const SinkItem& item);
-  /// False when `open` found nothing that an earlier run has committed.
+  /// True when `open` found something that an earlier run has committed.
   bool has_some() const;
   /// @throws Error(invalid_argument) for a key this shard has already, one longer than `max_key_bytes`, an item out of
   /// order, and when the store was finished before; Error(io) when the disk is full.
@@ -95,7 +95,7 @@ class PENSTOCK_API WebDatasetSink {
   void commit();
   /// @throws Error(invalid_argument) when fewer samples were put than `open` announced.
   void finish();
-  /// As errors name it.
+  /// The sink's name in errors.
   std::string name() const { return "webdataset"; }
 
   /// True when `open` found that an earlier run had finished.

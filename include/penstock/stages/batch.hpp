@@ -34,6 +34,10 @@ struct BatchOptions {
 /// Fields whose shape varies must say what becomes of that (`ragged`, `pad`) or be left out (`drop_fields`). Ends
 /// the per-sample part of a pipeline. A batch that is bounded by bytes, tokens or groups is complete with any number
 /// of rows, so `tail` is `keep` then.
+///
+///     from(images) | batch(64)                             // the last batch of an epoch may have fewer rows
+///     from(images) | batch(64, {.tail = Tail::drop})       // or is left out
+///     from(texts) | pad("text") | batch(512, {.tokens = "text", .max_tokens = 16'384})
 PENSTOCK_API Stage batch(std::uint64_t rows, BatchOptions options = {});
 
 }  // namespace penstock

@@ -64,15 +64,16 @@ PENSTOCK_API Stage draw_balanced(const BalancedOptions& options);
 namespace detail {
 PENSTOCK_API Stage draw_balanced_by(std::string field, BalancedOptions options);
 }
-/// The same with the labels that a field of the source holds, one whole number or boolean a record, as the source has
-/// them: after a `map` or `rename` that gives the field others it is refused. It stands directly after the source, or
-/// after take, skip, select, split and repeat, and goes by the labels of the positions that are left there:
+/// Draws records as with `BalancedOptions::labels`, by the labels that a field of the source holds, one whole number or
+/// boolean a record, as the source has them: after a `map` or `rename` that gives the field others it is refused. It
+/// stands directly after the source, or after take, skip, select, split and repeat, and goes by the labels of the
+/// positions that are left there:
 ///
 ///     from(Files{.root = "train"}) | split({.part = 0}) | draw_balanced("label")
 ///
 /// Labels are got as by `labels_of` when it joins a pipeline, which takes 8 bytes of memory a record meanwhile.
-/// @throws Error(invalid_argument) for `.labels`, which the field gives; where it joins a pipeline, as above, as
-/// `labels_of`, and for a stream.
+/// @throws Error(invalid_argument) for `.labels`, which the field gives; where it joins a pipeline, as with
+/// `BalancedOptions::labels`, as `labels_of`, and for a stream.
 template <class Name>
   requires std::convertible_to<Name, std::string> Stage draw_balanced(Name field, BalancedOptions options = {}) {
     return detail::draw_balanced_by(std::move(field), std::move(options));

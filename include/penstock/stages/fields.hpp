@@ -21,8 +21,8 @@ PENSTOCK_API Stage drop_fields(std::vector<std::string> names);
 /// `bucket`) stay. Moves no bytes, and image stages on either side of it still fold.
 /// @throws Error(schema_mismatch) where there is no field `from`, Error(invalid_argument) where there is one `to`.
 PENSTOCK_API Stage rename(std::string from, std::string to);
-/// The same. With it, an unqualified call beside `using namespace penstock` is ambiguous with the C library's
-/// `rename`, which renames files, instead of calling that.
+/// `rename` of a field by literals. With this overload, an unqualified call beside `using namespace penstock` is
+/// ambiguous with the C library's `rename`, which renames files, instead of calling that.
 inline Stage rename(const char* from, const char* to) { return rename(std::string(from), std::string(to)); }
 
 }  // namespace penstock

@@ -56,7 +56,8 @@ Stage filter(F, FilterOptions = {}) {
   return detail::make_filter(nullptr, {}, DType::u8, 0, {});
 }
 
-/// The same by one field, whose dtype and rank are checked when the stage joins a pipeline:
+/// Leaves out the samples for which `f` of one field is false. The field's dtype and rank are checked when the stage
+/// joins a pipeline:
 ///
 ///     filter("label", [](View<const std::int64_t, 0> label) { return label() != 0; })
 template <FieldPredicate F>

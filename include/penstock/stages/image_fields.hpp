@@ -61,7 +61,7 @@ class PENSTOCK_API ImageFields {
   };
   /// @throws Error(invalid_argument) for no field, or one that is named twice.
   ImageFields(std::initializer_list<Item> items) : ImageFields(std::vector<Item>(items)) {}
-  explicit ImageFields(const std::vector<Item>& items);  ///< the same
+  explicit ImageFields(const std::vector<Item>& items);  ///< fields by a vector. @throws as for a list
 
   /// How many fields there are.
   std::size_t size() const noexcept { return fields_.size(); }

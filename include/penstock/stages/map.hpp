@@ -60,7 +60,7 @@ Stage map(std::string field, F f, MapOptions options = {}) {
       detail::call_or(std::uint64_t{0}, PENSTOCK_MEMBER(version, "std::uint64_t version() const"), std::as_const(f));
   return detail::make_field_map(std::move(field), detail::field_map_model(std::move(f)), std::move(options));
 }
-/// The same with an object that takes fields of several dtypes or ranks; `options.shape` is left away.
+/// An object on one field that takes fields of several dtypes or ranks; `options.shape` is left away.
 template <TensorTransform F>
 Stage map(std::string field, F f, MapOptions options = {}) {
   options.version +=

@@ -88,12 +88,16 @@ PENSTOCK_API Report check_block_source(const MakeBlockSource& make, const BlockS
 
 }  // namespace detail
 
-/// Holds a source of blocks to what `BlockSource` promises: which blocks a record needs is always the same, a block is
-/// decoded into exactly its bytes and the same each time, by any thread; a record follows from its blocks alone,
-/// wherever they lie, and matches the schema; where a block is said to be rows (`rows_of`) it is, and a record reads
-/// its own alone; a record is the same without the blocks that it can do without (`can_do_without`). `make` gives a
-/// source over the same data each time. Threads are started; nothing is thrown, but for what `make` throws the first
-/// time.
+/// Holds a source of blocks to what `BlockSource` promises:
+///
+/// - which blocks a record needs is always the same;
+/// - a block is decoded into exactly its bytes, and the same each time, by any thread;
+/// - a record follows from its blocks alone, wherever they lie, and matches the schema;
+/// - where a block is said to be rows (`rows_of`) it is, and a record reads its own alone;
+/// - a record is the same without the blocks that it can do without (`can_do_without`).
+///
+/// `make` gives a source over the same data each time. Threads are started; nothing is thrown, but for what `make`
+/// throws the first time.
 template <class Make>
   requires BlockSource<std::invoke_result_t<Make&>> Report check_block_source(Make make,
                                                                               const BlockSourceOptions& options = {}) {

@@ -13,7 +13,7 @@ namespace penstock::testing {
 /// are noise, the same on every machine; keys are the index as 8 digits. Immutable; any thread.
 class PENSTOCK_API GeneratedRecords {
  public:
-  /// So many records.
+  /// A source of `count` records.
   explicit GeneratedRecords(std::uint64_t count) : count_(count) {}
   /// Number of records.
   std::uint64_t size() const noexcept { return count_; }
@@ -23,9 +23,9 @@ class PENSTOCK_API GeneratedRecords {
   void read(std::uint64_t index, SampleBuilder& out) const;
   /// @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
-  /// As errors name it.
+  /// The source's name in errors.
   std::string name() const { return "generated"; }
-  /// The same for any number of records.
+  /// Hash of what makes this data set: the same for any number of records.
   std::uint64_t identity() const noexcept { return 1; }
 
  private:

@@ -15,7 +15,7 @@ namespace penstock::testing {
 
 /// Settings of `check_image_encoder`.
 struct ImageEncoderOptions {
-  /// Of the images that it is tried on, whose pixels are generated; those that it does not take are left out.
+  /// Shapes of the images that it is tried on, whose pixels are generated; those that it does not take are left out.
   std::vector<ImageShape> images = {{1, 1, 3},
                                     {64, 48, 3},
                                     {71, 90, 1},

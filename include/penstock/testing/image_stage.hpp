@@ -18,7 +18,7 @@ namespace penstock::testing {
 
 /// Settings of `check_image_stage`.
 struct ImageStageOptions {
-  /// Of the images it is tried on, whose pixels are generated.
+  /// Shapes of the images that it is tried on, whose pixels are generated.
   std::vector<ImageShape> images = {{64, 48, 3}, {97, 131, 3}, {80, 80, 3}, {71, 90, 1}};
   std::uint64_t epochs = 2;  ///< at least 1: draws for each image and neighbour
   unsigned threads = 4;      ///< that draw and compose at once

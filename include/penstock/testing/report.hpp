@@ -21,10 +21,10 @@ struct Finding {
 ///     EXPECT_TRUE(report.passed()) << report.text();     // GoogleTest
 ///     if (!report.passed()) std::puts(report.text().c_str());
 ///
-/// Of one contract the first three findings are kept, the others counted. A value; immutable use from any thread.
+/// The first three findings of one contract are kept, the others counted. A value; immutable use from any thread.
 class PENSTOCK_API Report {
  public:
-  /// For suites.
+  /// What a suite found in `checks` checks. For suites.
   Report(std::vector<Finding> findings, std::uint64_t checks) : findings_(std::move(findings)), checks_(checks) {}
 
   /// True when nothing was found, and something was looked at.

@@ -44,7 +44,7 @@ template <class Make>
                                    inputs, options);
   }
 
-/// The same for any stage that makes one sample of one (`map` on a field, a decoder, an image stage), through
+/// Holds any stage that makes one sample of one (`map` on a field, a decoder, an image stage) to its promises, through
 /// pipelines: samples made one by one, in any order, by several threads and by loaders of one thread and several agree
 /// bit for bit and are as the pipeline's schema says. Loaders take part where all shapes are fixed and no record is
 /// bad.

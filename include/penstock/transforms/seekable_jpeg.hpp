@@ -16,9 +16,10 @@ struct SeekableOptions {
   /// MCUs (the blocks of 8 to 32 pixels that a JPEG is coded in) from a restart marker to the next. Fewer: crops decode
   /// faster, and files grow. Where a row of MCUs is no multiple of it, the divisor of the row nearest to it in ratio.
   std::int32_t every = 4;
-  /// As of JpegOptions: what declares more, or needs more coefficients than 3 bytes a pixel of these, is refused.
+  /// Pixels that an image may declare. One that declares more is refused, and so is one that needs more coefficients
+  /// than 3 bytes a pixel of these.
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
-  int max_scans = 64;  ///< as of JpegOptions
+  int max_scans = 64;  ///< scans that a progressive image may have, as `JpegOptions::max_scans`
 };
 
 /// Rewrites a JPEG so that a part of it can be decoded alone: what `decode_jpeg` does when a crop follows. The pictures
@@ -39,7 +40,8 @@ struct SeekableOptions {
 PENSTOCK_API std::vector<std::byte> seekable_jpeg(std::span<const std::byte> encoded,
                                                   const SeekableOptions& options = {});
 
-/// The same as a stage, to stand before `write(pipeline, sink)`. `field`: u8 [bytes] to u8 [bytes].
+/// Rewrites the JPEGs of a field, each as `seekable_jpeg` does, before `write(pipeline, sink)`. `field`: u8 [bytes] to
+/// u8 [bytes]. @throws Error(invalid_argument) for options below 1.
 PENSTOCK_API Stage seekable_jpeg(std::string field, const SeekableOptions& options = {});
 
 }  // namespace penstock

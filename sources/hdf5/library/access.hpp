@@ -40,7 +40,7 @@ struct FilterFacts {
 struct DatasetFacts {
   enum class Layout : std::uint8_t { contiguous, chunked, compact, virtual_parts };
 
-  /// Of a larger one nothing but its size is said.
+  /// Bytes of the largest element whose form is told; of a larger one only its size is.
   static constexpr std::uint64_t largest_element = std::uint64_t{256} << 20;
 
   std::size_t number = 0;                  ///< by which it is asked about
@@ -107,13 +107,13 @@ class Access {
  public:
   virtual ~Access() = default;
 
-  /// Of the open file, for reading; it stays the access's.
+  /// Descriptor of the open file, for reading; it stays the access's.
   virtual int descriptor() const noexcept = 0;
   /// All datasets, those without a dimension left out, in the order of their paths' bytes.
   virtual std::vector<ListedDataset> list() = 0;
   /// @throws Error(not_found) where there is none.
   virtual DatasetFacts dataset(const std::string& path) = 0;
-  /// Of a dataset's type; of a compound one, `member` names the column (parts joined by '.').
+  /// Facts of a dataset's elements; for a compound type, `member` names the column (parts joined by '.').
   /// @throws Error(not_found) for no such column, Error(unsupported) for a type without a field.
   virtual ElementFacts element(std::size_t dataset, const std::string& member) = 0;
   /// The chunk whose first element this is; none where it was never written. Reads the library's index and no data.

@@ -72,7 +72,7 @@ class DatasetPaths {
   std::set<std::pair<unsigned long, haddr_t>> seen_;  // groups, and datasets of several names
 };
 
-// None where it has none that the library tells.
+// Dimensions of a dataset; none where it has none that the library tells.
 std::vector<std::uint64_t> dims_of(hid_t dataset) {
   const Handle space = own_space(H5Dget_space(dataset));
   const int rank = space ? H5Sget_simple_extent_ndims(space.get()) : -1;

@@ -9,7 +9,7 @@ namespace penstock::hdf5 {
 /// Every dataset that has a dimension, in the order of their paths' bytes. Under the lock. @throws Error(corrupt).
 std::vector<ListedDataset> datasets_in(hid_t file);
 
-/// Of an open dataset and its type. Under the lock. @throws Error(corrupt).
+/// Facts of an open dataset and its type. Under the lock. @throws Error(corrupt).
 DatasetFacts facts_of(hid_t file, hid_t dataset, hid_t type);
 
 }  // namespace penstock::hdf5

@@ -9,7 +9,7 @@
 
 namespace penstock::hdf5 {
 
-/// By the library, in this process.
+/// Access by the library, in this process.
 class DirectAccess final : public Access {
  public:
   /// @throws Error(corrupt | io).

@@ -111,7 +111,7 @@ herr_t read_file(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::siz
 
 herr_t no_writing(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, const void*) { return -1; }
 
-// As the library's own driver does: whoever writes the file holds the other lock.
+// Locks as the library's own driver does: whoever writes the file holds the other lock.
 herr_t lock_file(H5FD_t* file, hbool_t) {
   const char* wanted = std::getenv("HDF5_USE_FILE_LOCKING");
   if (wanted != nullptr && (std::string_view(wanted) == "FALSE" || std::string_view(wanted) == "0")) return 0;

@@ -25,7 +25,7 @@ class WhereInstead {
   struct Piece {
     std::uint64_t offset = 0, bytes = 0;
   };
-  /// None when nothing, or more than one piece, was to be read.
+  /// The one piece that was to be read; none when it was nothing, or more than one.
   std::optional<Piece> piece() const noexcept { return pieces_ == 1 ? std::optional(piece_) : std::nullopt; }
 
   void note(std::uint64_t offset, std::uint64_t bytes) noexcept;

@@ -12,7 +12,7 @@
 namespace penstock::hdf5 {
 
 inline constexpr std::string_view source_name = "hdf5";
-/// Of the files of a store that is written as shards.
+/// Ending of the files of a store that is written as shards.
 inline constexpr std::string_view shard_extension = ".h5";
 /// The attribute of a file that names its dataset of keys.
 inline constexpr const char* keys_attribute = "penstock_keys";
@@ -27,7 +27,7 @@ inline Error system_error(int code, std::string_view doing, const std::string& f
   return penstock::system_error(source_name, code, doing, file);
 }
 
-/// The same for a failed write: says how much room was needed and how much there is.
+/// The Error for a failed write: says how much room was needed and how much there is.
 inline Error write_error(int code, std::string_view doing, const std::string& file, std::uint64_t bytes) {
   return penstock::write_error(source_name, code, doing, file, bytes);
 }

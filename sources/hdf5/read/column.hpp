@@ -19,7 +19,7 @@ class Column {
   /// @throws Error(unsupported | not_found) for what can't become a field.
   Column(const Dataset& dataset, const Hdf5Field& wanted, std::string name);
 
-  /// As it stands in the schema.
+  /// The field as it stands in the schema.
   const Field& field() const noexcept { return field_; }
   const std::string& member() const noexcept { return member_; }
   /// True where the stored bytes of a row are the field's value.
@@ -36,7 +36,7 @@ class Column {
   /// From a row as it is stored; not where `variable`. Gives a view where `stays` says that the row stays where it is,
   /// and the value stands there as it is.
   void give(std::span<const std::byte> row, bool stays, std::size_t slot, SampleBuilder& out) const;
-  /// By the library, from a dataset whose way is `rows`.
+  /// Reads a row by the library, from a dataset whose way is `rows`.
   void read(const Dataset& dataset, std::uint64_t row, bool verify_checksum, std::size_t slot,
             SampleBuilder& out) const;
 

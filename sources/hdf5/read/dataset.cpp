@@ -27,7 +27,7 @@ bool can_undo(std::span<const ChunkFilter> filters) {
   return first == filters.end() || std::all_of(first + 1, filters.end(), [](auto& f) { return f.takes_any_size(); });
 }
 
-// None where its parameters make no sense.
+// The filter with its parameters; none where they make no sense.
 std::optional<ChunkFilter> bit_shuffle(const FilterFacts& facts) {
   using Inner = ChunkFilter::Inner;
   const std::uint64_t element = facts.values[2], block = facts.values[3], packing = facts.values[4];

@@ -28,7 +28,7 @@ class Dataset {
   const File& file() const noexcept { return *file_; }
   const std::string& path() const noexcept { return path_; }
   Access& access() const noexcept { return file_->access(); }
-  /// By which the access knows it.
+  /// Number by which the access knows it.
   std::size_t number() const noexcept { return number_; }
   std::uint64_t rows() const noexcept { return dims_.front(); }
   /// All dimensions, rows first.
@@ -68,7 +68,8 @@ class Dataset {
 
   /// An error that says which dataset it is about.
   Error error(Errc code, const std::string& cause, std::optional<std::uint64_t> offset = {}) const;
-  /// The same of a chunk, by its first element, with its offset where that is known.
+  /// An error that says which chunk of the dataset it is about, by its first element, with its offset where that is
+  /// known.
   Error chunk_error(Errc code, const std::string& cause, std::span<const std::uint64_t> first,
                     std::optional<std::uint64_t> offset = {}) const;
   /// Stored bytes, without the library. @throws Error(io) as `error`, with the chunk of which `first` is the first

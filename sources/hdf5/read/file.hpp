@@ -26,7 +26,7 @@ class File {
   std::uint64_t bytes() const noexcept { return bytes_; }
   /// `file_revision` of it, then.
   std::uint64_t revision() const noexcept { return revision_; }
-  /// As it is now.
+  /// Size of the file as it is now.
   std::uint64_t bytes_now() const noexcept;
 
   /// Reads at an offset, without the library. @throws Error(io).

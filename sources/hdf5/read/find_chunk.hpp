@@ -20,7 +20,7 @@ std::optional<StoredChunk> find_chunk(const Dataset& dataset, std::span<const st
 class ChunkOffsets {
  public:
   explicit ChunkOffsets(const Dataset& dataset);
-  /// Of a row; none where it was never written. @throws as find_chunk.
+  /// Offset of the chunk that a row lies in; none where it was never written. @throws as find_chunk.
   std::optional<std::uint64_t> offset_of(const Dataset& dataset, std::uint64_t row) const;
 
  private:

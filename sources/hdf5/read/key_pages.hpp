@@ -20,7 +20,7 @@ class KeyPages {
   /// The last two stay, however large they are.
   explicit KeyPages(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  /// None where it is not here.
+  /// A page of keys; none where it is not here.
   Page find(std::uint64_t number);
   /// True where a page that is not here should be read whole: there is room, or keys are gone through in order.
   bool wants(std::uint64_t number);

@@ -26,7 +26,7 @@ class Keys {
   Keys(std::shared_ptr<const File> file, const Hdf5Field& where);
 
   const Dataset& dataset() const noexcept { return dataset_; }
-  /// As `field_name` has it.
+  /// Name of the keys, as `field_name` has it.
   const std::string& name() const noexcept { return name_; }
   /// How many pages they are read in.
   std::uint64_t pages() const noexcept { return dataset_.rows() / page_rows_ + (dataset_.rows() % page_rows_ != 0); }

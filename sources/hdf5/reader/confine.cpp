@@ -36,7 +36,8 @@ void limit(int resource, std::uint64_t to) {
 
 void confine(std::uint64_t memory_bytes, int socket) {
   close_others();
-  // A process group or a parent's death would go by threads that come and go; an open socket does not.
+  // This process has to end when the one that started it does, however that ends. PR_SET_PDEATHSIG would end it with
+  // the thread that started it, which may be gone long before; the socket stays open as long as the process.
   try {
     std::thread([socket] {
       pollfd state{socket, POLLRDHUP, 0};

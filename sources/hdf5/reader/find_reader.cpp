@@ -39,7 +39,7 @@ bool is_ours(const fs::path& path) {
   return ::stat(path.c_str(), &status) == 0 && (status.st_uid == 0 || status.st_uid == ::geteuid());
 }
 
-// Of the file this code is in: a shared library, or the program itself.
+// Folder of the file this code is in: a shared library, or the program itself.
 fs::path folder_of_this() {
   static const char here = 0;
   Dl_info info{};

@@ -97,9 +97,9 @@ class MessageParser {
 
  private:
   std::span<const std::byte> take(std::uint64_t bytes);
-  /// Of things of which each takes so many bytes at least.
+  /// A number of things, each of which takes at least `bytes_each` of what is left.
   std::uint64_t count(std::uint64_t bytes_each);
-  /// Not above `last`.
+  /// A choice that must not be above `last`.
   std::uint8_t choice(std::uint8_t last);
 
   std::span<const std::byte> left_;

@@ -40,7 +40,7 @@ std::string absolute(const std::string& path) {
   return failed ? path : whole.string();
 }
 
-// Those that the library's part has reasons for.
+// The error code that a number stands for; what the library's part has no reasons for is damage.
 Errc code_of(std::uint32_t number) {
   for (const Errc code : {Errc::io, Errc::not_found, Errc::unsupported, Errc::limit_exceeded})
     if (number == static_cast<std::uint32_t>(code)) return code;

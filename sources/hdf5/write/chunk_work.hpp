@@ -30,7 +30,7 @@ class ChunkWork {
   void give_up() noexcept { claimed_.store(true, std::memory_order_relaxed); }
   /// Somebody has: it is encoded, or has failed.
   bool done() const noexcept { return done_.load(std::memory_order_acquire); }
-  /// After somebody has claimed it.
+  /// Waits for the end, after somebody has claimed it.
   void wait() const noexcept { done_.wait(false, std::memory_order_acquire); }
 
   // Once it is done.

@@ -6,7 +6,7 @@
 
 namespace penstock::hdf5 {
 
-/// That of texts of any length. Under the lock.
+/// The type of texts of any length. Under the lock.
 Handle text_type();
 
 /// Gives an object an attribute that it hasn't got. Under the lock. Negative where the library failed.

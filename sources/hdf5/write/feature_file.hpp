@@ -50,7 +50,7 @@ class FeatureFile {
   Handle file_, features_, coords_;
 };
 
-/// Of a whole one. @throws Error(corrupt | io).
+/// Reads what is said in a file that is whole. @throws Error(corrupt | io).
 FeatureFacts read_feature_file(const std::string& file);
 
 }  // namespace penstock::hdf5

@@ -11,7 +11,7 @@ namespace penstock::hdf5 {
 class GlobalHeap {
  public:
   GlobalHeap();
-  /// As it was when `image()` had these bytes.
+  /// The heap as it was when `image()` had these bytes.
   GlobalHeap(std::vector<std::byte> image, std::uint32_t objects);
 
   bool empty() const noexcept { return objects_ == 0; }

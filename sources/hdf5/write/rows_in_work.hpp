@@ -28,7 +28,7 @@ class RowsInWork {
   /// Gives what is left, the rest of its chunks zeros.
   void end(ShardData& data);
 
-  /// For `RowsInWork::from_text` of the same datasets.
+  /// The rows as text, for `RowsInWork::from_text` of the same datasets.
   std::string text() const;
   /// @throws Error(corrupt), without a file.
   void from_text(std::string_view text);

@@ -58,7 +58,7 @@ class ShardData {
   /// All that was added is in the file.
   void flush();
   void sync() { file_.sync(); }
-  /// After `flush`.
+  /// Bytes of the data, after `flush`.
   std::uint64_t bytes() const noexcept { return file_.bytes(); }
   const std::vector<WrittenBlocks>& blocks() const noexcept { return blocks_; }
 

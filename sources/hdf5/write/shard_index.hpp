@@ -23,7 +23,7 @@ void write_index(const std::string& file, std::uint64_t data_end, const std::vec
 /// True for a file that `write_index` has finished, and that was not cut short since. @throws Error(io).
 bool is_indexed(const std::string& file);
 
-/// Of a finished one. @throws Error(io | corrupt).
+/// What `read_index` finds in a finished shard. @throws Error(io | corrupt).
 struct IndexedShard {
   std::string job;  ///< empty where this library has not written it
   std::uint64_t rows = 0;

@@ -36,7 +36,8 @@ struct StoredDataset {
 /// What a reference to a value of no fixed size takes.
 inline constexpr std::size_t reference_bytes = 16;
 
-/// Of `size` samples. @throws Error(invalid_argument) for options that can't work; Error(unsupported).
+/// Plans the datasets for `size` samples. @throws Error(invalid_argument) for options that can't work;
+/// Error(unsupported).
 std::vector<StoredDataset> plan_datasets(const Hdf5SinkOptions& options, const Schema& schema, std::uint64_t size);
 
 /// "x u8[96, 96, 3] 37 rows a chunk deflate 4; …": all that decides what is written.

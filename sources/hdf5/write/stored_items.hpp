@@ -15,7 +15,7 @@ namespace penstock::hdf5 {
 /// the store, as HDF5 files need not hold keys.
 class StoredItems {
  public:
-  /// Of a file that holds at least `count`, the rest of which is cut off. @throws Error(io | corrupt).
+  /// Opens a file that holds at least `count` items, the rest of which is cut off. @throws Error(io | corrupt).
   void open(const std::string& file, std::uint64_t count);
 
   std::uint64_t size() const noexcept { return there_.size(); }

@@ -29,7 +29,7 @@ struct WritingDriver::State {
 
 namespace {
 
-// Of the file that is being opened; the library has no better way to tell a driver.
+// The file that is being opened: the library has no better way to tell its driver.
 std::shared_ptr<WritingDriver::State>* opening = nullptr;
 
 // The library's part first, then ours.

@@ -16,7 +16,7 @@ inline std::string_view cache_key(std::uint64_t index, std::array<char, cache_ke
   return {buffer.data(), buffer.size()};
 }
 
-/// Nothing for a key that is none of these.
+/// The index that a key stands for; nothing for a key that is none of these.
 inline std::optional<std::uint64_t> cache_index(std::string_view key) noexcept {
   if (key.size() != cache_key_bytes) return std::nullopt;
   std::uint64_t index = 0;

@@ -280,7 +280,7 @@ void CacheStore::committed(std::span<const WaitingRecord> records) {
   complete_if_full();
 }
 
-// With all records it can be read as a data set, and says so, once.
+// A cache that has all records can be read as a data set, and says so, once.
 void CacheStore::complete_if_full() {
   if (complete_ || kept_.load(std::memory_order_relaxed) != records_) return;
   Manifest manifest = cache_manifest(key_);

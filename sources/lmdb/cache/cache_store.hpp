@@ -53,7 +53,7 @@ class CacheStore final : public penstock::RecordCache, public std::enable_shared
   void learn(std::uint64_t index) noexcept;
   /// A record turned out damaged: it is replaced when it is offered.
   void note_damage(std::uint64_t index) noexcept;
-  /// Those of this snapshot, where it seems to last.
+  /// Addresses in this snapshot, where it seems to last.
   std::shared_ptr<ValueAddresses> addresses(std::size_t snapshot);
 
  private:

@@ -22,7 +22,7 @@ namespace {
 // A commit waits for the disk, so it should have something to write; but not so long that a kill loses much.
 constexpr std::size_t max_waiting_bytes = 8u << 20;
 constexpr std::chrono::milliseconds enough_time{200};
-// Of one transaction: what is lost where one fails.
+// Bounds of one transaction: what is lost where one fails.
 constexpr std::size_t transaction_bytes = 32u << 20;
 constexpr std::size_t transaction_records = 4096;
 
@@ -110,7 +110,7 @@ void CacheWriter::run() noexcept {
   }
 }
 
-// In the order of their keys, which is that of the tree's pages.
+// Writes records in the order of their keys, which is that of the tree's pages.
 void CacheWriter::write(std::vector<WaitingRecord> records) noexcept {
   std::ranges::sort(records, {}, &WaitingRecord::index);
   for (std::span<WaitingRecord> left(records); !left.empty();) {

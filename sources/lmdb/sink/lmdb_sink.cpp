@@ -51,7 +51,7 @@ bool updatable(const Manifest& there, const Manifest& wanted) {
          std::ranges::equal(there.schema, wanted.schema, same_values);
 }
 
-// Before the job, in the manifest of a store that is being updated.
+// What stands before the job, in the manifest of a store that is being updated.
 constexpr std::string_view update_prefix = "update, ";
 
 }  // namespace
@@ -198,7 +198,7 @@ class LmdbSink::Impl {
     return number_;
   }
 
-  // The same job goes on with it from now on.
+  // Marks the store as unfinished, so that from now on only a run of this job goes on with it.
   void mark_unfinished() {
     if (raw()) {
       replace_text(files_.unfinished, to_json(wanted_), true, lmdb::source_name);

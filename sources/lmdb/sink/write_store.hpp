@@ -35,7 +35,7 @@ class WriteStore {
   std::optional<std::string> get(std::string_view key);
   /// A key's value where it lies, until the next call.
   std::optional<std::span<const std::byte>> view(std::string_view key);
-  /// Of a key that is there. May commit what was put before.
+  /// Removes a key that is there. May commit what was put before.
   void erase(std::string_view key);
   /// The keys for which `wanted` is true, in order.
   std::vector<std::string> keys_where(const std::function<bool(std::string_view)>& wanted);
@@ -45,14 +45,14 @@ class WriteStore {
   /// Room of `bytes` for a new key's value, to be filled before the next call. May commit what was put before.
   /// @throws Error(invalid_argument) for a key that is there already or is too long, Error(limit_exceeded), Error(io).
   std::span<std::byte> reserve(std::string_view key, std::size_t bytes);
-  /// The same from a value that is there.
+  /// Puts a new key's value, as `reserve` and a copy do.
   void put(std::string_view key, std::span<const std::byte> value);
   /// Puts a value in a transaction of its own, whether the key is there or not.
   void replace(std::string_view key, std::string_view value);
   void commit();
   /// Everything committed so far reaches the disk.
   void sync();
-  /// The same, and from now on every commit does.
+  /// Everything committed so far reaches the disk, and from now on every commit does.
   void sync_from_now_on();
 
  private:

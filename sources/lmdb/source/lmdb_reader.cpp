@@ -72,7 +72,7 @@ class LmdbReader::OfStore {
   }
 
  private:
-  // Of this transaction: what it found stays where it is until it ends.
+  // Finds a value in the reader's transaction; it stays where it is until that ends.
   MDB_val find(std::uint64_t index) {
     store_->environment->require_usable();
     MDB_val value{};

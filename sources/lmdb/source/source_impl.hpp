@@ -22,9 +22,9 @@ namespace penstock {
 /// advice.
 class LmdbSource::Impl {
  public:
-  /// Of one store.
+  /// Opens one store.
   static std::shared_ptr<const Impl> open(Lmdb options);
-  /// Of all its records, the values of a scalar field of whole numbers.
+  /// Appends the values that a scalar field of whole numbers has in each of the store's records.
   void append_labels(std::size_t slot, std::vector<std::int64_t>& labels) const;
 
   Lmdb options;

@@ -23,7 +23,7 @@ class LmdbSource::Stores {
   const Impl& first() const noexcept { return *all_.front(); }
   const std::vector<std::shared_ptr<const Impl>>& all() const noexcept { return all_; }
   bool single() const noexcept { return all_.size() == 1; }
-  /// Of all together.
+  /// Number of records of all stores together.
   std::uint64_t size() const noexcept { return ends_.back(); }
   /// The first record of a store.
   std::uint64_t begin(std::size_t store) const noexcept { return store == 0 ? 0 : ends_[store - 1]; }
@@ -31,7 +31,7 @@ class LmdbSource::Stores {
   std::size_t store_of(std::uint64_t index) const noexcept;
   /// What their fields are: those of each, with names of classes that are the same in all.
   const Schema& schema() const noexcept { return first().schema; }
-  /// As it was given: the list, or the first store's file.
+  /// The list as it was given, or the first store's file.
   std::string file() const { return list_.empty() ? first().environment->file() : list_; }
 
  private:

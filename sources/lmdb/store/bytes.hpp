@@ -8,7 +8,7 @@
 
 namespace penstock::lmdb {
 
-/// For LMDB to read: its interface has no const.
+/// Text for LMDB to read: its interface has no const.
 inline MDB_val value_of(std::string_view text) noexcept { return {text.size(), const_cast<char*>(text.data())}; }
 inline std::string_view text_of(const MDB_val& value) noexcept {
   return {static_cast<const char*>(value.mv_data), value.mv_size};

@@ -14,7 +14,7 @@ inline constexpr std::string_view source_name = "lmdb";
 /// What LMDB, or the system below it, reported while `doing` ("opening the store"), as an Error with file.
 Error error_of(int code, std::string_view doing, std::string_view file);
 
-/// The same for a failed write: says how much room was needed and how much there is.
+/// The Error for a failed write: says how much room was needed and how much there is.
 Error write_error(int code, std::string_view doing, const std::string& file, std::size_t bytes);
 
 /// Throws unless `code` is success.

@@ -15,9 +15,9 @@ struct StoreFiles {
   bool single_file = false;  ///< `path` is the data file itself
 };
 
-/// Of a store that is there, of either layout. @throws Error(not_found | io).
+/// Files of a store that is there, of either layout. @throws Error(not_found | io).
 StoreFiles find_store(const std::string& path);
-/// Of one to be written.
+/// Files of a store that is to be written.
 StoreFiles place_store(const std::string& path, bool single_file);
 
 struct FileId {
@@ -28,7 +28,7 @@ struct FileFacts {
   FileId id;
   std::uint64_t bytes = 0;
 };
-/// Nothing where there is no such file. @throws Error(io).
+/// What tells one file from others; nothing where there is no such file. @throws Error(io).
 std::optional<FileFacts> facts_of(const std::string& file);
 
 /// What LMDB writes first: a data file that is shorter was left by a process that was killed at that, and holds

@@ -19,8 +19,8 @@ using KeyBuffer = std::array<char, 24>;
 /// The keys of a store in their order: record number → key. Immutable.
 class KeyIndex {
  public:
-  /// Of all keys but the manifest's, as `txn` sees them. @throws Error(corrupt) for a number of records that the file
-  /// can't hold, or doesn't.
+  /// Index of all keys but the manifest's, as `txn` sees them. @throws Error(corrupt) for a number of records that the
+  /// file can't hold, or doesn't.
   static KeyIndex of(MDB_txn* txn, const Environment& environment);
   /// The numbers below `count`, in 8 bytes, big-endian; whether a store has them or not.
   static KeyIndex of_numbers(std::uint64_t count) noexcept {

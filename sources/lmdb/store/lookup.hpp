@@ -21,7 +21,7 @@ class Lookup {
   /// A code beside LMDB's own: the value lies outside of the file.
   static constexpr int outside = -1;
 
-  /// Both must outlive this.
+  /// `keys` and `addresses` must outlive this.
   Lookup(std::shared_ptr<Environment> environment, const KeyIndex& keys, ValueAddresses& addresses)
       : txn_(std::move(environment)), keys_(keys), addresses_(addresses) {}
 
@@ -45,7 +45,7 @@ class Lookup {
     return 0;
   }
   std::uint64_t records() const noexcept { return keys_.size(); }
-  /// Those that are found next.
+  /// Has the processor fetch what `find` looks at for these records.
   void prefetch(std::span<const std::uint64_t> indices) const noexcept {
     for (const std::uint64_t index : indices)
       if (index < keys_.size()) addresses_.prefetch(index);

@@ -34,7 +34,7 @@ void store(std::byte* to, T value) noexcept {
 
 std::size_t align(std::size_t offset) noexcept { return (offset + alignment - 1) / alignment * alignment; }
 
-// Of everything but the checksum itself, and of the key, so that a record under another's key is noticed.
+// Takes in everything but the checksum itself, and the key too, so that a record under another's key is noticed.
 std::uint64_t checksum(std::span<const std::byte> record, std::string_view key) noexcept {
   const std::uint64_t seed = hash_bytes(key, load<std::uint64_t>(record.data()));
   return XXH3_64bits_withSeed(record.data() + bytes_at, record.size() - bytes_at, seed);

@@ -15,7 +15,7 @@ namespace penstock::lmdb {
 /// thread.
 class ValueAddresses {
  public:
-  /// Of the snapshot with this number (`mdb_txn_id`). Without memory for them, none is ever known.
+  /// Addresses in the snapshot with this number (`mdb_txn_id`). Without memory for them, none is ever known.
   ValueAddresses(std::uint64_t records, std::size_t snapshot) noexcept
       : addresses_(static_cast<Address*>(std::calloc(records, sizeof(Address)))), snapshot_(snapshot) {}
 
@@ -47,7 +47,7 @@ class ValueAddresses {
   struct Free {
     void operator()(Address* addresses) const noexcept { std::free(addresses); }
   };
-  // From calloc, whose pages cost nothing until they are written to.
+  // Memory is calloc's, whose pages cost nothing until they are written to.
   std::unique_ptr<Address, Free> addresses_;
   std::size_t snapshot_;
 };

@@ -16,7 +16,7 @@ class ValuesAhead {
   static constexpr std::size_t most = 16;
 
   void forget() noexcept { next_ = count_ = 0; }
-  /// At most `most` between two calls of `forget`.
+  /// Adds a value; at most `most` between two calls of `forget`.
   void add(std::uint64_t index, const MDB_val& value) noexcept { values_[count_++] = {index, value}; }
   /// The next one's value, if it is this record's; the one after it is fetched then.
   bool take(std::uint64_t index, MDB_val& value) noexcept {

@@ -22,7 +22,7 @@ class WritersLock {
   /// Empties a data file that holds nothing. @throws LockedElsewhere, Error(io | not_found).
   explicit WritersLock(const StoreFiles& files);
 
-  /// As it was found: there was no data file, or nothing in it.
+  /// True where there was no data file when it was taken, or nothing in it.
   bool found_nothing() const noexcept { return found_nothing_; }
 
  private:

@@ -65,7 +65,7 @@ class EntryReader {
     for (std::string& one : texts) one = text();
     return texts;
   }
-  /// So many of them.
+  /// Reads `size` bytes.
   std::string bytes(std::uint64_t size) {
     const char* const at = take(size);
     return {at, static_cast<std::size_t>(size)};

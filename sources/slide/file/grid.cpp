@@ -112,7 +112,7 @@ Grid Grid::get(EntryReader& from) {
   return grid;
 }
 
-// Of the places before `number`, which counts all of them.
+// How many of the places before `number`, which counts all of them, are kept.
 std::uint64_t Grid::kept_before(std::uint64_t number) const noexcept {
   if (kept_.empty()) return number;
   if (number == columns_ * rows_) return kept_size_;

@@ -27,7 +27,7 @@ class Grid {
   Grid() = default;
   Grid(std::int64_t width, std::int64_t height, std::int64_t size, std::int64_t stride, SlideEdges edges,
        SlideOrder order);
-  /// Of one place, whatever is there.
+  /// A grid of one place, whatever is there.
   static Grid of_one();
   /// A pixel of the image at which a place begins.
   struct Listed {
@@ -55,11 +55,11 @@ class Grid {
   std::span<const std::uint64_t> kept() const noexcept { return kept_; }
   /// `number` is below size(). Of a list: its pixels of the image.
   GridPlace place(std::uint64_t number) const noexcept;
-  /// The same of all places, those that are left out too: `number` is below columns() * rows().
+  /// A place by its number among all, those included that are left out: `number` is below columns() * rows().
   GridPlace place_of_all(std::uint64_t number) const noexcept;
   /// The number of a place among all.
   std::uint64_t number_of_all(const GridPlace& place) const noexcept;
-  /// The same places in another order, and where `numbers` is not null, for each of them its number in this one.
+  /// A grid of these places in another order, and where `numbers` is not null, for each of them its number in this one.
   Grid in_order(SlideOrder order, std::vector<std::uint64_t>* numbers) const;
   SlideOrder order() const noexcept { return order_; }
   bool keeps(std::uint64_t number) const noexcept {

@@ -15,7 +15,7 @@ class PackedNumbers {
   /// `count` numbers of `bits` bits each, 1 to 8; all are 0.
   PackedNumbers(std::size_t count, unsigned bits) : bits_(bits), words_((count * bits + word - 1) / word + 1) {}
 
-  /// As `words` has them; `holds` tells whether it can be so.
+  /// Numbers as `words` has them; `holds` tells whether they can be so.
   PackedNumbers(unsigned bits, std::vector<std::uint64_t> words) : bits_(bits), words_(std::move(words)) {}
 
   unsigned bits() const noexcept { return bits_; }

@@ -19,7 +19,7 @@ struct Scale {
   /// Where a pixel of the image is at level 0: the nearest pixel.
   std::int64_t x_at_level_0(std::int64_t x) const noexcept { return scaled(x, width0, width); }
   std::int64_t y_at_level_0(std::int64_t y) const noexcept { return scaled(y, height0, height); }
-  /// And where a pixel of level 0 is in the image.
+  /// Where a pixel of level 0 is in the image.
   std::int64_t x_in_image(std::int64_t x) const noexcept { return scaled(x, width, width0); }
   std::int64_t y_in_image(std::int64_t y) const noexcept { return scaled(y, height, height0); }
 

@@ -122,7 +122,7 @@ Level read_size(const File& file, TIFF* tiff) {
   return level;
 }
 
-// Of the directory that libtiff stands at.
+// The level in the directory that libtiff stands at.
 Level read_level(const File& file, TIFF* tiff) {
   check_form(tiff, file.path);
   Level level = read_size(file, tiff);

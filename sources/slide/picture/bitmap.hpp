@@ -35,7 +35,7 @@ class Bitmap {
   void set(std::int32_t x, std::int32_t y, Rgb colour) noexcept {
     if (has(x, y)) std::copy(colour.begin(), colour.end(), at(x, y));
   }
-  /// So many of 100 parts become that colour.
+  /// Gives a pixel `parts` hundredths of a colour.
   void blend(std::int32_t x, std::int32_t y, Rgb colour, int parts) noexcept {
     if (!has(x, y)) return;
     std::uint8_t* const pixel = at(x, y);

@@ -18,7 +18,7 @@ std::string with_separators(std::uint64_t number) {
 }
 std::string with_separators(std::int64_t number) { return with_separators(static_cast<std::uint64_t>(number)); }
 
-// In so many digits at most.
+// A number in at most so many digits.
 std::string in_digits(double value, int digits) {
   std::array<char, 32> text{};
   const auto written = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, digits);

@@ -8,7 +8,7 @@ namespace penstock::slide {
 
 namespace {
 
-// From ' ' to '~', 16 characters side by side.
+// Characters from ' ' to '~', 16 side by side.
 // clang-format off
 constexpr std::array<std::string_view, 42> drawn{
     "..... ..#.. .#.#. .#.#. ..#.. ##..# .##.. ..#.. ...#. .#... ..... ..... ..... ..... ..... ....#",

@@ -36,7 +36,7 @@ class Overview {
   double length(std::int32_t pixels) const noexcept { return pixels * across_.scale; }
   /// Pixels of level 0 from one pixel of the picture to the next.
   double step() const noexcept { return step_; }
-  /// For each pixel of the picture the mask's byte at its centre.
+  /// The mask's byte at the centre of each pixel of the picture.
   std::vector<std::uint8_t> seen_through(std::span<const std::uint8_t> mask, const MaskGrid& grid) const;
 
  private:

@@ -39,7 +39,7 @@ std::uint64_t number(std::span<const std::byte> from, std::size_t at, std::size_
   return number_of(from.subspan(at, bytes), true);
 }
 
-// In a JP2 file the codestream is the box jp2c.
+// Finds the codestream: in a JP2 file it is the box jp2c.
 std::span<const std::byte> find_codestream(std::span<const std::byte> encoded) {
   constexpr std::uint64_t signature = 0x6A502020, codestream = 0x6A703263;  // "jP  ", "jp2c"
   if (encoded.size() < 12 || number(encoded, 4, 4) != signature) return encoded;

@@ -25,7 +25,7 @@ struct LevelReaders {
   OpenSlideSlides regions;
 };
 
-/// Of one record.
+/// Pixels of one record, from its slide's level.
 class LevelPixels {
  public:
   /// `all`: what the record's whole image is made of, inside the level. `blocks`: the decoded tiles that it touches,

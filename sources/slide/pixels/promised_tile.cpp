@@ -113,7 +113,7 @@ void PromisedTile::resample(const LevelPixels& level, const SlideBox& there, boo
                        static_cast<std::int32_t>(there.y + row));
   };
   const std::int64_t step = slide_->level.tile_height != 0 ? slide_->level.tile_height : 256;
-  // Of a triangle on both sides of its centre; at the edges it is cut.
+  // A triangle has as many taps on both sides of its centre; at the edges it is cut.
   const std::int64_t taps = 2 * (slide_->level.height / slide_->scale.height + 1) + 2;
   Strip strip(needed, step, taps, scratch);
   const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(there.width) * 3;

@@ -29,7 +29,7 @@ class PromisedTile final : public PromisedImage {
 
   ImageShape shape() const override;
   Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) override;
-  /// Of one whole JPEG tile of the file that lies inside the slide.
+  /// The stored JPEG where the record is one whole JPEG tile of the file that lies inside the slide; else empty.
   std::span<const std::byte> stored_jpeg(Scratch& scratch) override;
 
  private:

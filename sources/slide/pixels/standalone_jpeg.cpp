@@ -42,7 +42,7 @@ class Segments {
 
  private:
   bool stop(bool good) {
-    // Of a stream that has nothing but tables, what ends it may be cut off.
+    // Where a stream has nothing but tables, what ends it may be cut off.
     good_ = good || (good_ && at_ + 4 > stream_.size());
     return false;
   }

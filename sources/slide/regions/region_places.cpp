@@ -16,7 +16,7 @@ namespace {
 using Bits = RegionBits;
 
 void check_shape(const RegionPicture& picture, const MaskGrid& grid) {
-  // The same shape, but for a pixel that rounding adds or takes.
+  // Both must have one shape, but for a pixel that rounding adds or takes.
   const auto wide = static_cast<double>(picture.width), high = static_cast<double>(picture.height);
   const auto width = static_cast<double>(grid.level_width), height = static_cast<double>(grid.level_height);
   if (std::abs(wide * height / width - high) <= 1 || std::abs(high * width / height - wide) <= 1) return;

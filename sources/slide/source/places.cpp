@@ -49,7 +49,8 @@ void Opening::lay_grid(SlideFile& slide) const {
   slide.places = slide.grid.size();
 }
 
-// Of a slide without records, too: classes have the same numbers whoever opens which slides, and whichever can be read.
+// Reads the classes of a slide without records, too: they have the same numbers whoever opens which slides, and
+// whichever can be read.
 void Opening::take_classes(SlideFile& slide) const {
   if (slide.region_file.empty() || !slide.choice.classes.empty()) return;
   try {

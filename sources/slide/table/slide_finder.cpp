@@ -26,7 +26,7 @@ struct FileFacts {
   std::uint64_t bytes;
 };
 
-// None: there is no such file.
+// What tells one file from others; none: there is no such file.
 std::optional<FileFacts> facts_of(const std::string& path) {
   struct ::stat facts {};
   if (::stat(path.c_str(), &facts) != 0) return std::nullopt;

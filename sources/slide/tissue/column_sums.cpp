@@ -3,7 +3,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tissue/column_sums.cpp"
 #include <hwy/foreach_target.h>
-// After foreach_target.h, which includes this file once per target.
+// Must follow foreach_target.h, which includes this file once per target.
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();

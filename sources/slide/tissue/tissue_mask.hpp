@@ -41,7 +41,7 @@ int otsu_threshold(std::span<const std::uint64_t, 256> histogram) noexcept;
 class TissueCounts {
  public:
   explicit TissueCounts(const TissueMask& mask);
-  /// Of pixels [left, right) x [top, bottom).
+  /// Pixels of tissue in [left, right) x [top, bottom).
   std::uint64_t in(std::int32_t left, std::int32_t top, std::int32_t right, std::int32_t bottom) const noexcept;
 
  private:

@@ -41,7 +41,7 @@ void draw_nucleus(const Nucleus& nucleus, const PixelBox& box, const std::int16_
   // One half axis is 1024 units long.
   const std::int32_t along_x = nucleus.along.x / nucleus.long_q4, along_y = nucleus.along.y / nucleus.long_q4;
   const std::int32_t across_x = -nucleus.along.y / nucleus.short_q4, across_y = nucleus.along.x / nucleus.short_q4;
-  // Of a soft edge, so wide for nuclei of any size.
+  // Makes the soft edge equally wide for nuclei of any size.
   const std::int32_t steep = std::min(nucleus.long_q4, nucleus.short_q4);
   for (std::int32_t y = top; y <= bottom; ++y) {
     const auto row = static_cast<std::size_t>(y - box.y) * static_cast<std::size_t>(box.width);

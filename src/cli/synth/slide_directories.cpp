@@ -10,7 +10,7 @@ namespace {
 
 bool is_jpeg(const SlideWish& wish) { return wish.tile.compression == TileCompression::jpeg; }
 
-// As the software of Aperio's scanners describes images.
+// The words with which the software of Aperio's scanners describes images.
 std::string aperio_description(const SlideWish& wish, const std::vector<DrawnLevel>& levels, std::size_t level) {
   const DrawnLevel& first = levels.front();
   std::string text = fmt::format("Aperio Image Library penstock-synth\r\n{}x{} [0,0 {}x{}] ({}x{})", first.width,

@@ -57,7 +57,7 @@ class TiffDirectory {
   void set_text(TiffTag tag, std::string_view text);
   void set_bytes(TiffTag tag, std::span<const std::byte> bytes);
 
-  /// With all that lies outside of its entries; a multiple of 8.
+  /// Bytes of the directory, with all that lies outside of its entries; a multiple of 8.
   std::uint64_t bytes(const TiffForm& form) const noexcept;
   /// As it stands in the file at offset `at`, a multiple of 8; `next` is the offset of the one after it, or 0.
   std::vector<std::byte> written(const TiffForm& form, std::uint64_t at, std::uint64_t next) const;

@@ -24,20 +24,20 @@ inline std::uint32_t hash_of(std::uint32_t seed, std::int32_t x, std::int32_t y)
   return h ^ (h >> 15);
 }
 
-/// From -256 to 255 at a point of the noise's lattice.
+/// Noise at a point of its lattice, -256 to 255.
 inline std::int32_t lattice_noise(std::uint32_t seed, std::int32_t x, std::int32_t y) noexcept {
   return static_cast<std::int32_t>(hash_of(seed, x, y) & 511) - 256;
 }
 
-/// The same at any pixel: points of the lattice stand 2^pitch_bits pixels apart (at most 2^10), and between them lies
-/// what is between.
+/// Noise at any pixel, -256 to 255: points of the lattice stand 2^pitch_bits pixels apart (at most 2^10), and between
+/// them lies what is between.
 std::int32_t noise_at(std::uint32_t seed, unsigned pitch_bits, std::int32_t x, std::int32_t y) noexcept;
 
 /// A direction of length 16384.
 struct Direction {
   std::int32_t x = 16384, y = 0;
 };
-/// Of 1024 that a circle has, counted on around it.
+/// One of the 1024 directions of a circle; larger numbers go around it again.
 Direction direction_of(std::uint32_t number) noexcept;
 
 /// Values at the points of a lattice, 2^pitch_bits pixels apart, and between them what lies between. The points are the

@@ -44,7 +44,7 @@ class TissuePlan {
   TissuePlan(TissueKind kind, std::uint64_t seed, std::int32_t width, std::int32_t height) noexcept;
 
   TissueKind kind() const noexcept { return kind_; }
-  /// Of another kind of noise, for what is drawn on top.
+  /// Seed of another kind of noise, for what is drawn on top.
   std::uint32_t seed(std::uint32_t number) const noexcept { return noise_seed(seed_, number); }
 
   /// How far inside the piece of tissue a place lies, about; negative on the glass.

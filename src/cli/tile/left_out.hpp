@@ -47,7 +47,7 @@ class LeftOut {
   bool has(std::string_view key) const;
   /// Forgets them, so that they are asked for again. The file keeps them until `replace`.
   void ask_again();
-  /// Nothing happens for one that is there.
+  /// Adds a tile. Nothing happens for one that is there.
   void add(LeftOutTile tile);
   /// The tile could be read after all: its slide is left out no more, if it was.
   void remove(std::string_view key);

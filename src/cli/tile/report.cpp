@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::int32_t thumbnail_side = 512;
 // Pixels that are decoded in some tenths of a second.
 constexpr std::int64_t soon_decoded = 32'000'000;
-// Of a slide, in the page, and in its own file; the list of all is a file, too.
+// Slides that are listed in the page, and in their own file.
 constexpr std::size_t most_listed = 20, most_kept = 10'000;
 
 bool soon_drawn(const SlideInfo& slide) {

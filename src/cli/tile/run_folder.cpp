@@ -40,7 +40,7 @@ bool counts(std::string_view setting) { return std::ranges::find(without_effect,
 
 std::string hex(std::uint64_t number) { return fmt::format("{:016x}", number); }
 
-// Nothing where it can't be asked.
+// What tells a file's state; nothing where it can't be asked.
 Json stamp_of(const std::string& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) return nullptr;
@@ -217,7 +217,7 @@ std::string JobInputs::hash() const {
 
 namespace {
 
-// So that a store and its folder can be moved together.
+// The store's path relative to the folder, so that both can be moved together.
 std::string as_seen_from(const std::string& folder, const std::string& store) {
   if (store.empty()) return {};
   const auto whole = [](std::string path) {
@@ -295,7 +295,7 @@ std::string RunFolder::other_thing() const {
   std::string first;
   for (fs::directory_iterator entry(folder_, failed), end; !failed && entry != end; entry.increment(failed)) {
     const std::string name = entry->path().filename().string();
-    // Of these two the lock decides, where another process has begun meanwhile.
+    // Where another process has begun meanwhile, the lock decides about these two.
     const bool own = name.starts_with(".lock") || name.starts_with("run.json");
     if (!own && (first.empty() || name < first)) first = name;
   }

@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view option_name = "--settings";
 constexpr std::string_view slides_key = "slides";
 
-// Of `--settings FILE` and `--settings=FILE`; the last one counts.
+// The file of `--settings FILE` and `--settings=FILE`; the last one counts.
 std::optional<std::string> settings_file_in(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == option_name && i != 0) return words[i - 1];

@@ -152,7 +152,7 @@ void keep_report(const TileFlags& flags, const SlideSource& source, const RunFol
   if (result.finished) folder.end(inputs, to_json(result));
 }
 
-// Before anything is written.
+// Called before anything is written.
 void check_left_out(const TileFlags& flags, const NewStore& store, const LeftOut& left_out) {
   if (left_out.tiles().empty()) return;
   if (flags.retry && store.to.form != StoreForm::lmdb)

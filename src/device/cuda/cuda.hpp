@@ -25,7 +25,7 @@ std::shared_ptr<DeviceModel> open_cuda(int index);
 /// build without CUDA.
 void make_pixels_on_gpu(const PixelWork& work, StreamRef stream);
 
-/// The same for the kernel that resamples.
+/// Enqueues the kernel that resamples on a GPU's stream. Does not wait. @throws as `make_pixels_on_gpu`.
 void resample_on_gpu(const ResampleWork& work, StreamRef stream);
 
 }  // namespace penstock::detail

@@ -14,7 +14,7 @@ void open_cuda_context(int index);
 int enter_cuda(int index);
 void leave_cuda(int before) noexcept;
 
-/// For the time of a block.
+/// Makes a device current for the time of a block.
 class CudaScope {
  public:
   explicit CudaScope(int index) : before_(enter_cuda(index)) {}

@@ -59,7 +59,7 @@ CudaDeviceMemory::~CudaDeviceMemory() {
   }
 }
 
-// With the device current.
+// Takes memory; the device must be current.
 void* CudaDeviceMemory::take(std::size_t bytes) {
   void* data = nullptr;
   if (pool_ == nullptr) {
@@ -78,7 +78,7 @@ void* CudaDeviceMemory::take(std::size_t bytes) {
   throw Error(error);
 }
 
-// With the device current.
+// Gives memory back; the device must be current.
 void CudaDeviceMemory::give_back(void* data) noexcept {
   if (pool_ == nullptr) {
     forget_cuda(cudaFree(data));

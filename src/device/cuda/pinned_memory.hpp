@@ -12,7 +12,7 @@ namespace penstock::detail {
 /// GPU's. Any thread.
 class CudaPinnedMemory final : public MemoryResource {
  public:
-  /// For GPU `index`; others read it as well.
+  /// Memory for GPU `index`; others read it as well.
   explicit CudaPinnedMemory(int index);
 
   /// `align`: at most 4096. @throws CannotPin; Error(out_of_memory | device).

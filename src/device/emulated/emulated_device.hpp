@@ -66,7 +66,7 @@ class EmulatedDevice final : public DeviceModel {
   std::uint64_t calls() const;
   /// Bytes of this kind in use.
   std::size_t used(MemoryKind kind) const noexcept;
-  /// Of `checked`: each a sentence. Waits for an event that was never recorded are among them.
+  /// What `checked` has found, a sentence each. Waits for an event that was never recorded are among them.
   std::vector<std::string> findings() const;
 
  private:

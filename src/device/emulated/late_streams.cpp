@@ -45,7 +45,7 @@ class LateStreams final : public EmulatedStreams {
   }
 
  private:
-  // Ends: what a stream waits for was enqueued earlier than the wait.
+  // Steps come to an end, although one may ask for others: what a stream waits for was enqueued before the wait.
   void run_to(const Record& record) {
     while (record.reached.load(std::memory_order_relaxed) == 0) step(record.stream);
   }

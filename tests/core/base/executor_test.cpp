@@ -87,7 +87,7 @@ TEST_CASE("runners that give way are counted, and so is what they have made") {
     CHECK(first.next());
     CHECK(second.next());
   }
-  // Neither is asked any more. Both fill their rings, and get a runner again where there is room.
+  // Nobody asks either of the two any more. Both fill their rings, and get a runner again where there is room.
   for (int i = 0; i < 5; ++i)
     for (const auto& [loader, source] : {std::pair{&first, &a}, std::pair{&second, &b}}) {
       std::uint64_t reads = 0;

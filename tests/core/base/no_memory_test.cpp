@@ -9,7 +9,7 @@
 using namespace help;
 
 namespace {
-// Of this thread, in this round: oneTBB's threads outlive the loader for which they ran out.
+// Failures that belong to this thread, in this round: oneTBB's threads outlive the loader for which they ran out.
 std::atomic<int> now{0};
 thread_local int round_of_failures = 0, allocations_to_fail = 0;
 }  // namespace

@@ -20,7 +20,7 @@ using namespace help;
 
 namespace {
 
-// As a user who may have so many threads beside those there are. False where that can't be done.
+// Becomes a user who may have so many threads beside those there are. False where that can't be done.
 bool allow_threads(unsigned more) {
   constexpr uid_t nobody = 65534;
   if (::getuid() == 0 && ::setuid(nobody) != 0) return false;

@@ -11,7 +11,7 @@ using penstock::detail::process_id;
 
 namespace {
 
-// In a child that `start` makes, and in a child of that one.
+// Whether the id is known in a child that `start` makes, and in a child of that one.
 bool known_in_children(pid_t (*start)()) {
   const pid_t child = start();
   if (child == 0) {

@@ -11,7 +11,7 @@ using namespace penstock::detail;
 
 namespace {
 
-// By a runner that knows none.
+// The choice of a runner that knows no block.
 std::uint64_t choose(WorkStretches& stretches, std::uint64_t& held) {
   return stretches.choose(held, [](std::uint64_t) { return std::size_t{0}; });
 }

@@ -147,7 +147,7 @@ TEST_CASE("a record whose blocks don't fit is a bad sample, and so is each one o
     CHECK(masked.report().errors == 8);
     CHECK(damaged.shared->loads[2] == 1);
   }
-  // Of a stand-in no one knew before: its reader finds its blocks.
+  // No one knew of a stand-in before: its reader finds its blocks.
   const ps::Pipeline replaced =
       ps::from(damaged) | ps::seed(3) | ps::on_error({.policy = ps::OnError::replace}) | ps::batch(5);
   const std::vector<Got> one = collect(replaced, {.threads = 1}, 2);

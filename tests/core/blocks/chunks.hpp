@@ -34,7 +34,7 @@ struct Chunks {
   std::string name() const { return "chunks"; }
   std::string key(std::uint64_t i) const { return "row " + std::to_string(i); }
   std::uint64_t blocks() const { return (count + per_block - 1) / per_block; }
-  // Not all of one size, but where they are rows.
+  // Blocks are not all of one size, but where they are rows.
   std::uint64_t block_bytes(std::uint64_t b) const { return per_block * 32 + (b % 3 == 0 && !rows ? 32 : 0); }
   std::optional<ps::BlockRows> rows_of(std::uint64_t b) const {
     if (!rows || (b + 1) * per_block > count) return std::nullopt;

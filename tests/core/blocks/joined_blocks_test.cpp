@@ -10,7 +10,7 @@ using namespace help;
 
 namespace {
 
-// The same records, without blocks.
+// The records of `Chunks`, without blocks.
 struct Flat {
   Chunks of;
   std::uint64_t size() const { return of.size(); }
@@ -23,7 +23,7 @@ struct Flat {
   }
 };
 
-// As they are, and without blocks.
+// Sources as they are, and without blocks.
 struct Both {
   ps::AnySource blocks, flat;
   std::vector<Chunks> all;

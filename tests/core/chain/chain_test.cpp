@@ -83,7 +83,7 @@ TEST_CASE("a map to another field keeps the first") {
     CHECK(x[i] == 2 * static_cast<float>(i));
     CHECK(z[i] == static_cast<float>(i) + 1);
   }
-  // Also onto a field that exists, from another one.
+  // An output may be a field that exists, made from another one.
   const ps::Pipeline q =
       ps::from(memory(5)) | ps::map("x", add_one, {.out = "z"}) | ps::map("z", add_one, {.out = "x"}) | ps::batch(2);
   CHECK(values<float>(q, "x")[3] == 5);

@@ -250,7 +250,7 @@ TEST_CASE("a damaged file is kept as it is, or, verified, an error as damaged pi
         CHECK(collect(with_policy(verified), {.threads = 3}) == one);
         CHECK(one != collect(with_policy(p), {.threads = 1}));
       }
-      // Also where the image stays, and where it was looked at before.
+      // The error is the same where the image stays, and where it was looked at before.
       for (const ps::Pipeline& other :
            {images(album) | encode(true, "file"), images(album) | encode(true, "file") | crop(),
             images(album) | encode(true, "file") | ps::drop_fields({"image"}),

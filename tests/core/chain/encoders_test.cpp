@@ -85,7 +85,7 @@ TEST_CASE("an encoder makes of each image what it makes of the pixels alone, wha
 
 TEST_CASE("what is stored is taken where nothing was done to the image, and only there") {
   const Watchdog dog(120s);
-  // Of the ways above: all images are as they were, none is, or a draw says which.
+  // What is kept: all images, none, or those that a draw says.
   enum Kept : std::uint8_t { all, none, some };
   const std::map<std::string, Kept> kept_by{{"nothing", all},
                                             {"shuffled", all},

@@ -175,7 +175,7 @@ TEST_CASE("an image larger than max_sample_bytes is refused before it is decoded
   const auto error = error_of([&] { (void)p.at(0); });
   REQUIRE(error);
   CHECK(error->code() == ps::Errc::limit_exceeded);
-  // Also where only the converted result is: 4 x 4 x 3 bytes become 192.
+  // The converted result alone may be too large: 4 x 4 x 3 bytes become 192.
   struct Small : Photos {
     using Photos::Photos;
   };

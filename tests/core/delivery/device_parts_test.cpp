@@ -131,7 +131,7 @@ Run train_parts(ps::Loader& loader, Group& group, const std::vector<std::size_t>
       }
       group.consumers[p]->step(part);
     }
-    // Of all parts, without padding.
+    // Rows of all parts, without padding.
     std::uint64_t valid = 0;
     for (const ps::Batch& part : *parts)
       valid +=

@@ -89,7 +89,7 @@ TEST_CASE("a device ring grows to its most, takes nothing where there is no memo
     CHECK(ring->can_grow(lock));
   }
   CHECK(device->used(ps::MemoryKind::device) == 0);
-  // Of two devices one has no room: nothing stays on the other.
+  // One of two devices has no room: nothing stays on the other.
   CHECK(error_of([&] {
           ring_of({other, gpu(2, {.mode = Mode::late, .max_device_bytes = 64})}, 2, 2);
         })->code() == ps::Errc::out_of_memory);

@@ -334,7 +334,7 @@ TEST_CASE("limits hold with rows of any size on several devices") {
     }));
     CHECK(gpus[0].pinned_bytes_used() + gpus[1].pinned_bytes_used() <= limit);
   }
-  // Of the device's: what is left beside fields of fixed sizes is enough for rows, or the depth is lower.
+  // What a device has left beside fields of fixed sizes is enough for rows, or the depth is lower.
   const ps::Pipeline p = ps::from(Growing{.first = 50, .more = 2, .fixed = 1024, .count = 32}) | ps::batch(8);
   for (std::size_t limit = 16 << 10; limit < (40 << 10); limit += 600) {
     ps::EmulatedGpu gpu({.max_device_bytes = limit});

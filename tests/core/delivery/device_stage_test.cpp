@@ -144,7 +144,7 @@ struct ScaleBatch {
   }
 };
 
-// The same batches on the host and on devices of every kind as `before` brings on the host.
+// On the host and on devices of every kind, batches are those that `before` brings on the host.
 void check_everywhere(const ps::Pipeline& before, const ps::Pipeline& after, std::uint64_t epochs = 2) {
   const Watchdog watchdog(120s);
   const std::vector<Got> expected = collect(before, {.threads = 1}, epochs);

@@ -93,7 +93,7 @@ struct TableBlock {
   }
 };
 
-// By the words of ResampleTables.
+// The vertical pass by the words of ResampleTables.
 template <class Input>
 std::uint8_t vertical(const AnyAxis& rows, std::size_t y, const Input& input) {
   const auto n = static_cast<std::int32_t>(rows.weights[y].size());

@@ -85,7 +85,7 @@ TEST_CASE("joins map classes by name") {
   CHECK(labels_in(ps::interleave({train, test})) == Numbers{0, 0, 1, 2, 2, 1});
   CHECK(labels_in(ps::concat({test, ps::concat({train, test})})) == Numbers{0, 2, 0, 1, 2, 1, 0, 2});
 
-  // Neither has all classes: all names in the order of their bytes.
+  // No part has all classes: they are all names, in the order of their bytes.
   const ps::AnySource others = labelled({1, 0}, {"dog", "bee"}, false);
   const ps::AnySource all = ps::concat({test, others});
   CHECK(classes_of(all.schema()) == ps::ClassNames{"ant", "bee", "cow", "dog"});
@@ -245,12 +245,12 @@ TEST_CASE("a state is of its classes") {
   CHECK(fingerprint(a) == fingerprint(labelled({0, 1, 1}, {"ant", "bee"})));
   CHECK(fingerprint(a) != fingerprint(b));
   CHECK(fingerprint(a) != fingerprint(labelled({0, 1, 1}, {})));
-  // The same classes in all, of other numbers in a part.
+  // A part in which the same classes have other numbers makes another fingerprint.
   CHECK(fingerprint(ps::concat({a, a})) != fingerprint(ps::concat({a, b})));
   const ps::AnySource c = labelled({0, 1, 1}, {"ant", "cow"}), d = labelled({0, 1, 1}, {"cow", "ant"});
   CHECK(fingerprint(ps::concat({a, c})) != fingerprint(ps::concat({a, d})));
 
-  // Of two fields it tells which one was renumbered.
+  // A fingerprint tells which of two fields was renumbered.
   const ps::ClassNames xy{"x", "y"}, yx{"y", "x"};
   const auto joined = [&](const ps::ClassNames& first, const ps::ClassNames& second) {
     const auto part = [&](const ps::ClassNames& one, const ps::ClassNames& other) {

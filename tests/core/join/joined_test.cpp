@@ -78,7 +78,7 @@ TEST_CASE("concat is its parts one after the other") {
       for (std::uint64_t k = 0; k < sizes[i]; ++k) expected.push_back(static_cast<std::int64_t>(i * 1000 + k));
     CHECK(all.size() == expected.size());
     CHECK(all_of(all) == expected);
-    // Also when asked out of order.
+    // Records come right also when they are asked for out of order.
     for (std::uint64_t t = 0; t < 20 && !expected.empty(); ++t) {
       const std::uint64_t i = mix(t) % expected.size();
       REQUIRE(n_of(all, i) == expected[i]);
@@ -198,7 +198,7 @@ TEST_CASE("an error of a joined record names the part, its file, its key and its
 }
 
 TEST_CASE("past the end of a join there is no record") {
-  // Of advice, only what is there reaches a part.
+  // A part is advised only of records that it has.
   struct Advised : Named {
     std::shared_ptr<std::vector<std::uint64_t>> seen = std::make_shared<std::vector<std::uint64_t>>();
     void will_need(std::span<const std::uint64_t> indices) const noexcept {

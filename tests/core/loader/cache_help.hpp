@@ -103,7 +103,7 @@ struct Make {
   }
 };
 
-/// The same on one field, and no field more: x becomes what x was, mixed.
+/// Mixes the values of field x, and adds no field.
 struct Mix {
   std::shared_ptr<Calls> calls = std::make_shared<Calls>();
   std::string called = "mix";

@@ -20,7 +20,7 @@ struct DrawsInSecret {
     for (std::uint32_t& v : sample.view<std::uint32_t, 1>("x")) v += context.rng()();
   }
 };
-// On one field, says that it draws.
+// A callable on one field that says that it draws.
 struct SaysItDraws {
   bool draws() const { return true; }
   std::uint64_t version() const { return 1; }
@@ -174,7 +174,7 @@ TEST_CASE("stages that draw before a cache draw once for each record where that 
   CHECK(first[0].size() == 40);
   // The draw is the index's, in any order, at any number of threads and in any other cache.
   CHECK(values(drawn | room(random) | ps::shuffle({.blocks = true, .block_size = 4}), 1)[0] == first[0]);
-  // As in epoch 0 without a shuffle.
+  // All epochs have the draws that epoch 0 has without a cache.
   CHECK(values(drawn, 2)[0] == first[0]);
   CHECK(values(drawn, 2)[1] != first[0]);
   // Another seed, other draws.

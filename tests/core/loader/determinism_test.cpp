@@ -1,4 +1,4 @@
-// The same batches at any number of threads, any depth, any timing.
+// Batches are the same at any number of threads, any depth, any timing.
 #include "support/catch.hpp"
 
 #include <cstring>
@@ -138,7 +138,7 @@ TEST_CASE("a validation loader between the training epochs changes neither") {
     std::uint64_t n = 0;
     for (ps::Batch& b : t.epoch()) {
       got_train.push_back(copy(b));
-      // Also in the middle of an epoch, as trainers do.
+      // Validates in the middle of an epoch too, as trainers do.
       if (++n == 10)
         for (ps::Batch& w : v.epoch()) got_valid.push_back(copy(w));
     }

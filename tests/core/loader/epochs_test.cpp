@@ -181,7 +181,7 @@ TEST_CASE("a state saved after a break brings back what the loop would have show
         ps::EpochRange same = other.epoch();
         CHECK(same.number() == 0);
         CHECK(rest_of(same) == rest_of(epoch));
-        // And after it both are in the same epoch.
+        // Both are in the same epoch after it.
         ps::EpochRange next = loader.epoch(), next_of_other = other.epoch();
         CHECK(next.number() == 1);
         CHECK(next_of_other.number() == 1);
@@ -319,7 +319,7 @@ TEST_CASE("an epoch whose samples are all bad ends with an error where they are 
   const Watchdog dog(30s);
   Records source{.count = 12};
   for (std::uint64_t i = 0; i < source.count; ++i) source.shared->faults[i] = Fault::corrupt;
-  // The same records, two of which were mended.
+  // Two of the source's records were mended.
   Records mended{.count = 12};
   for (std::uint64_t i = 0; i < mended.count; ++i)
     if (i != 4 && i != 5) mended.shared->faults[i] = Fault::corrupt;

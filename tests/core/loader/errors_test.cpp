@@ -188,7 +188,7 @@ TEST_CASE("replace: another record of the same order, every other bit as without
 }
 
 TEST_CASE("a stand-in's draws are keyed by its attempt") {
-  // The same record at the same place, once wanted and once standing in, is augmented differently.
+  // A record that is wanted at a place, and one that stands in there, are augmented differently.
   Records one = with_faults(2, {{0, Fault::corrupt}});
   const ps::Pipeline p = ps::from(one) | AddDraw{} | ps::on_error({.policy = ps::OnError::replace}) | ps::batch(1);
   const ps::Pipeline plain = ps::from(Records{.count = 2}) | ps::select({1, 1}) | AddDraw{} | ps::batch(1);

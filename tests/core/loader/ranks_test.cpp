@@ -275,7 +275,7 @@ TEST_CASE("quotas count a rank's own samples, from what the state says") {
   const auto pipeline = [&](std::uint64_t most) {
     return ps::from(source) | ps::on_error({.policy = ps::OnError::mask, .max_count = most}) | ps::batch(10);
   };
-  // Of two ranks the first has 0, 1, 12, 13 and 22, the second none.
+  // The first of two ranks has 0, 1, 12, 13 and 22, the second none.
   std::vector<ps::Loader> ranks = loaders(pipeline(5), 2);
   CHECK(epoch_of(ranks).size() == 4);
   CHECK(ranks[0].state().replaced == 5);

@@ -24,7 +24,7 @@ Asked failing_at(std::uint64_t position) {
   }};
 }
 
-// Of which only so many readers can be open at a time.
+// A source of which only so many readers can be open at a time.
 struct Handles {
   int most = 1;
   std::uint64_t count = 200;

@@ -60,7 +60,7 @@ std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted, Rank rank) {
       if (!batches.empty()) acted = told;
       for (Event& event : batches) events.push_back(std::move(event));
     };
-    // Of one rank among several: whether it has the row, and whether the row is the last of all ranks' batch.
+    // Whether a rank of several has the row, and whether the row is the last of all ranks' batch.
     const auto has = [&](u64 p) {
       const u64 row = p % all_rows, all = std::min(all_rows, positions.size() - (p - row));
       const Part part = part_of(spec.tail == Tail::pad ? all_rows : all, rank);

@@ -153,7 +153,7 @@ struct Rank {
 /// Epochs [0, epochs) as one rank sees them; more than one have no reordered pipeline. `acted`: how many of its samples
 /// the policy acted on.
 std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted, Rank rank = {});
-/// Of a reordered pipeline: epochs of `steps` batches each, of one pass over the records after the other.
+/// Events of a reordered pipeline: epochs of `steps` batches each, of one pass over the records after the other.
 std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted, Rank rank);
 
 }  // namespace model

@@ -90,7 +90,7 @@ struct Source {
   }
 };
 
-// The same records, some of each in a block. Every fourth needs the next block too.
+// The source's records, some of each in a block. Every fourth needs the next block too.
 struct Blocked {
   Source source;
   u64 size() const { return source.size(); }
@@ -152,7 +152,7 @@ ps::AnySource joined(const Source& source) {
                                           : ps::interleave(std::move(sources), {.block = spec.turn});
 }
 
-// The same records, in order only. Half of them can seek.
+// The source's records, in order only. Half of them can seek.
 struct Stream {
   Source source;
   u64 at = 0;

@@ -92,7 +92,7 @@ class Ranks {
     make(world);
     for (const ps::Field& f : pipeline_.schema()) fields_.push_back(layout_of(f));
   }
-  // Of each rank, until `most` events.
+  // Events of each rank, until `most` of them.
   std::vector<Events> play_all(u64 epochs, std::size_t most) {
     std::vector<Events> all(loaders_.size());
     for (std::size_t r = 0; r < all.size(); ++r) play(loaders_[r], epochs, most, all[r]);

@@ -19,7 +19,7 @@ ps::Pipeline build(const std::shared_ptr<const model::Spec>& spec, bool delays, 
 bool never_comes(const ps::Pipeline& pipeline);
 /// What a loader brings until `most` events came, or `epochs` are over.
 void play(ps::Loader& loader, u64 epochs, std::size_t most, std::vector<model::Event>& events);
-/// On one line, for messages.
+/// The event on one line, for messages.
 std::string text(const model::Event& e);
 /// 1, 2, 3 or 5 threads and a depth, the same for the same two numbers. Threads are shared with all other loaders. Now
 /// and then an emulated device, for pipelines that can have one.

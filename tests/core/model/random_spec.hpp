@@ -7,7 +7,7 @@ namespace model {
 
 /// The pipeline of that number. About half have planted faults.
 Spec random_spec(u64 seed);
-/// On one line, to read and to copy into a test of its own.
+/// The spec on one line, to read and to copy into a test of its own.
 std::string describe(const Spec& spec);
 
 }  // namespace model

@@ -145,7 +145,7 @@ TEST_CASE("what a split by key or group, take or skip leaves of blocks stays tog
         ++left[static_cast<std::size_t>(std::ranges::upper_bound(ends, i) - ends.begin())];
       const auto order = order_of(p, t);
       REQUIRE(sorted(order) == members);
-      // The same order, of lists: positions in blocks of what is left, then the members at them.
+      // The model takes lists: positions in blocks of what is left, then the members at them.
       auto expected = model(ends_of(left), 3, t, t);
       for (std::uint64_t& i : expected) i = members[i];
       REQUIRE(order == expected);

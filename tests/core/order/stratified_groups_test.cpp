@@ -42,7 +42,7 @@ struct Patients {
   }
 };
 
-// The same, told by keys.
+// Patients whose groups are told by keys.
 struct InFolders : Patients {
   std::vector<std::string> names;
   explicit InFolders(const Patients& patients) : Patients(patients), names(patients.whose()) {}

@@ -28,7 +28,7 @@ struct Parts {
 struct Counting {
   std::uint64_t count = 10;
   std::shared_ptr<Records::Shared> shared = std::make_shared<Records::Shared>();
-  // Of each copy, as each loader reads its own.
+  // What belongs to each copy, as each loader reads its own.
   struct Inside {
     std::atomic<int> readers{0};
     Inside() = default;

@@ -147,7 +147,7 @@ TEST_CASE("runners that wait for cores of this process's own threads are not tol
   CHECK(r.bound == ps::Bound::cores);
   CHECK_FALSE(names_others(r));
   CHECK(r.verdict.find("8 threads share 2 cores") != std::string::npos);
-  // Of those a tenth was another process's, which is no more than a word.
+  // A tenth of the cores was another process's, which is no more than a word.
   r.own_core_share = 0.89;
   r.other_core_share = 0.11;
   judge(r);
@@ -164,7 +164,7 @@ TEST_CASE("where only the waiting is known, only that is said") {
   CHECK(r.verdict.find("Runners waited 65 % of the time for a core.") != std::string::npos);
   CHECK_FALSE(names_others(r));
   CHECK_FALSE(promises(r));
-  // Neither this process nor others had them: a quota, perhaps.
+  // Neither this process nor others had the cores, so perhaps a quota took them.
   r.own_core_share = 0.3;
   r.other_core_share = 0.05;
   judge(r);
@@ -201,7 +201,7 @@ TEST_CASE("another thread is promised where a core is free for it, and only ther
   r.other_core_share.reset();
   judge(r);
   CHECK(r.verdict.find("where a core is free for it") != std::string::npos);
-  // Of a quota of 1.2 cores little is left.
+  // Little is left of a quota of 1.2 cores.
   r.core_quota = 1.2;
   r.own_core_share = 0.85;
   judge(r);

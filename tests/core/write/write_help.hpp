@@ -15,7 +15,7 @@ struct Stored {
   friend bool operator==(const Stored&, const Stored&) = default;
 };
 
-// Of all fields, shapes before values.
+// Appends a field: its shape before its values.
 inline void append(std::vector<std::byte>& out, const ps::TensorView& value) {
   for (const std::int64_t dim : value.shape.dims())
     for (int i = 0; i < 8; ++i) out.push_back(static_cast<std::byte>(dim >> 8 * i));
@@ -70,7 +70,7 @@ inline std::string digits(std::uint64_t number) {
   return std::string(10 - text.size(), '0') + text;
 }
 
-// Of a pipeline with random access, one sample after the other.
+// Samples of a pipeline with random access, one after the other.
 inline std::vector<Stored> one_by_one(const ps::Pipeline& p, std::uint32_t max_children) {
   std::vector<Stored> out;
   for (std::uint64_t position = 0; position < p.size(); ++position) {

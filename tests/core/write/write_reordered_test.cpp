@@ -59,7 +59,7 @@ TEST_CASE("the samples of one record are made by several threads at once") {
   }};
   parts.most = 1000;
   Disk disk;
-  // Of record 500 alone, which has 500.
+  // Only record 500 is written, which has 500 samples.
   write_to(disk, ps::from(Records{.count = 501}) | ps::skip(500) | parts, {.threads = 3});
   CHECK(together.complete());
   CHECK(disk.kept.size() == 500);

@@ -335,7 +335,7 @@ TEST_CASE("a finished sample is stored while a slow one after it is made") {
 
 TEST_CASE("a finished sample keeps its values while its runner makes others") {
   const Watchdog dog(60s);
-  // Of one record in two, the bytes lie in the reader's own memory, and stay there until its next one.
+  // The bytes of one record in two lie in the reader's own memory, and stay there until its next one.
   struct Reader {
     std::vector<std::uint8_t> own = std::vector<std::uint8_t>(70'000);
     void read(std::uint64_t i, ps::SampleBuilder& out) {

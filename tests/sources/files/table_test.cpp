@@ -62,7 +62,7 @@ double value_of(std::uint16_t half) {
   return exponent == 0 ? sign * std::ldexp(fraction, -24) : sign * std::ldexp(1024 + fraction, exponent - 25);
 }
 
-// The same bits; nan is nan.
+// Whether two values have the same bits, nan and nan included.
 template <class T>
 bool same(T a, T b) {
   if constexpr (std::is_floating_point_v<T>)

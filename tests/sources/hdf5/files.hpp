@@ -136,7 +136,7 @@ H5Data counting(std::string path, std::vector<hsize_t> shape, T first = T{}) {
   data.values = bytes_of(values);
   return data;
 }
-// The same in chunks.
+// Values that count up, in chunks.
 template <class T>
 H5Data counting_chunks(std::string path, std::vector<hsize_t> shape, std::vector<hsize_t> chunk,
                        std::vector<H5Filter> filters = {}) {

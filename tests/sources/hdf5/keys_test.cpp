@@ -94,7 +94,7 @@ bool has_note(const Hdf5Source& source, const std::string& words) {
                              [&](const std::string& note) { return note.find(words) != std::string::npos; });
 }
 
-// Of every value of the schema, with the keys given.
+// A source of every value of the schema, with the keys given.
 struct Keyed {
   std::vector<std::string> keys;
   std::uint64_t size() const { return keys.size(); }

@@ -27,7 +27,7 @@ struct H5Column {
 
 // The fields that a dataset becomes when none are asked for, each read row by row with the native memory type.
 std::vector<H5Column> columns_of(const std::string& file, const H5Data& data);
-// Of all datasets of one file.
+// Columns of all datasets of one file.
 std::vector<H5Column> columns_of(const std::string& file, const std::vector<H5Data>& data);
 // Adds the rows of another file with the same fields.
 void append(std::vector<H5Column>& to, const std::vector<H5Column>& from);
@@ -36,7 +36,7 @@ void append(std::vector<H5Column>& to, const std::vector<H5Column>& from);
 std::string difference(const penstock::OwnedSample& sample, const std::vector<H5Column>& columns, std::uint64_t row);
 // Between the schema and the columns' fields, in whatever order.
 std::string difference(const penstock::Schema& schema, const std::vector<H5Column>& columns);
-// Of every row of a batch, by its indices.
+// Compares every row of a batch, by its indices.
 std::string difference(const penstock::Batch& batch, const std::vector<H5Column>& columns);
 
 // Schema and every record of a source.

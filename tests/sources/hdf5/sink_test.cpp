@@ -69,13 +69,13 @@ TEST_CASE("any schema in any chunks and filters comes back from HDF5 as it was w
     Hdf5Sink alone(options);
     REQUIRE(run(alone, records, 1 + draw.below(60)));
     REQUIRE(difference(shards_of(options.path), records, options) == "");
-    // The same bytes by many threads, with other commits.
+    // Many threads, with other commits, write the same bytes.
     const auto expected = files_in(folder / "one");
     options.path = folder / "many/t";
     write(from(records), Hdf5Sink(options),
           {.threads = 1 + static_cast<unsigned>(draw.below(4)), .commit_every = 1 + draw.below(60)});
     REQUIRE(files_in(folder / "many") == expected);
-    // And by a run that stops again and again.
+    // So does a run that stops again and again.
     options.path = folder / "stopped/t";
     for (std::uint64_t stop = 1 + draw.below(40);; stop += 1 + draw.below(80)) {
       Hdf5Sink part(options);

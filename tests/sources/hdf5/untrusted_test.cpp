@@ -43,7 +43,7 @@ std::string text_of(const std::vector<Hdf5FieldInfo>& fields) {
   return text;
 }
 
-// Of every way.
+// Datasets that are read in each of the ways.
 std::vector<H5Data> of_each_way(hsize_t rows) {
   H5Data text{.path = "text", .type = {.kind = H5Type::Kind::text}, .shape = {rows}};
   H5Data pairs{.path = "pairs", .type = h5_compound({{"a", h5_real(2, true)}, {"b", h5_integer(8, true)}})};

@@ -49,7 +49,7 @@ struct OtherName : Revised {
   std::string name() const { return "renamed"; }
 };
 
-// As Mix, but for its options.
+// A Mix that describes its options.
 struct Described : Mix {
   std::string describe() const { return "by three"; }
 };

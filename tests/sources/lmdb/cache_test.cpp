@@ -27,8 +27,8 @@ std::string bytes_of(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Of LMDB 0.9: after a page's number its flags, where its nodes' offsets end, and these; in a node the key's size and
-// the key after 6 bytes.
+// Offsets in a page of LMDB 0.9: after its number its flags, where its nodes' offsets end, and these; in a node the
+// key's size and the key after 6 bytes.
 bool is_leaf_with(std::string_view page, std::string_view key) {
   const auto number = [page](std::size_t at) {
     return static_cast<std::size_t>(static_cast<unsigned char>(page.at(at)) |
@@ -408,7 +408,7 @@ TEST_CASE("a cache whose writing thread can't be started says so and the epochs 
   const ps::LoaderOptions options{.threads = 1, .executor = ps::Executor(1)};
   const std::vector<Got> wanted = collect(in_batches(not_cached(60)), options, 2);
   REQUIRE(eventually([] { return thread_count() == 3; }));  // this one, the watchdog, and oneTBB's
-  // As a user who has no other threads, and may have no more.
+  // A user who has no other threads, and may have no more.
   const rlimit no_more{3, 3};
   const bool limited = (::getuid() != 0 || ::setuid(65534) == 0) && ::setrlimit(RLIMIT_NPROC, &no_more) == 0;
   try {

@@ -25,7 +25,7 @@ std::atomic<bool> waits{false};
 
 }  // namespace
 
-// In place of the C library's, for all of this program.
+// Takes the place of the C library's, for all of this program.
 extern "C" {
 
 int sync_file_range(int descriptor, off64_t first, off64_t bytes, unsigned flags) {

@@ -163,7 +163,7 @@ TEST_CASE("two records with one key are refused") {
   CHECK(refuses({{"a", "1"}, {"a", "2"}}));
   CHECK(refuses({{"b", "1"}, {"a", "2"}, {"b", "3"}}));
   CHECK(refuses({{"b", "1"}, {"a", "2"}, {"a", "3"}}));
-  // Also when the first of them was written by a run that was stopped.
+  // A run that was stopped may have written the first of the two.
   const Items doubled{{"b", "1"}, {"a", "2"}, {"c", "3"}, {"a", "4"}};
   LmdbSink part({.path = folder / "part"});
   REQUIRE_FALSE(run(part, doubled, 3));

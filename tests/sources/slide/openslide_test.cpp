@@ -1,4 +1,4 @@
-// The same pixels as OpenSlide, and what other people's files make of it.
+// Pixels are those that OpenSlide reads, and what other people's files make of it.
 #include <penstock/sources/slide.hpp>
 
 #include <openslide.h>

@@ -45,7 +45,7 @@ TEST_CASE("runs of files have, one after the other, the records of all files") {
     if (names[i] != "c")
       write_slide(folder / (names[i] + ".tif"),
                   {.width = 100 + 60 * static_cast<std::int32_t>(i), .height = 100, .per_unit = 10'000});
-    // Of another class each; the one of a slide that can't be read counts, too.
+    // Each slide has another class; the one of a slide that can't be read counts, too.
     folder.write("regions/" + names[i] + ".json", as_geojson({{"class " + std::string(1, static_cast<char>('z' - i)),
                                                                {{{{0, 0}, {60, 0}, {60, 100}, {0, 100}}}}}}));
   }

@@ -30,7 +30,7 @@ inline Rgb blended(const Rgb& pixel, const Rgb& colour, int parts) {
   return out;
 }
 inline Rgb dimmed(const Rgb& pixel) { return blended(pixel, {150, 150, 150}, 60); }
-// In no place, of a picture whose font has one pixel.
+// A pixel that lies in no place, of a picture whose font has one pixel.
 inline Rgb striped(const Rgb& pixel, std::int32_t x, std::int32_t y) {
   return (x + y) % 6 < 2 ? blended(pixel, {95, 95, 95}, 75) : dimmed(pixel);
 }

@@ -208,7 +208,7 @@ TEST_CASE("what can't be read has a colour of its own in a picture, wherever it 
       }
     // Two lines across, two down.
     CHECK(count == (size == 40 ? 64 * 48 - 64 - 2 * 48 + 2 : 64 * 48));
-    // And its line in the legend.
+    // The legend has a line for it.
     CHECK(std::ranges::any_of(std::vector<std::int32_t>{13, 40, 80, 120, 160, 200, 240}, [&](std::int32_t x) {
       for (std::int32_t y = 242; y < picture.height; ++y)
         for (std::int32_t near = x; near < std::min(x + 40, picture.width); ++near)

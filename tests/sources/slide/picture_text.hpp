@@ -45,7 +45,7 @@ class PictureText {
     return text;
   }
 
-  // In one line.
+  // The picture's text in one line.
   std::string words(const penstock::SlidePicture& picture, std::int32_t slide_height, std::int32_t scale = 1) const {
     std::string text = read(picture, slide_height, scale);
     for (char& c : text)

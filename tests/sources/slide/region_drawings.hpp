@@ -7,7 +7,7 @@
 
 namespace penstock_test {
 
-// In pixels of level 0.
+// Corners in pixels of level 0.
 using Ring = std::vector<std::pair<double, double>>;
 
 // What one annotation has: polygons, each of rings.

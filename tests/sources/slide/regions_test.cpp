@@ -332,7 +332,7 @@ TEST_CASE("what regions say is part of the identity") {
                               identity({.exclude = {"x"}}),
                               identity({.exclude = {"x"}, .least = 0.4})};
   CHECK(all.size() == 7);
-  // The same drawing in another form shows the same.
+  // A drawing in another form shows what the first one shows.
   const std::uint64_t before = identity({.field = "kind"});
   std::filesystem::remove(folder / "a.geojson");
   folder.write("a.xml", as_asap({{"x", {{left}}}, {"y", {{{{200, 0}, {400, 0}, {400, 300}, {200, 300}}}}}}));

@@ -175,7 +175,7 @@ TEST_CASE("resampled records are the same through a loader, in part and verified
   const Image image = image_of(read_sample(whole, 0)["image"]);
   const Pipeline records = from(Slides{.files = path, .mpp = 0.4, .size = 90, .stride = 60, .edges = SlideEdges::pad});
   const std::int64_t columns = (image.shape.width - 90 + 59) / 60 + 1;
-  // Of one byte none stays, so only parts are decoded.
+  // Memory of one byte keeps no block, so only parts are decoded.
   for (const std::uint64_t block_bytes : {std::uint64_t{1} << 20, std::uint64_t{1}})
     for (const bool verify : {false, true})
       for (const bool crop : {false, true}) {

@@ -245,7 +245,7 @@ Directory directory_of(TiffBytes& file, const SlideForm& form, const WrittenLeve
   return directory;
 }
 
-// As Aperio's files have it after level 0: strips.
+// A directory as Aperio's files have it after level 0: strips.
 Directory thumbnail(TiffBytes& file, const SlideForm& form) {
   SlideForm strips = form;
   strips.strips = true;

@@ -38,7 +38,7 @@ struct SlideForm {
   // Instead of what belongs there.
   std::uint16_t compression = 7, bits = 8, samples = 3, planes = 1;
   bool strips = false;
-  // Of another kind than JPEG.
+  // Encodes tiles of another kind than JPEG.
   std::function<StoredTile(const Image&)> encode = {};
   // In place of a photograph: all pixels of a level, tiles that reach beyond it included.
   std::function<Image(const penstock::ImageShape&)> draw = {};

@@ -1,4 +1,4 @@
-// From tar shards to LMDB and back: one line each.
+// Records go from tar shards to LMDB and back: one line each.
 #include <filesystem>
 #include <string>
 
@@ -40,7 +40,7 @@ TEST_CASE("shards become an LMDB, and that the same shards again") {
     CHECK(read_label(out, i) == static_cast<std::int64_t>(i));
   }
 
-  // The same for samples that a pipeline has shuffled, whose index is not their position.
+  // Samples that a pipeline has shuffled, whose index is not their position, keep their keys and values, too.
   const auto shuffled = from(WebDataset{.path = folder / "in.tar", .fields = fields}) | shuffle({.seed = 5});
   write(shuffled, WebDatasetSink({.path = folder / "shuffled", .max_samples = 70}), {.threads = 3});
   const WebDatasetSource mixed({.path = folder / "shuffled-*.tar", .fields = fields});

@@ -59,7 +59,7 @@ std::string mixed_shard(std::mt19937_64& random) {
   return bytes + tar_end;
 }
 
-// As a file of its own: one that is cut to nothing and written again waits for the disk on some systems.
+// Makes a file of its own: one that is cut to nothing and written again waits for the disk on some systems.
 void write_anew(const TempFolder& folder, const std::string& bytes) {
   std::filesystem::remove(folder / "a.tar");
   folder.write("a.tar", bytes);

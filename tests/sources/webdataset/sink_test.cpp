@@ -242,7 +242,7 @@ TEST_CASE("classes belong to the shards beside them") {
     return code_of([&] { WebDatasetSink(options).open(schema_of(std::move(classes)), items.size()); });
   };
   CHECK(code({"a\nb"}) == Errc::invalid_argument);
-  // Of other shards, or by hand.
+  // The list of classes that is there may be of other shards, or made by hand.
   folder.write("t-classes.txt", "bird\n");
   CHECK(code({"cat", "dog"}) == Errc::invalid_argument);
   CHECK(code({}) == Errc::invalid_argument);

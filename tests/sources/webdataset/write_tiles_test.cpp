@@ -35,7 +35,7 @@ struct Slides {
     out.scalar<std::int64_t>("tiles", static_cast<std::int64_t>(40 + 30 * i));
   }
 };
-// The same, one after the other.
+// The slides as a stream, one after the other.
 struct SlideStream {
   std::uint64_t at = 0;
   Schema schema() const { return Slides{}.schema(); }
@@ -67,7 +67,7 @@ struct Tile {
   }
 };
 
-// Of ten tiles in a row the first three are background.
+// The first three of ten tiles in a row are background.
 bool has_tissue(std::int64_t tile) { return tile % 10 >= 3; }
 Stage tissue() {
   return filter("label", [](View<const std::int64_t, 0> label) { return has_tissue(label()); });

@@ -30,7 +30,7 @@ inline std::vector<Bytes> on_host(const Pipeline& pipeline) {
   return out;
 }
 
-// The same on an emulated GPU, which finds uses that no event orders.
+// Batches as an emulated GPU makes them, which finds uses that no event orders.
 inline std::vector<Bytes> on_device(const Pipeline& pipeline, EmulatedGpuOptions::Mode mode) {
   EmulatedGpu gpu({.mode = mode, .checked = true});
   auto stream = gpu.make_stream("consumer");

@@ -15,7 +15,7 @@ using namespace penstock_test;
 
 namespace {
 
-// As a kernel does it: the sum of what stands before contrast, then everything.
+// Changes an image as a kernel does: the sum of what stands before contrast, then everything.
 Image by_pixels(Image image, const ColorChange& change) {
   const int channels = image.shape.channels, contrast = color::place_of_contrast(change);
   const auto step = static_cast<std::size_t>(channels);

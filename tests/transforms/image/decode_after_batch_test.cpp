@@ -129,7 +129,7 @@ void check_decoded(const std::shared_ptr<NoiseDecoder>& decoder, const Pipeline&
   CHECK(decoder->counts->changed == 0);
 }
 
-// In an epoch.
+// How many images the device decodes in an epoch.
 int by_device(const std::shared_ptr<NoiseDecoder>& decoder, const Pipeline& source) {
   EmulatedGpu gpu;
   decoder->counts->by_device = 0;

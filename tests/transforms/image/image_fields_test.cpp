@@ -17,7 +17,7 @@ using namespace penstock_test;
 
 namespace {
 
-// Of different sizes: a, a twin of it, labels (few, far apart, one channel), and a second picture b.
+// Fields of different sizes: a, a twin of it, labels (few, far apart, one channel), and a second picture b.
 struct Pairs {
   std::uint64_t size() const { return 9; }
   Schema schema() const {

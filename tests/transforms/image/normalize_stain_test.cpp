@@ -129,7 +129,7 @@ TEST_CASE("no colour at all is more than 1 from the formula in float64, rounded"
     for (float& value : weak.max_concentrations) value /= 10;
     for (float& value : weak.std) value /= 10;
     CHECK(worst_difference(grid, weak, strong) <= 1);
-    // And of two stains that are hardly two.
+    // Fits whose two stains hardly differ are no worse.
     weak.stains[1] = weak.stains[0];
     weak.stains[1][0] += 0.025f;
     CHECK(worst_difference(grid, weak, strong) <= 1);

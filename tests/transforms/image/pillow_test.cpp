@@ -15,7 +15,7 @@ using namespace penstock_test;
 
 namespace {
 
-// Both resize by Pillow and by us.
+// What Pillow's resize and ours give.
 struct Comparison {
   Image ours, theirs;
 };

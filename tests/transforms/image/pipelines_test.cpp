@@ -104,7 +104,7 @@ TEST_CASE("pipelines of images give the same batches with every instruction set"
   });
 }
 
-// For tests/arm, which compares processors.
+// The hashes are for tests/arm, which compares processors.
 TEST_CASE("hashes of pipelines of images", "[.hashes]") {
   for (const Pipeline& pipeline : pipelines())
     std::printf("hash %016llx\n", static_cast<unsigned long long>(hash_of(pipeline)));

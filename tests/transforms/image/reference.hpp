@@ -11,7 +11,7 @@ namespace penstock_test {
 
 // The resampler's integer arithmetic.
 Image reference_resize(const Image& image, penstock::Size size);
-// The same filter in double precision, not rounded: [y][x][c].
+// The resampler's filter in double precision, not rounded: [y][x][c].
 std::vector<double> exact_resize(const Image& image, penstock::Size size);
 
 // Each pixel is the one below the new one's centre.

@@ -37,7 +37,7 @@ inline Three density_of(const std::uint8_t* rgb) {
   return {-std::log((rgb[0] + 1) / 256.0), -std::log((rgb[1] + 1) / 256.0), -std::log((rgb[2] + 1) / 256.0)};
 }
 
-// As NumPy's `percentile`.
+// A percentile as NumPy's `percentile` has it.
 inline double percentile_of(std::vector<double> values, double percent) {
   std::sort(values.begin(), values.end());
   const double at = percent / 100 * static_cast<double>(values.size() - 1);
@@ -191,7 +191,7 @@ struct StainedTissue {
   std::array<Three, 2> stains{{{0.65, 0.70, 0.29}, {0.07, 0.99, 0.11}}};
   std::array<double, 2> strength{1, 1};
   std::uint64_t seed = 0;
-  // Of a pixel; at most 1.6 and 1.
+  // Concentrations of a pixel, at most 1.6 and 1.
   std::array<double, 2> concentrations(Numbers& numbers) const {
     const int kind = numbers.below(10);
     const double amount = 0.35 + numbers.below(1000) / 1000.0 * 0.65;

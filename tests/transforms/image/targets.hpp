@@ -1,7 +1,7 @@
 // Runs a check once for each instruction set that this CPU has and the library was built for.
 #pragma once
 
-// As the library's kernels do, or this would not know of theirs.
+// Defined as for the library's kernels, or this would not know of their targets.
 #define HWY_WANT_AVX3_DL
 #include <hwy/targets.h>
 

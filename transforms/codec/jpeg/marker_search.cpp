@@ -4,7 +4,7 @@
 #define HWY_TARGET_INCLUDE "marker_search.cpp"
 #define HWY_WANT_AVX3_DL
 #include <hwy/foreach_target.h>
-// After foreach_target.h, which includes this file once per target.
+// Must follow foreach_target.h, which includes this file once per target.
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();

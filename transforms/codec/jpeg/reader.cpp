@@ -268,7 +268,7 @@ bool Reader::costs_no_pixel() {
       const std::string_view around = text.substr(text.size() - std::min(text.size(), skipped + 2));
       const std::string_view before = text.substr(0, text.size() - std::min(text.size(), skipped));
       const auto has = [&](std::string_view word) { return around.find(word) != around.npos; };
-      // Or the rest of a segment that says it is shorter than it is.
+      // What is skipped may also be the rest of a segment that says it is shorter than it is.
       const auto ends = [&](LastWord& word) { return ends_with_segment(before, word.place_in(before)); };
       const bool colors = has("Adobe") || has("JFIF") || (info_.saw_Adobe_marker == FALSE && ends(adobe_)) ||
                           (info_.saw_JFIF_marker == FALSE && ends(jfif_));

@@ -41,11 +41,11 @@ class Reader {
   // Those that were read of Exif data, where the orientation or coefficients are wanted, and of colour profiles and
   // Adobe's marker, where coefficients are. In the order of the file.
   std::span<const Segment> segments() const noexcept { return segments_; }
-  // Of four inks: 255 is none.
+  // True where 255 is no ink in an image of four inks.
   bool inverted() const noexcept { return options_.cmyk == JpegOptions::Cmyk::inverted || info_.saw_Adobe_marker; }
   // The header lacks no table, and nothing in it was passed over.
   bool sound_header() const noexcept { return tables_complete_ && !header_fault_; }
-  // Of a progressive image whose scans are read: some coefficients are not known to their last bit.
+  // True for a progressive image whose scans are read, where some coefficients are not known to their last bit.
   bool lacks_scans() const noexcept;
   // Bytes that were read.
   std::uint64_t offset() const noexcept { return encoded_.size() - source_.bytes_in_buffer; }

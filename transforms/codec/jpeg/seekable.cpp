@@ -59,7 +59,7 @@ void check_complete(const jpeg_decompress_struct& info) {
   }
 }
 
-// In one scan, which all readers take, an MCU has at most ten blocks.
+// All readers take an MCU of at most ten blocks in one scan.
 void check_interleaves(const jpeg_decompress_struct& info) {
   int blocks = 0;
   for (int c = 0; c < info.num_components; ++c)

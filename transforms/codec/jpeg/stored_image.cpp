@@ -50,7 +50,7 @@ Pixels keep_rows(Reader& reader, const Box& kept, const Place& into, Scratch& sc
   return {into.rows, into.stride, shape};
 }
 
-// The same of four inks.
+// Reads rows of four inks and makes colours or grey of them.
 Pixels convert_rows(Reader& reader, const Box& kept, Place into, Scratch& scratch) {
   const int channels = reader.shape().channels;
   const std::ptrdiff_t inks = static_cast<std::ptrdiff_t>(reader.info().output_width) * 4;
@@ -218,7 +218,7 @@ std::optional<Pixels> StoredImage::decode_baseline(const Box& box, bool verify, 
   return Pixels{into.rows, into.stride, {box.height, box.width, channels}};
 }
 
-// Of a part that is damaged there are none: the same data in the whole file says what is wrong with it, and where.
+// None where the part is damaged: the same data in the whole file says what is wrong with it, and where.
 std::optional<Pixels> StoredImage::decode_segments(const Segments& segments, Box box, Place& into, Scratch& scratch) {
   if (const auto pixels = decode_baseline(box, false, &segments, into, scratch)) return pixels;
   const Excerpt part = excerpt(*reader_, segments, scratch);

@@ -29,7 +29,7 @@ class StoredImage {
   // @throws as ImageDecoding::open. What is given must stay until the next `open`.
   ImageShape open(std::span<const std::byte> encoded, const JpegContainer& container = {});
   bool is_open() const noexcept { return reader_ != std::nullopt; }
-  // Of the opened image.
+  // Shape of the opened image.
   ImageShape shape() const noexcept { return reader_->shape(); }
   std::span<const Segment> segments() const noexcept { return reader_->segments(); }
 

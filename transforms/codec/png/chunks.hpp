@@ -20,7 +20,7 @@ struct Header {
   std::uint64_t bytes = 0;    // of compressed pixels
 };
 
-// Of the header chunk, after the signature.
+// Where the header chunk begins in the file: after the signature.
 constexpr std::uint64_t header_offset = 8;
 
 // Walks through all chunks. Nothing is allocated. @throws Error(corrupt | unsupported).
@@ -30,7 +30,7 @@ Header check_chunks(std::span<const std::byte> encoded);
 // decoder that never sees it.
 class ChunkStream {
  public:
-  // With `transparency`, tRNS is among them.
+  // `transparency`: tRNS is among the chunks that are read.
   ChunkStream(std::span<const std::byte> encoded, const Header& header, bool transparency);
   // @throws Error(corrupt) after the end.
   void read(std::byte* to, std::size_t bytes);

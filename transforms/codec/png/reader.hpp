@@ -24,11 +24,11 @@ class Reader {
 
   ImageShape shape() const noexcept;
   bool interlaced() const noexcept { return header_.interlaced; }
-  // Of a pixel in the rows that libpng gives: 1 for indices of a palette, 3 for colours that become `gray`, else
+  // Values of a pixel in the rows that libpng gives: 1 for indices of a palette, 3 for colours that become `gray`, else
   // shape's.
   int row_channels() const noexcept;
 
-  // Of a value in those rows: 1 or 2 bytes, the latter in the machine's order.
+  // Bytes of a value in those rows: 1, or 2 in the machine's order.
   std::size_t value_bytes() const noexcept { return header_.depth == 16 && options_.dtype == DType::u16 ? 2 : 1; }
   // What a value of 1 byte is multiplied with where the result's have 2.
   std::uint16_t widening() const noexcept { return options_.color == PngOptions::labels ? 1 : 257; }
@@ -46,7 +46,7 @@ class Reader {
   int passes() const noexcept { return passes_; }
   // How far it has read in the file, for errors.
   std::uint64_t offset() const noexcept { return stream_.offset(); }
-  // After the last row: checks that the pixels end there, and their sum.
+  // Called after the last row: checks that the pixels end there, and their sum.
   void finish();
 
  private:

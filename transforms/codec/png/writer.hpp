@@ -11,7 +11,7 @@ namespace penstock::png {
 // scratch, which goes by itself.
 class Writer {
  public:
-  // Both must outlive it.
+  // `out` and `scratch` must outlive it.
   Writer(EncodedFile& out, Scratch& scratch);
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;

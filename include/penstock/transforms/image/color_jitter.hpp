@@ -14,8 +14,8 @@ namespace penstock {
 /// Result options of `color_jitter`. 0 leaves a property as it is.
 struct ColorJitterOptions {
   double brightness = 0;  ///< factor uniform in [max(0, 1 - b), 1 + b]; at most 100
-  double contrast = 0;    ///< the same
-  double saturation = 0;  ///< the same
+  double contrast = 0;    ///< factor uniform in [max(0, 1 - c), 1 + c]; at most 100
+  double saturation = 0;  ///< factor uniform in [max(0, 1 - s), 1 + s]; at most 100
   double hue = 0;         ///< turns of the colour circle, uniform in [-h, h]; at most 0.5
 };
 
@@ -41,7 +41,7 @@ class PENSTOCK_API ColorJitter {
   struct Params {
     float brightness = 1, contrast = 1, saturation = 1;  ///< factors
     float hue = 0;                                       ///< turns
-    /// In which order they are done.
+    /// The operations in the order in which they are done.
     std::array<Operation, 4> order{ColorJitter::brightness, ColorJitter::contrast, ColorJitter::saturation,
                                    ColorJitter::hue};
   };

@@ -30,7 +30,7 @@ PENSTOCK_HOST_DEVICE inline bool changes(const ColorChange& change, std::uint8_t
   return operation == ColorChange::hue ? change.turns != 0 : change.factors[operation] != 1;
 }
 
-/// At which place of the order contrast changes anything, for which the mean of all greys must be known; 4 where it
+/// The place of the order at which contrast changes anything, for which the mean of all greys must be known; 4 where it
 /// does not.
 PENSTOCK_HOST_DEVICE inline int place_of_contrast(const ColorChange& change) noexcept {
   for (int i = 0; i < 4; ++i)
@@ -38,7 +38,7 @@ PENSTOCK_HOST_DEVICE inline int place_of_contrast(const ColorChange& change) noe
   return 4;
 }
 
-/// To the nearest of 0 to 255, halves up.
+/// The nearest whole number of 0 to 255, halves up.
 PENSTOCK_HOST_DEVICE inline std::uint8_t rounded(float value) noexcept {
   const float inside = value < 0 ? 0 : value > 255 ? 255 : value;
   return static_cast<std::uint8_t>(static_cast<std::int32_t>(exact::sum(inside, 0.5f)));
@@ -102,7 +102,7 @@ PENSTOCK_HOST_DEVICE inline void change_pixels(ColorPixel (&pixels)[count], int 
   }
 }
 
-/// The same, on one.
+/// The operations [first, last) of the order, on one pixel.
 PENSTOCK_HOST_DEVICE inline ColorPixel changed(ColorPixel pixel, int channels, const ColorChange& change, int first,
                                                int last, float mean) noexcept {
   ColorPixel pixels[] = {pixel};
@@ -110,7 +110,7 @@ PENSTOCK_HOST_DEVICE inline ColorPixel changed(ColorPixel pixel, int channels, c
   return pixels[0];
 }
 
-/// Of `pixels` greys that add up to `sum`.
+/// The mean of `pixels` greys that add up to `sum`.
 PENSTOCK_HOST_DEVICE inline float mean_gray(std::uint64_t sum, std::uint64_t pixels) noexcept {
   return static_cast<float>(static_cast<double>(sum) / static_cast<double>(pixels));
 }

@@ -28,10 +28,10 @@ class PENSTOCK_API Flip {
   Axis axis_;
 };
 
-/// The same with probability p.
+/// Exchanges left and right (horizontal), or top and bottom, with probability p.
 class PENSTOCK_API RandomFlip {
  public:
-  /// As of `Flip`.
+  /// Which way an image is flipped.
   using Axis = Flip::Axis;
   /// What was drawn for one image.
   struct Params {

@@ -42,9 +42,9 @@ struct NormalizeStainOptions {
 /// without these fields, or where `target` is of the other method.
 PENSTOCK_API Stage normalize_stain(std::string field, NormalizeStainOptions options = {});
 
-/// The same on one image, in place. `image`: [H, W, 3]. Any thread.
+/// Normalizes one image, in place, as the stage does. `image`: [H, W, 3]. Any thread.
 /// @throws Error(unsupported) for other than 3 channels, Error(invalid_argument) for fits of different methods, and
-/// Error(corrupt) for what is no fit, as above.
+/// Error(corrupt) for what can't be a fit, as the stage.
 PENSTOCK_API void normalize_stain(View<std::uint8_t, 3> image, const StainFit& fit, const StainFit& target);
 
 }  // namespace penstock

@@ -30,7 +30,7 @@ struct PENSTOCK_API StainFit {
   /// Reinhard: standard deviations of l, alpha and beta.
   std::array<float, 3> std{};
 
-  /// As a field has it: f32 [8], haematoxylin, eosin, `max_concentrations`; or f32 [6], `mean`, `std`.
+  /// The numbers as a field has them: f32 [8], haematoxylin, eosin, `max_concentrations`; or f32 [6], `mean`, `std`.
   std::vector<float> values() const;
   /// The fit with these values. @throws Error(unsupported) for another number of them than 8 or 6.
   static StainFit of(std::span<const float> values);

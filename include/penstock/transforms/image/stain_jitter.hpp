@@ -45,7 +45,7 @@ class PENSTOCK_API StainJitter {
   static Params params(const std::array<double, 3>& alpha, const std::array<double, 3>& beta);
   /// `image`: [H, W, 3]. @throws Error(unsupported) for others.
   static void apply(const Params& params, View<std::uint8_t, 3> image);
-  /// For kernels of one's own. Lives as long as the program.
+  /// The densities of all levels, for kernels of one's own. Live as long as the program.
   static const StainDensities& densities();
 
   bool draws() const { return true; }

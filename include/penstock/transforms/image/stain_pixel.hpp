@@ -13,16 +13,16 @@ namespace penstock {
 /// What `stain_jitter` does to the pixels of one image, for the host and for kernels. Optical densities D of R, G, B
 /// become matrix D + offset.
 struct StainChange {
-  /// In optical density: what each channel of the result has of each channel.
+  /// `matrix[i][j]`: what channel i of the result has of channel j, in optical density.
   float matrix[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-  /// Added to each channel of it.
+  /// What is added to each channel of the result, in optical density.
   float offset[3] = {0, 0, 0};
   std::uint32_t active = 1;  ///< 0: the image becomes black, as a row of mask 0 is
 };
 
 /// -log((level + 1) / 256) of each level, nearest in binary32. Plain, for a kernel to take as an argument.
 struct StainDensities {
-  /// By the pixel's value.
+  /// The density of each level, 0 to 255.
   float of[256];
 };
 

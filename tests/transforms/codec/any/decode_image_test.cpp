@@ -21,7 +21,7 @@ namespace {
 
 bool is_png(const Bytes& file) { return file[0] == std::byte{0x89}; }
 
-// By turns, of several sizes and kinds.
+// Images of several sizes and kinds, by turns.
 Encoded mixed() {
   Encoded source;
   for (int i = 0; i < 12; ++i) {
@@ -280,7 +280,7 @@ TEST_CASE("a palette that becomes grey is told by the report, and by the plan wh
   const ps::Pipeline grey_masks =
       ps::from(Masked(false)) | ps::decode_image("image") | ps::decode_image("mask", {.color = any_gray});
   CHECK_FALSE(has(notes_of(cropped(grey_masks) | ps::batch(4)), "palette"));
-  // Of pictures colours are what is wanted.
+  // In pictures the colours of a palette are what is wanted.
   CHECK_FALSE(has((gray | ps::random_crop("image", {16, 16})).plan(), "palette"));
 }
 

@@ -20,7 +20,7 @@ using namespace penstock_test;
 
 namespace {
 
-// In exact arithmetic, of what libjpeg makes of the file.
+// What exact arithmetic makes of the inks that libjpeg finds in the file.
 Image reference(const Image& inks, bool inverted, int channels = 3) {
   Image out({inks.shape.height, inks.shape.width, channels});
   for (std::size_t i = 0; i < inks.pixels.size() / 4; ++i) {

@@ -129,7 +129,7 @@ TEST_CASE("Exif data that makes no sense leaves an image as it is stored") {
       CHECK_NOTHROW(decoded(with_exif(plain, text), {.apply_orientation = true}));
     }
   }
-  // Of several, the first counts.
+  // The first of several orientations counts.
   CHECK(decoded(with_exif(with_exif(plain, good), exif_segment(1, true)), {.apply_orientation = true}) == stored);
 }
 

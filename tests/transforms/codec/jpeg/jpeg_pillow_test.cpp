@@ -61,7 +61,7 @@ TEST_CASE("JPEGs of every kind have Pillow's pixels") {
     break;
   }
   for (std::size_t i = 0; i < files.size(); ++i) folder.write(std::to_string(i) + ".jpg", files[i]);
-  // And one of its own.
+  // Pillow adds a file of its own.
   folder.run(
       "from PIL import Image\n"
       "Image.linear_gradient('L').resize((90, 60)).convert('CMYK').rotate(30).save('own.jpg', quality=90)\n");
@@ -74,7 +74,7 @@ TEST_CASE("JPEGs of every kind have Pillow's pixels") {
     const Image color = decoded(files[i]), upright = decoded(files[i], {.apply_orientation = true});
     CHECK(color == folder.image(name + ".rgb", color.shape));
     CHECK(upright == folder.image(name + ".up", upright.shape));
-    // Of three colours libjpeg takes the Y that is stored, Pillow the mean of what is shown.
+    // For images of three colours libjpeg takes the Y that is stored, Pillow the mean of what is shown.
     if (std::find(of_inks.begin(), of_inks.end(), i) == of_inks.end()) continue;
     const Image gray = decoded(files[i], {.color = JpegOptions::gray});
     CHECK(gray == folder.image(name + ".gray", gray.shape));

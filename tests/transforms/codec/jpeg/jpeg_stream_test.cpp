@@ -108,7 +108,7 @@ TEST_CASE("colours are those that the container names, whatever a stream's marke
       PlainJpeg kind{.luma = luma, .colors = stored, .jfif = false, .adobe = true};
       const Bytes told = plain_encode(photo({90, 110, 3}), kind);
       const Image wanted = plain_decode(told);
-      // The same without what says so: libjpeg takes components 1, 2 and 3 for YCbCr.
+      // `bare` lacks the marker that says so: libjpeg takes components 1, 2 and 3 for YCbCr.
       constexpr std::size_t adobe_bytes = 16;
       REQUIRE(std::to_integer<int>(told[3]) == 0xee);
       Bytes bare = told;

@@ -35,9 +35,9 @@ Bytes plain_encode(const Image& image, const PlainJpeg& options);
 // @throws std::runtime_error.
 Image plain_decode(std::span<const std::byte> bytes, bool gray = false, bool warned = false);
 
-// The same pixels as in a whole decode, of a box; libjpeg decodes the rows and columns around it that it has to. What
-// it does not decode, it does not judge, unless it is asked to go on to the end. What it warns of in the header does
-// not count. @throws as plain_decode.
+// The pixels of a box, as in a whole decode; libjpeg decodes the rows and columns around it that it has to. What it
+// does not decode, it does not judge, unless it is asked to go on to the end. What it warns of in the header does not
+// count. @throws as plain_decode.
 Image plain_crop(std::span<const std::byte> bytes, const penstock::Box& box, bool gray = false, bool to_end = false);
 
 // Every quantised coefficient of the image, component by component in raster order, each with its table.

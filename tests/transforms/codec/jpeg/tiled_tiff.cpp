@@ -40,7 +40,7 @@ class Directories {
     return value;
   }
 
-  // Of a tag that holds bytes: its place and size.
+  // Reads the values of a tag; one that holds bytes has their place and size.
   void read_entry(std::size_t at, std::map<int, std::vector<std::uint32_t>>& values) const {
     constexpr int shorts = 3, longs = 4, bytes = 7;
     const int tag = number<std::uint16_t>(at), type = number<std::uint16_t>(at + 2);

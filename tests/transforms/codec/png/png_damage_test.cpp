@@ -267,7 +267,7 @@ TEST_CASE("sizes that a PNG only claims are refused at once") {
   CHECK(declared(16000, 16000) == Errc::corrupt);
   CHECK(declared(1, 1u << 28) == Errc::corrupt);
   CHECK(declared(0, 16) == Errc::corrupt);
-  // Of 2^66 bits.
+  // An image of 2^66 bits.
   const auto boundless = png_decoder({.high_byte = true, .max_pixels = ~std::uint64_t{0}})->start();
   CHECK(declared_by(*boundless, {6, 16}, 1u << 30, 1u << 30) == Errc::corrupt);
   CHECK(declared_by(*boundless, {6, 16}, 0x7fffffff, 0x7fffffff) == Errc::corrupt);

@@ -34,9 +34,9 @@ class Decoder {
   // `info` has read the header, its output is chosen and it has not started. None: the image may be for this decoder.
   std::optional<HandOver> begin(const jpeg_decompress_struct& info);
 
-  // Of the image that was begun with, whose scan begins at `scan` of the file's bytes. None: the pixels are there. Else
-  // why libjpeg is to decode it, from the same state of `info`; what is in the box's rows is then of no meaning. Any
-  // number of times.
+  // Decodes the image that was begun with, whose scan begins at `scan` of the file's bytes. None: the pixels are there.
+  // Else why libjpeg is to decode it, from the same state of `info`; what is in the box's rows is then of no meaning.
+  // Any number of times.
   std::optional<HandOver> decode(std::span<const std::uint8_t> bytes, std::size_t scan, const Request& request,
                                  Scratch& scratch);
 

@@ -31,10 +31,10 @@ struct Frame {
   int alone_v = 1;                // of a single component: the factor that its header has
   unsigned restart_interval = 0;  // in MCUs; 0: none
   Colors colors = Colors::gray;
-  // Of three components, pixels of the picture for one of the second and third.
+  // Pixels of the picture for one of the second and third component, where there are three.
   int chroma_across = 1, chroma_down = 1;
   Component component[3];
-  // Of an MCU, in the order of the scan.
+  // A block of an MCU, in the order of the scan.
   struct BlockOf {
     const DcTable* dc;
     const AcTable* ac;

@@ -9,7 +9,7 @@
 
 namespace penstock::jpeg::baseline {
 
-// Of the first coefficient of a block, which is coded as a difference.
+// Codes of the first coefficient of a block, which is coded as a difference.
 class DcTable {
  public:
   static constexpr int width = 9;
@@ -20,7 +20,7 @@ class DcTable {
   // An entry: bits that code and value take together (0 to 7), bits of the value (8 to 15), of the code (16 to 23).
   // 0: the code is longer.
   std::uint32_t entry(std::uint32_t bits) const noexcept { return entries_[bits]; }
-  // The same for the code that begins 16 bits, which is longer than `width`; 0 where there is none.
+  // The entry of the code that begins 16 bits, which is longer than `width`; 0 where there is none.
   std::uint32_t long_entry(std::uint32_t bits) const noexcept {
     const Symbol found = long_.find(bits);
     return found == 0 ? 0 : entry_of(found);
@@ -39,7 +39,8 @@ class DcTable {
   std::uint32_t entries_[1 << width];
 };
 
-// Of the other coefficients. A symbol is a run of zeros and the size of the value after it; the value's bits follow.
+// Codes of the other coefficients. A symbol is a run of zeros and the size of the value after it; the value's bits
+// follow.
 //
 // An entry takes as many symbols as its bits hold, the last one's value may lie beyond them. It says by how much they
 // advance in the block, and `block_end` more where the block's end is among them. Where not even one symbol is held, it

@@ -5,11 +5,11 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "inverse_dct.cpp"
-// Before all of Highway.
+// Must come before all of Highway.
 #include "simd_targets.hpp"
 
 #include <hwy/foreach_target.h>
-// After foreach_target.h, which includes this file once per target.
+// Must follow foreach_target.h, which includes this file once per target.
 #include <hwy/highway.h>
 
 #include "inverse_dct_plain.hpp"
@@ -61,7 +61,7 @@ HWY_INLINE void transform(Words (&x)[8]) {
   x[4] = descaled<Shift>(even3 - odd0);
 }
 
-// The same where x[4] to x[7] are 0: each odd sum is one of x[1] and x[3], with the factors of both steps in one.
+// Finishes where x[4] to x[7] are 0: each odd sum is one of x[1] and x[3], with the factors of both steps in one.
 template <int Shift>
 HWY_INLINE void finish_half(Ints e0, Ints e2, Ints e3, const Ints (&odd)[4], Ints (&out)[8]) {
   const auto put = [&](int k, Ints even, Ints o) HWY_ATTR {

@@ -31,7 +31,7 @@ inline constexpr bool passes_saturate = false;
 #endif
 inline constexpr std::int16_t largest_column = 5890;
 
-// Of a block of which only the first coefficient is not 0. False where it is beyond what libjpeg's shortcut takes.
+// Fills a block of which only the first coefficient is not 0. False where it is beyond what libjpeg's shortcut takes.
 inline bool fill_flat(std::int16_t coefficient, std::int16_t quantization, std::uint8_t* to, std::ptrdiff_t stride) {
   const std::int32_t value = static_cast<std::int16_t>(coefficient * quantization);
   const std::int32_t level = std::clamp((value + 4) >> 3, -128, 127) + 128;

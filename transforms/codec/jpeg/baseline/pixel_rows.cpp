@@ -4,11 +4,11 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "pixel_rows.cpp"
-// Before all of Highway.
+// Must come before all of Highway.
 #include "simd_targets.hpp"
 
 #include <hwy/foreach_target.h>
-// After foreach_target.h, which includes this file once per target.
+// Must follow foreach_target.h, which includes this file once per target.
 #include <hwy/highway.h>
 
 #include "pixel_rows_plain.hpp"
@@ -30,7 +30,7 @@ constexpr int together = 2 * lanes;
 using HalfBytesTag = hn::FixedTag<std::uint8_t, static_cast<std::size_t>(lanes)>;
 constexpr HalfBytesTag half_bytes;
 
-// Of even and of odd pixels.
+// Values of even and of odd pixels.
 struct Pair {
   Words even, odd;
 };

@@ -30,7 +30,7 @@ struct PixelRows {
   // RGB with a value of chroma for two pixels, each of which is a quarter of the way to the next. There must be one
   // before the first and one after the last. 4:2:2: of `widen`.
   void (*ycc_half_across)(const std::uint8_t* y, const std::uint16_t* cb, const std::uint16_t* cr, const PixelRow& row);
-  // The same of `sum_rows`: 4:2:0.
+  // RGB with chroma as `sum_rows` makes it: 4:2:0.
   void (*ycc_half)(const std::uint8_t* y, const std::uint16_t* cb, const std::uint16_t* cr, const PixelRow& row);
   void (*rgb)(const std::uint8_t* r, const std::uint8_t* g, const std::uint8_t* b, const PixelRow& row);
   void (*gray)(const std::uint8_t* y, const PixelRow& row);

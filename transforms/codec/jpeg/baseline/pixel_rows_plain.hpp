@@ -1,4 +1,4 @@
-// The same rows in plain C++.
+// The rows of pixel_rows.hpp in plain C++.
 #pragma once
 
 #include "pixel_rows.hpp"

@@ -16,8 +16,8 @@ namespace penstock::jpeg::baseline {
 
 class Planes {
  public:
-  // Of the columns of MCUs from `first` to before `end`. `luma_only`: no values of the other components are wanted.
-  // `scratch` keeps the memory: it must stay as it is.
+  // Planes of the columns of MCUs from `first` to before `end`. `luma_only`: no values of the other components are
+  // wanted. `scratch` keeps the memory: it must stay as it is.
   Planes(const Frame& frame, int first, int end, bool luma_only, Scratch& scratch);
 
   // Values of `some` MCUs of a row, from the `first`-th of the columns on, out of their blocks, which become 0.
@@ -37,7 +37,7 @@ class Planes {
     std::uint8_t* values = nullptr;
     std::ptrdiff_t stride = 0;
     int rows = 0;  // a power of 2
-    // Of the blocks that may be put together: which ones they are, and where they go from the first one's place on.
+    // Which blocks of an MCU may be put together, and where they go from the first one's place on.
     std::uint8_t from[ScanReader::most_blocks] = {};
     std::ptrdiff_t to[ScanReader::most_blocks] = {};
   };

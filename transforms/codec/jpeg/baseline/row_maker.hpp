@@ -37,7 +37,7 @@ class RowMaker {
   void make_between_rows(int y, const PixelRow& row) const;
   void make_repeated(int y, const PixelRow& row) const;
   const std::uint8_t* chroma(int component, int y) const noexcept { return planes_.row(component, y) + chroma_offset_; }
-  // Of the row of chroma that `y` is nearest to, and the next nearest one.
+  // The rows of chroma that `y` is nearest to and next nearest to.
   struct Nearest {
     int near, far;
   };

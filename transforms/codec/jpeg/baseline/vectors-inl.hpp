@@ -92,7 +92,7 @@ HWY_INLINE Bytes saturated(Words a, Words b) {
 }
 #endif
 
-// Of each block's eight values, the lower and the upper four, in 32 bits.
+// The lower and the upper four of each block's eight values, in 32 bits.
 struct Halves {
   Ints low, high;
 };

@@ -17,7 +17,7 @@ namespace penstock::jpeg {
 
 namespace {
 
-// Of the library's interface what is used here; the numbers are the same in its versions 12 and 13.
+// What is used here of the library's interface; the numbers are the same in its versions 12 and 13.
 using Handle = struct HandleOfNvjpeg*;
 using State = struct StateOfNvjpeg*;
 struct Destination {

@@ -153,7 +153,7 @@ TEST_CASE("markers are found with every instruction set, wherever they are, and 
   on_every_target([&] {
     Numbers numbers(7);
     for (std::uint64_t i = 0, end = help::scaled(2'000); i < end; ++i) {
-      // Of their own memory each, whose end a sanitizer sees.
+      // Bytes lie in memory of their own each time, whose end a sanitizer sees.
       std::vector<std::uint8_t> bytes(static_cast<std::size_t>(numbers.below(300)));
       for (std::size_t k = 0; k < bytes.size(); ++k)
         bytes[k] = numbers.below(8) != 0 ? static_cast<std::uint8_t>(numbers.below(255))

@@ -23,7 +23,7 @@ namespace {
 class Expected {
  public:
   explicit Expected(std::span<const std::byte> bytes) : all_(coefficients(bytes)) {}
-  // Of the image's blocks; null for those that only fill an MCU.
+  // One of the image's blocks; null for those that only fill an MCU.
   const std::int16_t* block(const baseline::Frame& frame, int component, int x, int y) const {
     std::size_t at = 0;
     for (int c = 0;; ++c) {

@@ -23,7 +23,7 @@ struct Outcome {
 class Core {
  public:
   Outcome decode(std::span<const std::byte> bytes, const penstock::Box& box, bool to_end = false, bool gray = false);
-  // Of the whole image, to its end.
+  // Decodes the whole image, to its end.
   Outcome decode(std::span<const std::byte> bytes);
 
  private:
