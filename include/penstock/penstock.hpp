@@ -1,6 +1,7 @@
 #pragma once
 
-/// The core: everything but sources and transforms, which have a header each below sources/ and transforms/.
+/// What a training loop uses of the core. Sources and transforms have a header each, below sources/ and transforms/;
+/// what parts of your own are made of stands below extend/, tensors of other libraries and CUDA below interop/.
 #include <penstock/batch.hpp>
 #include <penstock/class_names.hpp>
 #include <penstock/classes.hpp>
@@ -8,27 +9,6 @@
 #include <penstock/dtype.hpp>
 #include <penstock/error.hpp>
 #include <penstock/executor.hpp>
-#include <penstock/extend/any_source.hpp>
-#include <penstock/extend/batch_view.hpp>
-#include <penstock/extend/block_source.hpp>
-#include <penstock/extend/cache.hpp>
-#include <penstock/extend/device_stage.hpp>
-#include <penstock/extend/file_descriptor.hpp>
-#include <penstock/extend/image_decoder.hpp>
-#include <penstock/extend/image_encoder.hpp>
-#include <penstock/extend/image_executor.hpp>
-#include <penstock/extend/image_op.hpp>
-#include <penstock/extend/image_stage.hpp>
-#include <penstock/extend/order.hpp>
-#include <penstock/extend/rng.hpp>
-#include <penstock/extend/sample.hpp>
-#include <penstock/extend/sink.hpp>
-#include <penstock/extend/source.hpp>
-#include <penstock/extend/store_files.hpp>
-#include <penstock/extend/stream_source.hpp>
-#include <penstock/extend/system_error.hpp>
-#include <penstock/extend/transform.hpp>
-#include <penstock/interop/dlpack.hpp>
 #include <penstock/join.hpp>
 #include <penstock/loader.hpp>
 #include <penstock/memory.hpp>

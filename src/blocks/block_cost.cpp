@@ -12,7 +12,6 @@
 
 #include "blocks/block_plan.hpp"
 #include "blocks/block_schedule.hpp"
-#include "pipeline/sample_order.hpp"
 #include "ring/memory_plan.hpp"
 
 namespace penstock::detail {
@@ -46,7 +45,7 @@ Beginning begin_epoch(const PipelineData& data, const BlockModel& model) {
   plan.reset(
       [&](std::vector<std::uint64_t>& out) {
         out.resize(static_cast<std::size_t>(std::min<std::uint64_t>(256, data.size - fed)));
-        SampleOrder(data).fill(0, fed, out);
+        data.sample_order().fill(0, fed, out);
         fed += out.size();
       },
       [](std::uint64_t) { return false; });

@@ -9,7 +9,7 @@
 
 #include "base/failure.hpp"
 #include "base/profiled_range.hpp"
-#include "pipeline/rank_rows.hpp"
+#include "positions/rank_rows.hpp"
 
 namespace penstock::detail {
 

@@ -17,8 +17,8 @@
 #include "chain/chain_run.hpp"
 #include "chain/step.hpp"
 #include "data/row_layout.hpp"
-#include "pipeline/batch_bounds.hpp"
 #include "pipeline/pipeline_data.hpp"
+#include "ring/batch_bounds.hpp"
 
 namespace penstock::detail {
 

@@ -218,8 +218,9 @@ Stage make_one_hot(A a) {
 
 Stage make_batch(A a) {
   const std::uint64_t rows = a.count("rows");
-  return batch(rows, {.tail = std::array{Tail::keep, Tail::drop, Tail::pad}[a.choice("tail", {"keep", "drop", "pad"})],
-                      .by_group = a.flag("by_group", false)});
+  return batch(
+      rows, {.tail = std::array{Tail::keep, Tail::drop, Tail::pad}[a.choice("tail", {"keep", "drop", "pad"})],
+             .by = std::array{BatchOptions::By::order, BatchOptions::By::group}[a.choice("by", {"order", "group"})]});
 }
 
 std::vector<StageSyntax> make_table() {
@@ -361,7 +362,7 @@ std::vector<StageSyntax> make_table() {
        [](A a) {
          return pad(a.text("field", ""), {.to = a.whole("to", PadOptions{}.to), .value = a.number("value", 0)});
        }},
-      {"batch", false, {{"rows", "N", true}, {"tail", "keep|drop|pad"}, {"by_group", "true|false"}}, make_batch},
+      {"batch", false, {{"rows", "N", true}, {"tail", "keep|drop|pad"}, {"by", "order|group"}}, make_batch},
   };
 }
 

@@ -16,7 +16,7 @@
 #include "delivery/device_ring.hpp"
 #include "device/device_model.hpp"
 #include "device/staging_memory.hpp"
-#include "pipeline/device_program.hpp"
+#include "program/device_program.hpp"
 
 namespace penstock::detail {
 

@@ -12,7 +12,7 @@
 #include "delivery/device_decode.hpp"
 #include "delivery/device_ring.hpp"
 #include "device/device_model.hpp"
-#include "pipeline/device_program.hpp"
+#include "program/device_program.hpp"
 #include "ring/batch_layout.hpp"
 
 namespace penstock::detail {

@@ -7,7 +7,7 @@
 #include "data/row_layout.hpp"
 #include "device/devices.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "pipeline/rank_rows.hpp"
+#include "positions/rank_rows.hpp"
 
 namespace penstock {
 

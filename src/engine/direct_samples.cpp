@@ -5,7 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/relax.hpp"
-#include "pipeline/outcome.hpp"
+#include "policy/outcome.hpp"
 
 // How runners make samples in their rows.
 namespace penstock::detail {

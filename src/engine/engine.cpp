@@ -5,7 +5,7 @@
 
 #include "engine/direct_placement.hpp"
 #include "engine/reordered_placement.hpp"
-#include "pipeline/rank_rows.hpp"
+#include "positions/rank_rows.hpp"
 
 namespace penstock::detail {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "pipeline/rank_rows.hpp"
+#include "positions/rank_rows.hpp"
 
 namespace penstock::detail {
 

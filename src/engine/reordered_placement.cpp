@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/relax.hpp"
-#include "pipeline/positions.hpp"
+#include "positions/positions.hpp"
 
 namespace penstock::detail {
 

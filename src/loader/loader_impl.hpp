@@ -24,7 +24,7 @@
 #include "delivery/delivery.hpp"
 #include "delivery/device_ring.hpp"
 #include "engine/engine.hpp"
-#include "pipeline/policy.hpp"
+#include "policy/policy.hpp"
 #include "report/verdict.hpp"
 
 namespace penstock {

@@ -9,7 +9,6 @@
 #include "pipeline/add_stage.hpp"
 #include "pipeline/pipeline_data.hpp"
 #include "pipeline/pipeline_facts.hpp"
-#include "pipeline/sample_order.hpp"
 
 namespace penstock {
 
@@ -54,7 +53,7 @@ void Pipeline::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uin
     throw Error(Errc::invalid_argument, "positions " + std::to_string(first) + " to " +
                                             std::to_string(first + out.size()) + " were asked of an epoch of " +
                                             std::to_string(data_->size));
-  detail::SampleOrder(*data_).fill(epoch, first, out);
+  data_->sample_order().fill(epoch, first, out);
 }
 
 }  // namespace penstock

@@ -9,7 +9,6 @@
 #include "base/hash.hpp"
 #include "data/labels.hpp"
 #include "pipeline/add_device_stage.hpp"
-#include "pipeline/sample_order.hpp"
 
 namespace penstock::detail {
 
@@ -67,7 +66,7 @@ void PipelineBuilder::add_order(std::shared_ptr<const OrderModel> model, std::st
 void PipelineBuilder::refuse_stand_ins_of_groups() const {
   if (data_.groups != nullptr && data_.policy_value().policy == OnError::replace)
     throw Error(Errc::invalid_argument,
-                "a stand-in for a bad sample may be of another group than its batch (`.by_group`); use mask or drop")
+                "a stand-in for a bad sample may be of another group than its batch (`.by = group`); use mask or drop")
         .with_stage("on_error");
 }
 
@@ -122,7 +121,7 @@ std::vector<std::int64_t> PipelineBuilder::labels_of_positions(const std::string
   std::vector<std::uint64_t> indices;
   for (std::uint64_t first = 0; first < data_.size; first += indices.size()) {
     indices.resize(std::min<std::uint64_t>(4096, data_.size - first));
-    SampleOrder(data_).fill(0, first, indices);
+    data_.sample_order().fill(0, first, indices);
     for (const std::uint64_t index : indices) of_positions.push_back(labels[index]);
   }
   return of_positions;

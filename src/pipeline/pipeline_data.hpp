@@ -17,30 +17,12 @@
 
 #include "join/opened_cache.hpp"
 #include "order/group_table.hpp"
-#include "pipeline/batch_item.hpp"
-#include "pipeline/device_program.hpp"
-#include "pipeline/stage_model.hpp"
+#include "order/sample_order.hpp"
+#include "program/device_program.hpp"
+#include "program/stage_model.hpp"
+#include "ring/batch_item.hpp"
 
 namespace penstock::detail {
-
-/// An order that joined a pipeline.
-struct BoundOrder {
-  std::shared_ptr<const OrderModel> model;
-  std::string label;
-  std::uint64_t key = 0;
-  std::uint64_t input_size = 0;
-};
-
-/// A per-sample stage that joined a pipeline.
-struct BoundStage {
-  std::shared_ptr<const WorkStage> work;
-  std::string name;       ///< of the stage, without its field
-  std::string label;      ///< "resize(image)"
-  std::string options;    ///< its result options in words
-  std::uint64_t key = 0;  ///< hash of name and occurrence: what its random draws are keyed by
-  std::uint64_t version = 0;
-  Schema in, out;
-};
 
 /// A cache that joined a pipeline, whose source has it before it then.
 struct BoundCache {
@@ -92,6 +74,8 @@ struct PipelineData {
   const Schema& delivered() const noexcept { return device ? device->delivered() : schema; }
 
   std::uint64_t seed_value() const noexcept { return seed.value_or(0); }
+  /// Lives no longer than this.
+  SampleOrder sample_order() const noexcept { return {orders, seed_value(), size}; }
   ErrorPolicy policy_value() const noexcept { return policy.value_or(ErrorPolicy{}); }
   CheckOptions check_value() const noexcept { return check.value_or(CheckOptions{}); }
   Shard shard_value() const noexcept { return shard.value_or(Shard{}); }

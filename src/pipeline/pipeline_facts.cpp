@@ -64,7 +64,7 @@ void add_batch(FactList& list, const PipelineData& data) {
     if (batch.options.max_bytes != 0) words += ", at most " + std::to_string(batch.options.max_bytes) + " bytes";
     if (batch.options.max_tokens != 0)
       words += ", at most " + std::to_string(batch.options.max_tokens) + " elements of " + batch.options.tokens;
-    if (batch.options.by_group) {
+    if (batch.options.by == BatchOptions::By::group) {
       list.add_text("by group");
       list.add(data.groups->hash());
       words += ", of one group";

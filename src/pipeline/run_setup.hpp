@@ -6,8 +6,8 @@
 
 #include <penstock/memory.hpp>
 
+#include "data/position_range.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "pipeline/position_range.hpp"
 #include "ring/memory_plan.hpp"
 
 namespace penstock::detail {

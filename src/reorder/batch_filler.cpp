@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "pipeline/policy.hpp"
-#include "pipeline/rank_rows.hpp"
+#include "policy/policy.hpp"
+#include "positions/rank_rows.hpp"
 
 namespace penstock::detail {
 

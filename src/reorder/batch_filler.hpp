@@ -9,8 +9,8 @@
 #include <penstock/stages/batch.hpp>
 
 #include "data/cursor.hpp"
-#include "pipeline/batch_bounds.hpp"
 #include "pipeline/pipeline_data.hpp"
+#include "ring/batch_bounds.hpp"
 #include "ring/batch_ring.hpp"
 
 namespace penstock::detail {

@@ -8,7 +8,7 @@
 #include <penstock/stages/batch.hpp>
 
 #include "data/cursor.hpp"
-#include "pipeline/batch_bounds.hpp"
+#include "ring/batch_bounds.hpp"
 
 namespace penstock::detail {
 

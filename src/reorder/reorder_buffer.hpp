@@ -12,14 +12,14 @@
 #include <penstock/state.hpp>
 
 #include "data/cursor.hpp"
-#include "pipeline/batch_bounds.hpp"
-#include "pipeline/outcome.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "pipeline/policy.hpp"
+#include "policy/outcome.hpp"
+#include "policy/policy.hpp"
 #include "reorder/batch_filler.hpp"
 #include "reorder/bucket_window.hpp"
 #include "reorder/sample_length.hpp"
 #include "reorder/waiting_rows.hpp"
+#include "ring/batch_bounds.hpp"
 #include "ring/batch_ring.hpp"
 
 namespace penstock::detail {

@@ -6,7 +6,7 @@
 
 #include "base/clock.hpp"
 #include "blocks/block_work.hpp"
-#include "pipeline/rank_rows.hpp"
+#include "positions/rank_rows.hpp"
 
 namespace penstock::detail {
 

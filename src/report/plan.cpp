@@ -6,10 +6,10 @@
 
 #include "blocks/block_cost.hpp"
 #include "chain/chain.hpp"
-#include "pipeline/batch_positions.hpp"
-#include "pipeline/no_batch.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "pipeline/rank_rows.hpp"
+#include "positions/batch_positions.hpp"
+#include "positions/no_batch.hpp"
+#include "positions/rank_rows.hpp"
 
 namespace penstock {
 
@@ -41,7 +41,7 @@ std::string describe(const detail::PipelineData& data) {
   const BatchOptions& options = data.batch->options;
   if (options.max_tokens != 0)
     text += "; at most " + std::to_string(options.max_tokens) + " elements of " + options.tokens;
-  if (options.by_group) text += "; of one group each";
+  if (options.by == BatchOptions::By::group) text += "; of one group each";
   if (options.max_bytes != 0) text += "; at most " + std::to_string(options.max_bytes) + " bytes";
   if (data.bucket)
     text += "; of " + std::to_string(data.bucket->options.window) +
@@ -69,8 +69,9 @@ std::string torn_bags(const detail::PipelineData& d) {
   const bool bags =
       std::ranges::any_of(d.orders, [](const detail::BoundOrder& order) { return order.model->name() == "bags"; });
   const bool moves = d.reordered() || d.policy_value().policy == OnError::replace;
-  if (!bags || !d.batch || d.batch->options.by_group || !moves) return {};
-  return "bags are torn where samples are left out, replaced or sorted by length; with batch(n, {.by_group = true}) a "
+  if (!bags || !d.batch || d.batch->options.by == BatchOptions::By::group || !moves) return {};
+  return "bags are torn where samples are left out, replaced or sorted by length; with batch(n, {.by = "
+         "BatchOptions::By::group}) a "
          "batch is one bag";
 }
 

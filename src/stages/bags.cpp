@@ -14,8 +14,8 @@
 #include "base/failure.hpp"
 #include "order/bags.hpp"
 #include "order/group_table.hpp"
+#include "order/sample_order.hpp"
 #include "pipeline/pipeline_builder.hpp"
-#include "pipeline/sample_order.hpp"
 
 namespace penstock {
 
@@ -26,7 +26,7 @@ namespace {
 // Calls give(group, first position, positions) for all positions, in order.
 template <class F>
 void for_each_run(const PipelineData& data, const GroupTable& groups, F give) {
-  const SampleOrder order(data);
+  const SampleOrder order = data.sample_order();
   std::array<std::uint64_t, 1> record;
   for (std::uint64_t position = 0; position < data.size;) {
     order.fill(0, position, record);
@@ -93,7 +93,7 @@ class ClassesOfGroups {
   }
   std::uint64_t record_at(std::uint64_t position) const {
     std::array<std::uint64_t, 1> record;
-    SampleOrder(pipeline_.data()).fill(0, position, record);
+    pipeline_.data().sample_order().fill(0, position, record);
     return record[0];
   }
   [[noreturn]] void refuse(const std::string& group, const Labelled& one, const Labelled& other) const {

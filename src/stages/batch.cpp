@@ -7,8 +7,8 @@
 #include <penstock/stages/batch.hpp>
 
 #include "order/group_table.hpp"
-#include "pipeline/batch_bounds.hpp"
 #include "pipeline/pipeline_builder.hpp"
+#include "ring/batch_bounds.hpp"
 #include "stages/check_rows.hpp"
 
 namespace penstock {
@@ -19,8 +19,8 @@ namespace {
 
 void join_groups(PipelineBuilder& pipeline) {
   const auto refuse = [](const char* cause) { throw Error(Errc::invalid_argument, cause).with_stage("batch"); };
-  if (pipeline.data().source->is_stream()) refuse("a stream's records have no groups; leave `.by_group` out");
-  if (pipeline.data().bucket) refuse("`bucket` mixes records of all groups; leave it, or `.by_group`, out");
+  if (pipeline.data().source->is_stream()) refuse("a stream's records have no groups; leave `.by` out");
+  if (pipeline.data().bucket) refuse("`bucket` mixes records of all groups; leave it, or `.by = group`, out");
   pipeline.data().groups = pipeline.data().groups_of_source("batch");
   pipeline.refuse_stand_ins_of_groups();
 }
@@ -54,11 +54,11 @@ class BatchStage final : public StageModel {
       const BatchBounds bounds(pipeline.data().schema, item_);
       pipeline.data().batch = item_;
       pipeline.data().batch->rows = bounds.rows();
-      pipeline.data().bounded = bounds.by_size() || item_.options.by_group;
+      pipeline.data().bounded = bounds.by_size() || item_.options.by == BatchOptions::By::group;
     } catch (Error& error) {
       throw error.with_stage("batch");
     }
-    if (item_.options.by_group) join_groups(pipeline);
+    if (item_.options.by == BatchOptions::By::group) join_groups(pipeline);
     if (pipeline.data().bucket) join_bucket(pipeline, *pipeline.data().bucket);
     pipeline.tell_orders_of_batches();
   }
@@ -79,7 +79,8 @@ Stage batch(std::uint64_t rows, BatchOptions options) {
     throw Error(Errc::invalid_argument,
                 "`.tokens` and `.max_tokens` belong together: the field that is counted, and how far")
         .with_stage("batch");
-  if ((options.max_tokens != 0 || options.max_bytes != 0 || options.by_group) && options.tail != Tail::keep)
+  if ((options.max_tokens != 0 || options.max_bytes != 0 || options.by == BatchOptions::By::group) &&
+      options.tail != Tail::keep)
     throw Error(Errc::invalid_argument,
                 "a batch that is bounded by tokens, bytes or groups is complete with any number of rows: leave `.tail` "
                 "as keep")

@@ -7,8 +7,8 @@
 #include <penstock/extend/image_executor.hpp>
 
 #include "chain/chain_compiler.hpp"
-#include "pipeline/device_program.hpp"
 #include "pipeline/pipeline_builder.hpp"
+#include "program/device_program.hpp"
 
 namespace penstock {
 

@@ -7,8 +7,8 @@
 
 #include "order/block_shuffle.hpp"
 #include "order/orders.hpp"
+#include "order/sample_order.hpp"
 #include "pipeline/pipeline_builder.hpp"
-#include "pipeline/sample_order.hpp"
 
 namespace penstock {
 
@@ -60,7 +60,7 @@ class BlockShuffleStage final : public StageModel {
     if (options_.seed) pipeline.set_seed(*options_.seed, "shuffle");
     pipeline.refuse_changing_orders("shuffle");
     Blocks blocks(*pipeline.data().source, options_.block_size);
-    if (const SampleOrder before(pipeline.data()); !pipeline.data().orders.empty())
+    if (const SampleOrder before = pipeline.data().sample_order(); !pipeline.data().orders.empty())
       blocks = blocks.after(
           pipeline.data().size,
           [&before](std::uint64_t position, std::span<std::uint64_t> records) { before.fill(0, position, records); },

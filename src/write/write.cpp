@@ -8,7 +8,6 @@
 
 #include "base/failure.hpp"
 #include "base/process.hpp"
-#include "pipeline/sample_order.hpp"
 
 namespace penstock {
 
@@ -65,7 +64,7 @@ SinkItem WriteItems::at_position(std::uint64_t position) const {
   SinkItem item;
   item.position = position;
   try {
-    detail::SampleOrder(*data_).fill(0, position, {&item.index, 1});
+    data_->sample_order().fill(0, position, {&item.index, 1});
   } catch (...) {
     throw current_error().with_stage("order");
   }

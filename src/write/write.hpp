@@ -11,7 +11,7 @@
 #include "base/executor_impl.hpp"
 #include "data/cursor.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "pipeline/policy.hpp"
+#include "policy/policy.hpp"
 
 namespace penstock::detail {
 

@@ -6,7 +6,7 @@
 #include <penstock/error.hpp>
 
 #include "base/failure.hpp"
-#include "pipeline/policy.hpp"
+#include "policy/policy.hpp"
 #include "write/write.hpp"
 #include "write/write_window.hpp"
 

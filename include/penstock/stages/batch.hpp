@@ -24,11 +24,17 @@ struct BatchOptions {
   std::string tokens = {};       ///< result option: the field that `max_tokens` counts
   std::uint64_t max_tokens = 0;  ///< result option: … before the first dimensions of this field would sum up to more;
                                  ///< of a padded field: rows times the longest one; 0 = not bounded
-  bool by_group = false;  ///< result option: … before the first sample of another group than the last one's, or
-                          ///< of another pass over the data (see `SplitOptions::By::group`), as `bags` puts
-                          ///< them one after the other. Not with the policy `replace`, whose stand-ins are any
-                          ///< group's
+  /// Whose samples stand together.
+  enum class By : std::uint8_t {
+    order,  ///< those that follow each other
+    group,  ///< of those, one group's: a batch ends before the first sample of another group, or of another pass over
+            ///< the data (see `SplitOptions::By::group`), as `bags` puts them one after the other. Not with the policy
+            ///< `replace`, whose stand-ins are any group's
+  };
+  /// Result option: whose samples stand together.
+  By by = By::order;
 };
+
 /// Puts at most `rows` consecutive samples together (of all ranks, where a `shard` shares them): exactly as many, but
 /// for an epoch's last batch, where nothing else bounds it. A sample that is over such a bound alone is a bad sample.
 /// Fields whose shape varies must say what becomes of that (`ragged`, `pad`) or be left out (`drop_fields`). Ends

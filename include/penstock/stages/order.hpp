@@ -71,8 +71,8 @@ struct BagOptions {
 };
 /// The groups (a slide's tiles, a patient's pictures; see `SplitOptions::By::group`) one after the other, in a new
 /// order in each epoch, and of each at most `size` records, drawn anew in each epoch without replacement. With
-/// `batch(size, {.by_group = true})` each batch is one bag (without `repeat` between them, which may put two bags of
-/// one group side by side). 16 bytes of memory a run of a group's records and 48 a group, 24 more a bag of an epoch. It
+/// `batch(size, {.by = BatchOptions::By::group})` each batch is one bag (without `repeat` between them, which may put
+/// two bags of one group side by side). 16 bytes of memory a run of a group's records and 48 a group, 24 more a bag of an epoch. It
 /// stands directly after the source or after orders that are the same in every epoch (split by group, take, skip,
 /// select, repeat), of which it takes what is left of each group.
 ///

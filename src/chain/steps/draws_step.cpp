@@ -3,7 +3,7 @@
 #include "chain/chain_run.hpp"
 #include "chain/steps/steps.hpp"
 #include "data/find_field.hpp"
-#include "pipeline/device_draws.hpp"
+#include "program/device_draws.hpp"
 
 namespace penstock::detail {
 

@@ -143,6 +143,7 @@ TEST_CASE("a plan says which groups are too small for a bag, and what tears bags
   for (const ps::OnError policy : {ps::OnError::drop, ps::OnError::replace})
     CHECK(has(some | ps::on_error({.policy = policy}) | ps::batch(20), torn));
   CHECK(has(some | ps::filter([](const ps::Sample&) { return true; }) | ps::batch(20), torn));
-  CHECK_FALSE(has(some | ps::on_error({.policy = ps::OnError::drop}) | ps::batch(10, {.by_group = true}), torn));
+  CHECK_FALSE(has(
+      some | ps::on_error({.policy = ps::OnError::drop}) | ps::batch(10, {.by = ps::BatchOptions::By::group}), torn));
   CHECK_FALSE(has(ps::from(source) | ps::on_error({.policy = ps::OnError::drop}) | ps::batch(10), torn));
 }

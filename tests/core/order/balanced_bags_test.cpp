@@ -262,7 +262,8 @@ TEST_CASE("balanced bags come one by one in batches of a group") {
   Slides source;
   source.add("only", 3, 1);  // its bags are smaller than a batch, and would fit into one together
   for (std::uint64_t g = 0; g < 6; ++g) source.add("n" + std::to_string(g), 9, 0);
-  const ps::Pipeline p = ps::from(source) | ps::bags(8, {.balance = "label"}) | ps::batch(8, {.by_group = true});
+  const ps::Pipeline p =
+      ps::from(source) | ps::bags(8, {.balance = "label"}) | ps::batch(8, {.by = ps::BatchOptions::By::group});
   std::map<std::string, int> bags;
   for (const Got& batch : collect(p, {.threads = 2}, 4)) {
     const std::string group = source.group_of(batch.indices.front());

@@ -10,7 +10,7 @@
 
 #include "core/order/order_help.hpp"
 #include "order/groups.hpp"
-#include "pipeline/sample_order.hpp"
+#include "order/sample_order.hpp"
 
 using namespace help;
 
@@ -128,7 +128,7 @@ TEST_CASE("keys are asked for once, whatever is made of the groups that they tel
   for (std::uint64_t part = 0; part < 2; ++part) {
     const ps::Pipeline one = all | ps::split({.shares = {1, 1}, .part = part, .by = by_group});
     const ps::Pipeline bags = one | ps::bags(4);
-    CHECK((bags | ps::batch(4, {.by_group = true})).plan() != "");
+    CHECK((bags | ps::batch(4, {.by = ps::BatchOptions::By::group})).plan() != "");
   }
   CHECK(source.asked->load() == source.count);
 }
@@ -341,7 +341,7 @@ TEST_CASE("batches end where the group changes") {
     if (t % 3 == 0) p = p | ps::bags(1 + mix(t) % 30);
     const std::uint64_t rows = 1 + mix(t + 1) % 12;
     if (t % 4 == 3) p = p | ps::filter("y", [](ps::View<const std::int64_t, 0> y) { return y() % 3 != 0; });
-    p = p | ps::batch(rows, {.by_group = true});
+    p = p | ps::batch(rows, {.by = ps::BatchOptions::By::group});
     const std::vector<Got> one = collect(p, {.threads = 1}, 2);
     CAPTURE(t, rows);
     CHECK(collect(p, {.threads = 3}, 2) == one);
@@ -370,7 +370,7 @@ TEST_CASE("a batch of a group ends where the pass does, and has no stand-ins") {
   Grouped source;
   source.count = 6;
   source.runs = {{"a", 3}, {"b", 6}};
-  const ps::Pipeline p = ps::from(source) | ps::bags(8) | ps::batch(8, {.by_group = true});
+  const ps::Pipeline p = ps::from(source) | ps::bags(8) | ps::batch(8, {.by = ps::BatchOptions::By::group});
   ps::Loader loader(p | ps::shard({.rank = 0, .world = 1, .steps_per_epoch = 40}), {.threads = 2, .epochs = 1});
   for (const ps::Batch& b : loader.epoch()) {
     CHECK(b.size() == 3);
@@ -378,7 +378,8 @@ TEST_CASE("a batch of a group ends where the pass does, and has no stand-ins") {
   }
   const ps::Stage replace = ps::on_error({.policy = ps::OnError::replace});
   CHECK(has(cause_of([&] { (void)(p | replace); }), "another group"));
-  CHECK(has(cause_of([&] { (void)(ps::from(source) | replace | ps::batch(8, {.by_group = true})); }), "another group"));
+  CHECK(has(cause_of([&] { (void)(ps::from(source) | replace | ps::batch(8, {.by = ps::BatchOptions::By::group})); }),
+            "another group"));
   // What is drawn depends on the groups' names, and a state says so.
   Grouped renamed = source;
   renamed.runs = {{"a", 3}, {"c", 6}};

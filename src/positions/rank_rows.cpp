@@ -1,4 +1,4 @@
-#include "pipeline/rank_rows.hpp"
+#include "positions/rank_rows.hpp"
 
 #include "pipeline/pipeline_data.hpp"
 

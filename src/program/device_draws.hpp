@@ -12,7 +12,7 @@
 #include <penstock/shape.hpp>
 #include <penstock/state.hpp>
 
-#include "pipeline/device_program.hpp"
+#include "program/device_program.hpp"
 
 namespace penstock::detail {
 

@@ -1,4 +1,4 @@
-#include "pipeline/outcome.hpp"
+#include "policy/outcome.hpp"
 
 #include <string>
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include <penstock/schema.hpp>
 #include <penstock/stages/stage.hpp>
 
 namespace penstock::detail {
@@ -41,6 +43,17 @@ struct WorkStage : StageModel {
   }
   /// What the field was called before it.
   virtual const std::string& name_before(const std::string& name) const { return name; }
+};
+
+/// A per-sample stage that joined a pipeline.
+struct BoundStage {
+  std::shared_ptr<const WorkStage> work;
+  std::string name;       ///< of the stage, without its field
+  std::string label;      ///< "resize(image)"
+  std::string options;    ///< its result options in words
+  std::uint64_t key = 0;  ///< hash of name and occurrence: what its random draws are keyed by
+  std::uint64_t version = 0;
+  Schema in, out;
 };
 
 template <class Model>

@@ -8,9 +8,8 @@
 #include <penstock/state.hpp>
 
 #include "data/cursor.hpp"
+#include "data/position_range.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "pipeline/position_range.hpp"
-#include "pipeline/sample_order.hpp"
 
 namespace penstock::detail {
 
@@ -64,7 +63,7 @@ class Positions {
   /// Source indices, from the `first`-th on. @throws what orders do.
   void fill(std::uint64_t first, std::span<std::uint64_t> out) const {
     const Place at = place(first);
-    SampleOrder(*data_).fill(at.epoch, at.position, out, stride_);
+    data_->sample_order().fill(at.epoch, at.position, out, stride_);
   }
 
   /// Goes on after `count` of those that are left.

@@ -1,4 +1,4 @@
-#include "pipeline/no_batch.hpp"
+#include "positions/no_batch.hpp"
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-#include "pipeline/batch_bounds.hpp"
+#include "ring/batch_bounds.hpp"
 
 #include <algorithm>
 #include <limits>

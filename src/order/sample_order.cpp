@@ -1,4 +1,4 @@
-#include "pipeline/sample_order.hpp"
+#include "order/sample_order.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,10 +15,10 @@ namespace penstock::detail {
 
 // Turns points of the last order's result into source indices, in place.
 void SampleOrder::resolve(std::span<OrderPoint> points) const {
-  for (std::size_t i = data_->orders.size(); i-- > 0;) {
-    const BoundOrder& order = data_->orders[i];
+  for (std::size_t i = orders_.size(); i-- > 0;) {
+    const BoundOrder& order = orders_[i];
     try {
-      order.model->fill(hash_mix(data_->seed_value(), order.key), order.input_size, points);
+      order.model->fill(hash_mix(seed_, order.key), order.input_size, points);
     } catch (...) {
       throw current_error().with_stage(order.label);
     }
@@ -34,7 +34,7 @@ void SampleOrder::resolve(std::span<OrderPoint> points) const {
 
 void SampleOrder::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out,
                        std::uint64_t stride) const {
-  if (data_->orders.empty()) {
+  if (orders_.empty()) {
     for (std::uint64_t& index : out) index = std::exchange(first, first + stride);
     return;
   }
@@ -49,21 +49,21 @@ void SampleOrder::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::
 }
 
 std::uint64_t SampleOrder::run_length(std::uint64_t position) const {
-  std::uint64_t length = data_->size - position;
+  std::uint64_t length = size_ - position;
   OrderPoint point{0, position};
-  for (std::size_t i = data_->orders.size(); i-- > 0;) {
-    const BoundOrder& order = data_->orders[i];
+  for (std::size_t i = orders_.size(); i-- > 0;) {
+    const BoundOrder& order = orders_[i];
     length = std::min(length, order.model->run_length(order.input_size, point.position));
     if (length <= 1) return 1;
-    order.model->fill(hash_mix(data_->seed_value(), order.key), order.input_size, {&point, 1});
+    order.model->fill(hash_mix(seed_, order.key), order.input_size, {&point, 1});
   }
   return length;
 }
 
 std::uint64_t SampleOrder::replacement(const Place& place) const {
   static constexpr std::uint64_t key = 0x7265706c616365;  // "replace": no stage's key, which are hashes
-  Rng rng(data_->seed_value(), key, place);
-  OrderPoint point{place.epoch, rng.below(data_->size)};
+  Rng rng(seed_, key, place);
+  OrderPoint point{place.epoch, rng.below(size_)};
   resolve({&point, 1});
   return point.position;
 }

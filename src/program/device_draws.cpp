@@ -1,4 +1,4 @@
-#include "pipeline/device_draws.hpp"
+#include "program/device_draws.hpp"
 
 #include <cstring>
 #include <limits>

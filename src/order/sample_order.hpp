@@ -1,18 +1,29 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
 
+#include <penstock/extend/order.hpp>
 #include <penstock/state.hpp>
-
-#include "pipeline/pipeline_data.hpp"
 
 namespace penstock::detail {
 
-/// Which record of the source stands at each position of a pipeline. Any thread; the data must outlive it.
+/// An order that joined a pipeline.
+struct BoundOrder {
+  std::shared_ptr<const OrderModel> model;
+  std::string label;
+  std::uint64_t key = 0;
+  std::uint64_t input_size = 0;
+};
+
+/// Which record of the source stands at each position of a pipeline, which has `size` of them. Any thread; `orders`
+/// must outlive it.
 class SampleOrder {
  public:
-  explicit SampleOrder(const PipelineData& data) noexcept : data_(&data) {}
+  SampleOrder(std::span<const BoundOrder> orders, std::uint64_t seed, std::uint64_t size) noexcept
+      : orders_(orders), seed_(seed), size_(size) {}
 
   /// Indices of the positions first, first + stride, … of an epoch. @throws what orders do.
   void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out, std::uint64_t stride = 1) const;
@@ -24,7 +35,8 @@ class SampleOrder {
  private:
   void resolve(std::span<OrderPoint> points) const;
 
-  const PipelineData* data_;
+  std::span<const BoundOrder> orders_;
+  std::uint64_t seed_, size_;
 };
 
 }  // namespace penstock::detail

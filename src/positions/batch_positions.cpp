@@ -1,9 +1,9 @@
-#include "pipeline/batch_positions.hpp"
+#include "positions/batch_positions.hpp"
 
 #include <algorithm>
 
-#include "pipeline/rank_rows.hpp"
-#include "pipeline/sample_order.hpp"
+#include "order/sample_order.hpp"
+#include "positions/rank_rows.hpp"
 
 namespace penstock::detail {
 
@@ -27,7 +27,7 @@ Cursor BatchPositions::next(const Cursor& at) const noexcept {
 }
 
 void BatchPositions::fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const {
-  const SampleOrder order(*data_);
+  const SampleOrder order = data_->sample_order();
   while (!out.empty()) {
     const Place at = place(epoch, first);
     const std::size_t some = static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), data_->size - at.position));

@@ -9,7 +9,6 @@
 
 #include "base/failure.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "pipeline/sample_order.hpp"
 
 namespace penstock::detail {
 
@@ -63,7 +62,7 @@ void make_sample(const PipelineData& data, Place place, std::uint64_t index, Out
     }
     ++place.attempt;
     try {
-      index = SampleOrder(data).replacement(place);
+      index = data.sample_order().replacement(place);
     } catch (...) {  // an order that fails is no matter of one sample
       outcome.fatal = current_error().with_index(index);
       break;

@@ -1,4 +1,4 @@
-#include "pipeline/policy.hpp"
+#include "policy/policy.hpp"
 
 #include <numeric>
 

@@ -7,8 +7,8 @@ namespace penstock {
 
 ItemRun Shard::run_of(std::span<const std::uint64_t> sizes) const {
   if (rank < 0 || rank >= world)
-    throw Error(Errc::invalid_argument, "rank " + std::to_string(rank) + " of " + std::to_string(world) +
-                                            "; ranks are 0 to world - 1")
+    throw Error(Errc::invalid_argument,
+                "rank " + std::to_string(rank) + " of " + std::to_string(world) + "; ranks are 0 to world - 1")
         .with_stage("shard");
   // Sizes are doubled, so that a middle is a whole number. An empty item has its place, too.
   using Wide = unsigned __int128;

@@ -1,4 +1,4 @@
-#include "pipeline/device_program.hpp"
+#include "program/device_program.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -8,8 +8,8 @@
 #include "data/scratch.hpp"
 #include "device/device_image.hpp"
 #include "device/device_resample.hpp"
-#include "pipeline/device_draws.hpp"
-#include "pipeline/pipeline_data.hpp"
+#include "program/device_draws.hpp"
+#include "program/stage_model.hpp"
 
 namespace penstock::detail {
 
