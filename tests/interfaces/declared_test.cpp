@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include <penstock/extend/device_stage.hpp>
 #include <penstock/penstock.hpp>
 
 namespace ps = penstock;

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <penstock/extend/device_stage.hpp>
+
 #include "core/delivery/device_help.hpp"
 
 using namespace help;

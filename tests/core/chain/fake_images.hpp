@@ -8,6 +8,9 @@
 #include <vector>
 
 #include <penstock/detail/image_stage_model.hpp>
+#include <penstock/extend/image_decoder.hpp>
+#include <penstock/extend/image_encoder.hpp>
+#include <penstock/extend/image_stage.hpp>
 #include <penstock/penstock.hpp>
 
 namespace fake {

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string_view>
 
+#include <penstock/extend/cache.hpp>
+
 #include "core/reorder/reordered_help.hpp"
 
 namespace help {

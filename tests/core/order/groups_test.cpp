@@ -181,7 +181,7 @@ TEST_CASE("runs of positions are what orders say they are") {
       }
     }
     const auto order = order_of(p);
-    const ps::detail::SampleOrder positions(p.data());
+    const ps::detail::SampleOrder positions = p.data().sample_order();
     CAPTURE(t, order.size());
     for (std::uint64_t i = 0; i < order.size(); i += 1 + mix(i) % 5) {
       const std::uint64_t run = positions.run_length(i);
