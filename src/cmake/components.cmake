@@ -17,7 +17,7 @@ function(penstock_needs option)
   endforeach()
 endfunction()
 
-# CUDA is never asked for but by its own option: it needs a toolkit that no package of the system brings.
+# CUDA is asked for by its own option alone: its toolkit is none of the system's packages.
 option(PENSTOCK_ALL_COMPONENTS "What the options of components are in a new build folder, all but PENSTOCK_CUDA's" OFF)
 
 # Properties are global, so a row can be read from any folder.
