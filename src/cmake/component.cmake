@@ -1,8 +1,7 @@
-# penstock_component(
+# penstock_component(                           a component with its row in components.cmake, or the core
 #   NAME lmdb                                   target penstock_lmdb, alias penstock::lmdb, library libpenstock_lmdb
 #   SOURCES lmdb_source.cpp lmdb_sink.cpp       every source file, relative to the calling folder; no globs. None: headers alone
 #   HEADERS penstock/sources/lmdb.hpp           every public header, relative to include/; installed with this component only
-#   DEPENDS core                                other components whose headers ours include; linked PUBLIC
 #   PRIVATE_LIBS LMDB::LMDB                     third-party targets, linked PRIVATE (of headers alone: to their users)
 #   PACKAGES LMDB)                              packages after them, as named in dependencies.cmake
 #
@@ -37,7 +36,7 @@ function(penstock_private_libs target option)
 endfunction()
 
 function(penstock_component)
-  cmake_parse_arguments(PARSE_ARGV 0 C "" "NAME" "SOURCES;HEADERS;DEPENDS;PRIVATE_LIBS;PACKAGES")
+  cmake_parse_arguments(PARSE_ARGV 0 C "" "NAME" "SOURCES;HEADERS;PRIVATE_LIBS;PACKAGES")
   if(C_UNPARSED_ARGUMENTS OR NOT C_NAME OR NOT C_HEADERS)
     message(FATAL_ERROR "penstock_component(${C_NAME}): needs NAME and HEADERS; not understood: "
                         "'${C_UNPARSED_ARGUMENTS}'")
@@ -45,8 +44,14 @@ function(penstock_component)
   set(target penstock_${C_NAME})
   string(TOUPPER ${C_NAME} upper)
   set(option PENSTOCK_${upper})
+  set(C_DEPENDS "")
+  get_property(known GLOBAL PROPERTY PENSTOCK_KNOWN_COMPONENTS)
   if(C_NAME STREQUAL "core")
     set(option core)
+  elseif(C_NAME IN_LIST known)
+    get_property(C_DEPENDS GLOBAL PROPERTY PENSTOCK_${C_NAME}_DEPENDS)
+  else()
+    message(FATAL_ERROR "penstock_component(${C_NAME}): it has no row in src/cmake/components.cmake")
   endif()
 
   # Packages after the targets, targets of the packages.
@@ -232,6 +237,9 @@ function(penstock_install_package)
   include(CMakePackageConfigHelpers)
   set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/penstock")
   get_property(PENSTOCK_BUILT GLOBAL PROPERTY PENSTOCK_COMPONENTS)
+  get_property(PENSTOCK_KNOWN GLOBAL PROPERTY PENSTOCK_KNOWN_COMPONENTS)
+  list(SORT PENSTOCK_KNOWN)
+  list(JOIN PENSTOCK_KNOWN " " PENSTOCK_KNOWN)
   configure_package_config_file("${PROJECT_SOURCE_DIR}/src/cmake/penstock-config.cmake.in"
     "${PROJECT_BINARY_DIR}/package/penstock-config.cmake" INSTALL_DESTINATION "${config_dir}")
   # 0.x: any minor release may break its users.
