@@ -1,15 +1,12 @@
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include <penstock/detail/export.hpp>
-#include <penstock/detail/mistakes.hpp>
 #include <penstock/detail/source_adapter.hpp>
 #include <penstock/detail/source_model.hpp>
 #include <penstock/extend/any_source.hpp>
@@ -131,46 +128,6 @@ Pipeline operator|(const Pipeline& pipeline, O o) {
   return pipeline | order(std::move(o));
 }
 
-/// What is no source: a compiler's error that says why.
-template <class S>
-Pipeline from(S source) {
-  if constexpr (std::convertible_to<S, std::shared_ptr<const detail::SourceModel>>) {
-    return Pipeline(std::shared_ptr<const detail::SourceModel>(std::move(source)));
-  } else {
-    detail::explain_source<S>();
-    return Pipeline(std::shared_ptr<const detail::SourceModel>());
-  }
-}
-/// What is no stage: a compiler's error that says why.
-template <class F>
-Pipeline operator|(const Pipeline& pipeline, F f) {
-  if constexpr (std::derived_from<F, Stage>) {
-    return pipeline | static_cast<const Stage&>(f);
-  } else {
-    if constexpr (std::same_as<F, Pipeline>)
-      detail::explain_pipeline_after<F>();
-    else
-      detail::explain_stage<F>();
-    return pipeline;
-  }
-}
-/// What is no pipeline: a compiler's error that says why.
-template <class S>
-  requires(!std::convertible_to<const S&, const Pipeline&>)
-auto operator|(const S&, const Stage& stage) {
-  detail::explain_beginning<S>();
-  if constexpr (std::same_as<S, Stage>)
-    return stage;
-  else
-    return Pipeline(std::shared_ptr<const detail::SourceModel>());
-}
-
-/// A pipeline that stands after `|`: a compiler's error that says where it belongs.
-template <class S>
-  requires(!std::convertible_to<const S&, const Pipeline&>)
-Pipeline operator|(const S&, const Pipeline& pipeline) {
-  detail::explain_pipeline_after<S>();
-  return pipeline;
-}
-
 }  // namespace penstock
+
+#include <penstock/detail/pipeline_mistakes.hpp>

@@ -216,14 +216,14 @@ PartRecord Parts::locate_block(std::uint64_t block) const {
   return {part, block - (part == 0 ? 0 : block_ends_[part - 1])};
 }
 
-std::uint64_t Parts::block_bytes(std::uint64_t block) const {
-  const PartRecord own = locate_block(block);
-  return parts_[own.part]->block_model()->block_bytes(own.index);
+RecordOrigin Parts::origin(std::uint64_t index) const {
+  const PartRecord own = find(index);
+  return {*parts_[own.part], own.index};
 }
 
-bool Parts::can_do_without(std::uint64_t block) const {
+BlockOrigin Parts::block_origin(std::uint64_t block) const {
   const PartRecord own = locate_block(block);
-  return parts_[own.part]->block_model()->can_do_without(own.index);
+  return {*parts_[own.part]->block_model(), own.index};
 }
 
 void Parts::blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const {
@@ -234,16 +234,6 @@ void Parts::blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) cons
   blocks->blocks_of(own.index, ids);
   if (own.part != 0)
     for (std::size_t i = before; i < ids.size(); ++i) ids[i] += block_ends_[own.part - 1];
-}
-
-void Parts::load(std::uint64_t block, std::span<std::byte> bytes) const {
-  const PartRecord own = locate_block(block);
-  parts_[own.part]->block_model()->load(own.index, bytes);
-}
-
-std::string Parts::key(std::uint64_t index) const {
-  const PartRecord record = find(index);
-  return parts_[record.part]->key(record.index);
 }
 
 void Parts::will_need(std::span<const std::uint64_t> indices) const noexcept {

@@ -13,6 +13,8 @@
 #include <penstock/extend/any_source.hpp>
 #include <penstock/join.hpp>
 
+#include "join/forwarded_source.hpp"
+
 namespace penstock::detail {
 
 /// A record of one of several sources.
@@ -22,7 +24,7 @@ struct PartRecord {
 
 /// Sources with the same fields, whose records are those of one source, and whose blocks are those of one: the first
 /// part's, then the second one's. Says everything but which record is whose.
-class Parts : public SourceModel, public BlockModel {
+class Parts : public ForwardedRecords {
  public:
   /// @throws Error(invalid_argument | schema_mismatch) of the stage `kind`.
   Parts(const std::string& kind, const std::vector<AnySource>& parts, JoinedClasses joined);
@@ -37,7 +39,8 @@ class Parts : public SourceModel, public BlockModel {
   std::unique_ptr<ReaderModel> open_reader() const final;
   std::string name() const final { return name_; }
   bool has_keys() const noexcept final { return has_keys_; }
-  std::string key(std::uint64_t index) const final;
+  /// None: `describe` says that of the part.
+  std::string file_of(std::uint64_t) const final { return {}; }
   bool wants_advice() const noexcept final { return wants_advice_; }
   void will_need(std::span<const std::uint64_t> indices) const noexcept final;
   void describe(std::uint64_t index, Error& error) const final;
@@ -48,10 +51,7 @@ class Parts : public SourceModel, public BlockModel {
 
   const BlockModel* block_model() const noexcept final { return blocks() == 0 ? nullptr : this; }
   std::uint64_t blocks() const final { return block_ends_.back(); }
-  std::uint64_t block_bytes(std::uint64_t block) const final;
-  bool can_do_without(std::uint64_t block) const final;
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const final;
-  void load(std::uint64_t block, std::span<std::byte> bytes) const final;
 
   const SourceModel& part(std::uint64_t i) const noexcept { return *parts_[i]; }
   std::uint64_t parts() const noexcept { return parts_.size(); }
@@ -63,6 +63,9 @@ class Parts : public SourceModel, public BlockModel {
   std::vector<std::vector<Group>> groups_of_parts(const std::string& stage) const;
   /// Whose block this is, and which of that part's.
   PartRecord locate_block(std::uint64_t block) const;
+
+  RecordOrigin origin(std::uint64_t index) const final;
+  BlockOrigin block_origin(std::uint64_t block) const final;
 
  private:
   template <class F>

@@ -12,6 +12,7 @@
 #include "base/failure.hpp"
 #include "base/hash.hpp"
 #include "data/one_record.hpp"
+#include "join/forwarded_source.hpp"
 #include "join/lent_blocks.hpp"
 #include "join/parts.hpp"
 #include "join/series.hpp"
@@ -22,7 +23,6 @@ namespace penstock {
 namespace {
 
 using detail::BlockData;
-using detail::BlockModel;
 using detail::ReaderModel;
 using detail::SourceModel;
 
@@ -85,84 +85,76 @@ class Rows {
   std::vector<std::byte*> destinations_;
 };
 
-class Windows final : public SourceModel, public BlockModel {
+class Windows final : public detail::ForwardedSource {
  public:
-  Windows(AnySource source, WindowOptions options)
-      : source_(source.model()),
-        options_(std::move(options)),
-        row_(source_->schema()),
-        blocks_(source_->block_model()) {
+  Windows(const AnySource& rows, WindowOptions options)
+      : ForwardedSource(rows.model()), options_(std::move(options)), row_(source().schema()) {
     if (options_.length == 0 || options_.stride == 0)
-      throw refused(Errc::invalid_argument, "`.length` and `.stride` are at least 1 row", *source_);
+      throw refused(Errc::invalid_argument, "`.length` and `.stride` are at least 1 row", source());
     if (!options_.group_by.empty()) {
       const auto slot = row_.find(options_.group_by);
       if (!slot)
         throw refused(Errc::schema_mismatch,
-                      "there is no field \"" + options_.group_by + "\"; the fields are " + row_.to_string(), *source_);
+                      "there is no field \"" + options_.group_by + "\"; the fields are " + row_.to_string(), source());
       if (!row_[*slot].shape.fixed()) once_ = *slot;
     }
     stack_fields();
-    series_ = detail::Series(*source_, options_);
+    series_ = detail::Series(source(), options_);
   }
 
   std::uint64_t size() const override { return series_.windows(); }
   Schema schema() const override { return window_; }
-  std::string name() const override { return "windows(" + source_->name() + ")"; }
-  std::string file() const override { return source_->file(); }
-  std::string file_of(std::uint64_t index) const override { return source_->file_of(first_row(index)); }
-  bool has_keys() const noexcept override { return source_->has_keys(); }
-  std::string key(std::uint64_t index) const override { return source_->key(first_row(index)); }
+  std::string name() const override { return "windows(" + source().name() + ")"; }
   std::uint64_t identity() const override {
-    return detail::hash_mix(detail::hash_text("windows", source_->identity()), series_.hash());
+    return detail::hash_mix(detail::hash_text("windows", source().identity()), series_.hash());
   }
-  bool identified() const noexcept override { return source_->identified(); }
-  std::uint64_t revision() const override { return source_->revision(); }
-  bool wants_advice() const noexcept override { return source_->wants_advice(); }
   void will_need(std::span<const std::uint64_t> indices) const noexcept override {
     try {
-      source_->will_need(rows_of_windows(indices));
+      source().will_need(rows_of_windows(indices));
     } catch (...) {  // no memory for advice
     }
   }
   std::vector<std::uint64_t> block_ends() const override {
     std::vector<std::uint64_t> ends;
-    for (const std::uint64_t row : source_->block_ends())
+    for (const std::uint64_t row : source().block_ends())
       if (const std::uint64_t end = series_.windows_before(row); end != 0 && (ends.empty() || ends.back() != end))
         ends.push_back(end);
     return ends;
   }
+  // The source knows those of its rows.
+  std::optional<std::vector<std::int64_t>> labels(std::string_view) const override { return std::nullopt; }
   // A window is the group's of its first row.
   std::vector<Group> groups() const override {
     std::vector<Group> all;
-    for (const Group& group : detail::known_groups(*source_, "windows"))
+    for (const Group& group : detail::known_groups(source(), "windows"))
       if (const std::uint64_t end = series_.windows_before(group.end); end != (all.empty() ? 0 : all.back().end))
         detail::append_group(all, group.name, end);
     return all;
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> all = series_.notes();
-    for (std::string& note : source_->notes()) all.push_back(std::move(note));
+    for (std::string& note : source().notes()) all.push_back(std::move(note));
     return all;
   }
+  // As any source does: what there is to say of a row, `guarded` says.
+  void describe(std::uint64_t index, Error& error) const override { SourceModel::describe(index, error); }
+  void describe_field(std::uint64_t index, std::size_t, Error& error) const override { describe(index, error); }
   std::unique_ptr<ReaderModel> open_reader() const override { return std::make_unique<Reader>(*this); }
 
-  const BlockModel* block_model() const noexcept override { return blocks_ == nullptr ? nullptr : this; }
-  std::uint64_t blocks() const override { return blocks_->blocks(); }
-  std::uint64_t block_bytes(std::uint64_t block) const override { return blocks_->block_bytes(block); }
-  bool can_do_without(std::uint64_t block) const override { return blocks_->can_do_without(block); }
+  // A window has several rows.
+  std::optional<BlockRows> rows_of(std::uint64_t) const override { return std::nullopt; }
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const override {
     const std::size_t before = ids.size();
     const std::uint64_t first = first_row(index);
     std::vector<std::uint64_t> of_row, of_last;
     for (std::uint64_t row = first; row < first + options_.length; ++row) {
       of_row.clear();
-      blocks_->blocks_of(row, of_row);
+      ForwardedSource::blocks_of(row, of_row);
       if (of_row == of_last) continue;
       for (const std::uint64_t id : of_row) index_of(id, ids, before);
       of_last.swap(of_row);
     }
   }
-  void load(std::uint64_t block, std::span<std::byte> bytes) const override { blocks_->load(block, bytes); }
 
  private:
   class Reader final : public ReaderModel {
@@ -170,7 +162,7 @@ class Windows final : public SourceModel, public BlockModel {
     explicit Reader(const Windows& all)
         : all_(&all),
           rows_(all.row_, all.window_, all.options_.length, all.once_),
-          reader_(all.source_->open_reader()) {}
+          reader_(all.source().open_reader()) {}
     void read(std::uint64_t index, SampleBuilder& out) override {
       const std::uint64_t first = all_->first_row(index);
       const auto lent = lent_.take(index);
@@ -203,7 +195,7 @@ class Windows final : public SourceModel, public BlockModel {
     // not all there fails.
     void lend_row(std::uint64_t row, bool first, const detail::LentBlocks::Lent& lent) {
       of_row_.clear();
-      all_->blocks_->blocks_of(row, of_row_);
+      all_->ForwardedSource::blocks_of(row, of_row_);
       const Error* failure = nullptr;
       if (first || of_row_ != of_last_) {
         blocks_of_row_.clear();
@@ -228,7 +220,7 @@ class Windows final : public SourceModel, public BlockModel {
 
   void stack_fields() {
     if (options_.length > std::uint64_t{1} << 60)
-      throw refused(Errc::limit_exceeded, "a window has at most 2^60 rows", *source_);
+      throw refused(Errc::limit_exceeded, "a window has at most 2^60 rows", source());
     std::vector<Field> fields;
     for (std::size_t slot = 0; slot < row_.size(); ++slot) {
       Field field = row_[slot];
@@ -240,17 +232,17 @@ class Windows final : public SourceModel, public BlockModel {
                         what +
                             ", which varies from row to row, so rows of it can't be stacked; give a source without "
                             "it, or join its windows with it later",
-                        *source_);
+                        source());
         if (field.shape.rank() == Shape::max_rank)
           throw refused(Errc::schema_mismatch, what + ": its windows would have a dimension more than there may be",
-                        *source_);
+                        source());
         std::vector<std::int64_t> dims{static_cast<std::int64_t>(options_.length)};
         std::uint64_t elements = options_.length;
         for (const std::int64_t dim : field.shape.dims()) {
           dims.push_back(dim);
           if (__builtin_mul_overflow(elements, static_cast<std::uint64_t>(dim), &elements) ||
               elements > std::uint64_t{1} << 60)
-            throw refused(Errc::limit_exceeded, what + ": a window would have more than 2^60 elements", *source_);
+            throw refused(Errc::limit_exceeded, what + ": a window would have more than 2^60 elements", source());
         }
         field.shape = Shape(std::span<const std::int64_t>(dims));
         field.collate = Collate::dense();
@@ -267,6 +259,8 @@ class Windows final : public SourceModel, public BlockModel {
     if (found == ids.end()) ids.push_back(id);
     return at;
   }
+  // A window has what is known of its first row.
+  detail::RecordOrigin origin(std::uint64_t index) const override { return {source(), first_row(index)}; }
   std::uint64_t first_row(std::uint64_t index) const {
     detail::require_record(*this, index);
     return series_.first_row(index);
@@ -289,28 +283,25 @@ class Windows final : public SourceModel, public BlockModel {
     } catch (...) {
       Error error = detail::current_error();
       try {
-        source_->describe(row, error);
+        source().describe(row, error);
       } catch (...) {  // a source that can't even name itself
       }
-      throw detail::of_record(error, "; it is row " + std::to_string(row) + " of " + source_->name());
+      throw detail::of_record(error, "; it is row " + std::to_string(row) + " of " + source().name());
     }
   }
 
   static constexpr std::size_t none = ~std::size_t{0};
 
-  std::shared_ptr<const SourceModel> source_;
   WindowOptions options_;
   Schema row_, window_;
   std::size_t once_ = none;  // slot of `group_by`, where its values can't be stacked
   detail::Series series_;
-  const BlockModel* blocks_;
 };
 
 }  // namespace
 
 AnySource windows(AnySource source, WindowOptions options) {
-  return AnySource(
-      std::shared_ptr<const SourceModel>(std::make_shared<Windows>(std::move(source), std::move(options))));
+  return AnySource(std::shared_ptr<const SourceModel>(std::make_shared<Windows>(source, std::move(options))));
 }
 
 }  // namespace penstock

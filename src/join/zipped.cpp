@@ -8,6 +8,7 @@
 #include "base/failure.hpp"
 #include "base/hash.hpp"
 #include "data/labels.hpp"
+#include "join/forwarded_source.hpp"
 #include "join/lent_blocks.hpp"
 #include "join/parts.hpp"
 #include "order/groups.hpp"
@@ -27,7 +28,7 @@ struct Part {
   std::uint64_t record(std::uint64_t index) const { return indices.empty() ? index : indices[index]; }
 };
 
-class Zipped final : public SourceModel, public BlockModel {
+class Zipped final : public SourceModel, public ForwardedBlocks {
  public:
   explicit Zipped(SideBySide joined) : kind_(std::move(joined.kind)), notes_(std::move(joined.notes)) {
     std::vector<Field> fields;
@@ -159,14 +160,6 @@ class Zipped final : public SourceModel, public BlockModel {
   // A record's are its parts', one part's after the other's.
   const BlockModel* block_model() const noexcept override { return blocks_ == 0 ? nullptr : this; }
   std::uint64_t blocks() const override { return blocks_; }
-  std::uint64_t block_bytes(std::uint64_t block) const override {
-    const Part& part = part_of_block(block);
-    return part.blocks->block_bytes(block - part.first_block);
-  }
-  bool can_do_without(std::uint64_t block) const override {
-    const Part& part = part_of_block(block);
-    return part.blocks->can_do_without(block - part.first_block);
-  }
   // None of a part that is joined in another order: its records don't stand side by side.
   std::optional<BlockRows> rows_of(std::uint64_t block) const override {
     const Part& part = part_of_block(block);
@@ -183,10 +176,6 @@ class Zipped final : public SourceModel, public BlockModel {
       part.blocks->blocks_of(part.record(index), ids);
       for (std::size_t i = before; i < ids.size(); ++i) ids[i] += part.first_block;
     }
-  }
-  void load(std::uint64_t block, std::span<std::byte> bytes) const override {
-    const Part& part = part_of_block(block);
-    part.blocks->load(block - part.first_block, bytes);
   }
 
  private:
@@ -239,6 +228,10 @@ class Zipped final : public SourceModel, public BlockModel {
     std::vector<std::uint64_t> ids_;
   };
 
+  BlockOrigin block_origin(std::uint64_t block) const override {
+    const Part& part = part_of_block(block);
+    return {*part.blocks, block - part.first_block};
+  }
   const Part& part_of_block(std::uint64_t block) const {
     const auto has = [block](const Part& part) {
       return part.blocks != nullptr && block - part.first_block < part.blocks->blocks();

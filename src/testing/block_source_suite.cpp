@@ -18,7 +18,7 @@ namespace penstock::testing {
 
 namespace {
 
-using detail::BlockSourceModel;
+using penstock::detail::BlockSourceModel;
 
 constexpr std::uint64_t max_block_bytes = std::uint64_t{1} << 30;
 
@@ -27,15 +27,16 @@ std::string block_name(std::uint64_t block) { return "block " + std::to_string(b
 class BlockSourceSuite {
  public:
   BlockSourceSuite(const detail::MakeBlockSource& make, const BlockSourceOptions& options)
-      : make_(make), options_(options), source_(make()) {}
+      : make_(make), options_(options), made_(make()), source_(made_.blocks) {}
 
   Report run() {
     const bool described = findings_.runs("size, schema and blocks throw nothing", "one of them", [&] {
-      size_ = source_->size();
-      schema_ = source_->schema();
+      size_ = made_.source->size();
+      schema_ = made_.source->schema();
       blocks_ = source_->blocks();
-      findings_.check(source_->size() == size_ && source_->blocks() == blocks_ && source_->schema() == schema_,
-                      "size, schema and blocks are always the same", [] { return "one of them changed"; });
+      findings_.check(
+          made_.source->size() == size_ && source_->blocks() == blocks_ && made_.source->schema() == schema_,
+          "size, schema and blocks are always the same", [] { return "one of them changed"; });
     });
     if (!described) return findings_.report();
     for (const std::uint64_t record : spread(size_, options_.records)) {
@@ -249,9 +250,11 @@ class BlockSourceSuite {
 
   void compare_with_another() {
     findings_.runs("another source over the same data can be made", "making it", [&] {
-      const std::unique_ptr<const BlockSourceModel> other = make_();
-      if (!findings_.check(other->size() == size_ && other->schema() == schema_ && other->blocks() == blocks_,
-                           "a source made alike is the same", [] { return "size, schema or blocks differ"; }))
+      const detail::MadeBlockSource made = make_();
+      const BlockSourceModel* const other = made.blocks;
+      if (!findings_.check(
+              made.source->size() == size_ && made.source->schema() == schema_ && other->blocks() == blocks_,
+              "a source made alike is the same", [] { return "size, schema or blocks differ"; }))
         return;
       for (std::size_t i = 0; i < indices_.size(); ++i) {
         std::vector<std::uint64_t> ids;
@@ -274,7 +277,8 @@ class BlockSourceSuite {
 
   const detail::MakeBlockSource& make_;
   const BlockSourceOptions& options_;
-  std::unique_ptr<const BlockSourceModel> source_;
+  const detail::MadeBlockSource made_;
+  const BlockSourceModel* const source_;
   Findings findings_;
   std::uint64_t size_ = 0, blocks_ = 0;
   Schema schema_;

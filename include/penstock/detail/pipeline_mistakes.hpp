@@ -1,0 +1,58 @@
+#pragma once
+
+/// What is taken for a source, a stage or a pipeline and is none: a compiler's error in words. pipeline.hpp ends with
+/// this header.
+#include <concepts>
+#include <memory>
+#include <utility>
+
+#include <penstock/detail/mistakes.hpp>
+#include <penstock/detail/source_model.hpp>
+#include <penstock/pipeline.hpp>
+#include <penstock/stages/stage.hpp>
+
+namespace penstock {
+
+/// What is no source: a compiler's error that says why.
+template <class S>
+Pipeline from(S source) {
+  if constexpr (std::convertible_to<S, std::shared_ptr<const detail::SourceModel>>) {
+    return Pipeline(std::shared_ptr<const detail::SourceModel>(std::move(source)));
+  } else {
+    detail::explain_source<S>();
+    return Pipeline(std::shared_ptr<const detail::SourceModel>());
+  }
+}
+/// What is no stage: a compiler's error that says why.
+template <class F>
+Pipeline operator|(const Pipeline& pipeline, F f) {
+  if constexpr (std::derived_from<F, Stage>) {
+    return pipeline | static_cast<const Stage&>(f);
+  } else {
+    if constexpr (std::same_as<F, Pipeline>)
+      detail::explain_pipeline_after<F>();
+    else
+      detail::explain_stage<F>();
+    return pipeline;
+  }
+}
+/// What is no pipeline: a compiler's error that says why.
+template <class S>
+  requires(!std::convertible_to<const S&, const Pipeline&>)
+auto operator|(const S&, const Stage& stage) {
+  detail::explain_beginning<S>();
+  if constexpr (std::same_as<S, Stage>)
+    return stage;
+  else
+    return Pipeline(std::shared_ptr<const detail::SourceModel>());
+}
+
+/// A pipeline that stands after `|`: a compiler's error that says where it belongs.
+template <class S>
+  requires(!std::convertible_to<const S&, const Pipeline&>)
+Pipeline operator|(const S&, const Pipeline& pipeline) {
+  detail::explain_pipeline_after<S>();
+  return pipeline;
+}
+
+}  // namespace penstock
