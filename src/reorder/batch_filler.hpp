@@ -44,7 +44,7 @@ class BatchOutlet {
   std::atomic<bool> stalled_{false};
 };
 
-/// Where a batch's rows come from: the sample's index, its place in the order, and whether it stands for a bad one.
+/// What is told of a row: the sample's index, whether it stands for a bad one, and its place in the order.
 struct FilledRow {
   std::uint64_t index = 0;
   bool masked = false;
@@ -82,7 +82,7 @@ class BatchFiller {
   void note_bad(Error error, bool fatal, bool must) noexcept;
   /// What was told with the open batch, if there is one, is not looked at again after it.
   void advance(const Cursor& next) noexcept;
-  /// Of the open batch.
+  /// The open batch has all rows that it gets.
   void close() noexcept;
   /// The open batch becomes the epoch's last, or is dropped as Tail says. `next`: after the epoch's last sample.
   void end_epoch(const Cursor& next) noexcept;

@@ -27,7 +27,7 @@ class BatchBounds {
   /// Whether sizes of samples matter for which batch they are in.
   bool by_size() const noexcept { return max_bytes_ != 0 || max_tokens_ != 0; }
 
-  /// What of a sample matters for which batch it is in.
+  /// What decides in which batch a sample is.
   struct Item {
     std::span<const RaggedRow> row;  ///< data and shapes of the fields that are not dense
     std::uint64_t index = 0, pass = 0;
