@@ -50,10 +50,10 @@ class DeviceDecode {
 
   /// Images that the device could not decode with those of their batches, and the host did. Any thread.
   std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
-  /// Of the largest batch so far. Any thread.
+  /// Bytes of the decoded images of the largest batch so far. Any thread.
   std::size_t capacity() const noexcept { return largest_.load(std::memory_order_relaxed); }
   static constexpr unsigned buffers = 2;
-  /// Of the table of a batch of so many rows.
+  /// Bytes of the table of where the images of so many rows are.
   static std::size_t table_bytes(std::uint64_t rows) noexcept;
 
  private:

@@ -39,7 +39,7 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t buffer, DeviceBatch&
   const std::uint64_t rows = to.info(number_).rows;
   DeviceModel::Event& copied = *copied_[buffer];
   for (std::size_t i = 0; i < part.users; ++i) device_.wait(writes, *part.released[i]);
-  // Of a batch whose rows found no room only what is known of it goes on.
+  // Where rows found no room, only what is known of the batch goes on.
   const bool whole = !to.overflow;
   if (prep_ && whole) {
     if (rows_) bring_rows(buffer, to, prep_->rows_stream(copies));

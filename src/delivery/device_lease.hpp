@@ -27,7 +27,7 @@ inline void check_device_stream(DeviceModel& device, StreamRef stream) {
 /// A batch on a device in somebody's hands.
 class DeviceLease final : public Lease {
  public:
-  /// Of what device `part` has.
+  /// Leases what device `part` has.
   DeviceLease(std::shared_ptr<DeviceRing> ring, std::size_t part)
       : Lease(ring->data(), ring->layout(), ring->made_layout()),
         ring_(std::move(ring)),

@@ -48,7 +48,7 @@ struct DeviceBatch : BatchInfo {
   bool lost = false;              ///< what still uses one of them is not known. The same
   bool captured = false;          ///< as a graph is captured on its stream. The same
 
-  /// Of what this part has.
+  /// What is known of what this part has.
   BatchInfo& info(std::size_t part) noexcept { return parts.size() == 1 ? *this : parts[part].own; }
 };
 
@@ -76,7 +76,8 @@ class DeviceRing {
   }
   DeviceModel& device(std::size_t part) const noexcept { return *devices_[part]; }
   const PipelineData& data() const noexcept { return *data_; }
-  /// Of a device's part, and of that part as the runners make it: they differ where there are stages after `batch`.
+  /// The layout of a device's part, and of that part as the runners make it: they differ where there are stages after
+  /// `batch`.
   const BatchLayout& layout() const noexcept { return layout_; }
   const BatchLayout& made_layout() const noexcept { return made_layout_; }
   /// Batches there can be.

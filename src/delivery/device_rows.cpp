@@ -55,7 +55,8 @@ void DeviceRows::enqueue(const BatchInfo& from, std::size_t buffer, DevicePart& 
   if (bytes != 0) device_.copy(part.rows, staging.data, bytes, copies);
 }
 
-// Of a ragged field the table, [N + 1] elements, then the rows; of one as long as its longest row the rows, padded.
+// A ragged field gets its table, [N + 1] elements, then its rows; one that is as long as its longest row gets its
+// padded rows.
 std::size_t DeviceRows::lay_out(const BatchInfo& from, const DevicePart& part, std::uint64_t rows) {
   std::size_t at = 0;
   for (Section& section : sections_) {

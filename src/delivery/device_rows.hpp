@@ -33,9 +33,9 @@ class DeviceRows {
   /// memory; Error(device).
   void enqueue(const BatchInfo& from, std::size_t buffer, DevicePart& part, BatchInfo& to, StreamRef copies);
 
-  /// Of the largest batch so far, with room to spare. Any thread.
+  /// Bytes on the device for the largest batch so far, with room to spare. Any thread.
   std::size_t capacity() const noexcept { return largest_.load(std::memory_order_relaxed); }
-  /// The same in pinned memory.
+  /// Bytes in pinned memory for the largest batch so far, with room to spare. Any thread.
   std::size_t staged() const noexcept { return staged_.load(std::memory_order_relaxed); }
   /// See StagingMemory.
   std::string note() const { return staging_memory_.note(); }
@@ -45,7 +45,7 @@ class DeviceRows {
     std::byte* data = nullptr;
     std::size_t bytes = 0;
   };
-  // Of one field, in the memory of a batch.
+  // Where one field lies in the memory of a batch.
   struct Section {
     std::size_t field = 0, table = 0, data = 0;
     std::uint64_t bytes = 0;

@@ -35,7 +35,7 @@ class Lease {
   virtual std::optional<Packed> packed(std::size_t) const noexcept { return std::nullopt; }
 
   const PipelineData& data() const noexcept { return *data_; }
-  /// Of a row, and where its fields are.
+  /// The schema of a row.
   const Schema& schema() const noexcept { return data_->delivered(); }
   const BatchLayout& layout() const noexcept { return *layout_; }
   /// What `info` numbers rows of any size by: the layout of the pipeline's own batch.

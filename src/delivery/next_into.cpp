@@ -13,7 +13,7 @@ namespace penstock {
 
 namespace {
 
-// Of one field, as many rows as a batch may have.
+// The target has to hold as many rows of the field as a batch may have.
 void check_target(const Field& field, const detail::RowField& row, std::uint64_t rows, const TensorView& to) {
   if (row.appended())
     throw Error(Errc::unsupported, "field \"" + field.name +

@@ -49,7 +49,7 @@ class ForwardedBlocks : public BlockModel {
   }
 
  protected:
-  /// Of a block below `blocks()`.
+  /// Whose a block is that is below `blocks()`.
   virtual BlockOrigin block_origin(std::uint64_t block) const = 0;
 };
 
@@ -66,7 +66,7 @@ class ForwardedRecords : public SourceModel, public ForwardedBlocks {
   }
 
  protected:
-  /// Of any index: it, or the source, refuses one past the end.
+  /// Whose a record is, whatever its index: this, or the source, refuses one past the end.
   virtual RecordOrigin origin(std::uint64_t index) const = 0;
 };
 

@@ -31,7 +31,7 @@ class Parts : public ForwardedRecords {
 
   /// Whose record `index`, below size(), is.
   virtual PartRecord locate(std::uint64_t index) const = 0;
-  /// The same for any index. @throws Error(not_found) past the end.
+  /// Finds the record of any index. @throws Error(not_found) past the end.
   PartRecord find(std::uint64_t index) const;
 
   std::uint64_t size() const final { return size_; }

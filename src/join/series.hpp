@@ -21,7 +21,7 @@ class Series {
   std::uint64_t first_row(std::uint64_t window) const;
   /// Windows whose first row is below `row`.
   std::uint64_t windows_before(std::uint64_t row) const;
-  /// Of where each window lies.
+  /// The hash of where each window lies.
   std::uint64_t hash() const;
   /// For `SourceModel::notes`.
   std::vector<std::string> notes() const;

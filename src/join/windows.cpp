@@ -191,7 +191,7 @@ class Windows final : public detail::ForwardedSource {
     }
 
    private:
-    // Of the window's blocks, in the order of `blocks_of`, which is that of its rows. The first row whose blocks are
+    // The window's blocks come in the order of `blocks_of`, which is that of its rows. The first row whose blocks are
     // not all there fails.
     void lend_row(std::uint64_t row, bool first, const detail::LentBlocks::Lent& lent) {
       of_row_.clear();

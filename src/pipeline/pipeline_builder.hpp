@@ -20,7 +20,7 @@ class PipelineBuilder {
   PipelineBuilder(PipelineData& data, const Stage& stage) : data_(data), stage_(stage) {}
 
   PipelineData& data() noexcept { return data_; }
-  /// Of a row as stages see it now.
+  /// The schema of a row as stages see it now.
   const Schema& schema() const noexcept { return data_.delivered(); }
   /// @throws Error(schema_mismatch) where there is no such field.
   const Field& at(const std::string& field, const std::string& label) const;
@@ -50,10 +50,10 @@ class PipelineBuilder {
   /// `options`: its result options in words. `out`: the schema after it.
   void add_stage(const std::string& name, const std::string& label, std::string options, std::uint64_t version,
                  Schema out);
-  /// The same after `batch`.
+  /// Adds a stage that stands after `batch`.
   void add_device_stage(const std::string& name, const std::string& label, std::string options, std::uint64_t version,
                         Schema out);
-  /// The same on either side of it.
+  /// Adds a stage that may stand on either side of `batch`.
   void add_stage_anywhere(const std::string& name, const std::string& label, std::string options, std::uint64_t version,
                           Schema out);
   /// One that only says which fields are left. What was said of the rows of a field that goes, goes with it.

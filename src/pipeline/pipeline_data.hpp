@@ -69,7 +69,7 @@ struct PipelineData {
     if (cache) cache->opened->open();
   }
 
-  /// Of a row as the stages before `batch` make it, and of one that is delivered.
+  /// The schema of a row as the stages before `batch` make it, and of one that is delivered.
   const Schema& sample() const noexcept { return device ? device->sample : schema; }
   const Schema& delivered() const noexcept { return device ? device->delivered() : schema; }
 

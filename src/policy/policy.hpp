@@ -31,7 +31,7 @@ class PolicyLedger {
   void account(std::vector<BadSample>& bad, std::uint64_t delivered_before, std::uint64_t unlisted = 0);
   std::uint64_t acted() const noexcept { return acted_; }
   void resume(std::uint64_t acted) noexcept { acted_ = acted; }
-  /// Of those, what this object saw itself.
+  /// Bad samples that this object saw itself.
   std::uint64_t acted_here() const noexcept { return acted_here_; }
   /// What the first bad samples said.
   const std::vector<std::string>& messages() const noexcept { return messages_; }

@@ -24,7 +24,7 @@ class BatchPositions {
 
   /// Samples in batch `number` of an epoch, on all ranks together.
   std::uint64_t global_valid(std::uint64_t number) const noexcept;
-  /// Of the batch at the cursor.
+  /// What this rank has of the batch at the cursor.
   RankRows rank_rows(const Cursor& at) const noexcept;
   /// The batch after that one.
   Cursor next(const Cursor& at) const noexcept;

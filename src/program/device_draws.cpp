@@ -27,7 +27,7 @@ void ask_stage(const auto& stage) {
   }
 }
 
-// Of the images that a step of kind `image` begins with.
+// The shape of the images that a step of kind `image` begins with.
 ImageShape source_shape(const DeviceProgram& program, std::size_t step, std::span<const Shape> shapes) {
   const bool halved = step > 0 && program.steps[step - 1].kind == DeviceStep::Kind::resample;
   const DeviceStep& first = program.steps[halved ? step - 1 : step];

@@ -26,7 +26,7 @@ class DrawRoom {
   virtual Scratch& scratch() = 0;
   /// The row's value of a field of `program.sample`.
   virtual const std::byte* value(std::size_t field) = 0;
-  /// Of the step of that number, which decodes.
+  /// The decoding of the step of that number, which decodes.
   virtual ImageDecoding& decoding(std::size_t step) = 0;
   /// What the device could decode of that step, it does.
   virtual bool decodes_on_device(std::size_t step) const = 0;

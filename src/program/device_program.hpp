@@ -60,7 +60,7 @@ struct DeviceProgram {
   std::vector<DeviceStep> steps;
   std::vector<DeviceDraw> draws;  ///< in the stages' order; those of image stages are of the step of kind `image`
 
-  /// Of a row of a delivered batch.
+  /// The schema of a row of a delivered batch.
   const Schema& delivered() const noexcept { return steps.back().out; }
   /// `sample`, and after it the fields for what is drawn for each step that draws.
   Schema with_draws() const;
