@@ -20,11 +20,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "common/natural_order.hpp"
 #include "common/shard_names.hpp"
 #include "file_list.hpp"
 #include "keys.hpp"
 #include "labels.hpp"
-#include "natural_order.hpp"
 #include "table_name.hpp"
 
 namespace penstock {
@@ -60,7 +60,7 @@ class FilesSource::Impl {
     std::vector<Record> records = by_path ? by_function() : options_.labels.empty() ? by_folder() : by_labels();
     const bool natural = options_.order == FilesOrder::natural;
     std::sort(records.begin(), records.end(), [natural](const Record& a, const Record& b) {
-      return natural ? files::natural_less(a.path, b.path) : a.path < b.path;
+      return natural ? common::natural_less(a.path, b.path) : a.path < b.path;
     });
     if (!options_.classes.empty()) number_as_asked(records);
     for (const Record& record : records) {
