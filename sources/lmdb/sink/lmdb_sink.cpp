@@ -187,8 +187,7 @@ class LmdbSink::Impl {
 
   [[noreturn]] void refuse(Errc code, std::string cause) const { refuse_key(code, std::move(cause), {}); }
   [[noreturn]] void refuse_key(Errc code, std::string cause, std::string_view key) const {
-    Error error(code, std::move(cause));
-    throw error.with_source("lmdb").with_file(files_.data).with_key(key);
+    throw lmdb::error_in(files_.data, code, std::move(cause)).with_key(key);
   }
 
   // Valid until the next call.
