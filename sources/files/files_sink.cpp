@@ -22,6 +22,7 @@
 
 #include "common/fit_key.hpp"
 #include "common/image_extension.hpp"
+#include "common/opened_sink.hpp"
 #include "common/sharded_sink.hpp"
 #include "errors.hpp"
 #include "sink_progress.hpp"
@@ -66,6 +67,8 @@ bool is_own_name(std::string_view file) {
 
 class FilesSink::Impl final : public common::ShardedSink {
  public:
+  static constexpr std::string_view sink_name = "FilesSink", sink_source = files::source_name;
+
   Impl(const FilesSinkOptions& options, const Schema& schema, std::uint64_t size)
       : ShardedSink(files::source_name, {checked_folder(options.path) + "/" + std::string(files::table_name), "", true},
                     size, options.sync),
@@ -268,21 +271,12 @@ void FilesSink::open(const Schema& schema, std::uint64_t size) {
   was_finished_ = impl_->was_finished();
 }
 
-namespace {
-template <class Impl>
-Impl& opened_files(const std::unique_ptr<Impl>& impl) {
-  if (impl == nullptr)
-    throw Error(Errc::invalid_argument, "FilesSink: open() must come first").with_source(files::source_name);
-  return *impl;
-}
-}  // namespace
-
-bool FilesSink::has(const SinkItem& item) { return opened_files(impl_).has(item); }
-bool FilesSink::has_some() const { return opened_files(impl_).has_some(); }
-void FilesSink::put(const SinkItem& item, Sample& sample) { opened_files(impl_).put(item, sample); }
-void FilesSink::commit() { opened_files(impl_).commit(); }
+bool FilesSink::has(const SinkItem& item) { return common::opened(impl_).has(item); }
+bool FilesSink::has_some() const { return common::opened(impl_).has_some(); }
+void FilesSink::put(const SinkItem& item, Sample& sample) { common::opened(impl_).put(item, sample); }
+void FilesSink::commit() { common::opened(impl_).commit(); }
 void FilesSink::finish() {
-  opened_files(impl_).finish();
+  common::opened(impl_).finish();
   impl_.reset();  // lets go of the files
 }
 

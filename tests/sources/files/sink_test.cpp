@@ -623,7 +623,10 @@ TEST_CASE("a full disk is an error, and the run goes on when there is room") {
 TEST_CASE("items out of order, or too few, are refused") {
   const TempFolder folder;
   FilesSink sink({.path = folder / "t", .sync = false});
-  CHECK(code_of([&] { sink.commit(); }) == Errc::invalid_argument);
+  const Error closed = error_of([&] { sink.commit(); });
+  CHECK(closed.code() == Errc::invalid_argument);
+  CHECK(closed.source() == "files");
+  CHECK(closed.cause() == "FilesSink: open() must come first");
   sink.open(labelled_schema, 3);
   const auto items = file_items(4);
   put(sink, 0, items[0]);

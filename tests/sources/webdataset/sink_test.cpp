@@ -525,7 +525,10 @@ TEST_CASE("a full disk is an error, and the run goes on when there is room") {
 TEST_CASE("items out of order, or too few, are refused") {
   const TempFolder folder;
   WebDatasetSink sink({.path = folder / "t"});
-  CHECK(code_of([&] { sink.commit(); }) == Errc::invalid_argument);
+  const Error closed = error_of([&] { sink.commit(); });
+  CHECK(closed.code() == Errc::invalid_argument);
+  CHECK(closed.source() == "webdataset");
+  CHECK(closed.cause() == "WebDatasetSink: open() must come first");
   sink.open(labelled_schema, 3);
   const auto items = shard_items(4);
   put(sink, 0, items[0]);
