@@ -11,13 +11,10 @@
 #include <penstock/extend/store_files.hpp>
 #include <penstock/extend/stream_source.hpp>
 
+#include "common/item_place.hpp"
 #include "common/shard_names.hpp"
 
 namespace penstock::common {
-
-/// Where an item stands: position and child.
-using ItemPlace = std::pair<std::uint64_t, std::uint32_t>;
-inline ItemPlace place_of(const SinkItem& item) noexcept { return {item.position, item.child.value_or(0)}; }
 
 /// What sinks share that write one shard after the other, may be killed at any moment, and go on from their last
 /// commit: the lock, the file that marks the store as unfinished, the order in which samples are put, and the order in

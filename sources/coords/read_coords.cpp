@@ -16,6 +16,7 @@
 #include <penstock/sources/hdf5.hpp>
 #include <penstock/stages/batch.hpp>
 
+#include "common/file_errors.hpp"
 #include "common/on_threads.hpp"
 #include "coords_attributes.hpp"
 #include "slide_files.hpp"
@@ -26,9 +27,7 @@ namespace {
 
 constexpr const char* dataset = "coords";
 
-Error error_in(const std::string& file, Errc code, const std::string& why) {
-  return Error(code, why).with_source(coords::source_name).with_file(file);
-}
+constexpr common::FileError error_in{coords::source_name};
 
 // A number among the dataset's attributes; none where there is none, or it is text, as Python's None is stored.
 std::optional<double> number_of(const Hdf5Source& source, const char* name) {

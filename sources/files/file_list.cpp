@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <unordered_set>
@@ -15,6 +14,7 @@
 #include <penstock/extend/system_error.hpp>
 
 #include "common/shard_names.hpp"
+#include "errors.hpp"
 #include "table_name.hpp"
 
 namespace penstock::files {
@@ -50,12 +50,6 @@ struct ReadSoFar {
   std::uint64_t folders = 0, entries = 0;
 };
 
-[[noreturn]] void fail(int code, const char* doing, const std::string& file) {
-  Error error(code == ENOENT || code == ENOTDIR ? Errc::not_found : Errc::io,
-              std::string(doing) + ": " + std::strerror(code));
-  throw error.with_source("files").with_file(file);
-}
-
 class Lister {
  public:
   Lister(const std::string& root, const std::vector<std::string>& extensions) : root_(root), extensions_(extensions) {}
@@ -75,9 +69,9 @@ class Lister {
   void read(Pending folder) {
     const std::string path = root_ + "/" + folder.path;
     const std::unique_ptr<DIR, decltype([](DIR* d) { closedir(d); })> open(opendir(path.c_str()));
-    if (!open) fail(errno, "listing a folder", path);
+    if (!open) throw system_error(errno, "listing a folder", path);
     struct stat status {};
-    if (fstat(dirfd(open.get()), &status) != 0) fail(errno, "listing a folder", path);
+    if (fstat(dirfd(open.get()), &status) != 0) throw system_error(errno, "listing a folder", path);
     const FolderId id{status.st_dev, status.st_ino};
     for (const Above* one = folder.above.get(); one != nullptr; one = one->above.get())
       if (one->id == id) return;
@@ -90,7 +84,7 @@ class Lister {
     while (true) {
       errno = 0;
       const dirent* entry = readdir(open.get());
-      if (entry == nullptr && errno != 0) fail(errno, "listing a folder", path);
+      if (entry == nullptr && errno != 0) throw system_error(errno, "listing a folder", path);
       if (entry == nullptr) return;
       if (entry->d_name[0] == '.') continue;
       ++counted.entries;
@@ -102,12 +96,10 @@ class Lister {
   }
 
   [[noreturn]] void refuse(const std::string& path) const {
-    throw Error(Errc::limit_exceeded,
-                "links lead to the same folders on too many ways: " + std::to_string(once_.folders) +
-                    " folders were read " + std::to_string(again_.folders) + " times more, the last one as \"" +
-                    printable(path) + "\"; leave out links that lead to folders with links in them")
-        .with_source("files")
-        .with_file(root_);
+    throw error_in(root_, Errc::limit_exceeded,
+                   "links lead to the same folders on too many ways: " + std::to_string(once_.folders) +
+                       " folders were read " + std::to_string(again_.folders) + " times more, the last one as \"" +
+                       printable(path) + "\"; leave out links that lead to folders with links in them");
   }
 
   void add(const dirent& entry, int folder_fd, const Pending& folder) {
@@ -121,7 +113,7 @@ class Lister {
       type = S_ISDIR(status.st_mode) ? DT_DIR : S_ISREG(status.st_mode) ? DT_REG : DT_UNKNOWN;
     }
     if (type == DT_REG && entry.d_name == mark_name)
-      common::refuse_unfinished({root_ + "/" + folder.path + std::string(table_name)}, "", "files");
+      common::refuse_unfinished({root_ + "/" + folder.path + std::string(table_name)}, "", source_name);
     if (type == DT_DIR) {
       pending_.push_back({folder.path + entry.d_name + "/", folder.above});
     } else if (type == DT_REG && !has_extension(entry.d_name, extensions_)) {

@@ -22,7 +22,9 @@
 
 #include "common/fit_key.hpp"
 #include "common/image_extension.hpp"
+#include "common/opened_sink.hpp"
 #include "common/sharded_sink.hpp"
+#include "errors.hpp"
 #include "sink_progress.hpp"
 #include "staged_files.hpp"
 #include "table_columns.hpp"
@@ -33,13 +35,12 @@ namespace penstock {
 
 namespace {
 
-constexpr std::string_view sink_source = "files";
 constexpr std::size_t most_staged = 1u << 16;
 
 // A folder's path without slashes at its end.
 std::string checked_folder(const std::string& path) {
   if (path.empty() || path.find('\0') != std::string::npos)
-    throw file_error(sink_source, path, Errc::invalid_argument, "`path` must be a folder, and is empty or holds a NUL");
+    throw files::error_in(path, Errc::invalid_argument, "`path` must be a folder, and is empty or holds a NUL");
   const std::size_t end = path.find_last_not_of('/');
   return end == std::string::npos ? "/" : path.substr(0, end + 1);
 }
@@ -66,9 +67,11 @@ bool is_own_name(std::string_view file) {
 
 class FilesSink::Impl final : public common::ShardedSink {
  public:
+  static constexpr std::string_view sink_name = "FilesSink", sink_source = files::source_name;
+
   Impl(const FilesSinkOptions& options, const Schema& schema, std::uint64_t size)
-      : ShardedSink(sink_source, {checked_folder(options.path) + "/" + std::string(files::table_name), "", true}, size,
-                    options.sync),
+      : ShardedSink(files::source_name, {checked_folder(options.path) + "/" + std::string(files::table_name), "", true},
+                    size, options.sync),
         options_(options),
         folder_(checked_folder(options.path)),
         columns_(columns_for(options, schema)),
@@ -116,7 +119,7 @@ class FilesSink::Impl final : public common::ShardedSink {
     try {
       return {schema, options.field};
     } catch (Error& error) {
-      error.with_source(sink_source).with_file(options.path);
+      error.with_source(files::source_name).with_file(options.path);
       throw;
     }
   }
@@ -131,7 +134,7 @@ class FilesSink::Impl final : public common::ShardedSink {
     try {
       return columns_.line(file, sample);
     } catch (Error& error) {
-      error.with_source(sink_source).with_file(names_.shard(0)).with_key(item.key);
+      error.with_source(files::source_name).with_file(names_.shard(0)).with_key(item.key);
       throw;
     }
   }
@@ -154,11 +157,12 @@ class FilesSink::Impl final : public common::ShardedSink {
       const std::string name = entry->path().filename().string();
       // What a run leaves that is killed before it has begun.
       if (name == mark + ".lock" || name == mark + ".new") continue;
-      throw file_error(sink_source, folder_, Errc::invalid_argument,
-                       "the folder is not empty, and what is in it (\"" + printable(name) +
-                           "\") was not begun by a run that can be continued; empty it, or write to another folder");
+      throw files::error_in(
+          folder_, Errc::invalid_argument,
+          "the folder is not empty, and what is in it (\"" + printable(name) +
+              "\") was not begun by a run that can be continued; empty it, or write to another folder");
     }
-    if (failed) throw system_error(sink_source, failed.value(), "listing the folder", folder_);
+    if (failed) throw files::system_error(failed.value(), "listing the folder", folder_);
   }
 
   void take_finished(const common::ShardNames::Found&) override { take_whole(names_.shard(0)); }
@@ -172,12 +176,12 @@ class FilesSink::Impl final : public common::ShardedSink {
     return to_json(files::SinkProgress{job_, samples_, finishing || !table_ ? 0 : table_->bytes(), finishing});
   }
 
-  void take_whole(const std::string& file) override { take(file, file_bytes(file, sink_source).value_or(0)); }
+  void take_whole(const std::string& file) override { take(file, file_bytes(file, files::source_name).value_or(0)); }
 
   // The names of files that are not committed must be known until those are gone for good.
   void continue_shard() override {
     const std::string file = names_.partial(0);
-    const std::uint64_t bytes = file_bytes(file, sink_source).value_or(0);
+    const std::uint64_t bytes = file_bytes(file, files::source_name).value_or(0);
     if (bytes < committed_bytes_) refuse_there("its table is shorter than what was committed");
     if (committed_bytes_ != 0) take(file, committed_bytes_);
     if (there_.size() != samples_)
@@ -193,7 +197,7 @@ class FilesSink::Impl final : public common::ShardedSink {
   void begin_shard() override { begin_table(0); }
   void begin_table(std::uint64_t keep_bytes) {
     files_.open_staging();
-    table_.emplace(names_.partial(0), keep_bytes, sink_source);
+    table_.emplace(names_.partial(0), keep_bytes, files::source_name);
     if (keep_bytes == 0) table_->append(columns_.header());
   }
   void end_shard() override {
@@ -218,7 +222,7 @@ class FilesSink::Impl final : public common::ShardedSink {
   std::uint64_t samples_before() const override { return there_.size(); }
   std::string describe_before(std::uint64_t number) const override {
     const std::string whole = names_.shard(0);
-    files::TableLines lines(file_bytes(whole, sink_source) ? whole : names_.partial(0), 0);
+    files::TableLines lines(file_bytes(whole, files::source_name) ? whole : names_.partial(0), 0);
     bool there = lines.next();  // the header
     for (std::uint64_t i = 0; there && i <= number; ++i) there = lines.next();
     return there ? "of the key \"" + printable(key_in(lines.first_cell())) + "\"" : "number " + std::to_string(number);
@@ -229,7 +233,7 @@ class FilesSink::Impl final : public common::ShardedSink {
     const std::string& header = columns_.header();
     std::string begin(header.size(), '\0');
     const FileDescriptor open(uninterrupted([&] { return ::open(file.c_str(), O_RDONLY | O_CLOEXEC); }));
-    if (open.get() < 0) throw system_error(sink_source, errno, "opening", file);
+    if (open.get() < 0) throw files::system_error(errno, "opening", file);
     if (read_whole(open.get(), std::as_writable_bytes(std::span(begin)), 0) != begin.size() || begin != header)
       refuse_there("the first line of its table is not " + printable(header.substr(0, header.size() - 1)));
     files_.open();
@@ -267,20 +271,12 @@ void FilesSink::open(const Schema& schema, std::uint64_t size) {
   was_finished_ = impl_->was_finished();
 }
 
-namespace {
-template <class Impl>
-Impl& opened_files(const std::unique_ptr<Impl>& impl) {
-  if (impl == nullptr) throw Error(Errc::invalid_argument, "FilesSink: open() must come first").with_source("files");
-  return *impl;
-}
-}  // namespace
-
-bool FilesSink::has(const SinkItem& item) { return opened_files(impl_).has(item); }
-bool FilesSink::has_some() const { return opened_files(impl_).has_some(); }
-void FilesSink::put(const SinkItem& item, Sample& sample) { opened_files(impl_).put(item, sample); }
-void FilesSink::commit() { opened_files(impl_).commit(); }
+bool FilesSink::has(const SinkItem& item) { return common::opened(impl_).has(item); }
+bool FilesSink::has_some() const { return common::opened(impl_).has_some(); }
+void FilesSink::put(const SinkItem& item, Sample& sample) { common::opened(impl_).put(item, sample); }
+void FilesSink::commit() { common::opened(impl_).commit(); }
 void FilesSink::finish() {
-  opened_files(impl_).finish();
+  common::opened(impl_).finish();
   impl_.reset();  // lets go of the files
 }
 

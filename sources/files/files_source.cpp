@@ -20,21 +20,17 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "common/natural_order.hpp"
 #include "common/shard_names.hpp"
+#include "errors.hpp"
 #include "file_list.hpp"
 #include "keys.hpp"
 #include "labels.hpp"
-#include "natural_order.hpp"
 #include "table_name.hpp"
 
 namespace penstock {
 
 namespace {
-
-Error system_error(int code, const char* doing) {
-  return Error(code == ENOENT || code == ENOTDIR ? Errc::not_found : Errc::io,
-               std::string(doing) + ": " + std::strerror(code));
-}
 
 constexpr std::uint64_t no_size = ~std::uint64_t{0};
 
@@ -48,19 +44,18 @@ struct Record {
 class FilesSource::Impl {
  public:
   explicit Impl(Files options) : options_(std::move(options)), root_(open_root(options_.root)) {
-    common::refuse_unfinished({options_.root + "/" + std::string(files::table_name)}, "", "files");
+    common::refuse_unfinished({options_.root + "/" + std::string(files::table_name)}, "", files::source_name);
     for (std::string& extension : options_.extensions)
       for (char& c : extension)
         if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     const bool by_path = options_.label.number || options_.label.class_name;
     if (by_path && !options_.labels.empty())
-      throw Error(Errc::invalid_argument, "labels come from the file `labels` or from the function `label`; say one")
-          .with_source("files")
-          .with_file(options_.root);
+      throw files::error_in(options_.root, Errc::invalid_argument,
+                            "labels come from the file `labels` or from the function `label`; say one");
     std::vector<Record> records = by_path ? by_function() : options_.labels.empty() ? by_folder() : by_labels();
     const bool natural = options_.order == FilesOrder::natural;
     std::sort(records.begin(), records.end(), [natural](const Record& a, const Record& b) {
-      return natural ? files::natural_less(a.path, b.path) : a.path < b.path;
+      return natural ? common::natural_less(a.path, b.path) : a.path < b.path;
     });
     if (!options_.classes.empty()) number_as_asked(records);
     for (const Record& record : records) {
@@ -97,8 +92,8 @@ class FilesSource::Impl {
 
   std::string_view path(std::uint64_t index) const {
     if (index < size()) return paths_[index];
-    Error error(Errc::not_found, "there are " + std::to_string(size()) + " files");
-    throw error.with_source("files").with_file(options_.root).with_index(index);
+    throw files::error_in(options_.root, Errc::not_found, "there are " + std::to_string(size()) + " files")
+        .with_index(index);
   }
 
   std::string_view key(std::uint64_t index) const {
@@ -115,15 +110,16 @@ class FilesSource::Impl {
     // Never waits, as a pipe that took a file's place would make it.
     const FileDescriptor file(uninterrupted(
         [&] { return ::openat(root_.get(), path.data(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); }));
-    if (file.get() < 0) fail(system_error(errno, "opening"), index);
+    if (file.get() < 0) fail(files::system_error(errno, "opening", file_of(index)), index);
     struct stat status {};
-    if (::fstat(file.get(), &status) != 0) fail(system_error(errno, "looking at its size"), index);
+    if (::fstat(file.get(), &status) != 0)
+      fail(files::system_error(errno, "looking at its size", file_of(index)), index);
     if (!S_ISREG(status.st_mode)) fail(Error(Errc::io, "it is not a regular file any more"), index);
     const auto bytes = static_cast<std::size_t>(status.st_size);
     try {
       std::byte* const to = out.emplace(0, Shape{status.st_size}).data;
       if (const std::size_t got = read_whole(file.get(), {to, bytes}, 0); got < bytes) {
-        if (errno != 0) throw system_error(errno, "reading").with_offset(got);
+        if (errno != 0) throw files::system_error(errno, "reading", file_of(index)).with_offset(got);
         throw Error(Errc::io, "the file became shorter while it was read").with_offset(got);
       }
       if (labelled_) out.scalar<std::int64_t>(1, labels_[index]);
@@ -163,16 +159,14 @@ class FilesSource::Impl {
  private:
   static int open_root(const std::string& root) {
     const int fd = uninterrupted([&] { return ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC); });
-    if (fd < 0) throw system_error(errno, "opening the folder").with_source("files").with_file(root);
+    if (fd < 0) throw files::system_error(errno, "opening the folder", root);
     return fd;
   }
 
+  std::string file_of(std::uint64_t index) const { return options_.root + "/" + std::string(paths_[index]); }
+
   [[noreturn]] void fail(Error error, std::uint64_t index) const {
-    const std::string_view path = paths_[index];
-    throw error.with_source("files")
-        .with_file(options_.root + "/" + std::string(path))
-        .with_index(index)
-        .with_key(key(index));
+    throw error.with_source(files::source_name).with_file(file_of(index)).with_index(index).with_key(key(index));
   }
 
   std::string class_of(const std::string& path) const {
@@ -196,11 +190,10 @@ class FilesSource::Impl {
         else
           names.push_back(class_of(path));
       } catch (Error& error) {
-        throw error.with_source("files").with_file(options_.root + "/" + path);
+        throw error.with_source(files::source_name).with_file(options_.root + "/" + path);
       } catch (const std::exception& error) {
-        throw Error(Errc::user, std::string("the function `label`: ") + error.what())
-            .with_source("files")
-            .with_file(options_.root + "/" + path);
+        throw files::error_in(options_.root + "/" + path, Errc::user,
+                              std::string("the function `label`: ") + error.what());
       }
       record.path = std::move(path);
       records.push_back(std::move(record));
@@ -236,13 +229,12 @@ class FilesSource::Impl {
     if (labelled_ && without_class != 0) {
       const auto stray = std::find_if(records.begin(), records.end(),
                                       [](const Record& r) { return r.path.find('/') == std::string::npos; });
-      Error error(Errc::invalid_argument,
-                  std::to_string(without_class) +
-                      (without_class == 1 ? " file lies in the folder itself (\""
-                                          : " files lie in the folder itself (the first: \"") +
-                      stray->path +
-                      "\"), the others in a folder for each class; move them, or give labels in a CSV file");
-      throw error.with_source("files").with_file(options_.root);
+      throw files::error_in(options_.root, Errc::invalid_argument,
+                            std::to_string(without_class) +
+                                (without_class == 1 ? " file lies in the folder itself (\""
+                                                    : " files lie in the folder itself (the first: \"") +
+                                stray->path +
+                                "\"), the others in a folder for each class; move them, or give labels in a CSV file");
     }
     if (labelled_) classes_ = std::move(content.folders);
     broken_links_ = content.broken_links;
@@ -266,10 +258,11 @@ class FilesSource::Impl {
       struct stat status {};
       const bool there = ::fstatat(root_.get(), row.file.c_str(), &status, 0) == 0;
       if (!there || !S_ISREG(status.st_mode)) {
-        Error error(Errc::not_found, "line " + std::to_string(row.line) + " of " + options_.labels + " names \"" +
-                                         row.file + "\", which is " +
-                                         (there ? "not a file" : std::string("not there: ") + std::strerror(errno)));
-        throw error.with_source("files").with_file(options_.root + "/" + row.file).with_key(row.file);
+        throw files::error_in(options_.root + "/" + row.file, Errc::not_found,
+                              "line " + std::to_string(row.line) + " of " + options_.labels + " names \"" + row.file +
+                                  "\", which is " +
+                                  (there ? "not a file" : std::string("not there: ") + std::strerror(errno)))
+            .with_key(row.file);
       }
       named.insert(row.file);
       records.push_back({std::move(row.file), row.label});
@@ -284,9 +277,7 @@ class FilesSource::Impl {
   void number_as_asked(std::vector<Record>& records) {
     const ClassNames& wanted = options_.classes;
     const auto refuse = [&](const std::string& why) {
-      throw Error(Errc::invalid_argument, why + "; `classes` are the " + wanted.to_string())
-          .with_source("files")
-          .with_file(options_.root);
+      throw files::error_in(options_.root, Errc::invalid_argument, why + "; `classes` are the " + wanted.to_string());
     };
     if (!labelled_ && records.empty()) return;
     if (!labelled_) refuse("files that lie in the folder itself are of no class");

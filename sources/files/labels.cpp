@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -14,6 +13,7 @@
 #include <penstock/error.hpp>
 
 #include "csv.hpp"
+#include "errors.hpp"
 
 namespace penstock::files {
 
@@ -25,8 +25,7 @@ std::string read_whole(const std::string& file) {
   std::string text(std::istreambuf_iterator<char>(in), {});
   if (!in.is_open() || in.bad()) {
     const int code = errno != 0 ? errno : EIO;
-    throw Error(code == ENOENT || code == ENOTDIR ? Errc::not_found : Errc::io,
-                std::string("reading labels: ") + std::strerror(code));
+    throw system_error(code, "reading labels", file);
   }
   return text;
 }
@@ -130,7 +129,7 @@ Labels read_labels(const std::string& csv_file, const IsFile& is_file) {
     if (begins_with_heading(lines, is_file)) lines.erase(lines.begin());
     return from_lines(lines);
   } catch (Error& error) {
-    error.with_source("files").with_file(csv_file);
+    error.with_source(source_name).with_file(csv_file);
     throw;
   }
 }

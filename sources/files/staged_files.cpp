@@ -15,12 +15,12 @@
 #include <penstock/extend/system_error.hpp>
 
 #include "common/image_extension.hpp"
+#include "errors.hpp"
 
 namespace penstock::files {
 
 namespace {
 
-constexpr std::string_view sink_name = "files";
 constexpr const char* staging_name = ".unfinished";
 constexpr mode_t file_mode = 0664, folder_mode = 0777;
 
@@ -42,7 +42,7 @@ std::string StagedFiles::path_of(std::string_view name) const { return (folder_ 
 void StagedFiles::open() {
   if (open_) return;
   const int fd = uninterrupted([&] { return ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
-  if (fd < 0) throw system_error(sink_name, errno, "opening the folder", folder_);
+  if (fd < 0) throw system_error(errno, "opening the folder", folder_);
   open_.emplace(fd);
 }
 
@@ -50,19 +50,19 @@ void StagedFiles::open_staging() {
   open();
   const std::string path = path_of(staging_name);
   if (uninterrupted([&] { return ::mkdirat(open_->get(), staging_name, folder_mode); }) != 0 && errno != EEXIST)
-    throw write_error(sink_name, errno, "making the folder", path, 0);
+    throw write_error(errno, "making the folder", path, 0);
   constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   const int fd = uninterrupted([&] { return ::openat(open_->get(), staging_name, flags); });
-  if (fd < 0) throw system_error(sink_name, errno, "opening the folder", path);
+  if (fd < 0) throw system_error(errno, "opening the folder", path);
   staging_.emplace(fd);
   std::vector<std::string> left;
   std::error_code failed;
   for (std::filesystem::directory_iterator entry(path, failed), end; !failed && entry != end; entry.increment(failed))
     left.push_back(entry->path().filename().string());
-  if (failed) throw system_error(sink_name, failed.value(), "listing the folder", path);
+  if (failed) throw system_error(failed.value(), "listing the folder", path);
   for (const std::string& name : left)
     if (uninterrupted([&] { return ::unlinkat(fd, name.c_str(), 0); }) != 0 && errno != ENOENT)
-      throw system_error(sink_name, errno, "removing", path + "/" + name);
+      throw system_error(errno, "removing", path + "/" + name);
 }
 
 StagedFiles::Stands StagedFiles::what_stands(const std::string& name) const {
@@ -72,7 +72,7 @@ StagedFiles::Stands StagedFiles::what_stands(const std::string& name) const {
   if (errno == ENOENT) return Stands::nothing;
   if (errno == ENOTDIR) return Stands::file_in_its_way;
   if (errno == ENAMETOOLONG) return Stands::name_too_long;
-  throw system_error(sink_name, errno, "looking for the file", path_of(name));
+  throw system_error(errno, "looking for the file", path_of(name));
 }
 
 bool StagedFiles::is_file(const std::string& name) const { return what_stands(name) == Stands::file; }
@@ -83,7 +83,7 @@ void StagedFiles::use_extension(std::string_view extension) {
 }
 
 void StagedFiles::refuse(const std::string& name, std::string why, std::string_view key) const {
-  throw file_error(sink_name, path_of(name), Errc::invalid_argument, std::move(why)).with_key(key);
+  throw error_in(path_of(name), Errc::invalid_argument, std::move(why)).with_key(key);
 }
 
 void StagedFiles::refuse_taken(const std::string& name, std::string_view key) const {
@@ -133,7 +133,7 @@ void StagedFiles::require_new(const std::string& stem, std::string_view extensio
 
 void StagedFiles::add(std::string name, std::span<const std::byte> bytes) {
   const std::size_t size = bytes.size();
-  const auto fail = [&](int code) { throw write_error(sink_name, code, "writing", path_of(name), size); };
+  const auto fail = [&](int code) { throw write_error(code, "writing", path_of(name), size); };
   const std::string number = std::to_string(in_order_.size());
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
   const int fd = uninterrupted([&] { return ::openat(staging_->get(), number.c_str(), flags, file_mode); });
@@ -160,13 +160,13 @@ void StagedFiles::add(std::string name, std::span<const std::byte> bytes) {
 // The whole file system is synced, as to sync each file and each folder is to wait for the disk as many times.
 void StagedFiles::sync() {
   if (uninterrupted([&] { return ::syncfs(open_->get()); }) != 0)
-    throw write_error(sink_name, errno, "syncing the file system of the folder", folder_, 0);
+    throw write_error(errno, "syncing the file system of the folder", folder_, 0);
 }
 
 void StagedFiles::make_folders_of(const std::string& name) {
   for_each_folder_of(name, [&](const std::string& folder) {
     if (uninterrupted([&] { return ::mkdirat(open_->get(), folder.c_str(), folder_mode); }) != 0 && errno != EEXIST)
-      throw write_error(sink_name, errno, "making the folder", path_of(folder), 0);
+      throw write_error(errno, "making the folder", path_of(folder), 0);
     return true;
   });
 }
@@ -185,7 +185,7 @@ void StagedFiles::give_names() {
       make_folders_of(name);
       code = rename() == 0 ? 0 : errno;
     }
-    if (code != 0) throw write_error(sink_name, code, "giving a file its name", path_of(name), 0);
+    if (code != 0) throw write_error(code, "giving a file its name", path_of(name), 0);
   }
   in_order_.clear();
   names_.clear();
@@ -194,13 +194,13 @@ void StagedFiles::give_names() {
 void StagedFiles::remove(const std::string& name) {
   if (uninterrupted([&] { return ::unlinkat(open_->get(), name.c_str(), 0); }) != 0 && errno != ENOENT &&
       errno != ENOTDIR && errno != EISDIR)
-    throw system_error(sink_name, errno, "removing", path_of(name));
+    throw system_error(errno, "removing", path_of(name));
   std::string folder = name;
   for (std::size_t slash = 0; (slash = folder.rfind('/')) != std::string::npos;) {
     folder.resize(slash);
     if (uninterrupted([&] { return ::unlinkat(open_->get(), folder.c_str(), AT_REMOVEDIR); }) == 0) continue;
     if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR) return;
-    if (errno != ENOENT) throw system_error(sink_name, errno, "removing the folder", path_of(folder));
+    if (errno != ENOENT) throw system_error(errno, "removing the folder", path_of(folder));
   }
 }
 
@@ -208,7 +208,7 @@ void StagedFiles::remove_staging() {
   open();
   staging_.reset();
   if (uninterrupted([&] { return ::unlinkat(open_->get(), staging_name, AT_REMOVEDIR); }) != 0 && errno != ENOENT)
-    throw system_error(sink_name, errno, "removing the folder", path_of(staging_name));
+    throw system_error(errno, "removing the folder", path_of(staging_name));
 }
 
 }  // namespace penstock::files

@@ -8,6 +8,8 @@
 
 #include <penstock/extend/system_error.hpp>
 
+#include "errors.hpp"
+
 namespace penstock::files {
 
 namespace {
@@ -21,7 +23,7 @@ TableLines::TableLines(std::string file, std::uint64_t begin)
       open_(uninterrupted([&] { return ::open(file_.c_str(), O_RDONLY | O_CLOEXEC); })),
       end_(begin),
       read_(begin) {
-  if (open_.get() < 0 && errno != ENOENT) throw system_error("files", errno, "opening", file_);
+  if (open_.get() < 0 && errno != ENOENT) throw system_error(errno, "opening", file_);
   buffer_.resize(buffer_bytes);
 }
 
@@ -30,7 +32,7 @@ bool TableLines::fill() {
   filled_ = 0;
   if (open_.get() < 0) return false;
   filled_ = penstock::read_whole(open_.get(), std::as_writable_bytes(std::span(buffer_)), read_);
-  if (filled_ < buffer_.size() && errno != 0) throw system_error("files", errno, "reading", file_);
+  if (filled_ < buffer_.size() && errno != 0) throw system_error(errno, "reading", file_);
   read_ += filled_;
   return filled_ != 0;
 }

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "common/natural_order.hpp"
 #include "common/store_list.hpp"
 #include "errors.hpp"
 
@@ -21,18 +22,6 @@ namespace penstock::webdataset {
 namespace {
 
 constexpr std::size_t max_shards = 1'000'000;
-
-bool digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
-// The digits that begin `text`, without leading zeros; `text` goes on after them.
-std::string_view take_number(std::string_view& text) noexcept {
-  while (text.size() > 1 && text[0] == '0' && digit(text[1])) text.remove_prefix(1);
-  std::size_t length = 0;
-  while (length < text.size() && digit(text[length])) ++length;
-  const std::string_view number = text.substr(0, length);
-  text.remove_prefix(length);
-  return number;
-}
 
 [[noreturn]] void refuse_pattern(std::string_view pattern, const std::string& why) {
   throw Error(Errc::invalid_argument, "the pattern \"" + printable(pattern) + "\" " + why);
@@ -81,7 +70,7 @@ void add_matches(const std::string& pattern, std::vector<std::string>& shards) {
   if (code == GLOB_ABORTED) throw system_error(EIO, "listing the shards, a folder can't be read", pattern);
   if (matches.empty()) throw error_in(pattern, Errc::not_found, "no file fits the pattern");
   const auto begin = shards.insert(shards.end(), matches.begin(), matches.end());
-  std::sort(begin, shards.end(), natural_less);
+  std::sort(begin, shards.end(), common::natural_less);
 }
 
 void add_folder(const std::string& folder, std::vector<std::string>& shards) {
@@ -93,27 +82,10 @@ void add_folder(const std::string& folder, std::vector<std::string>& shards) {
   }
   if (failed) throw system_error(failed.value(), "listing the folder", folder);
   if (shards.empty()) throw error_in(folder, Errc::not_found, "there are no shards, *.tar, in the folder");
-  std::sort(shards.begin(), shards.end(), natural_less);
+  std::sort(shards.begin(), shards.end(), common::natural_less);
 }
 
 }  // namespace
-
-bool natural_less(std::string_view a, std::string_view b) noexcept {
-  std::string_view left = a, right = b;
-  while (!left.empty() && !right.empty()) {
-    if (digit(left[0]) && digit(right[0])) {
-      const std::string_view x = take_number(left), y = take_number(right);
-      if (x.size() != y.size()) return x.size() < y.size();
-      if (x != y) return x < y;
-    } else {
-      if (left[0] != right[0]) return static_cast<unsigned char>(left[0]) < static_cast<unsigned char>(right[0]);
-      left.remove_prefix(1);
-      right.remove_prefix(1);
-    }
-  }
-  if (left.empty() != right.empty()) return left.empty();
-  return a < b;
-}
 
 std::vector<std::string> expand_braces(std::string_view pattern) {
   std::vector<std::string> made{""};
@@ -179,7 +151,8 @@ void refuse_twice(const std::vector<std::string>& shards, const std::vector<Shar
   const auto identity = [&](std::size_t i) {
     return std::tuple(indices[i].device, indices[i].inode, indices[i].bytes);
   };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return identity(a) < identity(b); });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return std::tuple(identity(a), a) < std::tuple(identity(b), b); });
   const auto twice = std::adjacent_find(order.begin(), order.end(),
                                         [&](std::size_t a, std::size_t b) { return identity(a) == identity(b); });
   if (twice == order.end()) return;

@@ -10,9 +10,6 @@ namespace penstock::webdataset {
 
 inline constexpr std::string_view shard_extension = ".tar";
 
-/// Runs of digits compare as numbers; paths that differ in leading zeros only are ordered by their bytes.
-bool natural_less(std::string_view a, std::string_view b) noexcept;
-
 /// The texts a pattern with {a,b} and {00..12} stands for, in the order written. @throws Error(invalid_argument |
 /// limit_exceeded), without a file.
 std::vector<std::string> expand_braces(std::string_view pattern);

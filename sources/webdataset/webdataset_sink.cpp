@@ -13,6 +13,7 @@
 
 #include "class_names.hpp"
 #include "common/fit_key.hpp"
+#include "common/opened_sink.hpp"
 #include "common/sharded_sink.hpp"
 #include "errors.hpp"
 #include "member_name.hpp"
@@ -70,6 +71,8 @@ std::vector<ClassFile> class_files(const std::string& path, const Schema& schema
 
 class WebDatasetSink::Impl final : public common::ShardedSink {
  public:
+  static constexpr std::string_view sink_name = "WebDatasetSink", sink_source = webdataset::source_name;
+
   Impl(const WebDatasetSinkOptions& options, const Schema& schema, std::uint64_t size)
       : ShardedSink(source_name, {checked(options).path, webdataset::shard_extension}, size, options.sync),
         options_(options),
@@ -262,21 +265,12 @@ void WebDatasetSink::open(const Schema& schema, std::uint64_t size) {
   was_finished_ = impl_->was_finished();
 }
 
-namespace {
-template <class Impl>
-Impl& opened(const std::unique_ptr<Impl>& impl) {
-  if (impl == nullptr)
-    throw Error(Errc::invalid_argument, "WebDatasetSink: open() must come first").with_source("webdataset");
-  return *impl;
-}
-}  // namespace
-
-bool WebDatasetSink::has(const SinkItem& item) { return opened(impl_).has(item); }
-bool WebDatasetSink::has_some() const { return opened(impl_).has_some(); }
-void WebDatasetSink::put(const SinkItem& item, Sample& sample) { opened(impl_).put(item, sample); }
-void WebDatasetSink::commit() { opened(impl_).commit(); }
+bool WebDatasetSink::has(const SinkItem& item) { return common::opened(impl_).has(item); }
+bool WebDatasetSink::has_some() const { return common::opened(impl_).has_some(); }
+void WebDatasetSink::put(const SinkItem& item, Sample& sample) { common::opened(impl_).put(item, sample); }
+void WebDatasetSink::commit() { common::opened(impl_).commit(); }
 void WebDatasetSink::finish() {
-  opened(impl_).finish();
+  common::opened(impl_).finish();
   impl_.reset();  // lets go of the shards
 }
 

@@ -1,13 +1,8 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <utility>
 
-#include <penstock/error.hpp>
-#include <penstock/extend/system_error.hpp>
+#include "common/file_errors.hpp"
 
 namespace penstock::hdf5 {
 
@@ -17,19 +12,8 @@ inline constexpr std::string_view shard_extension = ".h5";
 /// The attribute of a file that names its dataset of keys.
 inline constexpr const char* keys_attribute = "penstock_keys";
 
-/// An Error of this source about a file, with the offset in it where there is one.
-inline Error error_in(const std::string& file, Errc code, std::string cause, std::optional<std::uint64_t> offset = {}) {
-  return file_error(source_name, file, code, std::move(cause), offset);
-}
-
-/// What the system reported while `doing` ("opening the file").
-inline Error system_error(int code, std::string_view doing, const std::string& file) {
-  return penstock::system_error(source_name, code, doing, file);
-}
-
-/// The Error for a failed write: says how much room was needed and how much there is.
-inline Error write_error(int code, std::string_view doing, const std::string& file, std::uint64_t bytes) {
-  return penstock::write_error(source_name, code, doing, file, bytes);
-}
+inline constexpr common::FileError error_in{source_name};
+inline constexpr common::SystemError system_error{source_name};
+inline constexpr common::WriteError write_error{source_name};
 
 }  // namespace penstock::hdf5

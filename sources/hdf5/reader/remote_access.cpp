@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include <penstock/error.hpp>
 
+#include "library/errors.hpp"
 #include "reader/find_reader.hpp"
 #include "reader/message.hpp"
 
@@ -59,7 +59,7 @@ RemoteAccess::RemoteAccess(const std::string& path, const Hdf5& how, std::shared
       running_(std::move(running)),
       owner_(::getpid()) {
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0) throw Error(Errc::io, std::string("opening the file: ") + std::strerror(errno));
+  if (descriptor_ < 0) throw system_error(errno, "opening the file", path);
   try {
     ask(Question::open, MessageWriter(), std::span<std::byte>());
   } catch (...) {

@@ -11,6 +11,7 @@
 #include <penstock/extend/stream_source.hpp>
 #include <penstock/extend/system_error.hpp>
 
+#include "common/opened_sink.hpp"
 #include "common/sharded_sink.hpp"
 #include "library/errors.hpp"
 #include "write/rows_in_work.hpp"
@@ -58,6 +59,8 @@ std::string classes_text(const Field& field) {
 
 class Hdf5Sink::Impl final : public common::ShardedSink {
  public:
+  static constexpr std::string_view sink_name = "Hdf5Sink", sink_source = hdf5::source_name;
+
   Impl(const Hdf5SinkOptions& options, const Schema& schema, std::uint64_t size, std::optional<SinkThreads> threads)
       : ShardedSink(source_name, {checked(options).path, hdf5::shard_extension, options.single_file}, size,
                     options.sync),
@@ -245,20 +248,12 @@ void Hdf5Sink::open(const Schema& schema, std::uint64_t size) {
   was_finished_ = impl_->was_finished();
 }
 
-namespace {
-template <class Impl>
-Impl& opened_hdf5(const std::unique_ptr<Impl>& impl) {
-  if (impl == nullptr) throw Error(Errc::invalid_argument, "Hdf5Sink: open() must come first").with_source("hdf5");
-  return *impl;
-}
-}  // namespace
-
-bool Hdf5Sink::has(const SinkItem& item) { return opened_hdf5(impl_).has(item); }
-bool Hdf5Sink::has_some() const { return opened_hdf5(impl_).has_some(); }
-void Hdf5Sink::put(const SinkItem& item, Sample& sample) { opened_hdf5(impl_).put(item, sample); }
-void Hdf5Sink::commit() { opened_hdf5(impl_).commit(); }
+bool Hdf5Sink::has(const SinkItem& item) { return common::opened(impl_).has(item); }
+bool Hdf5Sink::has_some() const { return common::opened(impl_).has_some(); }
+void Hdf5Sink::put(const SinkItem& item, Sample& sample) { common::opened(impl_).put(item, sample); }
+void Hdf5Sink::commit() { common::opened(impl_).commit(); }
 void Hdf5Sink::finish() {
-  opened_hdf5(impl_).finish();
+  common::opened(impl_).finish();
   impl_.reset();  // lets go of the files
   threads_.reset();
 }

@@ -13,6 +13,8 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/store_files.hpp>
 
+#include "common/item_place.hpp"
+#include "common/opened_sink.hpp"
 #include "sink/write_store.hpp"
 #include "store/errors.hpp"
 #include "store/files.hpp"
@@ -58,6 +60,8 @@ constexpr std::string_view update_prefix = "update, ";
 
 class LmdbSink::Impl {
  public:
+  static constexpr std::string_view sink_name = "LmdbSink", sink_source = lmdb::source_name;
+
   Impl(const LmdbSinkOptions& options, const Schema& schema, std::uint64_t size)
       : options_(options), files_(lmdb::place_store(options.path, options.single_file)) {
     if (options.path.empty()) refuse(Errc::invalid_argument, "the store's path is empty");
@@ -92,7 +96,7 @@ class LmdbSink::Impl {
     // Appended after everything that was there: it can only be from this run.
     if (key > last_key_of_others_)
       refuse_key(Errc::invalid_argument, "two records have the key \"" + printable(key) + "\"", key);
-    const ItemPlace place{item.position, item.child.value_or(0)};
+    const common::ItemPlace place = common::place_of(item);
     if (!last_found_ || place > *last_found_) ++found_;
     last_found_ = place;
     return true;
@@ -181,14 +185,11 @@ class LmdbSink::Impl {
     }
   }
 
-  using ItemPlace = std::pair<std::uint64_t, std::uint32_t>;  // position and child
-
   bool raw() const noexcept { return options_.records == LmdbRecords::raw; }
 
   [[noreturn]] void refuse(Errc code, std::string cause) const { refuse_key(code, std::move(cause), {}); }
   [[noreturn]] void refuse_key(Errc code, std::string cause, std::string_view key) const {
-    Error error(code, std::move(cause));
-    throw error.with_source("lmdb").with_file(files_.data).with_key(key);
+    throw lmdb::error_in(files_.data, code, std::move(cause)).with_key(key);
   }
 
   // Valid until the next call.
@@ -303,7 +304,7 @@ class LmdbSink::Impl {
   std::uint64_t size_ = 0;
   std::string number_;
   std::string last_key_of_others_;
-  std::optional<ItemPlace> last_found_;
+  std::optional<common::ItemPlace> last_found_;
   LmdbUpdate update_;
   std::unordered_set<std::uint64_t> seen_;  // hashes of the keys an update has put
   std::vector<std::byte> encoded_;          // by an update
@@ -325,20 +326,12 @@ void LmdbSink::open(const Schema& schema, std::uint64_t size) {
   was_finished_ = impl_->was_finished();
 }
 
-namespace {
-template <class Impl>
-Impl& opened(const std::unique_ptr<Impl>& impl) {
-  if (impl == nullptr) throw Error(Errc::invalid_argument, "LmdbSink: open() must come first").with_source("lmdb");
-  return *impl;
-}
-}  // namespace
-
-bool LmdbSink::has(const SinkItem& item) { return opened(impl_).has(item); }
-bool LmdbSink::has_some() const { return opened(impl_).has_some(); }
-void LmdbSink::put(const SinkItem& item, Sample& sample) { opened(impl_).put(item, sample); }
-void LmdbSink::commit() { opened(impl_).commit(); }
+bool LmdbSink::has(const SinkItem& item) { return common::opened(impl_).has(item); }
+bool LmdbSink::has_some() const { return common::opened(impl_).has_some(); }
+void LmdbSink::put(const SinkItem& item, Sample& sample) { common::opened(impl_).put(item, sample); }
+void LmdbSink::commit() { common::opened(impl_).commit(); }
 void LmdbSink::finish() {
-  opened(impl_).finish();
+  common::opened(impl_).finish();
   updated_ = impl_->updated();
   impl_.reset();  // so that the store can be read at once
 }

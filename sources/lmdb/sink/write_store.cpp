@@ -62,8 +62,7 @@ void WriteStore::fail(int code, std::string_view doing, std::size_t bytes, std::
 MDB_txn* WriteStore::begin() {
   environment_->require_usable();
   if (failed_) {
-    Error error(Errc::closed, "writing to the store failed before; run it again to go on");
-    throw error.with_source("lmdb").with_file(file());
+    throw error_in(file(), Errc::closed, "writing to the store failed before; run it again to go on");
   }
   if (txn_ != nullptr) return txn_;
   const int code = mdb_txn_begin(environment_->handle(), nullptr, 0, &txn_);
@@ -116,14 +115,15 @@ void WriteStore::grow(std::uint64_t pages) {
 
 void* WriteStore::place(std::string_view key, std::size_t bytes, void* from) {
   if (key.empty() || key.size() > longest_key) {
-    Error error(Errc::invalid_argument, "the key has " + std::to_string(key.size()) +
-                                            " bytes; LMDB takes keys of 1 to " + std::to_string(longest_key));
-    throw error.with_source("lmdb").with_file(file()).with_key(key);
+    throw error_in(
+        file(), Errc::invalid_argument,
+        "the key has " + std::to_string(key.size()) + " bytes; LMDB takes keys of 1 to " + std::to_string(longest_key))
+        .with_key(key);
   }
   if (bytes > max_bytes) {
-    Error error(Errc::limit_exceeded,
-                "the record has " + std::to_string(bytes) + " bytes; LMDB takes fewer than 4 GiB");
-    throw error.with_source("lmdb").with_file(file()).with_key(key);
+    throw error_in(file(), Errc::limit_exceeded,
+                   "the record has " + std::to_string(bytes) + " bytes; LMDB takes fewer than 4 GiB")
+        .with_key(key);
   }
   make_room(bytes);
   const bool append = key > last_key_;
@@ -131,8 +131,7 @@ void* WriteStore::place(std::string_view key, std::size_t bytes, void* from) {
   const unsigned flags = (append ? MDB_APPEND : MDB_NOOVERWRITE) | (from == nullptr ? MDB_RESERVE : 0u);
   const int code = mdb_put(txn_, environment_->table(), &name, &value, flags);
   if (code == MDB_KEYEXIST) {
-    Error error(Errc::invalid_argument, "two records have the key \"" + printable(key) + "\"");
-    throw error.with_source("lmdb").with_file(file()).with_key(key);
+    throw error_in(file(), Errc::invalid_argument, "two records have the key \"" + printable(key) + "\"").with_key(key);
   }
   if (code != 0) fail(code, "writing a record", bytes, key);
   if (append) last_key_.assign(key);

@@ -22,8 +22,7 @@ namespace penstock {
 namespace {
 
 [[noreturn]] void refuse(std::string cause, const std::string& file, Errc code = Errc::invalid_argument) {
-  Error error(code, std::move(cause));
-  throw error.with_source("lmdb").with_file(file);
+  throw lmdb::error_in(file, code, std::move(cause));
 }
 
 std::optional<MDB_val> find(MDB_txn* txn, const lmdb::Environment& environment, std::string_view key) {

@@ -56,8 +56,7 @@ int open(Handle& handle, const StoreFiles& files, unsigned flags, std::uint64_t 
 std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, bool read_ahead) {
   const auto facts = facts_of(files.data);
   if (facts && facts->bytes == 0) {
-    Error error(Errc::corrupt, "the file is empty: nothing was ever written to the store");
-    throw error.with_source("lmdb").with_file(files.data);
+    throw error_in(files.data, Errc::corrupt, "the file is empty: nothing was ever written to the store");
   }
   const std::uint64_t bytes = facts ? facts->bytes : 0;
   unsigned flags = MDB_RDONLY | MDB_NOTLS;
@@ -98,9 +97,8 @@ std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, b
 // trusted.
 void Environment::keep_writers_out(const StoreFiles& files) {
   if (uninterrupted([&] { return ::flock(descriptor_, LOCK_SH | LOCK_NB); }) == 0 || errno != EWOULDBLOCK) return;
-  Error error(Errc::invalid_argument,
-              "LMDB's lock file can't be used, as " + without_lock_file_ + ", and " + busy_text(files));
-  throw error.with_source("lmdb").with_file(files.data);
+  throw error_in(files.data, Errc::invalid_argument,
+                 "LMDB's lock file can't be used, as " + without_lock_file_ + ", and " + busy_text(files));
 }
 
 std::unique_ptr<Environment> Environment::for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync,
@@ -139,8 +137,8 @@ bool Environment::usable() const noexcept { return process_ == process_generatio
 void Environment::require_usable() const {
   if (usable()) [[likely]]
     return;
-  Error error(Errc::forked, "this process was made by fork() after the store was opened; open the store in it anew");
-  throw error.with_source("lmdb").with_file(file_);
+  throw error_in(file_, Errc::forked,
+                 "this process was made by fork() after the store was opened; open the store in it anew");
 }
 
 std::uint64_t Environment::bytes_now() const {
@@ -157,9 +155,10 @@ void Environment::check_length() {
   needed_bytes_ = (static_cast<std::uint64_t>(info.me_last_pgno) + 1) * stat.ms_psize;
   const std::uint64_t have = bytes_now();
   if (needed_bytes_ > have) {
-    Error error(Errc::corrupt, "the file is truncated: it has " + std::to_string(have) + " bytes, its header says " +
-                                   std::to_string(needed_bytes_) + "; copy or make it again");
-    throw error.with_source("lmdb").with_file(file_).with_offset(have);
+    throw error_in(file_, Errc::corrupt,
+                   "the file is truncated: it has " + std::to_string(have) + " bytes, its header says " +
+                       std::to_string(needed_bytes_) + "; copy or make it again")
+        .with_offset(have);
   }
   file_bytes_ = have;
 }
@@ -168,9 +167,10 @@ void Environment::require_full_length() const {
   const std::uint64_t have = bytes_now();
   if (have >= needed_bytes_) [[likely]]
     return;
-  Error error(Errc::io, "the file was cut short while it was open: it has " + std::to_string(have) + " bytes of " +
-                            std::to_string(needed_bytes_));
-  throw error.with_source("lmdb").with_file(file_).with_offset(have);
+  throw error_in(file_, Errc::io,
+                 "the file was cut short while it was open: it has " + std::to_string(have) + " bytes of " +
+                     std::to_string(needed_bytes_))
+      .with_offset(have);
 }
 
 bool Environment::holds_now(const MDB_val& value) const noexcept {
@@ -190,8 +190,8 @@ void Environment::open_table() {
   unsigned flags = 0;
   check(mdb_dbi_flags(txn, table_, &flags), "opening the store", file_);
   if ((flags & MDB_DUPSORT) != 0) {
-    Error error(Errc::unsupported, "the store holds several values for one key (MDB_DUPSORT), which is not supported");
-    throw error.with_source("lmdb").with_file(file_);
+    throw error_in(file_, Errc::unsupported,
+                   "the store holds several values for one key (MDB_DUPSORT), which is not supported");
   }
   MDB_cursor* cursor = nullptr;
   check(mdb_cursor_open(txn, table_, &cursor), "opening the store", file_);
@@ -207,9 +207,9 @@ void Environment::open_table() {
     const std::string name(text_of(key));
     MDB_dbi named = 0;
     if (name.find('\0') == std::string::npos && mdb_dbi_open(txn, name.c_str(), 0, &named) == 0) {
-      Error error(Errc::unsupported, "the store holds named tables, like \"" + printable(name) +
-                                         "\", not records; only a store's main table can be read");
-      throw error.with_source("lmdb").with_file(file_);
+      throw error_in(file_, Errc::unsupported,
+                     "the store holds named tables, like \"" + printable(name) +
+                         "\", not records; only a store's main table can be read");
     }
     code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
   }

@@ -4,6 +4,8 @@
 
 #include <cerrno>
 
+#include <penstock/extend/system_error.hpp>
+
 namespace penstock::lmdb {
 
 namespace {

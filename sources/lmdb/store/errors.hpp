@@ -5,11 +5,14 @@
 #include <string_view>
 
 #include <penstock/error.hpp>
-#include <penstock/extend/system_error.hpp>
+
+#include "common/file_errors.hpp"
 
 namespace penstock::lmdb {
 
 inline constexpr std::string_view source_name = "lmdb";
+
+inline constexpr common::FileError error_in{source_name};
 
 /// What LMDB, or the system below it, reported while `doing` ("opening the store"), as an Error with file.
 Error error_of(int code, std::string_view doing, std::string_view file);

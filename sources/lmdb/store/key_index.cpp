@@ -33,8 +33,7 @@ std::optional<std::uint64_t> big_endian(std::string_view key) {
 }
 
 [[noreturn]] void refuse_count(std::uint64_t count, const std::string& why, const std::string& file) {
-  Error error(Errc::corrupt, "the store says it has " + std::to_string(count) + " records, " + why);
-  throw error.with_source("lmdb").with_file(file);
+  throw error_in(file, Errc::corrupt, "the store says it has " + std::to_string(count) + " records, " + why);
 }
 
 // The first or the last key that is not the manifest's; nothing in a store without records.

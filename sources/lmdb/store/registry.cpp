@@ -57,8 +57,7 @@ std::shared_ptr<Environment> handle_of(FileId id, Entry& entry) {
 }
 
 [[noreturn]] void refuse(const std::string& file, const char* why) {
-  Error error(Errc::invalid_argument, why);
-  throw error.with_source("lmdb").with_file(file);
+  throw error_in(file, Errc::invalid_argument, why);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ void read_bytes(int descriptor, const std::string& path, std::span<std::byte> ou
   constexpr std::uint64_t end_of_all = std::numeric_limits<std::int64_t>::max();
   errno = 0;
   if (offset < end_of_all - out.size() && read_whole(descriptor, out, offset) == out.size()) return;
-  if (errno != 0) throw system_error_in(path, errno, "reading");
+  if (errno != 0) throw system_error(errno, "reading", path);
   throw error_in(path, Errc::corrupt, "the file ends in the middle of a directory: it is cut off", offset);
 }
 
@@ -54,7 +54,7 @@ std::uint32_t bytes_of_type(std::uint64_t type) {
 FileForm read_form(int descriptor, const std::string& path) {
   std::array<std::byte, 4> head{};
   if (read_whole(descriptor, head, 0) < head.size()) {
-    if (errno != 0) throw system_error_in(path, errno, "reading");
+    if (errno != 0) throw system_error(errno, "reading", path);
     throw error_in(path, Errc::corrupt, "it is no TIFF file: it has less than 4 bytes");
   }
   const char first = static_cast<char>(head[0]), second = static_cast<char>(head[1]);

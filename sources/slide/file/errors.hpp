@@ -1,26 +1,14 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <utility>
 
-#include <penstock/error.hpp>
-#include <penstock/extend/system_error.hpp>
+#include "common/file_errors.hpp"
 
 namespace penstock::slide {
 
 inline constexpr std::string_view source_name = "slide";
 
-/// An Error of this source about a file, with the offset in it where there is one.
-inline Error error_in(const std::string& file, Errc code, std::string cause, std::optional<std::uint64_t> offset = {}) {
-  return file_error(source_name, file, code, std::move(cause), offset);
-}
-
-/// What the system reported while `doing` ("opening the file").
-inline Error system_error_in(const std::string& file, int code, std::string_view doing) {
-  return penstock::system_error(source_name, code, doing, file);
-}
+inline constexpr common::FileError error_in{source_name};
+inline constexpr common::SystemError system_error{source_name};
 
 }  // namespace penstock::slide

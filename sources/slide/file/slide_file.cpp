@@ -29,7 +29,7 @@ void keep_tile_places(SlideFile& slide, int descriptor, std::atomic<std::size_t>
   const auto read = [&](const StoredArray& array) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(level.tiles() * array.element_bytes));
     if (read_whole(descriptor, bytes, array.offset) == bytes.size()) return bytes;
-    if (errno != 0) throw system_error_in(slide.path, errno, "reading where its tiles lie");
+    if (errno != 0) throw system_error(errno, "reading where its tiles lie", slide.path);
     throw error_in(slide.path, Errc::io, "the file became shorter while it was read");
   };
   slide.kept_offsets = read(level.tile_offsets);

@@ -17,7 +17,7 @@ namespace {
 
 // What was not read would be missing without a word.
 void check_complete(const TiffInput& input, const std::string& path, bool opened) {
-  if (input.failed_read != 0) throw system_error(source_name, input.failed_read, "reading its directory", path);
+  if (input.failed_read != 0) throw system_error(input.failed_read, "reading its directory", path);
   if (input.too_much)
     throw error_in(path, Errc::corrupt,
                    "its directory can't be read: it says that its values have more than " +

@@ -33,7 +33,7 @@ Error tile_error(const SlideFile& slide, std::uint64_t tile, Errc code, const st
 void read_exactly(const SlideFile& slide, std::uint64_t tile, int descriptor, std::span<std::byte> out,
                   std::uint64_t offset) {
   if (read_whole(descriptor, out, offset) == out.size()) return;
-  if (errno != 0) throw system_error_in(slide.path, errno, "reading " + words_of_tile(slide, tile));
+  if (errno != 0) throw system_error(errno, "reading " + words_of_tile(slide, tile), slide.path);
   throw tile_error(slide, tile, Errc::io, "the file became shorter while it was read");
 }
 

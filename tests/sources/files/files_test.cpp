@@ -74,7 +74,9 @@ TEST_CASE("natural order") {
                       "b2/1",
                       "b10/1",
                       "c/99999999999999999999998",
-                      "c/99999999999999999999999"};
+                      "c/99999999999999999999999",
+                      "cz/1",
+                      "c\xc3\xa9/1"};
   for (const std::string& key : expected) folder.write(key + ".jpg", key);
   CHECK(keys_of(FilesSource({.root = folder.path().string()})) == expected);
 }

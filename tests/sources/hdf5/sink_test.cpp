@@ -367,3 +367,12 @@ TEST_CASE("a full disk fails the run wherever it is and room continues it") {
   }
   CHECK(failed == limits.size());
 }
+
+TEST_CASE("a sink does nothing before it is open") {
+  const TempFolder folder;
+  Hdf5Sink sink({.path = folder / "t"});
+  const Error closed = error_of([&] { sink.commit(); });
+  CHECK(closed.code() == Errc::invalid_argument);
+  CHECK(closed.source() == "hdf5");
+  CHECK(closed.cause() == "Hdf5Sink: open() must come first");
+}

@@ -331,3 +331,12 @@ TEST_CASE("an update makes a store that of another job, and writes only what dif
     CHECK(code_of([&] { write(from(other), LmdbSink(options("four", LmdbMode::update))); }) == Errc::invalid_argument);
   }
 }
+
+TEST_CASE("a sink does nothing before it is open") {
+  const TempFolder folder;
+  LmdbSink sink({.path = folder / "t"});
+  const Error closed = error_of([&] { sink.commit(); });
+  CHECK(closed.code() == Errc::invalid_argument);
+  CHECK(closed.source() == "lmdb");
+  CHECK(closed.cause() == "LmdbSink: open() must come first");
+}

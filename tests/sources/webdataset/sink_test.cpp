@@ -1,8 +1,5 @@
 #include <penstock/sources/webdataset_sink.hpp>
 
-#include <sys/resource.h>
-
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <random>
@@ -14,6 +11,7 @@
 #include <penstock/sources/memory.hpp>
 #include <penstock/sources/webdataset.hpp>
 
+#include "sources/file_limit.hpp"
 #include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "sources/webdataset/sink_checks.hpp"
@@ -150,7 +148,8 @@ TEST_CASE("any samples come back equal, and Python's tarfile sees the same membe
 
 TEST_CASE("shards hold what WebDataset expects") {
   const TempFolder folder;
-  const std::vector<ShardItem> items{{"cat/1.v2", "\xff\xd8\xff", 3}, {"cat/2", "\x89PNG\r\n\x1a\n", -4}, {"", "?", 5}};
+  const std::vector<LabelledItem> items{
+      {"cat/1.v2", "\xff\xd8\xff", 3}, {"cat/2", "\x89PNG\r\n\x1a\n", -4}, {"", "?", 5}};
   WebDatasetSink sink({.path = folder / "t", .max_samples = 2});
   REQUIRE(run(sink, items));
   CHECK(files_in(folder.path().string()).size() == 2);
@@ -171,7 +170,7 @@ TEST_CASE("extensions are given by name, and checked") {
       {.path = folder / "t-000000.tar", .fields = {{"image", "seg.bytes"}, {"label", "txt", WebDatasetKind::integer}}});
   CHECK(read_text(source, 1) == shard_items(3)[1].image);
   CHECK(read_label(source, 2) == 2);
-  const auto refused = [&](const std::vector<WebDatasetExtension>& extensions, const Schema& schema = shard_schema) {
+  const auto refused = [&](const std::vector<WebDatasetExtension>& extensions, const Schema& schema = labelled_schema) {
     return code_of([&] { WebDatasetSink({.path = folder / "u", .extensions = extensions}).open(schema, 1); });
   };
   for (const char* const extension : {"", ".jpg", "a/b", "a..b", "a.", "x__", "a b", "\xc3\xa9"})
@@ -183,7 +182,7 @@ TEST_CASE("extensions are given by name, and checked") {
   CHECK(refused({}, {{"a b", DType::f32, {}}, {"a_b", DType::f32, {}}}) == Errc::invalid_argument);
   CHECK(refused({}, {{"a/b", DType::f32, {}}, {"a.b", DType::f32, {}}}) == Errc::invalid_argument);  // one extension
   const auto bad = [&](const WebDatasetSinkOptions& options) {
-    return code_of([&] { WebDatasetSink(options).open(shard_schema, 1); });
+    return code_of([&] { WebDatasetSink(options).open(labelled_schema, 1); });
   };
   CHECK(bad({.path = ""}) == Errc::invalid_argument);
   CHECK(bad({.path = folder / "x/"}) == Errc::invalid_argument);
@@ -230,12 +229,12 @@ TEST_CASE("names of fields, and of classes, come back") {
 
 TEST_CASE("classes belong to the shards beside them") {
   const TempFolder folder;
-  const std::vector<ShardItem> items = shard_items(20);
+  const std::vector<LabelledItem> items = shard_items(20);
   const WebDatasetSinkOptions options{.path = folder / "t", .max_samples = 8};
   const auto schema_of = [](ClassNames classes) {
-    Field label = shard_schema.at("label");
+    Field label = labelled_schema.at("label");
     label.classes = std::move(classes);
-    return shard_schema.with(std::move(label));
+    return labelled_schema.with(std::move(label));
   };
   const Schema schema = schema_of({"cat", "dog"});
   const auto code = [&](ClassNames classes) {
@@ -265,7 +264,7 @@ TEST_CASE("classes belong to the shards beside them") {
 
 TEST_CASE("keys that can't be told apart in a shard are refused, positions always can") {
   const TempFolder folder;
-  const std::vector<ShardItem> items{{"a.b", "1", 1}, {"a_b", "2", 2}};
+  const std::vector<LabelledItem> items{{"a.b", "1", 1}, {"a_b", "2", 2}};
   WebDatasetSink sink({.path = folder / "t"});
   const Error error = error_of([&] { run(sink, items); });
   CHECK(error.code() == Errc::invalid_argument);
@@ -281,7 +280,7 @@ TEST_CASE("keys that can't be told apart in a shard are refused, positions alway
 }
 
 TEST_CASE("a stopped run goes on where it was, byte for byte") {
-  const std::vector<ShardItem> items = shard_items(100);
+  const std::vector<LabelledItem> items = shard_items(100);
   const WebDatasetSinkOptions shape{.path = {}, .max_samples = 30, .max_bytes = 60'000};
   const auto at = [&](const std::string& path) {
     WebDatasetSinkOptions options = shape;
@@ -318,7 +317,7 @@ TEST_CASE("a stopped run goes on where it was, byte for byte") {
 }
 
 TEST_CASE("a run killed while it gave its shards their names is finished") {
-  const std::vector<ShardItem> items = shard_items(50);
+  const std::vector<LabelledItem> items = shard_items(50);
   const TempFolder folder;
   WebDatasetSink whole({.path = folder / "whole/t", .max_samples = 10});
   REQUIRE(run(whole, items));
@@ -329,7 +328,7 @@ TEST_CASE("a run killed while it gave its shards their names is finished") {
     const WebDatasetSinkOptions options{.path = path + "/t", .max_samples = 10};
     {
       WebDatasetSink part(options);
-      part.open(shard_schema, items.size());
+      part.open(labelled_schema, items.size());
       for (std::size_t i = 0; i < items.size(); ++i) put(part, i, items[i]);
       part.commit();
     }
@@ -352,10 +351,10 @@ TEST_CASE("a run killed while it gave its shards their names is finished") {
 
 TEST_CASE("shards that are being given their names take no more samples") {
   const TempFolder folder;
-  const std::vector<ShardItem> items = shard_items(4);
+  const std::vector<LabelledItem> items = shard_items(4);
   {
     WebDatasetSink part({.path = folder / "t"});
-    part.open(shard_schema, unknown_size);
+    part.open(labelled_schema, unknown_size);
     for (std::size_t i = 0; i < 3; ++i) put(part, i, items[i]);
     part.commit();
   }
@@ -366,7 +365,7 @@ TEST_CASE("shards that are being given their names take no more samples") {
   std::ofstream(folder / "t-unfinished.json") << mark;
   std::ofstream(folder / "t-000000.tar.partial", std::ios::app) << tar_end;
   WebDatasetSink rest({.path = folder / "t"});
-  rest.open(shard_schema, unknown_size);
+  rest.open(labelled_schema, unknown_size);
   for (std::size_t i = 0; i < 3; ++i) REQUIRE(rest.has({.position = i, .index = i, .key = items[i].key}));
   CHECK(code_of([&] { put(rest, 3, items[3]); }) == Errc::state_mismatch);
   rest.finish();
@@ -375,15 +374,16 @@ TEST_CASE("shards that are being given their names take no more samples") {
 
 TEST_CASE("an unfinished run is continued by the same job alone") {
   const TempFolder folder;
-  const std::vector<ShardItem> items = shard_items(20);
+  const std::vector<LabelledItem> items = shard_items(20);
   const WebDatasetSinkOptions options{.path = folder / "t", .max_samples = 8, .job = "one"};
   {
     WebDatasetSink part(options);
     REQUIRE_FALSE(run(part, items, 10));
-    CHECK(code_of([&] { WebDatasetSink(options).open(shard_schema, 20); }) == Errc::invalid_argument);
+    CHECK(code_of([&] { WebDatasetSink(options).open(labelled_schema, 20); }) == Errc::invalid_argument);
   }
   const auto before = files_in(folder.path().string());
-  const auto attempt = [&](WebDatasetSinkOptions other, const Schema& schema = shard_schema, std::uint64_t size = 20) {
+  const auto attempt = [&](WebDatasetSinkOptions other, const Schema& schema = labelled_schema,
+                           std::uint64_t size = 20) {
     other.path = options.path;
     const Error error = error_of([&] { WebDatasetSink(other).open(schema, size); });
     CHECK(mentions(error, "delete"));
@@ -395,10 +395,10 @@ TEST_CASE("an unfinished run is continued by the same job alone") {
   CHECK(attempt({.path = "", .keys = WebDatasetKeys::position, .max_samples = 8, .job = "one"}) ==
         Errc::state_mismatch);
   CHECK(attempt({.path = "", .extensions = {{"image", "x"}}, .max_samples = 8, .job = "one"}) == Errc::state_mismatch);
-  CHECK(attempt(options, shard_schema, 21) == Errc::state_mismatch);
+  CHECK(attempt(options, labelled_schema, 21) == Errc::state_mismatch);
   CHECK(attempt(options, {{"image", DType::u8, {dynamic}}}) == Errc::state_mismatch);
   WebDatasetSink other_keys(options);
-  std::vector<ShardItem> renamed = items;
+  std::vector<LabelledItem> renamed = items;
   renamed[9].key = "other";
   CHECK(code_of([&] { run(other_keys, renamed); }) == Errc::state_mismatch);
   other_keys = WebDatasetSink(options);
@@ -408,7 +408,7 @@ TEST_CASE("an unfinished run is continued by the same job alone") {
 }
 
 TEST_CASE("unfinished shards that were changed are not continued") {
-  const std::vector<ShardItem> items = shard_items(20);
+  const std::vector<LabelledItem> items = shard_items(20);
   const auto attempt = [&](const auto& change) {
     const TempFolder folder;
     const WebDatasetSinkOptions options{.path = folder / "t", .max_samples = 4};
@@ -418,7 +418,7 @@ TEST_CASE("unfinished shards that were changed are not continued") {
     }
     change(folder);
     const auto before = files_in(folder.path().string());
-    CHECK(code_of([&] { WebDatasetSink(options).open(shard_schema, items.size()); }) == Errc::state_mismatch);
+    CHECK(code_of([&] { WebDatasetSink(options).open(labelled_schema, items.size()); }) == Errc::state_mismatch);
     CHECK(files_in(folder.path().string()).size() >= before.size());
   };
   namespace fs = std::filesystem;
@@ -435,16 +435,16 @@ TEST_CASE("unfinished shards that were changed are not continued") {
 
 TEST_CASE("finished shards, and those of others, are never overwritten") {
   const TempFolder folder;
-  const std::vector<ShardItem> items = shard_items(20);
+  const std::vector<LabelledItem> items = shard_items(20);
   const WebDatasetSinkOptions options{.path = folder / "t", .max_samples = 8};
   WebDatasetSink first(options);
   REQUIRE(run(first, items));
   const auto before = files_in(folder.path().string());
-  const auto refused = [&](const std::vector<ShardItem>& other) {
+  const auto refused = [&](const std::vector<LabelledItem>& other) {
     WebDatasetSink sink(options);
     return code_of([&] { run(sink, other); }) == Errc::invalid_argument;
   };
-  std::vector<ShardItem> renamed = items;
+  std::vector<LabelledItem> renamed = items;
   renamed[19].key = "other";
   CHECK(refused(renamed));
   CHECK(refused(shard_items(21)));
@@ -452,10 +452,10 @@ TEST_CASE("finished shards, and those of others, are never overwritten") {
   CHECK(code_of([&] { WebDatasetSink(options).open({{"x", DType::f32, {}}}, 20); }) == Errc::invalid_argument);
   // Nor are they taken for shards of another size.
   for (const std::uint64_t samples : {std::uint64_t{7}, std::uint64_t{9}, std::uint64_t{1000}})
-    CHECK(code_of([&] { WebDatasetSink({.path = folder / "t", .max_samples = samples}).open(shard_schema, 20); }) ==
+    CHECK(code_of([&] { WebDatasetSink({.path = folder / "t", .max_samples = samples}).open(labelled_schema, 20); }) ==
           Errc::invalid_argument);
   CHECK(code_of([&] {
-          WebDatasetSink({.path = folder / "t", .max_samples = 8, .max_bytes = 4096}).open(shard_schema, 20);
+          WebDatasetSink({.path = folder / "t", .max_samples = 8, .max_bytes = 4096}).open(labelled_schema, 20);
         }) == Errc::invalid_argument);
   CHECK(files_in(folder.path().string()) == before);
   std::filesystem::remove(folder / "t-000001.tar");
@@ -464,14 +464,15 @@ TEST_CASE("finished shards, and those of others, are never overwritten") {
   folder.write("u-000000.tar", "not a tar");
   folder.write("v-000000.tar.partial", "something");
   for (const char* const name : {"u", "v"})
-    CHECK(code_of([&] { WebDatasetSink({.path = folder / name}).open(shard_schema, 20); }) == Errc::invalid_argument);
+    CHECK(code_of([&] { WebDatasetSink({.path = folder / name}).open(labelled_schema, 20); }) ==
+          Errc::invalid_argument);
   CHECK(file_text(folder / "u-000000.tar") == "not a tar");
   CHECK(file_text(folder / "v-000000.tar.partial") == "something");
 }
 
 TEST_CASE("finished shards are known again wherever their bounds in bytes lie") {
   const TempFolder folder;
-  std::vector<ShardItem> items = shard_items(60);
+  std::vector<LabelledItem> items = shard_items(60);
   for (std::size_t i = 0; i < items.size(); i += 3) items[i].key += std::string(120, 'k');  // needs a header of its own
   for (const std::uint64_t bytes : {1u, 4096u, 10'000u, 30'000u, 65'536u, 1u << 20}) {
     CAPTURE(bytes);
@@ -485,7 +486,7 @@ TEST_CASE("finished shards are known again wherever their bounds in bytes lie") 
     CHECK(files_in(folder.path().string()) == before);
     WebDatasetSinkOptions others = options;
     others.max_bytes = bytes <= 4096 ? 100'000 : 1;
-    CHECK(code_of([&] { WebDatasetSink(others).open(shard_schema, 60); }) == Errc::invalid_argument);
+    CHECK(code_of([&] { WebDatasetSink(others).open(labelled_schema, 60); }) == Errc::invalid_argument);
   }
 }
 
@@ -502,26 +503,20 @@ TEST_CASE("shards beside the mark of an unfinished run are refused") {
 
 TEST_CASE("a full disk is an error, and the run goes on when there is room") {
   const TempFolder folder;
-  const std::vector<ShardItem> items = shard_items(60);
+  const std::vector<LabelledItem> items = shard_items(60);
   WebDatasetSink whole({.path = folder / "whole/t"});
   REQUIRE(run(whole, items));
 
-  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit old{};
-  REQUIRE(::getrlimit(RLIMIT_FSIZE, &old) == 0);
   const WebDatasetSinkOptions options{.path = folder / "part/t"};
   {
-    const rlimit small{50'000, old.rlim_max};
-    REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+    const FileLimit small(50'000);
     WebDatasetSink part(options);
     const Error error = error_of([&] { run(part, items); });
     const Error after = error_of([&] { part.commit(); });
-    REQUIRE(::setrlimit(RLIMIT_FSIZE, &old) == 0);
     CHECK(error.code() == Errc::io);
     CHECK(mentions(error, "make room"));
     CHECK(after.code() == Errc::closed);
   }
-  std::signal(SIGXFSZ, old_handler);
   WebDatasetSink rest(options);
   CHECK(run(rest, items));
   CHECK(files_in(folder / "part") == files_in(folder / "whole"));
@@ -530,8 +525,11 @@ TEST_CASE("a full disk is an error, and the run goes on when there is room") {
 TEST_CASE("items out of order, or too few, are refused") {
   const TempFolder folder;
   WebDatasetSink sink({.path = folder / "t"});
-  CHECK(code_of([&] { sink.commit(); }) == Errc::invalid_argument);
-  sink.open(shard_schema, 3);
+  const Error closed = error_of([&] { sink.commit(); });
+  CHECK(closed.code() == Errc::invalid_argument);
+  CHECK(closed.source() == "webdataset");
+  CHECK(closed.cause() == "WebDatasetSink: open() must come first");
+  sink.open(labelled_schema, 3);
   const auto items = shard_items(4);
   put(sink, 0, items[0]);
   CHECK(code_of([&] { put(sink, 2, items[2]); }) == Errc::invalid_argument);

@@ -31,7 +31,7 @@ struct Heard {
 
 TEST_CASE("a run that syncs first syncs what one that did not has left") {
   const TempFolder folder;
-  const std::vector<ShardItem> items = shard_items(20);
+  const std::vector<LabelledItem> items = shard_items(20);
   for (const std::size_t stop : {1u, 7u, 20u}) {
     WebDatasetSinkOptions options{.path = folder / ("t" + std::to_string(stop)), .max_samples = 3, .sync = false};
     std::set<std::string> synced;
@@ -39,14 +39,14 @@ TEST_CASE("a run that syncs first syncs what one that did not has left") {
     system_calls().before_sync = [&](const std::string& path) { synced.insert(path); };
     {
       WebDatasetSink part(options);
-      part.open(shard_schema, items.size());
+      part.open(labelled_schema, items.size());
       for (std::size_t i = 0; i < stop; ++i) put(part, i, items[i]);
       part.commit();
     }
     REQUIRE(synced.empty());
     options.sync = true;
     WebDatasetSink rest(options);
-    rest.open(shard_schema, items.size());
+    rest.open(labelled_schema, items.size());
     const std::string here = std::filesystem::canonical(folder.path()).string();
     std::set<std::string> expected{here};
     for (const auto& entry : std::filesystem::directory_iterator(here))
@@ -64,10 +64,10 @@ TEST_CASE("a run that syncs first syncs what one that did not has left") {
 
 TEST_CASE("a sink that is opened while another one finishes finds a finished store, and leaves it so") {
   const TempFolder folder;
-  const std::vector<ShardItem> items = shard_items(7);
+  const std::vector<LabelledItem> items = shard_items(7);
   const WebDatasetSinkOptions options{.path = folder / "t", .max_samples = 3};
   WebDatasetSink first(options);
-  first.open(shard_schema, items.size());
+  first.open(labelled_schema, items.size());
   for (std::size_t i = 0; i < items.size(); ++i) put(first, i, items[i]);
   bool done = false;
   const Heard heard;
@@ -77,7 +77,7 @@ TEST_CASE("a sink that is opened while another one finishes finds a finished sto
     first.finish();
   };
   WebDatasetSink second(options);
-  second.open(shard_schema, items.size());
+  second.open(labelled_schema, items.size());
   CHECK(done);
   CHECK(second.was_finished());
   std::vector<std::string> names;
@@ -90,10 +90,10 @@ TEST_CASE("a sink that is opened while another one finishes finds a finished sto
 
 TEST_CASE("a sink that is opened while another one gives its shards their names does them no harm") {
   const TempFolder folder;
-  const std::vector<ShardItem> items = shard_items(3);
+  const std::vector<LabelledItem> items = shard_items(3);
   const WebDatasetSinkOptions options{.path = folder / "t"};
   WebDatasetSink first(options);
-  first.open(shard_schema, items.size());
+  first.open(labelled_schema, items.size());
   for (std::size_t i = 0; i < items.size(); ++i) put(first, i, items[i]);
   first.commit();
   bool done = false;
@@ -104,7 +104,7 @@ TEST_CASE("a sink that is opened while another one gives its shards their names 
     std::filesystem::rename(folder / "t-000000.tar.partial", folder / "t-000000.tar");
   };
   WebDatasetSink second(options);
-  const Error error = error_of([&] { second.open(shard_schema, items.size()); });
+  const Error error = error_of([&] { second.open(labelled_schema, items.size()); });
   CHECK(done);
   CHECK(error.code() == Errc::invalid_argument);
   CHECK(mentions(error, "another sink"));

@@ -228,6 +228,14 @@ TEST_CASE("shards are found by file, folder, range, list and wildcard") {
   CHECK(error_of([&] { WebDatasetSource({.path = ""}); }).code() == Errc::invalid_argument);
 }
 
+TEST_CASE("what a wildcard finds is ordered as people count, folder by folder") {
+  const TempFolder folder;
+  const std::vector<std::string> expected{"a/00001", "a/0001", "a/001", "a/01",  "a/1",   "a/2",  "a/10",
+                                          "a-b/1",   "a2/1",   "a10/1", "b/x9z", "b/x10", "bz/1", "b\xc3\xa9/1"};
+  for (const std::string& key : expected) folder.write("in/" + key + ".tar", sample(key, 1) + tar_end);
+  CHECK(keys_of(WebDatasetSource({.path = folder / "in/*/*.tar", .fields = image_and_label})) == expected);
+}
+
 TEST_CASE("identity follows content and fields, not place or time") {
   const TempFolder folder;
   const std::string content = sample("a", 1) + sample("b", 2) + tar_end;

@@ -1,8 +1,8 @@
-#include "natural_order.hpp"
+#include "common/natural_order.hpp"
 
 #include <cstddef>
 
-namespace penstock::files {
+namespace penstock::common {
 
 namespace {
 
@@ -39,4 +39,4 @@ bool natural_less(std::string_view a, std::string_view b) noexcept {
   return a < b;
 }
 
-}  // namespace penstock::files
+}  // namespace penstock::common

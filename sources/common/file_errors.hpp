@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/system_error.hpp>
+
+namespace penstock::common {
+
+/// An Error of one source about a file, with the offset in it where there is one.
+struct FileError {
+  /// The source's name.
+  std::string_view source;
+  Error operator()(const std::string& file, Errc code, std::string cause,
+                   std::optional<std::uint64_t> offset = {}) const {
+    return file_error(source, file, code, std::move(cause), offset);
+  }
+};
+
+/// What the system reported to one source while `doing` ("opening the file").
+struct SystemError {
+  /// The source's name.
+  std::string_view source;
+  Error operator()(int code, std::string_view doing, const std::string& file) const {
+    return penstock::system_error(source, code, doing, file);
+  }
+};
+
+/// The Error for a failed write of one source: says how much room was needed and how much there is.
+struct WriteError {
+  /// The source's name.
+  std::string_view source;
+  Error operator()(int code, std::string_view doing, const std::string& file, std::uint64_t bytes) const {
+    return penstock::write_error(source, code, doing, file, bytes);
+  }
+};
+
+}  // namespace penstock::common

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include <penstock/extend/sink.hpp>
+
+namespace penstock::common {
+
+/// Where an item stands: position and child.
+using ItemPlace = std::pair<std::uint64_t, std::uint32_t>;
+inline ItemPlace place_of(const SinkItem& item) noexcept { return {item.position, item.child.value_or(0)}; }
+
+}  // namespace penstock::common

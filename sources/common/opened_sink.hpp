@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <penstock/error.hpp>
+
+namespace penstock::common {
+
+/// What a sink has once it is open; `Impl::sink_name` is the sink's type, `Impl::sink_source` its name in errors.
+/// @throws Error(invalid_argument) before that.
+template <class Impl>
+Impl& opened(const std::unique_ptr<Impl>& impl) {
+  if (impl == nullptr)
+    throw Error(Errc::invalid_argument, std::string(Impl::sink_name) + ": open() must come first")
+        .with_source(Impl::sink_source);
+  return *impl;
+}
+
+}  // namespace penstock::common
