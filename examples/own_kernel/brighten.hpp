@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <penstock/extend/device_stage.hpp>
 #include <penstock/penstock.hpp>
 
 #ifdef __CUDACC__

@@ -1,4 +1,5 @@
 // expect: draw() of a device stage must be const: any thread calls it
+#include <penstock/extend/device_stage.hpp>
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 struct Same {

@@ -1,4 +1,5 @@
 // expect: this device stage lacks `void run(BatchView in, BatchView out, StreamRef stream) const`
+#include <penstock/extend/device_stage.hpp>
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 struct Same {

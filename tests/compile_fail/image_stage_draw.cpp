@@ -1,4 +1,5 @@
 // expect: this image stage lacks, or has with another signature, `Params draw(const ImageShape& shape, Rng& rng) const`
+#include <penstock/extend/image_stage.hpp>
 #include <penstock/penstock.hpp>
 #include <penstock/transforms/image.hpp>
 namespace ps = penstock;

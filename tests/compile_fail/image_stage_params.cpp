@@ -1,4 +1,5 @@
 // expect: draw() of an image stage must return a trivially copyable struct of at most 64 bytes
+#include <penstock/extend/image_stage.hpp>
 #include <penstock/penstock.hpp>
 #include <penstock/transforms/image.hpp>
 #include <string>

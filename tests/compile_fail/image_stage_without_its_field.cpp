@@ -1,4 +1,5 @@
 // expect: an image stage is told its field: image_stage("image", stage)
+#include <penstock/extend/image_stage.hpp>
 #include <penstock/penstock.hpp>
 #include <penstock/transforms/image.hpp>
 namespace ps = penstock;
