@@ -11,6 +11,7 @@
 #include "core/order/order_help.hpp"
 #include "order/groups.hpp"
 #include "order/sample_order.hpp"
+#include "pipeline/pipeline_data.hpp"
 
 using namespace help;
 

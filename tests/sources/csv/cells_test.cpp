@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <penstock/extend/system_error.hpp>
 #include <penstock/penstock.hpp>
 #include <penstock/sources/csv.hpp>
 
