@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include <penstock/extend/batch_view.hpp>
+#include <penstock/extend/device_stage.hpp>
 #include <penstock/loader.hpp>
 #include <penstock/penstock.hpp>
 
