@@ -241,8 +241,10 @@ constexpr void explain_device_stage() {
         mistaken<S>,
         "penstock: this device stage lacks `Schema schema(const Schema& in) const`, of one row of its result");
   else
-    static_assert(mistaken<S>,
-                  "penstock: this device stage lacks `void run(BatchView in, BatchView out, StreamRef stream) const`");
+    static_assert(
+        mistaken<S>,
+        "penstock: this device stage lacks `void run(BatchView in, BatchView out, StreamRef stream) const`, or "
+        "<penstock/extend/device_stage.hpp> is not included");
 }
 
 /// The compiler's error where what stands after `|`, or is given to `map` on whole samples, is neither stage nor
