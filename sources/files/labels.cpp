@@ -12,7 +12,7 @@
 
 #include <penstock/error.hpp>
 
-#include "csv.hpp"
+#include "csv_lines.hpp"
 #include "errors.hpp"
 
 namespace penstock::files {

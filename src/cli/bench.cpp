@@ -17,9 +17,9 @@
 #include "bench_run.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "input_store.hpp"
 #include "output.hpp"
 #include "stage_parser.hpp"
-#include "store.hpp"
 
 namespace penstock::cli {
 
@@ -58,7 +58,7 @@ void join(Pipeline& pipeline, const ParsedStage& stage, std::string_view line) {
 
 // The flags' stages come first. The shuffle stands after the order stages that begin the line (`take 1000 | ...`
 // shuffles those 1,000), or is left to the line where that has one.
-Pipeline build(const Store& store, const BenchOptions& options) {
+Pipeline build(const InputStore& store, const BenchOptions& options) {
   const std::vector<ParsedStage> stages = parse_stages(options.stages);
   const auto has = [&](std::string_view name) {
     return std::ranges::any_of(stages, [&](const ParsedStage& s) { return s.syntax->name == name; });
@@ -150,12 +150,12 @@ int bench(BenchOptions options) {
   run_options.quiet = options.quiet || json_only;
   parse_stages(options.stages);  // before the store is opened: a typing error is told at once
 
-  const Store store(options.store, {.checksums = !options.no_checksums,
-                                    .values = options.values,
-                                    .isolate = options.isolate,
-                                    .isolate_option = options.isolate ? "--isolate" : "",
-                                    .key = options.key,
-                                    .fields = options.fields});
+  const InputStore store(options.store, {.checksums = !options.no_checksums,
+                                         .values = options.values,
+                                         .isolate = options.isolate,
+                                         .isolate_option = options.isolate ? "--isolate" : "",
+                                         .key = options.key,
+                                         .fields = options.fields});
   store.require_known_values();
   // What is usual, of a store that has pixels already.
   if (options.stages == BenchOptions().stages)

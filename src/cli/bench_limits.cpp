@@ -62,14 +62,14 @@ std::uint64_t touch(const Sample& sample) {
   return sum;
 }
 
-double read_rate(const Store& store, const Pipeline& pipeline, unsigned threads) {
+double read_rate(const InputStore& store, const Pipeline& pipeline, unsigned threads) {
   std::vector<std::uint64_t> order(std::min<std::uint64_t>(pipeline.size(), 65536));
   if (order.empty()) return 0;
   pipeline.fill(0, 0, order);
   std::atomic<std::size_t> next{0};
   std::atomic<std::uint64_t> used{0};
   return rate(threads, [&]() -> Work {
-    return [&, reader = std::make_shared<Store::Reader>(store.reader())] {
+    return [&, reader = std::make_shared<InputStore::Reader>(store.reader())] {
       try {
         used.fetch_add(touch(reader->read(order[next.fetch_add(1) % order.size()])), std::memory_order_relaxed);
         return true;
@@ -100,7 +100,7 @@ double memcpy_rate(const Pipeline& pipeline, unsigned threads) {
 
 }  // namespace
 
-Limits measure_limits(const Store& store, const Pipeline& pipeline, unsigned threads) {
+Limits measure_limits(const InputStore& store, const Pipeline& pipeline, unsigned threads) {
   return {read_rate(store, pipeline, threads), memcpy_rate(pipeline, threads)};
 }
 

@@ -2,7 +2,7 @@
 
 #include <penstock/pipeline.hpp>
 
-#include "store.hpp"
+#include "input_store.hpp"
 
 namespace penstock::cli {
 
@@ -12,6 +12,6 @@ struct Limits {
   double memcpy = 0;  ///< that many threads copying a sample's bytes of the batch
 };
 
-Limits measure_limits(const Store& store, const Pipeline& pipeline, unsigned threads);
+Limits measure_limits(const InputStore& store, const Pipeline& pipeline, unsigned threads);
 
 }  // namespace penstock::cli

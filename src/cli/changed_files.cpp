@@ -14,7 +14,7 @@
 #include <penstock/sources/lmdb.hpp>
 #include <penstock/sources/webdataset_sink.hpp>
 
-#include "store.hpp"
+#include "input_store.hpp"
 
 namespace penstock::cli {
 
@@ -80,12 +80,12 @@ std::string changed_files(const FilesSource& files, const Destination& store, bo
     const std::string key = files.key(i);
     missing.emplace(store.form == StoreForm::shards ? webdataset_key(key) : key, i);
   }
-  const Store stored(store.name(), {.checksums = false});
+  const InputStore stored(store.name(), {.checksums = false});
   const fs::file_time_type packed = time_of(store);
   const auto labels = files.labels("label");
   const bool with_labels = labels && stored.schema().find("label");
   Names changed, added, removed;
-  Store::Reader reader = stored.reader();
+  InputStore::Reader reader = stored.reader();
   for (std::uint64_t record = 0; record < stored.size(); ++record) {
     Sample& sample = reader.read(record);
     // HDF5 files that don't mark their keys have them as a field.

@@ -5,8 +5,8 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/store_files.hpp>
 
+#include "input_store.hpp"
 #include "output.hpp"
-#include "store.hpp"
 
 namespace penstock::cli {
 
@@ -32,7 +32,7 @@ void add_classes_option(CLI::App& command, std::string& path) {
 ClassNames read_classes(const std::string& path, bool isolate) {
   if (path.empty()) return {};
   if (std::filesystem::path(path).extension() == ".txt") return lines_of(path);
-  const Store store(path, {.isolate = isolate});
+  const InputStore store(path, {.isolate = isolate});
   ClassNames classes = store.schema().at(store.class_field()).classes;
   if (classes.empty()) throw UsageError("--classes: " + printable(path) + " does not say what its classes are named");
   return classes;

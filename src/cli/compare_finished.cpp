@@ -14,9 +14,9 @@
 #include <penstock/stages/order.hpp>
 #include <penstock/write.hpp>
 
+#include "input_store.hpp"
 #include "output.hpp"
 #include "sampled_records.hpp"
-#include "store.hpp"
 
 namespace penstock::cli {
 
@@ -24,7 +24,7 @@ namespace {
 
 class Comparing {
  public:
-  Comparing(const NewStore& store, std::vector<std::uint64_t> positions, std::uint64_t records)
+  Comparing(const OutputStore& store, std::vector<std::uint64_t> positions, std::uint64_t records)
       : store_(store),
         positions_(std::move(positions)),
         records_(records),
@@ -84,19 +84,19 @@ class Comparing {
     return found == numbers_.end() ? std::nullopt : found->second;
   }
 
-  const NewStore& store_;
+  const OutputStore& store_;
   const std::vector<std::uint64_t> positions_;
   const std::uint64_t records_;
-  const Store there_;
+  const InputStore there_;
   const Schema there_schema_;
-  Store::Reader reader_;
+  InputStore::Reader reader_;
   Schema schema_;
   std::unordered_map<std::string, std::optional<std::uint64_t>> numbers_;
 };
 
 }  // namespace
 
-void compare_finished(const Pipeline& records, const NewStore& store, unsigned threads) {
+void compare_finished(const Pipeline& records, const OutputStore& store, unsigned threads) {
   if (store.to.form != StoreForm::shards && !store.bare_values) return;
   // A pattern of several shards can't be opened where its name has a brace itself.
   if (store.to.form == StoreForm::shards && store.to.path.find_first_of("{}") != std::string::npos) return;

@@ -61,7 +61,7 @@ std::vector<std::uint64_t> spread(std::uint64_t count, std::uint64_t size) {
   return positions;
 }
 
-Pipeline sheet_pipeline(const Store& store, const SheetOptions& options) {
+Pipeline sheet_pipeline(const InputStore& store, const SheetOptions& options) {
   const Schema schema = store.schema();
   const Field& field = schema.at(options.field);
   Pipeline pipeline =
@@ -83,10 +83,10 @@ Pipeline sheet_pipeline(const Store& store, const SheetOptions& options) {
 }
 
 // What reading and decoding one record alone meets.
-std::string why_not(const Store& store, const std::string& field, std::uint64_t index) {
+std::string why_not(const InputStore& store, const std::string& field, std::uint64_t index) {
   std::string cause = "it can't be resized to the sheet's cells";
   try {
-    Store::Reader reader = store.reader();
+    InputStore::Reader reader = store.reader();
     const std::span<const std::byte> encoded = reader.read(index).bytes(field);
     PixelMemory pixels;
     if (holds_encoded(store.schema(), field)) decode_whole(*any_image_decoder(any_image())->start(), encoded, pixels);
@@ -99,7 +99,7 @@ std::string why_not(const Store& store, const std::string& field, std::uint64_t 
 
 }  // namespace
 
-Sheet draw_contact_sheet(const Store& store, const SheetOptions& options) {
+Sheet draw_contact_sheet(const InputStore& store, const SheetOptions& options) {
   const Pipeline pipeline = sheet_pipeline(store, options);
   const bool labels = pipeline.schema().find("label").has_value();
   const std::int32_t cell = options.cell, bar = labels ? std::max(2, cell / 16) : 0, gap = 2;

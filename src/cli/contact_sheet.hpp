@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "store.hpp"
+#include "input_store.hpp"
 
 namespace penstock::cli {
 
@@ -22,6 +22,6 @@ struct Sheet {
 
 /// Draws samples side by side, in the store's order; below each a bar in its class's colour. A sample that can't be
 /// decoded is a crossed-out cell. @throws penstock::Error, std::runtime_error.
-Sheet draw_contact_sheet(const Store& store, const SheetOptions& options);
+Sheet draw_contact_sheet(const InputStore& store, const SheetOptions& options);
 
 }  // namespace penstock::cli

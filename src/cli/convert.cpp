@@ -17,11 +17,11 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "compare_finished.hpp"
+#include "input_store.hpp"
 #include "output.hpp"
+#include "output_store.hpp"
 #include "rewrite_jpegs.hpp"
-#include "store.hpp"
-#include "write_store.hpp"
-#include "writing.hpp"
+#include "write_run.hpp"
 
 namespace penstock::cli {
 
@@ -32,7 +32,7 @@ struct ConvertFlags {
   std::vector<std::string> fields;
   bool isolate = false;
   OutFlags out;
-  WritingFlags writing;
+  WriteFlags writing;
 };
 
 struct Converted {
@@ -51,15 +51,15 @@ std::string free_name(const Schema& schema) {
   return name;
 }
 
-NewStore store_for(const ConvertFlags& options, const Store& store) {
-  NewStore made{.to = destination_of(options.out), .out = options.out};
+OutputStore store_for(const ConvertFlags& options, const InputStore& store) {
+  OutputStore made{.to = destination_of(options.out), .out = options.out};
   made.number_keys = options.keys == "position";
   if (store.has_keys() && !made.number_keys) made.key_field = free_name(store.schema());
   made.checksums = store.checksums();
   return made;
 }
 
-Converted convert_store(const ConvertFlags& options, const Store& store, NewStore to) {
+Converted convert_store(const ConvertFlags& options, const InputStore& store, OutputStore to) {
   const RewriteJpegs rewrite;
   const ClassNames classes = read_classes(options.classes, options.isolate);
   Pipeline records = store.pipeline(classes);
@@ -116,11 +116,11 @@ void tell(const ConvertFlags& options, const Converted& converted) {
 int convert(const ConvertFlags& options) {
   refuse_out_inside(options.out.out, options.store);
   destination_of(options.out);  // before the store is opened: a typing error is told at once
-  const Store store(options.store, {.values = options.values,
-                                    .isolate = options.isolate,
-                                    .isolate_option = options.isolate ? "--isolate" : "",
-                                    .key = options.key,
-                                    .fields = options.fields});
+  const InputStore store(options.store, {.values = options.values,
+                                         .isolate = options.isolate,
+                                         .isolate_option = options.isolate ? "--isolate" : "",
+                                         .key = options.key,
+                                         .fields = options.fields});
   store.require_known_values();
   if (store.size() == 0) throw Error(Errc::not_found, "there are no records here").with_file(options.store);
   if (options.writing.seekable && !holds_encoded(store.schema(), "image"))
@@ -160,7 +160,7 @@ void add_convert(CLI::App& app, Command& chosen) {
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
   add_isolate_option(command, options->isolate);
-  add_writing_options(command, "Threads that read; default: cores - 1", options->writing);
+  add_write_options(command, "Threads that read; default: cores - 1", options->writing);
   add_key_option(command, options->key);
   add_fields_option(command, options->fields);
   command.callback([options, &chosen] { chosen = [options] { return convert(*options); }; });

@@ -17,7 +17,7 @@
 #include "slide_files.hpp"
 #include "slide_flags.hpp"
 #include "slide_text.hpp"
-#include "writing.hpp"
+#include "write_run.hpp"
 
 namespace penstock::cli {
 
@@ -27,12 +27,12 @@ struct IndexFlags {
   std::vector<std::string> slides;
   std::string out;
   SlideFlags cut;
-  WritingFlags writing;
+  WriteFlags writing;
 };
 
 int index(const IndexFlags& flags) {
   Slides slides = slides_of(flags.cut, slide_files(flags.slides));
-  const Written written = run_writing("indexing", slides.paths.size(), flags.writing, [&](WriteOptions options) {
+  const Written written = run_write("indexing", slides.paths.size(), flags.writing, [&](WriteOptions options) {
     options.commit_every = 1;  // a slide may take long
     return write_slide_index(slides, flags.out, options);
   });
@@ -74,7 +74,7 @@ void add_index(CLI::App& app, Command& chosen) {
   command.add_option("SLIDES", flags->slides, "Files, folders with slides in them, or patterns in quotes")->required();
   command.add_option("--out", flags->out, "File to write: cohort.tiles")->required()->type_name("FILE");
   add_slide_options(command, flags->cut);
-  add_writing_options(command, "Threads that open slides; default: as many as there are cores", flags->writing);
+  add_write_options(command, "Threads that open slides; default: as many as there are cores", flags->writing);
   command.callback([flags, &chosen] { chosen = [flags] { return index(*flags); }; });
 }
 

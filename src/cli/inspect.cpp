@@ -21,13 +21,13 @@
 #include "commands.hpp"
 #include "contact_sheet.hpp"
 #include "encoded_image.hpp"
+#include "input_store.hpp"
 #include "output.hpp"
 #include "progress.hpp"
 #include "sampled_records.hpp"
 #include "slide_flags.hpp"
 #include "slide_pictures.hpp"
 #include "slide_text.hpp"
-#include "store.hpp"
 
 namespace penstock::cli {
 
@@ -78,7 +78,7 @@ struct Findings {
 };
 
 // What stands in its place where it can't be read.
-std::string key_of(const Store& store, std::uint64_t index) {
+std::string key_of(const InputStore& store, std::uint64_t index) {
   try {
     return store.key(index);
   } catch (const Error& error) {
@@ -89,7 +89,7 @@ std::string key_of(const Store& store, std::uint64_t index) {
 
 class Looking {
  public:
-  Looking(const Store& store, const InspectOptions& options)
+  Looking(const InputStore& store, const InspectOptions& options)
       : store_(store),
         options_(options),
         schema_(store.schema()),
@@ -172,12 +172,12 @@ class Looking {
     }
   }
 
-  const Store& store_;
+  const InputStore& store_;
   const InspectOptions& options_;
   const Schema schema_;
   const bool encoded_;
   bool labels_ = false;
-  Store::Reader reader_;
+  InputStore::Reader reader_;
   std::unique_ptr<ImageDecoding> decoding_;
   std::set<std::string> lacking_;  ///< kinds of images that can't be decoded
   Findings found_;
@@ -194,7 +194,7 @@ ClassNames names_of_labels(const Schema& schema) {
 }
 
 // What to try instead; or nothing.
-std::string hint_of(const Store& store) {
+std::string hint_of(const InputStore& store) {
   if (!store.guess().empty()) return store.guess();
   return store.values_unknown() ? "the values are neither images nor Caffe's Datums; the other commands want --values"
                                 : std::string();
@@ -230,7 +230,7 @@ Json spread_json(const Spread& s) {
   return {{"min", s.least}, {"median", s.median}, {"max", s.most}, {"total", s.total}};
 }
 
-void tell_json(const Store& store, Findings& found, const Drawn& drawn, const InspectOptions& options) {
+void tell_json(const InputStore& store, Findings& found, const Drawn& drawn, const InspectOptions& options) {
   Json fields = Json::array();
   const Schema schema = store.schema();
   for (std::size_t slot = 0; slot < schema.size(); ++slot) {
@@ -276,7 +276,7 @@ void tell_json(const Store& store, Findings& found, const Drawn& drawn, const In
   write_json(json, options.json);
 }
 
-void tell(const Store& store, Findings& found, const Drawn& drawn, const InspectOptions& options) {
+void tell(const InputStore& store, Findings& found, const Drawn& drawn, const InspectOptions& options) {
   constexpr std::size_t max_classes = 40;
   const Schema schema = store.schema();
   std::string out = fmt::format("{} ({}): {} of {}\n", options.store, store.kind(), counted(store.size(), "record"),
@@ -360,13 +360,13 @@ SlidePictures draw_slides(const SlideSource& source, const InspectOptions& optio
 }
 
 int inspect(const InspectOptions& options) {
-  const Store store(options.store, {.checksums = false,
-                                    .values = options.values,
-                                    .isolate = options.isolate,
-                                    .isolate_option = options.isolate ? "--isolate" : "",
-                                    .key = options.key,
-                                    .fields = options.fields,
-                                    .slides = &options.slides});
+  const InputStore store(options.store, {.checksums = false,
+                                         .values = options.values,
+                                         .isolate = options.isolate,
+                                         .isolate_option = options.isolate ? "--isolate" : "",
+                                         .key = options.key,
+                                         .fields = options.fields,
+                                         .slides = &options.slides});
   if (options.field_given) require_field(store.schema(), options.sheet.field);
   Drawn drawn;
   if (!options.sheet.file.empty()) {

@@ -21,9 +21,9 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
-#include "open_store.hpp"
+#include "input_store.hpp"
+#include "open_input_store.hpp"
 #include "output.hpp"
-#include "store.hpp"
 #include "store_list.hpp"
 #include "tile/rank_share.hpp"
 #include "tile/report.hpp"
@@ -235,7 +235,7 @@ void require_all_known(const std::vector<Part>& parts, std::size_t known) {
 std::vector<Part> parts_of(const std::vector<std::string>& paths) {
   std::vector<Part> parts;
   for (const std::string& path : paths) {
-    const Store store(path);
+    const InputStore store(path);
     Part part{.path = path, .records = store.size()};
     if (part.records != 0 && store.has_keys()) {
       part.first = store.key(0);
@@ -289,7 +289,7 @@ int merge(const MergeFlags& flags) {
   const std::string fresh = (out.parent_path() / ("." + out.stem().string() + ".new.json")).string();
   write_list(list, fresh);
   try {
-    const Store whole(fresh);
+    const InputStore whole(fresh);
   } catch (const Error& error) {
     remove_file(fresh, "merge");
     throw error.file() == fresh ? Error(error.code(), error.cause()).with_file(flags.out) : error;

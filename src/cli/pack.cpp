@@ -19,12 +19,12 @@
 #include "commands.hpp"
 #include "compare_finished.hpp"
 #include "destination.hpp"
+#include "input_store.hpp"
 #include "look_at_images.hpp"
 #include "output.hpp"
+#include "output_store.hpp"
 #include "rewrite_jpegs.hpp"
-#include "store.hpp"
-#include "write_store.hpp"
-#include "writing.hpp"
+#include "write_run.hpp"
 
 namespace penstock::cli {
 
@@ -34,7 +34,7 @@ struct PackOptions {
   std::string folder, labels, classes, on_error;
   bool lsun = false, update = false, force = false;
   OutFlags out;
-  WritingFlags writing;
+  WriteFlags writing;
 };
 
 struct Packed {
@@ -62,12 +62,12 @@ Packed pack_files(const PackOptions& options, const Destination& to, const Files
   if (options.writing.seekable) records = records | rewrite;
   if (options.on_error == "drop") records = records | on_error({.policy = OnError::drop});
   Packed packed;
-  const NewStore store{.to = to,
-                       .out = options.out,
-                       .job = job,
-                       .bare_values = options.lsun,
-                       .key_field = "key",
-                       .update = options.update};
+  const OutputStore store{.to = to,
+                          .out = options.out,
+                          .job = job,
+                          .bare_values = options.lsun,
+                          .key_field = "key",
+                          .update = options.update};
   packed.stored = write_store("packing", records, files.size(), store, options.writing);
   packed.rewrites = rewrite.counts();
   packed.odd = look.found();
@@ -299,7 +299,7 @@ void add_pack(CLI::App& app, Command& chosen) {
   command
       .add_option("--on-error", options->on_error, "Files that can't be read: end the run (default), or are left out")
       ->check(CLI::IsMember({"fail", "drop"}));
-  add_writing_options(command, "Threads that read files; default: cores - 1", options->writing);
+  add_write_options(command, "Threads that read files; default: cores - 1", options->writing);
   command.callback([options, &chosen] { chosen = [options] { return pack(*options); }; });
 }
 

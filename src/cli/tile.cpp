@@ -177,7 +177,7 @@ void add_tile(CLI::App& app, Command& chosen) {
       "--pictures", flags->pictures, "Draw each slide, and which of its tiles are taken, into this folder: NAME.png");
   pictures->type_name("DIR");
   add_picture_side_option(command, flags->picture_side).needs(pictures);
-  add_writing_options(command, "Threads that read and encode; default: cores - 1", flags->writing);
+  add_write_options(command, "Threads that read and encode; default: cores - 1", flags->writing);
   add_memory_option(command, flags->writing);
   command.callback([flags, &command, &chosen] {
     flags->settings = settings_of(command);

@@ -21,11 +21,11 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "encoded_image.hpp"
+#include "input_store.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
 #include "pixel_memory.hpp"
 #include "progress.hpp"
-#include "store.hpp"
 
 namespace penstock::cli {
 
@@ -49,7 +49,7 @@ struct Bad {
 
 class Verifier {
  public:
-  Verifier(const Store& store, const VerifyOptions& options)
+  Verifier(const InputStore& store, const VerifyOptions& options)
       : store_(store),
         options_(options),
         schema_(store.schema()),
@@ -106,7 +106,7 @@ class Verifier {
 
   void work() noexcept {
     try {
-      Store::Reader reader = store_.reader();
+      InputStore::Reader reader = store_.reader();
       DecodeImageOptions decodes = any_image();
       decodes.max_pixels = options_.max_pixels;
       const auto decoding = any_image_decoder(decodes)->start();
@@ -186,7 +186,7 @@ class Verifier {
     bad_.push_back({index, std::move(key), error});
   }
 
-  const Store& store_;
+  const InputStore& store_;
   const VerifyOptions& options_;
   const Schema schema_;
   const std::uint64_t size_;
@@ -204,7 +204,7 @@ class Verifier {
   int signal_ = 0;
 };
 
-void tell_json(const VerifyOptions& options, const Store& store, const Verifier& verifier, double seconds) {
+void tell_json(const VerifyOptions& options, const InputStore& store, const Verifier& verifier, double seconds) {
   Json bad = Json::array();
   for (const Bad& b : verifier.bad()) {
     Json row{{"index", b.index}, {"key", b.key}, {"code", to_string(b.error.code())}, {"cause", b.error.cause()}};
@@ -229,7 +229,7 @@ void tell_json(const VerifyOptions& options, const Store& store, const Verifier&
              options.json);
 }
 
-void tell(const VerifyOptions& options, const Store& store, const Verifier& verifier, double seconds) {
+void tell(const VerifyOptions& options, const InputStore& store, const Verifier& verifier, double seconds) {
   std::string out;
   for (const Bad& b : verifier.bad()) {
     const std::string file = store.file_of(b.index);
@@ -257,18 +257,18 @@ void tell(const VerifyOptions& options, const Store& store, const Verifier& veri
 }
 
 // How far it came, where it did not come to the end.
-void tell_stop(const Store& store, const Verifier& verifier) {
+void tell_stop(const InputStore& store, const Verifier& verifier) {
   if (verifier.signal() == 0) return;
   fmt::print(stderr, "penstock: stopped: {} of {} records were read, among them all of the first {}\n",
              with_commas(verifier.read()), with_commas(store.size()), with_commas(verifier.first_unread()));
 }
 
 int verify(const VerifyOptions& options) {
-  const Store store(options.store, {.values = options.values,
-                                    .isolate = options.isolate,
-                                    .isolate_option = options.isolate ? "" : "--no-isolate",
-                                    .key = options.key,
-                                    .fields = options.fields});
+  const InputStore store(options.store, {.values = options.values,
+                                         .isolate = options.isolate,
+                                         .isolate_option = options.isolate ? "" : "--no-isolate",
+                                         .key = options.key,
+                                         .fields = options.fields});
   store.require_known_values();
   if (options.field) {
     require_field(store.schema(), *options.field);

@@ -176,7 +176,7 @@ BEGIN {
   for (i = 1; i <= n; i++) standard[words[i]] = 1
   # The lowest floor first. What stands at the edges (dlpack) uses public headers only, so it is below them all.
   build_house("src", "dlpack base data order ranks join ring device program pipeline positions policy chain stages blocks reorder engine delivery report loader write")
-  build_house("sources/hdf5", "filters library reader read write")
+  build_house("sources/hdf5", "filters library isolation source sink")
   build_house("sources/lmdb", "store source sink cache")
   build_house("sources/slide", "file index pixels table tissue regions stain source picture")
   while ((getline text < files) > 0) exists[text] = 1

@@ -11,7 +11,7 @@
 #include "output.hpp"
 #include "rank_share.hpp"
 #include "slide_flags.hpp"
-#include "writing.hpp"
+#include "write_run.hpp"
 
 namespace penstock::cli {
 
@@ -26,7 +26,7 @@ struct TileFlags {
   OutFlags out;
   RankFlags ranks;
   Rank rank = {};  ///< what they mean
-  WritingFlags writing;
+  WriteFlags writing;
   Json settings = Json::object();  ///< all of them, by their long names
 
   bool encodes() const noexcept { return encoding != "none"; }

@@ -20,9 +20,9 @@
 #include "commands.hpp"
 #include "copied_tiles.hpp"
 #include "left_out.hpp"
+#include "output_store.hpp"
 #include "report.hpp"
 #include "run_folder.hpp"
-#include "write_store.hpp"
 
 namespace penstock::cli {
 
@@ -66,7 +66,7 @@ std::uint64_t copyable_in(const TileFlags& flags, const SlideSource& source) {
   return copied;
 }
 
-std::vector<std::string> notes_of(const SlideSource& source, const NewStore& store, const LeftOut& left_out) {
+std::vector<std::string> notes_of(const SlideSource& source, const OutputStore& store, const LeftOut& left_out) {
   std::vector<std::string> notes = source.left_out();
   const auto key = [&](std::uint64_t i) { return source.key(i); };
   for (std::string& line : lost_in(store, source.schema(), source.size(), key, false)) notes.push_back(std::move(line));
@@ -88,7 +88,7 @@ bool report_is_there(const RunFolder& folder) {
          !folder.result().is_null();
 }
 
-void tell(const TileFlags& flags, const SlideSource& source, const NewStore& store, const Stored& stored,
+void tell(const TileFlags& flags, const SlideSource& source, const OutputStore& store, const Stored& stored,
           const LeftOut& left_out, const std::vector<std::string>& notes, const RunFolder& folder,
           const SlidePictures* pictures) {
   const WriteProgress& p = stored.written.progress;
@@ -133,7 +133,7 @@ JobInputs job_inputs(const TileFlags& flags, const SlideSource& source) {
 }
 
 void keep_report(const TileFlags& flags, const SlideSource& source, const RunFolder& folder, const JobInputs& inputs,
-                 const LeftOut& left_out, const NewStore& store, const Stored& stored,
+                 const LeftOut& left_out, const OutputStore& store, const Stored& stored,
                  const std::vector<std::string>& notes) {
   const WriteProgress& p = stored.written.progress;
   const Json earlier = stored.was_finished ? folder.result() : Json();
@@ -153,7 +153,7 @@ void keep_report(const TileFlags& flags, const SlideSource& source, const RunFol
 }
 
 // Called before anything is written.
-void check_left_out(const TileFlags& flags, const NewStore& store, const LeftOut& left_out) {
+void check_left_out(const TileFlags& flags, const OutputStore& store, const LeftOut& left_out) {
   if (left_out.tiles().empty()) return;
   if (flags.retry && store.to.form != StoreForm::lmdb)
     throw UsageError(
@@ -202,7 +202,7 @@ int write_no_tiles(const TileFlags& flags, const SlideSource& source, RunFolder&
 }
 
 int write_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& folder, const SlidePictures* pictures) {
-  NewStore store{.to = destination_of(flags.out), .out = flags.out, .key_field = "key"};
+  OutputStore store{.to = destination_of(flags.out), .out = flags.out, .key_field = "key"};
   const JobInputs inputs = job_inputs(flags, source);
   folder.begin(inputs, is_there(store.to), flags.retry);
   LeftOut left_out(folder.left_out());

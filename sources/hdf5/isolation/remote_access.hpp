@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "isolation/process.hpp"
+#include "isolation/running.hpp"
+#include "library/access.hpp"
+
+namespace penstock::hdf5 {
+
+class MessageWriter;
+class MessageParser;
+enum class Question : std::uint32_t;
+
+/// By the library in another process, which may end or hang as it will, and answer anything: what it says is taken
+/// apart with care, and an Error says what is wrong. One question at a time.
+class RemoteAccess final : public Access {
+ public:
+  /// Starts nothing but where the file can be opened. @throws Error(not_found) where there is no reader.
+  RemoteAccess(const std::string& path, const Hdf5& how, std::shared_ptr<RunningReaders> running);
+  RemoteAccess(const RemoteAccess&) = delete;
+  RemoteAccess& operator=(const RemoteAccess&) = delete;
+  ~RemoteAccess() override;
+
+  /// Ends its process, which is started again when it is needed, unless it is asked just now.
+  bool end_if_idle();
+
+  int descriptor() const noexcept override { return descriptor_; }
+  std::vector<ListedDataset> list() override;
+  DatasetFacts dataset(const std::string& path) override;
+  ElementFacts element(std::size_t dataset, const std::string& member) override;
+  std::optional<StoredChunk> find_chunk(std::size_t dataset, std::span<const std::uint64_t> first) override;
+  void read(const Slab& slab, std::span<std::byte> out) override;
+  void read_column(const Slab& slab, std::size_t element, std::span<std::byte> out) override;
+  void read_variable(const Slab& slab, std::size_t element,
+                     const std::function<std::span<std::byte>(std::uint64_t)>& memory_for) override;
+  Texts read_texts(const Slab& slab, std::size_t element, std::uint64_t max_bytes) override;
+  void convert(std::size_t element, std::uint64_t count, std::span<const std::byte> stored,
+               std::span<std::byte> out) override;
+  std::vector<std::string> attributes(const std::string& object) override;
+  std::optional<Hdf5Attribute> attribute(const std::string& object, const std::string& name) override;
+
+ private:
+  struct AskedElement {
+    std::size_t dataset;
+    std::string member;
+    std::size_t value_bytes;  ///< of one number of a sequence
+  };
+  struct Answer {
+    std::vector<std::byte> message;
+    std::vector<std::byte> data;  ///< where it had no place given
+  };
+
+  /// Data goes to `out`, whose size it must have; of any size, to the answer, where `out` is none.
+  Answer ask(Question question, const MessageWriter& message, std::optional<std::span<std::byte>> out);
+  /// Under the mutex.
+  void start(ReaderProcess::Time until);
+  Answer exchange(Question question, std::span<const std::byte> message, std::optional<std::span<std::byte>> out,
+                  ReaderProcess::Time until);
+  std::vector<std::byte> receive_growing(std::uint64_t bytes, ReaderProcess::Time until);
+  MessageWriter about(const Slab& slab) const;
+  std::string why_no_answer(bool too_late);
+
+  const std::string path_, program_;
+  const std::uint64_t memory_bytes_;
+  const std::chrono::milliseconds patience_;
+  const std::shared_ptr<RunningReaders> running_;
+  const pid_t owner_;
+  int descriptor_ = -1;
+  std::mutex mutex_;  ///< of the process, and all that follows; held while it is asked
+  ReaderProcess process_;
+  unsigned ends_ = 0;     ///< of processes that were not to end, less those that are forgiven
+  unsigned answers_ = 0;  ///< since the last one was
+  std::string last_end_;
+  std::vector<std::string> datasets_;   ///< by number; changed only while the source is opened
+  std::vector<AskedElement> elements_;  ///< the same
+};
+
+}  // namespace penstock::hdf5

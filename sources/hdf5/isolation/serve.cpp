@@ -1,0 +1,219 @@
+#include "isolation/serve.hpp"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include <penstock/error.hpp>
+
+#include "isolation/confine.hpp"
+#include "isolation/message.hpp"
+#include "library/direct_access.hpp"
+
+namespace penstock::hdf5 {
+
+namespace {
+
+// The other side is gone.
+struct Over {};
+
+void receive_all(std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t got = ::recv(STDIN_FILENO, bytes.data(), bytes.size(), 0);
+    if (got > 0)
+      bytes = bytes.subspan(static_cast<std::size_t>(got));
+    else if (got == 0 || errno != EINTR)
+      throw Over{};
+  }
+}
+
+void send_all(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(STDIN_FILENO, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent > 0)
+      bytes = bytes.subspan(static_cast<std::size_t>(sent));
+    else if (errno != EINTR)
+      throw Over{};
+  }
+}
+
+// Answers questions. Datasets and columns are known by their names, so that nothing is lost when another process goes
+// on where one ended.
+class Server {
+ public:
+  // The answer's message; its data is in `data`.
+  MessageWriter answer(Question question, MessageParser& asked) {
+    data_.clear();
+    MessageWriter out;
+    if (question == Question::open) {
+      access_ = std::make_unique<DirectAccess>(asked.text());
+      struct stat status {};
+      ::fstat(access_->descriptor(), &status);
+      return out.put<std::uint64_t>(status.st_dev).put<std::uint64_t>(status.st_ino), out;
+    }
+    if (access_ == nullptr) throw Error(Errc::io, "no file is open");
+    const auto slab = [&](const DatasetFacts& of) {
+      first_ = asked.numbers();
+      count_ = asked.numbers();
+      if (first_.size() != of.dims.size() || count_.size() != of.dims.size())
+        throw Error(Errc::io, "it has another rank than when it was opened");
+      return Slab{of.number, first_, count_, asked.truth()};
+    };
+    switch (question) {
+      case Question::list:
+        return out.put(access_->list()), out;
+      case Question::dataset:
+        return out.put(dataset(asked.text())), out;
+      case Question::element: {
+        const std::string path = asked.text();
+        return out.put(element(path, asked.text())), out;
+      }
+      case Question::find_chunk: {
+        const DatasetFacts& of = dataset(asked.text());
+        const std::vector<std::uint64_t> first = asked.numbers();
+        if (first.size() != of.dims.size()) throw Error(Errc::io, "it has another rank than when it was opened");
+        const auto chunk = access_->find_chunk(of.number, first);
+        const StoredChunk found = chunk.value_or(StoredChunk{});
+        return out.put(chunk.has_value()).put(found.offset).put(found.bytes).put(found.mask), out;
+      }
+      case Question::read: {
+        const DatasetFacts& of = dataset(asked.text());
+        const Slab elements = slab(of);
+        access_->read(elements, room(of.element_bytes));
+        return out;
+      }
+      case Question::read_column: {
+        const std::string path = asked.text();
+        const Slab elements = slab(dataset(path));
+        const ElementFacts& column = element(path, asked.text());
+        access_->read_column(elements, column.number, room(column.bytes));
+        return out;
+      }
+      case Question::read_variable: {
+        const std::string path = asked.text();
+        const Slab elements = slab(dataset(path));
+        const ElementFacts& column = element(path, asked.text());
+        access_->read_variable(elements, column.number, [&](std::uint64_t length) {
+          data_.resize(length * size_of(column.dtype));
+          return std::span(data_);
+        });
+        return out;
+      }
+      case Question::read_texts: {
+        const std::string path = asked.text();
+        const Slab elements = slab(dataset(path));
+        const ElementFacts& column = element(path, asked.text());
+        return out.put(access_->read_texts(elements, column.number, asked.number())), out;
+      }
+      case Question::convert: {
+        const std::string path = asked.text();
+        const ElementFacts& column = element(path, asked.text());
+        const std::uint64_t count = asked.number(), bytes = asked.number();
+        const std::vector<std::byte> stored = asked.data();
+        if (stored.size() / column.bytes < count || bytes / size_of(column.dtype) < count)
+          throw Error(Errc::io, "it has another type than when it was opened");
+        data_.resize(bytes);
+        access_->convert(column.number, count, stored, data_);
+        return out;
+      }
+      case Question::attributes:
+        return out.put(access_->attributes(asked.text())), out;
+      case Question::attribute: {
+        const std::string object = asked.text();
+        return out.put(access_->attribute(object, asked.text())), out;
+      }
+      default:
+        throw Error(Errc::io, "a question that is not known");
+    }
+  }
+  std::span<const std::byte> data() const noexcept { return data_; }
+
+ private:
+  const DatasetFacts& dataset(const std::string& path) {
+    const auto known = datasets_.find(path);
+    return known != datasets_.end() ? known->second : datasets_.emplace(path, access_->dataset(path)).first->second;
+  }
+  const ElementFacts& element(const std::string& path, const std::string& member) {
+    const auto name = std::pair(path, member);
+    const auto known = elements_.find(name);
+    if (known != elements_.end()) return known->second;
+    return elements_.emplace(name, access_->element(dataset(path).number, member)).first->second;
+  }
+  // For the elements last asked for.
+  std::span<std::byte> room(std::uint64_t bytes) {
+    for (const std::uint64_t n : count_)
+      if (__builtin_mul_overflow(bytes, n, &bytes)) throw std::bad_alloc();
+    data_.resize(bytes);
+    return data_;
+  }
+
+  std::unique_ptr<DirectAccess> access_;
+  std::map<std::string, DatasetFacts> datasets_;
+  std::map<std::pair<std::string, std::string>, ElementFacts> elements_;
+  std::vector<std::uint64_t> first_, count_;
+  std::vector<std::byte> data_;
+};
+
+void send_answer(bool failed, const MessageWriter& message, std::span<const std::byte> data) {
+  AnswerHead head;
+  head.failed = failed ? 1 : 0;
+  head.bytes = message.bytes().size();
+  head.data_bytes = data.size();
+  send_all(std::as_bytes(std::span(&head, 1)));
+  send_all(message.bytes());
+  send_all(data);
+}
+
+void answer_next(Server& server, std::uint64_t memory_bytes) {
+  QuestionHead asked;
+  receive_all(std::as_writable_bytes(std::span(&asked, 1)));
+  const auto refuse = [](Errc code, const std::string& why) {
+    send_answer(true, MessageWriter().put(static_cast<std::uint32_t>(code)).put(std::string_view(why)), {});
+  };
+  std::vector<std::byte> message(asked.bytes);
+  receive_all(message);
+  MessageParser parser(message);
+  try {
+    const MessageWriter out = server.answer(static_cast<Question>(asked.kind), parser);
+    send_answer(false, out, server.data());
+  } catch (const Error& failed) {
+    refuse(failed.code(), failed.cause());
+  } catch (const std::bad_alloc&) {
+    refuse(Errc::limit_exceeded,
+           "it takes more memory than the " + std::to_string(memory_bytes) + " bytes that `max_reader_bytes` allows");
+  } catch (const std::exception& failed) {  // of the standard library, for lengths that nothing can have
+    refuse(Errc::limit_exceeded, failed.what());
+  }
+}
+
+}  // namespace
+
+int serve_reader(int count, const char* const* arguments) {
+  const std::uint64_t memory_bytes = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 0;
+  struct stat input {};
+  if (memory_bytes == 0 || ::fstat(STDIN_FILENO, &input) != 0 || !S_ISSOCK(input.st_mode)) {
+    constexpr char text[] = "penstock-hdf5-reader is started by programs that read HDF5 files with `isolate = true`.\n";
+    static_cast<void>(!::write(STDERR_FILENO, text, sizeof text - 1));
+    return 2;
+  }
+  try {
+    confine(memory_bytes, STDIN_FILENO);
+    const std::string hello = greeting();
+    send_all(std::as_bytes(std::span(hello)));
+    Server server;
+    while (true) answer_next(server, memory_bytes);
+  } catch (const Over&) {
+    ::_exit(0);  // the library may be in no state to be taken down
+  } catch (const std::exception&) {
+    ::_exit(3);
+  }
+}
+
+}  // namespace penstock::hdf5

@@ -1,0 +1,261 @@
+#include <penstock/sources/hdf5_sink.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/store_files.hpp>
+#include <penstock/extend/stream_source.hpp>
+#include <penstock/extend/system_error.hpp>
+
+#include "common/opened_sink.hpp"
+#include "common/sharded_sink.hpp"
+#include "library/errors.hpp"
+#include "sink/rows_in_work.hpp"
+#include "sink/shard_data.hpp"
+#include "sink/shard_index.hpp"
+#include "sink/sink_progress.hpp"
+#include "sink/stored_dataset.hpp"
+#include "sink/stored_items.hpp"
+
+namespace penstock {
+
+using hdf5::source_name;
+
+namespace {
+
+const Hdf5SinkOptions& checked(const Hdf5SinkOptions& options) {
+  const auto refuse = [&](std::string why) {
+    throw hdf5::error_in(options.path, Errc::invalid_argument, std::move(why));
+  };
+  if (options.path.empty() || options.path.ends_with('/') || options.path.find('\0') != std::string::npos)
+    refuse("the path must end in a name: \"out/train\" makes out/train-000000.h5; with `single_file` it is the file");
+  if (options.max_samples == 0 || options.max_bytes == 0) refuse("`max_samples` and `max_bytes` must not be 0");
+  return options;
+}
+
+std::vector<hdf5::StoredDataset> datasets_for(const Hdf5SinkOptions& options, const Schema& schema,
+                                              std::uint64_t size) {
+  try {
+    return hdf5::plan_datasets(options, schema, size);
+  } catch (Error& error) {
+    error.with_source(source_name).with_file(options.path);
+    throw;
+  }
+}
+
+// What a field's numbers stand for; nothing where nobody says it.
+std::string classes_text(const Field& field) {
+  if (field.classes.empty()) return {};
+  std::string text = escaped(field.name) + ": ";
+  for (std::size_t i = 0; i < field.classes.size(); ++i) text += (i == 0 ? "" : ", ") + escaped(field.classes[i]);
+  return text + "; ";
+}
+
+}  // namespace
+
+class Hdf5Sink::Impl final : public common::ShardedSink {
+ public:
+  static constexpr std::string_view sink_name = "Hdf5Sink", sink_source = hdf5::source_name;
+
+  Impl(const Hdf5SinkOptions& options, const Schema& schema, std::uint64_t size, std::optional<SinkThreads> threads)
+      : ShardedSink(source_name, {checked(options).path, hdf5::shard_extension, options.single_file}, size,
+                    options.sync),
+        options_(options),
+        datasets_(datasets_for(options, schema, size)),
+        threads_(std::move(threads)),
+        rows_(datasets_) {
+    job_.fields = escaped(schema.to_string());
+    job_.datasets = escaped(text_of(datasets_));
+    for (const Field& field : schema) job_.classes += classes_text(field);
+    job_.job = escaped(options.job);
+    job_.samples = size;
+    job_.max_samples = options.single_file ? 0 : options.max_samples;
+    job_.max_bytes = options.single_file ? 0 : options.max_bytes;
+    constexpr std::size_t max_attribute_bytes = 60'000, class_bytes = 16;
+    const bool many_classes = std::ranges::any_of(
+        schema, [](const Field& field) { return field.classes.size() * class_bytes > max_attribute_bytes; });
+    if (to_json(job_).size() > max_attribute_bytes || many_classes)
+      refuse(Errc::invalid_argument,
+             "fields, classes and job have more text than an HDF5 file's attributes hold, 60,000 bytes; give a hash of "
+             "the job, and fields without names of classes (name_classes)");
+    open();
+  }
+
+  bool has_some() const noexcept { return before_ != 0; }
+
+  bool has(const SinkItem& item) {
+    require_unfailed();
+    if (before_ == 0) return false;
+    if (!items_known_) return !counted() || item.position < before_;
+    const std::string key = key_of(item);
+    if (!counted()) return find(item, [&](std::uint64_t number) { return there_.is(number, item, key); });
+    if (item.position >= there_.size()) return false;
+    if (!there_.is(item.position, item, key))
+      refuse_there("another sample than \"" + printable(key) + "\" stands at " + std::to_string(item.position));
+    return true;
+  }
+
+  void put(const SinkItem& item, Sample& sample) {
+    check_put(item);
+    const std::string key = key_of(item);
+    std::uint64_t bytes = 0;
+    try {
+      bytes = rows_.bytes_of(sample, key);
+    } catch (Error& error) {
+      error.with_source(source_name).with_file(names_.shard(shard_)).with_key(item.key);
+      throw;
+    }
+    const bool full = !options_.single_file && progress_.shard_rows != 0 &&
+                      (progress_.shard_rows >= options_.max_samples ||
+                       progress_.shard_values > options_.max_bytes - std::min(options_.max_bytes, bytes));
+    guarded([&] {
+      if (full) next_shard();
+      rows_.add(sample, key, *data_);
+      there_.add(item, key);
+    });
+    ++progress_.shard_rows;
+    progress_.shard_values += bytes;
+    count_put();
+  }
+
+ private:
+  std::string items_file() const { return names_.beside("items"); }
+  std::string rows_file(unsigned which) const { return names_.beside("rows" + std::to_string(which)); }
+  std::string key_of(const SinkItem& item) const override {
+    return item.key.empty() ? position_key(item, size_) : item.key;
+  }
+
+  void begin_store() override {
+    replace_text(items_file(), "", sync_, source_name);
+    there_.open(items_file(), 0);
+  }
+
+  // Which items they hold they don't say.
+  void take_finished(const common::ShardNames::Found& found) override {
+    items_known_ = false;
+    for (const std::uint64_t number : found.finished) {
+      shard_ = number;
+      const hdf5::IndexedShard shard = hdf5::read_index(names_.shard(number), datasets_.front().path);
+      if (shard.job.empty()) refuse_there("it was not written by this sink");
+      const hdf5::SinkJob job = hdf5::parse_job(shard.job);
+      if (const std::string differs = difference(job, job_); !differs.empty()) refuse_there(differs);
+      before_ += shard.rows;
+    }
+  }
+
+  Committed read_mark(const std::string& text) override {
+    progress_ = hdf5::parse_progress(text);
+    before_ = progress_.samples;
+    items_known_ = !progress_.finishing;
+    return {difference(progress_.job, job_), progress_.samples, progress_.shard, progress_.finishing};
+  }
+  std::string mark_text(bool finishing) const override {
+    hdf5::SinkProgress progress = progress_;
+    progress.job = job_;
+    progress.samples = samples_;
+    progress.shard = shard_;
+    progress.finishing = finishing;
+    return to_json(progress);
+  }
+
+  void take_whole(const std::string& file) override {
+    if (!hdf5::is_indexed(file)) refuse_there(file + " is not as it was written");
+  }
+  // Nothing is cut off before it is known that the rest is there.
+  void continue_shard() override try { open_committed(); } catch (const Error& error) {
+    if (error.code() != Errc::corrupt) throw;
+    refuse_there(error.file() + " is not as it was written (" + error.cause() + ")");
+  }
+  void open_committed() {
+    const std::string file = names_.partial(shard_);
+    if (file_bytes(file, source_name).value_or(0) < progress_.shard_bytes)
+      throw hdf5::error_in(file, Errc::corrupt, "it is shorter than what was committed");
+    if (progress_.shard_bytes != 0) read_rows(rows_file(progress_.rows_file));
+    there_.open(items_file(), progress_.samples);
+    data_.emplace(file, progress_.shard_bytes, datasets_, threads_);
+    for (std::size_t i = 0; i < datasets_.size(); ++i)
+      if (data_->chunks(i) * datasets_[i].chunk_rows + rows_.rows(i) != progress_.shard_rows)
+        throw hdf5::error_in(file, Errc::corrupt, "it holds another number of rows than were committed");
+  }
+  void read_rows(const std::string& file) {
+    try {
+      // A chunk of each dataset, and a sequence of any length: no fixed number of bytes is enough.
+      constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
+      rows_.from_text(read_text(file, source_name, any).value_or(""));
+    } catch (Error& error) {
+      error.with_file(file);
+      throw;
+    }
+  }
+  void begin_shard() override {
+    progress_.shard_rows = progress_.shard_values = 0;
+    data_.reset();  // its file is closed before the next one is made
+    data_.emplace(names_.partial(shard_), 0, datasets_, threads_);
+  }
+  void end_shard() override {
+    rows_.end(*data_);
+    data_->flush();
+    hdf5::write_index(names_.partial(shard_), data_->bytes(), datasets_, data_->blocks(), progress_.shard_rows,
+                      {to_json(job_), options_.keys});
+  }
+
+  void write_commit() override {
+    data_->flush();
+    if (sync_) data_->sync();
+    there_.flush(sync_);
+    progress_.shard_bytes = data_->bytes();
+    progress_.rows_file = 1 - progress_.rows_file;
+    replace_text(rows_file(progress_.rows_file), rows_.text(), sync_, source_name);
+  }
+  void sync_beside() override {
+    if (!items_known_) return;
+    sync_file(items_file(), source_name);
+    if (progress_.shard_bytes != 0) sync_file(rows_file(progress_.rows_file), source_name);
+  }
+  void remove_beside() override {
+    there_.close();
+    for (const std::string& file : {items_file(), rows_file(0), rows_file(1)}) remove_file(file, source_name);
+  }
+
+  std::uint64_t samples_before() const override { return before_; }
+  std::string describe_before(std::uint64_t number) const override { return "number " + std::to_string(number); }
+
+  const Hdf5SinkOptions options_;
+  const std::vector<hdf5::StoredDataset> datasets_;
+  std::optional<SinkThreads> threads_;
+  hdf5::SinkJob job_;
+  std::uint64_t before_ = 0;  // samples of earlier runs
+  hdf5::StoredItems there_;
+  hdf5::SinkProgress progress_;  // of the shard that is being written
+  hdf5::RowsInWork rows_;
+  std::optional<hdf5::ShardData> data_;
+};
+
+Hdf5Sink::Hdf5Sink(Hdf5SinkOptions options) : options_(std::move(options)) {}
+Hdf5Sink::Hdf5Sink(Hdf5Sink&&) noexcept = default;
+Hdf5Sink& Hdf5Sink::operator=(Hdf5Sink&&) noexcept = default;
+Hdf5Sink::~Hdf5Sink() = default;
+
+void Hdf5Sink::work_on(SinkThreads threads) { threads_ = std::move(threads); }
+
+void Hdf5Sink::open(const Schema& schema, std::uint64_t size) {
+  impl_.reset();
+  impl_ = std::make_unique<Impl>(options_, schema, size, threads_);
+  was_finished_ = impl_->was_finished();
+}
+
+bool Hdf5Sink::has(const SinkItem& item) { return common::opened(impl_).has(item); }
+bool Hdf5Sink::has_some() const { return common::opened(impl_).has_some(); }
+void Hdf5Sink::put(const SinkItem& item, Sample& sample) { common::opened(impl_).put(item, sample); }
+void Hdf5Sink::commit() { common::opened(impl_).commit(); }
+void Hdf5Sink::finish() {
+  common::opened(impl_).finish();
+  impl_.reset();  // lets go of the files
+  threads_.reset();
+}
+
+}  // namespace penstock

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/extend/sample.hpp>
+
+#include "sink/global_heap.hpp"
+#include "sink/shard_data.hpp"
+#include "sink/stored_dataset.hpp"
+
+namespace penstock::hdf5 {
+
+/// The rows of a shard that don't fill a chunk yet. One thread at a time.
+class RowsInWork {
+ public:
+  explicit RowsInWork(const std::vector<StoredDataset>& datasets);
+
+  /// What the values of a row take, before they are compressed. @throws Error(limit_exceeded) for a sequence that is
+  /// too long.
+  std::uint64_t bytes_of(const Sample& sample, std::string_view key) const;
+  /// Adds a row; chunks that it fills go to `data`.
+  void add(const Sample& sample, std::string_view key, ShardData& data);
+  /// Gives what is left, the rest of its chunks zeros.
+  void end(ShardData& data);
+
+  /// The rows as text, for `RowsInWork::from_text` of the same datasets.
+  std::string text() const;
+  /// @throws Error(corrupt), without a file.
+  void from_text(std::string_view text);
+  /// Rows of each dataset that are in no chunk; they may differ.
+  std::uint64_t rows(std::size_t dataset) const;
+
+ private:
+  struct Work {
+    std::vector<std::byte> rows;
+    GlobalHeap heap;
+  };
+  void add_value(std::size_t dataset, std::span<const std::byte> value, std::size_t element, ShardData& data);
+  void give_chunk(std::size_t dataset, ShardData& data);
+
+  const std::vector<StoredDataset>& datasets_;
+  std::vector<Work> work_;
+};
+
+}  // namespace penstock::hdf5

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <penstock/extend/sample.hpp>
+#include <penstock/schema.hpp>
+
+#include "library/access.hpp"
+#include "source/dataset.hpp"
+
+namespace penstock::hdf5 {
+
+/// What makes one field of rows of one dataset. Immutable; any thread.
+class Column {
+ public:
+  /// @throws Error(unsupported | not_found) for what can't become a field.
+  Column(const Dataset& dataset, const Hdf5Field& wanted, std::string name);
+
+  /// The field as it stands in the schema.
+  const Field& field() const noexcept { return field_; }
+  const std::string& member() const noexcept { return member_; }
+  /// True where the stored bytes of a row are the field's value.
+  bool is_row() const noexcept { return member_.empty() && element_.form == ElementFacts::Form::same; }
+  /// True where values are text or sequences of any length, which only the library finds.
+  bool variable() const noexcept { return element_.form == ElementFacts::Form::variable; }
+  const ElementFacts& element() const noexcept { return element_; }
+  /// True where its values are strings or whole numbers, one a row.
+  bool gives_keys() const noexcept;
+  /// Adds the key that such a value, as it is stored, stands for; not where `variable`.
+  void append_key(const std::byte* value, std::string& to) const;
+  bool converted() const noexcept { return element_.form == ElementFacts::Form::converted; }
+
+  /// From a row as it is stored; not where `variable`. Gives a view where `stays` says that the row stays where it is,
+  /// and the value stands there as it is.
+  void give(std::span<const std::byte> row, bool stays, std::size_t slot, SampleBuilder& out) const;
+  /// Reads a row by the library, from a dataset whose way is `rows`.
+  void read(const Dataset& dataset, std::uint64_t row, bool verify_checksum, std::size_t slot,
+            SampleBuilder& out) const;
+
+ private:
+  void give(const std::byte* values, std::size_t stride, bool stays, std::size_t slot, SampleBuilder& out) const;
+  void put(const std::byte* values, std::size_t stride, const TensorView& to) const;
+  void convert(const std::byte* values, std::size_t stride, const TensorView& to) const;
+  void require_inside(const Dataset& dataset) const;
+  void read_variable(const Dataset& dataset, std::uint64_t row, bool verify_checksum, std::size_t slot,
+                     SampleBuilder& out) const;
+
+  Field field_;
+  Access* access_;  ///< the dataset's
+  ElementFacts element_;
+  std::string member_;
+  std::size_t stride_ = 0;   ///< bytes of the dataset's elements
+  std::uint64_t count_ = 1;  ///< elements in a row
+};
+
+}  // namespace penstock::hdf5

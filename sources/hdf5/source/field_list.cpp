@@ -1,0 +1,57 @@
+#include "source/field_list.hpp"
+
+#include <cstddef>
+
+#include <penstock/error.hpp>
+
+#include "library/access.hpp"
+#include "library/errors.hpp"
+#include "source/dataset.hpp"
+
+namespace penstock::hdf5 {
+
+namespace {
+
+std::string list_of(const std::vector<ListedDataset>& found) {
+  std::string text;
+  constexpr std::size_t most = 8;
+  for (std::size_t i = 0; i < found.size() && i < most; ++i)
+    text += (i == 0 ? "" : ", ") + found[i].path + " " + text_of(found[i].dims);
+  if (found.size() > most) text += " and " + std::to_string(found.size() - most) + " more";
+  return text;
+}
+
+}  // namespace
+
+std::string field_name(const Hdf5Field& field) {
+  if (!field.name.empty()) return field.name;
+  std::string name = field.dataset;
+  name.erase(0, name.find_first_not_of('/'));
+  if (!field.member.empty()) name += "/" + field.member;
+  return name;
+}
+
+std::vector<Hdf5Field> all_fields(const File& file, std::vector<std::string>& single_values) {
+  std::vector<ListedDataset> found;
+  try {
+    found = file.access().list();
+  } catch (const Error& failed) {
+    throw error_in(file.path(), failed.code(), failed.cause());
+  }
+  for (const ListedDataset& dataset : found)
+    if (dataset.dims.empty()) single_values.push_back(field_name({.dataset = dataset.path}));
+  std::erase_if(found, [](const ListedDataset& dataset) { return dataset.dims.empty(); });
+  if (found.empty())
+    throw error_in(file.path(), Errc::schema_mismatch, "the file has no dataset with a dimension that counts records");
+  std::vector<Hdf5Field> fields;
+  for (const ListedDataset& dataset : found) {
+    if (dataset.dims.front() != found.front().dims.front())
+      throw error_in(file.path(), Errc::schema_mismatch,
+                     "the file's datasets do not count the same records: " + list_of(found) +
+                         "; name in `fields` those that belong together");
+    for (const std::string& member : dataset.members) fields.push_back({.dataset = dataset.path, .member = member});
+  }
+  return fields;
+}
+
+}  // namespace penstock::hdf5

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <penstock/sources/hdf5.hpp>
+
+#include "filters/chunk_filters.hpp"
+#include "isolation/running.hpp"
+#include "source/tables.hpp"
+
+namespace penstock {
+
+/// What copies of a source share. Immutable but for rows that are kept, and workspaces.
+class Hdf5Source::Impl {
+ public:
+  explicit Impl(Hdf5 options);
+
+  const hdf5::Part& part_of(std::uint64_t index) const;
+  const hdf5::Table& table_of(std::uint64_t block) const;
+
+  Hdf5 options;
+  std::vector<std::shared_ptr<const hdf5::File>> files;  ///< the first is the one whose attributes are given
+  std::vector<hdf5::Part> parts;
+  Schema schema;
+  std::vector<Hdf5FieldInfo> fields;
+  std::vector<std::string> left_out;  ///< of the first file, why
+  std::uint64_t size = 0, blocks = 0, identity = 0;
+  std::vector<const hdf5::Table*> blocked;  ///< tables that are read in blocks, by their first block
+  std::string keys;           ///< the path of the dataset of keys in the first file; empty: there are none
+  std::string keys_left_out;  ///< why there are none, though a file marks some; else empty
+  mutable hdf5::KeyPages key_pages;
+  mutable hdf5::Workspaces workspaces;
+
+ private:
+  std::size_t keep_left = 0;                      ///< of what may be kept, while files are opened
+  std::shared_ptr<hdf5::RunningReaders> running;  ///< of files that are not trusted
+  hdf5::Part open_part(const std::string& path, std::vector<Field>& fields_of_part);
+  /// Gives the field that was added last the names of its classes, where the file has them.
+  void name_classes(const hdf5::Table& table, Field& field);
+  void refuse_keys(hdf5::Part& part, const std::string& path, const Error& why);
+  void open_keys(hdf5::Part& part, const std::shared_ptr<const hdf5::File>& file);
+  void number_keys();
+  void describe();
+};
+
+}  // namespace penstock

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "source/column.hpp"
+#include "source/dataset.hpp"
+#include "source/file.hpp"
+#include "source/find_chunk.hpp"
+#include "source/kept_rows.hpp"
+#include "source/keys.hpp"
+
+namespace penstock::hdf5 {
+
+/// A dataset with the fields that come of it.
+struct Table {
+  Table(std::shared_ptr<const File> file, const std::string& path, std::size_t keep_bytes)
+      : dataset(std::move(file), path, keep_bytes) {}
+
+  Dataset dataset;
+  std::vector<Column> columns;
+  std::vector<std::size_t> slots;               ///< of the columns, in the schema
+  std::uint64_t first_block = 0;                ///< of those of all datasets
+  std::uint64_t first_record = 0;               ///< of the source's
+  std::unique_ptr<KeptRows> kept;               ///< where its way is `kept`
+  std::unique_ptr<ChunkOffsets> chunk_offsets;  ///< where its rows lie in chunks as they are
+};
+
+/// One of the files that are read one after the other, or several that hold the fields of the same records.
+struct Part {
+  std::vector<Table> tables;
+  std::uint64_t first = 0, rows = 0;  ///< records
+  std::optional<Keys> keys;           ///< of them
+  std::uint64_t first_key_page = 0;   ///< of those of all files
+};
+
+}  // namespace penstock::hdf5
