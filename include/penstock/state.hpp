@@ -28,8 +28,8 @@ struct State {
 
   /// Which format the state is written in.
   std::uint16_t version = current_version;
-  std::uint16_t part = 0;         ///< of the window that begins there (`bucket`), batches already delivered
-  std::uint32_t child = 0;        ///< of `position`, the first of its samples that is not yet delivered
+  std::uint16_t window_batches = 0;  ///< batches already delivered of the bucket window that begins there
+  std::uint32_t child = 0;           ///< of `position`, the first of its samples that is not yet delivered
   std::uint64_t fingerprint = 0;  ///< of the pipeline that made it: 32 bits of `Pipeline::fingerprint`, and a byte each
                                   ///< of its source, its orders, its stages and the rest, to say which of them differ
   /// The pipeline's seed.

@@ -89,20 +89,20 @@ void ChainCompiler::add_image(const BoundStage& stage, const ImageFields& fields
                               const ImageExecutor& executor) {
   const std::string& first = fields[0].name;
   for (const ImageField& field : fields) {
-    FoldPart part;
-    part.model = &model;
-    part.key = stage.key;
-    part.label = stage.label;
-    part.filter = field.filter;
-    part.shared = program_.shared_draws;
-    if (fields.size() > 1) part.draw = field.name == first ? FoldPart::Draw::lead : FoldPart::Draw::follow;
+    FoldStage folded;
+    folded.model = &model;
+    folded.key = stage.key;
+    folded.label = stage.label;
+    folded.filter = field.filter;
+    folded.shared = program_.shared_draws;
+    if (fields.size() > 1) folded.draw = field.name == first ? FoldStage::Draw::lead : FoldStage::Draw::follow;
     std::size_t at = last_image(field.name, executor);
-    if (part.draw == FoldPart::Draw::follow && at < last_image(first, executor)) at = moved_to_the_end(at);
+    if (folded.draw == FoldStage::Draw::follow && at < last_image(first, executor)) at = moved_to_the_end(at);
     ImageStep& step =
         at != images_.size() ? *images_[at] : begin_image("", stage.key, executor, stage.out.slot(field.name));
     step.label += (step.label.empty() ? "" : " + ") + stage.label;
     step.result = stage.out[step.slot];
-    step.parts.push_back(std::move(part));
+    step.stages.push_back(std::move(folded));
   }
   if (fields.size() > 1) ++program_.shared_draws;
 }
@@ -127,7 +127,7 @@ void ChainCompiler::add_encoding(const BoundStage& stage, const std::string& fie
   step.encodings.push_back({.encoder = &encoder,
                             .label = stage.label,
                             .result = stage.out.at(result),
-                            .parts = step.parts.size(),
+                            .stages = step.stages.size(),
                             .in_place = in_place});
 }
 
@@ -135,10 +135,11 @@ void ChainCompiler::add_encoding(const BoundStage& stage, const std::string& fie
 // it adds.
 std::size_t ChainCompiler::moved_to_the_end(std::size_t at) {
   if (!images_[at]->encodings.empty()) return images_.size();
-  for (const FoldPart& lead : images_[at]->parts)
+  for (const FoldStage& lead : images_[at]->stages)
     for (std::size_t i = at + 1; i < images_.size(); ++i)
-      for (const FoldPart& part : images_[i]->parts)
-        if (lead.draw == FoldPart::Draw::lead && part.draw == FoldPart::Draw::follow && part.shared == lead.shared)
+      for (const FoldStage& folded : images_[i]->stages)
+        if (lead.draw == FoldStage::Draw::lead && folded.draw == FoldStage::Draw::follow &&
+            folded.shared == lead.shared)
           return images_.size();
   const auto image = images_.begin() + static_cast<std::ptrdiff_t>(at);
   std::rotate(image, image + 1, images_.end());

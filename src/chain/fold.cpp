@@ -45,20 +45,20 @@ class Fold {
     op_ = ImageOp(shape);
   }
 
-  void add(const FoldPart& part, Rng rng) {
+  void add(const FoldStage& stage, Rng rng) {
     refuse_converted();
     alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
     if (!check_.fold) flush();
     const ImageShape shape = op_.shape();
-    const void* const drawn = draw(part, shape, rng, params);
+    const void* const drawn = draw(stage, shape, rng, params);
     ImageOp next = op_;
-    next.filter_with(part.filter);
-    ask([&] { part.model->compose(drawn, shape, next); });
+    next.filter_with(stage.filter);
+    ask([&] { stage.model->compose(drawn, shape, next); });
     if (next.refused()) {
       flush();
       next = op_;
-      next.filter_with(part.filter);
-      ask([&] { part.model->compose(drawn, shape, next); });
+      next.filter_with(stage.filter);
+      ask([&] { stage.model->compose(drawn, shape, next); });
       if (next.refused())
         throw Error(Errc::invalid_argument,
                     "the stage asks for two things that one image operation can't do in a row; make it two stages");
@@ -133,15 +133,15 @@ class Fold {
     }
   }
 
-  // The part's parameters: in `room`, or where the first field of its stage left them.
-  const void* draw(const FoldPart& part, const ImageShape& shape, Rng& rng, std::byte* room) {
-    if (part.draw == FoldPart::Draw::own) {
-      ask([&] { part.model->draw(shape, rng, room); });
+  // The stage's parameters: in `room`, or where the first field of its stage left them.
+  const void* draw(const FoldStage& stage, const ImageShape& shape, Rng& rng, std::byte* room) {
+    if (stage.draw == FoldStage::Draw::own) {
+      ask([&] { stage.model->draw(shape, rng, room); });
       return room;
     }
-    SharedDraw& shared = run_.shared_draws[part.shared];
-    if (part.draw == FoldPart::Draw::lead) {
-      ask([&] { part.model->draw(shape, rng, shared.params); });
+    SharedDraw& shared = run_.shared_draws[stage.shared];
+    if (stage.draw == FoldStage::Draw::lead) {
+      ask([&] { stage.model->draw(shape, rng, shared.params); });
       shared.shape = shape;
       shared.field = &step_.result.name;
     } else if (!(shape.size() == shared.shape.size())) {
@@ -257,23 +257,23 @@ class Fold {
 
 }  // namespace
 
-// Draws, folds and executes. `run.at` names the part in work.
+// Draws, folds and executes. `run.at` names the stage in work.
 bool ImageStep::run(ChainRun& run, const StepCall& call) const {
   Fold fold(run, *this, call.number, call.check);
   auto encoding = encodings.begin();
   const auto encode_after = [&](std::size_t done) {
-    for (; encoding != encodings.end() && encoding->parts == done; ++encoding) fold.encode(*encoding);
+    for (; encoding != encodings.end() && encoding->stages == done; ++encoding) fold.encode(*encoding);
     run.at = &label;
   };
-  for (std::size_t i = 0; i < parts.size(); ++i) {
+  for (std::size_t i = 0; i < stages.size(); ++i) {
     encode_after(i);
-    run.at = &parts[i].label;
-    fold.add(parts[i], Rng(call.seed, parts[i].key, call.place));
+    run.at = &stages[i].label;
+    fold.add(stages[i], Rng(call.seed, stages[i].key, call.place));
     run.at = &label;
   }
-  // Encoders after all parts have the field's value to read.
+  // Encoders after all stages have the field's value to read.
   if (makes_value() && !encoded()) fold.finish();
-  encode_after(parts.size());
+  encode_after(stages.size());
   return true;
 }
 

@@ -20,13 +20,13 @@ bool ImageStep::makes_slot(std::size_t of) const noexcept {
 
 std::string ImageStep::describe(const CheckOptions& check) const {
   std::string text = label;
-  const std::size_t stages = parts.size() + encodings.size() + (decoder != nullptr ? 1 : 0);
-  if (stages > 1) text += check.fold ? ": one operation" : ": one at a time, on whole images (.fold = false)";
-  if (decoder != nullptr && check.fold && !parts.empty())
+  const std::size_t all = stages.size() + encodings.size() + (decoder != nullptr ? 1 : 0);
+  if (all > 1) text += check.fold ? ": one operation" : ": one at a time, on whole images (.fold = false)";
+  if (decoder != nullptr && check.fold && !stages.empty())
     text += check.verify ? "; everything is decoded to its end (.verify)"
                          : "; only the region that is needed is decoded, " + decoder->damage_elsewhere();
   text += resampling();
-  if (std::ranges::any_of(parts, [](const FoldPart& part) { return part.draw == FoldPart::Draw::follow; }))
+  if (std::ranges::any_of(stages, [](const FoldStage& stage) { return stage.draw == FoldStage::Draw::follow; }))
     text += "; draws are those of the first field";
   text += encoding(check);
   std::string made;
@@ -53,13 +53,13 @@ std::string ImageStep::encoding(const CheckOptions& check) const {
 
 std::string ImageStep::resampling() const {
   const bool interpolated = std::ranges::any_of(
-      parts, [](const FoldPart& part) { return part.filter == Filter::linear && part.model->resamples(); });
+      stages, [](const FoldStage& stage) { return stage.filter == Filter::linear && stage.model->resamples(); });
   return std::string(interpolated ? "; resampled by interpolation" : "") +
          (takes_mask() ? interpolated ? ", and by nearest" : "; resampled by nearest" : "");
 }
 
 bool ImageStep::takes_mask() const noexcept {
-  return std::ranges::any_of(parts, [](const FoldPart& part) { return part.filter == Filter::nearest; });
+  return std::ranges::any_of(stages, [](const FoldStage& stage) { return stage.filter == Filter::nearest; });
 }
 
 std::vector<std::string> ImageStep::notes() const {

@@ -18,8 +18,8 @@
 namespace penstock::detail {
 
 /// One image stage inside a fold.
-struct FoldPart {
-  /// Where a stage has several fields, the first one's part draws and the others' parts do the same.
+struct FoldStage {
+  /// Where a stage has several fields, the first one's fold draws and the others' do the same.
   enum class Draw : std::uint8_t { own, lead, follow } draw = Draw::own;
   const ImageStageModel* model;
   std::uint64_t key;
@@ -33,7 +33,7 @@ struct FoldEncoding {
   const ImageEncoder* encoder;
   std::string label;
   Field result;           ///< a field of its own, or the image's, in its place
-  std::size_t parts;      ///< of the fold stand before it
+  std::size_t stages;     ///< of the fold stand before it
   std::size_t slot = 0;   ///< of `result`
   bool in_place = false;  ///< it is the image's own field, and ends the fold
 };
@@ -56,7 +56,7 @@ class ImageStep final : public Step {
   /// Its field is no image any more.
   bool encoded() const noexcept { return !encodings.empty() && encodings.back().in_place; }
   /// Its field gets another value. Else encoders look at the image, and it stays where it is.
-  bool makes_value() const noexcept { return decoder != nullptr || !parts.empty() || encoded(); }
+  bool makes_value() const noexcept { return decoder != nullptr || !stages.empty() || encoded(); }
   std::unique_ptr<ImageDecoding> start_decoding() const override {
     return decoder != nullptr ? decoder->start() : nullptr;
   }
@@ -66,7 +66,7 @@ class ImageStep final : public Step {
   const ImageDecoder* decoder = nullptr;
   std::string decoder_label;
   bool makes_mask = false;  ///< what its decoder makes is resampled by nearest, here or in a later step
-  std::vector<FoldPart> parts;
+  std::vector<FoldStage> stages;
   std::vector<FoldEncoding> encodings;  ///< in order
   DType element = DType::u8;            ///< of the images that it takes, where it has no decoder
   Field result;                         ///< what its field is after it

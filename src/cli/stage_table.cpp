@@ -72,7 +72,7 @@ Stage make_shuffle(A a) {
   if (a.given("seed")) options.seed = a.count("seed");
   options.blocks = a.flag("blocks", options.blocks);
   options.window_blocks = a.count("window_blocks", options.window_blocks);
-  options.lanes = a.count("lanes", options.lanes);
+  options.ranks = a.count("ranks", options.ranks);
   return shuffle(options);
 }
 
@@ -228,7 +228,7 @@ std::vector<StageSyntax> make_table() {
   return {
       {"shuffle",
        true,
-       {{"seed", "0"}, {"blocks", "true|false"}, {"window_blocks", "16"}, {"lanes", "1"}},
+       {{"seed", "0"}, {"blocks", "true|false"}, {"window_blocks", "16"}, {"ranks", "1"}},
        make_shuffle},
       {"take", true, {{"n", "N", true}}, [](A a) { return take(a.count("n")); }},
       {"skip", true, {{"n", "N", true}}, [](A a) { return skip(a.count("n")); }},

@@ -12,16 +12,16 @@ namespace penstock {
 namespace {
 
 std::string size_string(Size size) { return std::to_string(size.height) + "x" + std::to_string(size.width); }
-// Along one axis: what is left of a window and of the margins around it.
+// Along one axis: what is left of what is kept and of the margins around it.
 struct Cut {
   std::int32_t before = 0, first = 0, count = 0, after = 0;
   bool possible(bool reflects) const { return count > 0 && (!reflects || (before < count && after < count)); }
 };
 
-// `begin` and `length` count in what the window and its margins make together.
-Cut cut(std::int32_t begin, std::int32_t length, std::int32_t window, std::int32_t margin) {
+// `begin` and `length` count in what is kept and its margins together.
+Cut cut(std::int32_t begin, std::int32_t length, std::int32_t kept, std::int32_t margin) {
   const std::int32_t end = begin + length;
-  const std::int32_t from = std::max(begin, margin), to = std::min(end, margin + window);
+  const std::int32_t from = std::max(begin, margin), to = std::min(end, margin + kept);
   return {std::min(end, from) - begin, from - margin, to - from, end - std::max(begin, to)};
 }
 
@@ -32,7 +32,7 @@ std::string box_string(const Box& box) {
 }  // namespace
 
 ImageOp::ImageOp(ImageShape shape) : source(shape), box{0, 0, shape.height, shape.width}, resized(shape.size()) {
-  window = box;
+  kept = box;
   if (shape.element != DType::u8 && shape.element != DType::u16)
     throw Error(Errc::invalid_argument, "an image of " + std::string(penstock::to_string(shape.element)) +
                                             " can't be worked on: u8 and u16 are possible");
@@ -62,19 +62,19 @@ void ImageOp::crop(const Box& b) {
     std::swap(inner.top, inner.left);
     std::swap(inner.height, inner.width);
   }
-  const Cut rows = cut(inner.top, inner.height, window.height, margin.top),
-            columns = cut(inner.left, inner.width, window.width, margin.left);
+  const Cut rows = cut(inner.top, inner.height, kept.height, margin.top),
+            columns = cut(inner.left, inner.width, kept.width, margin.left);
   const bool reflects = margin.mode == Padding::Mode::reflect;
   if (refuse(!rows.possible(reflects) || !columns.possible(reflects))) return;
   margin.top = rows.before, margin.bottom = rows.after;
   margin.left = columns.before, margin.right = columns.after;
   inner = {rows.first, columns.first, rows.count, columns.count};
   if (resamples()) {
-    window = {window.top + inner.top, window.left + inner.left, inner.height, inner.width};
+    kept = {kept.top + inner.top, kept.left + inner.left, inner.height, inner.width};
   } else {
     box = {box.top + inner.top, box.left + inner.left, inner.height, inner.width};
     resized = box.size();
-    window = {0, 0, box.height, box.width};
+    kept = {0, 0, box.height, box.width};
   }
   if (!pads()) margin = {};
 }
@@ -94,7 +94,7 @@ void ImageOp::resize(Size size) {
   mirror_y = std::exchange(flip_y, false);
   resized = size;
   filter = next_filter_;
-  window = {0, 0, size.height, size.width};
+  kept = {0, 0, size.height, size.width};
 }
 
 void ImageOp::pad(const Padding& padding) {
@@ -121,15 +121,15 @@ void ImageOp::pad(const Padding& padding) {
   if (refuse(converted)) return;
   const bool reflects = more.mode == Padding::Mode::reflect;
   if (pads() && refuse(reflects || margin.mode != more.mode || margin.fill != more.fill)) return;
-  if (reflects && (more.top >= window.height || more.bottom >= window.height || more.left >= window.width ||
-                   more.right >= window.width))
+  if (reflects &&
+      (more.top >= kept.height || more.bottom >= kept.height || more.left >= kept.width || more.right >= kept.width))
     throw Error(Errc::invalid_argument, "an image of " + size_string(shape().size()) +
                                             " can't be reflected by as many pixels as it has, or more");
   more.top += margin.top, more.left += margin.left, more.bottom += margin.bottom, more.right += margin.right;
   const auto fits = [](std::int64_t side, std::int64_t before, std::int64_t after) {
     return side + before + after <= INT32_MAX;
   };
-  if (!fits(window.height, more.top, more.bottom) || !fits(window.width, more.left, more.right))
+  if (!fits(kept.height, more.top, more.bottom) || !fits(kept.width, more.left, more.right))
     throw Error(Errc::invalid_argument, "an image of " + size_string(shape().size()) + " can't be padded any more");
   margin = more;
   if (!pads()) margin = {};
@@ -182,8 +182,8 @@ void ImageOp::convert(DType to, Layout order, const std::array<float, 4>& multip
 }
 
 ImageShape ImageOp::shape() const noexcept {
-  const std::int32_t height = margin.top + window.height + margin.bottom;
-  const std::int32_t width = margin.left + window.width + margin.right;
+  const std::int32_t height = margin.top + kept.height + margin.bottom;
+  const std::int32_t width = margin.left + kept.width + margin.right;
   if (transpose) return {width, height, source.channels, source.element};
   return {height, width, source.channels, source.element};
 }
@@ -220,8 +220,8 @@ Taps linear_taps(std::int32_t in, std::int32_t out, std::int32_t i) noexcept {
 }
 
 Box ImageOp::needed() const noexcept {
-  const Taps y = axis_needs(box.height, resized.height, window.top, window.height, filter, mirror_y);
-  const Taps x = axis_needs(box.width, resized.width, window.left, window.width, filter, mirror_x);
+  const Taps y = axis_needs(box.height, resized.height, kept.top, kept.height, filter, mirror_y);
+  const Taps x = axis_needs(box.width, resized.width, kept.left, kept.width, filter, mirror_x);
   return {box.top + y.from, box.left + x.from, y.to - y.from, x.to - x.from};
 }
 
@@ -232,7 +232,7 @@ std::string ImageOp::to_string() const {
   if (resamples()) {
     text += " -> " + size_string(resized);
     if (filter == Filter::nearest) text += " nearest";
-    if (!(window.size() == resized)) text += ", window " + box_string(window);
+    if (!(kept.size() == resized)) text += ", kept " + box_string(kept);
   }
   if (pads()) {
     text += ", pad " + std::to_string(margin.top) + "+" + std::to_string(margin.left) + "+" +

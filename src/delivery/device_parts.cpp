@@ -10,7 +10,7 @@ namespace penstock::detail {
 void share_out(DeviceBatch& buffer, const BatchLayout& whole, const BatchLayout& each) {
   for (std::size_t p = 0; p < buffer.parts.size(); ++p) {
     const RowRange rows =
-        balanced_part(buffer.rows, {.rank = static_cast<int>(p), .world = static_cast<int>(buffer.parts.size())});
+        balanced_share(buffer.rows, {.rank = static_cast<int>(p), .world = static_cast<int>(buffer.parts.size())});
     DevicePart& part = buffer.parts[p];
     part.first = rows.first;
     BatchInfo& own = part.own;

@@ -18,17 +18,17 @@ ResampleOp DeviceResample::resample_op(const ImageOp& op) {
   out.stride = static_cast<std::uint64_t>(op.source.width) * op.source.pixel_bytes();
   out.first = static_cast<std::uint64_t>(op.box.top) * out.stride +
               static_cast<std::uint64_t>(op.box.left) * op.source.pixel_bytes();
-  out.height = op.window.height;
-  out.width = op.window.width;
+  out.height = op.kept.height;
+  out.width = op.kept.width;
   out.columns = op.box.width;
   out.transpose = op.transpose ? 1 : 0;
   return out;
 }
 
 ImageOp DeviceResample::rest_of(const ImageOp& op) {
-  ImageShape window{op.window.height, op.window.width, op.source.channels, op.source.element};
-  if (op.transpose) std::swap(window.height, window.width);
-  ImageOp rest(window);
+  ImageShape kept{op.kept.height, op.kept.width, op.source.channels, op.source.element};
+  if (op.transpose) std::swap(kept.height, kept.width);
+  ImageOp rest(kept);
   rest.margin = op.margin;
   if (op.transpose) {
     std::swap(rest.margin.top, rest.margin.left);

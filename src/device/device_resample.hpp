@@ -26,7 +26,7 @@ class DeviceResample final : public DeviceStageModel {
   std::string name() const override { return "resample"; }
 
   static ResampleOp resample_op(const ImageOp& op);
-  /// What is left of `op` after it: from the window, laid down from the top left corner on.
+  /// What is left of `op` after it: from what it keeps, laid down from the top left corner on.
   static ImageOp rest_of(const ImageOp& op);
 
  private:

@@ -11,7 +11,7 @@
 
 namespace penstock::detail {
 
-/// A tile of an image's window, which one block of `threads` makes; functions with a `thread` do that one's part. Of
+/// A tile of an image's result, which one block of `threads` makes; functions with a `thread` do that one's part. Of
 /// the input's columns it takes one stretch after the other: it makes their rows, which lie between the two passes, and
 /// adds to each output what they have for it. All sums are of integers, so their order changes no bit.
 template <int channels>
@@ -31,7 +31,7 @@ class ResampleTile {
     std::int32_t x, start, length;
   };
 
-  /// A tile of image `image`; its first pixel is (top, left) of the window.
+  /// A tile of image `image`; its first pixel is (top, left) of the result.
   PENSTOCK_HOST_DEVICE ResampleTile(const ResampleWork& work, std::uint64_t image, std::int32_t top, std::int32_t left)
       : out_(work.out + image * (static_cast<std::uint64_t>(work.height) * static_cast<std::uint64_t>(work.width) *
                                  static_cast<std::uint64_t>(channels))),
@@ -57,7 +57,7 @@ class ResampleTile {
 
   /// The image is one of nothing: zeros are its result.
   PENSTOCK_HOST_DEVICE bool blank() const { return op_.height == 0; }
-  /// The tile begins inside the window.
+  /// The tile begins inside the result.
   PENSTOCK_HOST_DEVICE bool has_pixels() const { return top_ < op_.height && left_ < op_.width; }
   /// The columns of the box that it needs: [low, high).
   PENSTOCK_HOST_DEVICE std::int32_t low() const { return low_; }

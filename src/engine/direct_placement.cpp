@@ -16,8 +16,8 @@ constexpr std::uint64_t spin_ns = 20'000;
 constexpr std::uint64_t busy_ns = 30'000;  // between two batches: a caller that does something itself
 }  // namespace
 
-DirectPlacement::DirectPlacement(const Parts& parts)
-    : Placement(parts),
+DirectPlacement::DirectPlacement(const Context& context)
+    : Placement(context),
       positions_(data_),
       steps_(data_.steps()),
       advises_(data_.source->wants_advice()),

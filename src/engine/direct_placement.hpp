@@ -19,7 +19,7 @@ namespace penstock::detail {
 /// Every position is one sample, whose row is known when its ticket is issued: it is made there.
 class DirectPlacement final : public Placement {
  public:
-  explicit DirectPlacement(const Parts& parts);
+  explicit DirectPlacement(const Context& context);
 
   void begin(const Cursor& cursor, const QuotaCount& count) override;
   void admit(Lock& lock) noexcept override;

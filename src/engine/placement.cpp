@@ -6,15 +6,15 @@
 
 namespace penstock::detail {
 
-Placement::Placement(const Parts& parts)
-    : setup_(parts.setup),
-      data_(*parts.setup.data),
-      chain_(parts.chain),
-      ring_(parts.ring),
-      queue_(parts.queue),
-      monitor_(parts.monitor),
-      executor_(parts.executor),
-      stop_(parts.stop),
+Placement::Placement(const Context& context)
+    : setup_(context.setup),
+      data_(*context.setup.data),
+      chain_(context.chain),
+      ring_(context.ring),
+      queue_(context.queue),
+      monitor_(context.monitor),
+      executor_(context.executor),
+      stop_(context.stop),
       rows_(max_rows_of_rank(data_)),
       pool_(*this, *data_.source, monitor_, executor_, setup_.plan.threads) {}
 

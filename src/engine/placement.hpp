@@ -28,7 +28,7 @@ class Placement : public RunnerWork {
   using Lock = Monitor::Lock;
 
   /// The engine's, which outlives its placement.
-  struct Parts {
+  struct Context {
     const RunSetup& setup;
     const Chain& chain;
     BatchRing& ring;
@@ -38,7 +38,7 @@ class Placement : public RunnerWork {
     std::stop_token stop;
   };
 
-  explicit Placement(const Parts& parts);
+  explicit Placement(const Context& context);
 
   RunnerPool& pool() noexcept { return pool_; }
   std::unique_ptr<ChainRun> open_run() final;

@@ -8,7 +8,7 @@
 
 namespace penstock::detail {
 
-ReorderedPlacement::ReorderedPlacement(const Parts& parts) : Placement(parts) {
+ReorderedPlacement::ReorderedPlacement(const Context& context) : Placement(context) {
   const MemoryPlan& plan = setup_.plan;
   if (const BlockModel* const model = data_.source->block_model(); model != nullptr) {
     const std::size_t in_flight = plan.shared_records != 0 ? plan.shared_records : plan.entries;
@@ -16,8 +16,9 @@ ReorderedPlacement::ReorderedPlacement(const Parts& parts) : Placement(parts) {
                                               std::max<std::uint64_t>(in_flight, min_records_in_sight), in_flight,
                                               plan.threads, *setup_.memory, std::vector<std::size_t>());
   }
-  ReorderedHost& host = *this;
-  reordered_ = std::make_unique<Reordered>(setup_, chain_, stop_, blocks_.get(), ring_, host);
+  BatchOutlet& outlet = *this;
+  RunSignals& signals = *this;
+  reordered_ = std::make_unique<Reordered>(setup_, chain_, stop_, blocks_.get(), ring_, outlet, signals);
   ends_.reserve(plan.depth);
   if (setup_.keeps_places)
     for (const auto& buffer : ring_.all()) buffer->places.resize(rows_);

@@ -13,9 +13,9 @@ namespace penstock::detail {
 
 /// A sample's row is known when those before it are finished: samples wait in a reorder buffer. What the runners do is
 /// found there; here are the batches, the ends of epochs, and the consumer.
-class ReorderedPlacement final : public Placement, private ReorderedHost {
+class ReorderedPlacement final : public Placement, private BatchOutlet, private RunSignals {
  public:
-  explicit ReorderedPlacement(const Parts& parts);
+  explicit ReorderedPlacement(const Context& context);
 
   void begin(const Cursor& cursor, const QuotaCount& count) override;
   void admit(Lock& lock) noexcept override;
@@ -34,12 +34,12 @@ class ReorderedPlacement final : public Placement, private ReorderedHost {
 
   BatchBuffer* open_batch() noexcept override;
   void close_batch(BatchBuffer& buffer) noexcept override;
+  void rows_copied(BatchBuffer& buffer, std::uint32_t rows) noexcept override { finish(buffer, rows); }
   void discard_batch(BatchBuffer& buffer) noexcept override;
   bool has_room_for_end() noexcept override;
   void end_epoch(EpochEnd end) noexcept override;
   void wake_runners() noexcept override { wake_pool(); }
   void wake_consumer() noexcept override { monitor_.notify(); }
-  void finish_parts(BatchBuffer& buffer, std::uint32_t parts) noexcept override { finish(buffer, parts); }
   bool paused() const noexcept override { return monitor_.is_paused(); }
 
   std::unique_ptr<BlockSchedule> blocks_;  // null: records share none

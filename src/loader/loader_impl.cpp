@@ -161,7 +161,8 @@ bool Loader::Impl::goes_on(std::uint64_t beginning, std::uint64_t of_epoch) cons
 
 void Loader::Impl::to_epoch(std::uint64_t number) noexcept {
   epoch_ = number;
-  cursor_ = endless_ ? Cursor{number, 0, cursor_.position, cursor_.child, cursor_.part} : Cursor{number, 0, 0, 0};
+  cursor_ =
+      endless_ ? Cursor{number, 0, cursor_.position, cursor_.child, cursor_.window_batches} : Cursor{number, 0, 0, 0};
 }
 
 bool Loader::Impl::over() {
@@ -395,7 +396,7 @@ State Loader::Impl::state() const {
   s.number = static_cast<std::uint32_t>(std::min(cursor_.number, most));
   s.position = cursor_.position;
   s.child = cursor_.child;
-  s.part = cursor_.part;
+  s.window_batches = cursor_.window_batches;
   s.step = step_;
   s.samples = samples_;
   s.replaced = static_cast<std::uint32_t>(std::min(ledger_.acted(), most));
@@ -415,10 +416,10 @@ void Loader::Impl::resume(const State& s, const std::string& text) {
   const bool fits = begins_batch && (endless_     ? s.number < pipeline_.data().fixed_steps()
                                      : reordered_ ? s.position < pipeline_.size() || s.position == 0
                                                   : number <= steps_);
-  if (!fits || (s.part != 0 && !pipeline_.data().bucket))
+  if (!fits || (s.window_batches != 0 && !pipeline_.data().bucket))
     throw Error(Errc::state_mismatch, "the state's position " + std::to_string(s.position) +
                                           " is not the beginning of a batch of this pipeline");
-  cursor_ = {s.epoch, number, s.position, s.child, s.part};
+  cursor_ = {s.epoch, number, s.position, s.child, s.window_batches};
   if (!reordered_ && !endless_ && number == steps_ && steps_ != 0) cursor_ = {s.epoch + std::uint64_t{1}, 0, 0, 0};
   epoch_ = cursor_.epoch;
   step_ = s.step;
@@ -432,7 +433,7 @@ void Loader::Impl::resume(const State& s, const std::string& text) {
 
 void Loader::Impl::refuse(const State& s, const std::string& text) const {
   const detail::PipelineFacts facts = detail::facts_of(pipeline_.data());
-  const std::string differs = facts.what_differs(text), parts = facts.parts_that_differ(s.fingerprint);
+  const std::string differs = facts.what_differs(text), parts = facts.aspects_that_differ(s.fingerprint);
   std::string cause = "the state belongs to another pipeline";
   if (!differs.empty())
     cause += ": " + differs + "; go on with the pipeline that it was saved of, or begin anew";

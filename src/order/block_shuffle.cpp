@@ -102,31 +102,31 @@ std::string Blocks::describe() const {
          std::to_string(hash_bytes(ends_.data(), ends_.size() * sizeof(std::uint64_t)));
 }
 
-BlockShuffle::BlockShuffle(Blocks blocks, std::uint64_t window, std::uint64_t lanes)
-    : blocks_(std::make_shared<const Blocks>(std::move(blocks))), window_(window), lanes_(lanes) {}
+BlockShuffle::BlockShuffle(Blocks blocks, std::uint64_t window, std::uint64_t ranks)
+    : blocks_(std::make_shared<const Blocks>(std::move(blocks))), window_(window), ranks_(ranks) {}
 
 std::string BlockShuffle::describe() const {
   return blocks_->describe() + ", window " + std::to_string(window_) +
-         (lanes_ == 1 ? "" : ", " + std::to_string(lanes_) + " lanes");
+         (ranks_ == 1 ? "" : ", " + std::to_string(ranks_) + " ranks");
 }
 
 BlockShuffle BlockShuffle::for_batches(std::uint64_t rows) const {
-  if (lanes_ != 1 && (rows == 0 || rows % lanes_ != 0))
-    throw Error(Errc::invalid_argument, rows == 0
-                                            ? "lanes go with batches whose rows are known before; leave `.lanes` out"
-                                            : "batches of " + std::to_string(rows) + " rows can't be made of " +
-                                                  std::to_string(lanes_) + " lanes alike; give them a multiple of it")
+  if (ranks_ != 1 && (rows == 0 || rows % ranks_ != 0))
+    throw Error(Errc::invalid_argument,
+                rows == 0 ? "`.ranks` needs batches whose rows are known before; leave it out"
+                          : "batches of " + std::to_string(rows) + " rows can't be shared out evenly to " +
+                                std::to_string(ranks_) + " ranks; make the rows a multiple of that")
         .with_stage("shuffle");
   BlockShuffle bound = *this;
   bound.batch_rows_ = rows;
   return bound;
 }
 
-// The position in the order without lanes.
-std::uint64_t BlockShuffle::in_lanes(std::uint64_t position, std::uint64_t n) const noexcept {
+// Where a record of the order for several ranks stands in the order for one.
+std::uint64_t BlockShuffle::position_without_ranks(std::uint64_t position, std::uint64_t n) const noexcept {
   const std::uint64_t batches = n / batch_rows_;
   if (position >= batches * batch_rows_) return position;
-  const std::uint64_t rows = batch_rows_ / lanes_, batch = position / batch_rows_, row = position % batch_rows_;
+  const std::uint64_t rows = batch_rows_ / ranks_, batch = position / batch_rows_, row = position % batch_rows_;
   return row / rows * (batches * rows) + batch * rows + row % rows;
 }
 
@@ -142,8 +142,8 @@ BlockShuffle::Table BlockShuffle::build(std::uint64_t epoch_seed) const {
 }
 
 void BlockShuffle::fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const {
-  if (lanes_ != 1 && batch_rows_ != 0)
-    for (OrderPoint& point : points) point.position = in_lanes(point.position, n);
+  if (ranks_ != 1 && batch_rows_ != 0)
+    for (OrderPoint& point : points) point.position = position_without_ranks(point.position, n);
   while (!points.empty()) {
     const std::uint64_t epoch = points.front().epoch, epoch_seed = hash_mix(seed, epoch);
     const auto table = tables_->get({seed, epoch}, [&] { return build(epoch_seed); });

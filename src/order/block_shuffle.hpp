@@ -56,16 +56,16 @@ class Blocks {
   std::vector<std::uint64_t> ends_;
 };
 
-/// An order that permutes blocks, cuts them into windows and permutes the records of each window. With lanes, that
-/// order is cut into as many stretches, whose records take turns: as many of each as a lane has of a batch.
+/// An order that permutes blocks, cuts them into windows and permutes the records of each window. For several ranks,
+/// that order is cut into as many stretches, whose records take turns: as many of each as a rank has of a batch.
 class BlockShuffle {
  public:
-  BlockShuffle(Blocks blocks, std::uint64_t window, std::uint64_t lanes);
+  BlockShuffle(Blocks blocks, std::uint64_t window, std::uint64_t ranks);
   std::uint64_t size(std::uint64_t n) const { return n; }
   void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const;
   std::string name() const { return "shuffle"; }
   std::string describe() const;
-  /// @throws Error(invalid_argument) where lanes don't go with batches of so many rows.
+  /// @throws Error(invalid_argument) where batches of so many rows can't be shared out evenly to the ranks.
   BlockShuffle for_batches(std::uint64_t rows) const;
 
  private:
@@ -81,10 +81,10 @@ class BlockShuffle {
   std::size_t fill_window(const Table& table, std::uint64_t epoch_seed, std::uint64_t n,
                           std::span<OrderPoint> points) const;
 
-  std::shared_ptr<const Blocks> blocks_;
-  std::uint64_t in_lanes(std::uint64_t position, std::uint64_t n) const noexcept;
+  std::uint64_t position_without_ranks(std::uint64_t position, std::uint64_t n) const noexcept;
 
-  std::uint64_t window_, lanes_, batch_rows_ = 0;
+  std::shared_ptr<const Blocks> blocks_;
+  std::uint64_t window_, ranks_, batch_rows_ = 0;
   std::shared_ptr<EpochTables<Table>> tables_ = std::make_shared<EpochTables<Table>>();
 };
 

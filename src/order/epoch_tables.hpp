@@ -10,14 +10,14 @@
 
 namespace penstock::detail {
 
-/// Which table: of an order's seed, an epoch, and a part of it where tables are not for whole epochs.
+/// Which table: of an order's seed, an epoch, and a stretch of it where tables are not for whole epochs.
 struct EpochKey {
-  std::uint64_t seed = 0, epoch = 0, part = 0;
+  std::uint64_t seed = 0, epoch = 0, stretch = 0;
   friend bool operator==(const EpochKey&, const EpochKey&) = default;
 };
 
-/// Tables that an order builds for one epoch each, or a part of one, the last used of them kept: where one epoch ends
-/// two are in use, and a resume goes back to an earlier one. A table is a pure function of its key, so what is
+/// Tables that an order builds for one epoch each, or a stretch of one, the last used of them kept: where one epoch
+/// ends two are in use, and a resume goes back to an earlier one. A table is a pure function of its key, so what is
 /// forgotten costs time, never a result. `Table` says its size with `bytes()`. Any thread; one that needs a table
 /// that is being built waits for it, others don't.
 template <class Table>

@@ -14,14 +14,14 @@ namespace penstock::detail {
 
 namespace {
 // Draws that are mixed with each other.
-constexpr std::uint64_t min_window = 64;
+constexpr std::uint64_t min_stretch = 64;
 constexpr std::uint64_t max_draws = std::uint64_t{1} << 62;
 }  // namespace
 
 Rotation::Rotation(Options options) {
-  const std::uint64_t window = std::max<std::uint64_t>(min_window, options.weights.size());
+  const std::uint64_t stretch = std::max<std::uint64_t>(min_stretch, options.weights.size());
   Proportions proportions(options.weights);
-  shared_ = std::make_shared<const Shared>(Shared{std::move(options), std::move(proportions), window});
+  shared_ = std::make_shared<const Shared>(Shared{std::move(options), std::move(proportions), stretch});
 }
 
 std::uint64_t Rotation::size(std::uint64_t n) const {
@@ -33,15 +33,15 @@ std::uint64_t Rotation::size(std::uint64_t n) const {
 }
 
 void Rotation::fill(std::uint64_t seed, std::uint64_t, std::span<OrderPoint> points) const {
-  while (!points.empty()) points = points.subspan(fill_window(seed, points));
+  while (!points.empty()) points = points.subspan(fill_stretch(seed, points));
 }
 
-Rotation::Window Rotation::build(std::uint64_t seed, std::uint64_t epoch, std::uint64_t number) const {
+Rotation::Stretch Rotation::build(std::uint64_t seed, std::uint64_t epoch, std::uint64_t number) const {
   const Options& options = shared_->options;
-  const std::uint64_t first = number * shared_->window, last = std::min(options.count, first + shared_->window);
+  const std::uint64_t first = number * shared_->stretch, last = std::min(options.count, first + shared_->stretch);
   // Draws are counted through all epochs, so that what one epoch rounded up the next rounds down.
   const std::uint64_t before = epoch * options.count % max_draws;
-  Window window;
+  Stretch stretch;
   std::vector<Turn> next;  // of each set that has some of these draws
   std::vector<std::size_t> whose;
   shared_->proportions.share(before + first, before + last,
@@ -51,19 +51,19 @@ Rotation::Window Rotation::build(std::uint64_t seed, std::uint64_t epoch, std::u
                              });
   Rng rng(hash_mix(seed, epoch), 0x726f746174696f6e, Place{0, number, 0, 0});
   for (std::size_t i = whose.size(); i > 1; --i) std::swap(whose[i - 1], whose[rng.below(i)]);
-  window.turns.reserve(whose.size());
+  stretch.turns.reserve(whose.size());
   for (const std::size_t i : whose) {
-    window.turns.push_back(next[i]);
+    stretch.turns.push_back(next[i]);
     ++next[i].ordinal;
   }
-  return window;
+  return stretch;
 }
 
-// The first point, and those after it that fall into the same window.
-std::size_t Rotation::fill_window(std::uint64_t seed, std::span<OrderPoint> points) const {
+// The first point, and those after it that fall into the same stretch.
+std::size_t Rotation::fill_stretch(std::uint64_t seed, std::span<OrderPoint> points) const {
   const Options& options = shared_->options;
-  const std::uint64_t epoch = points.front().epoch, number = points.front().position / shared_->window;
-  const auto window = windows_->get({seed, epoch, number}, [&] { return build(seed, epoch, number); });
+  const std::uint64_t epoch = points.front().epoch, number = points.front().position / shared_->stretch;
+  const auto stretch = stretches_->get({seed, epoch, number}, [&] { return build(seed, epoch, number); });
 
   struct Draw {
     Turn turn;
@@ -71,8 +71,8 @@ std::size_t Rotation::fill_window(std::uint64_t seed, std::span<OrderPoint> poin
   };
   std::vector<Draw> draws;
   for (OrderPoint& point : points) {
-    if (point.epoch != epoch || point.position / shared_->window != number) break;
-    draws.push_back({window->turns[point.position % shared_->window], &point});
+    if (point.epoch != epoch || point.position / shared_->stretch != number) break;
+    draws.push_back({stretch->turns[point.position % shared_->stretch], &point});
   }
   // One set after the other: a permutation costs more to make than to use.
   std::ranges::sort(draws, {}, [](const Draw& draw) { return std::pair(draw.turn.set, draw.turn.ordinal); });

@@ -16,7 +16,7 @@ namespace penstock::detail {
 
 /// An order that draws from several sets of records in fixed proportions, each set's records once before one of them
 /// comes again, in a new permutation each time. Sets are consecutive ranges of the input, or of `members` where those
-/// are given. A pure function of (seed, epoch, position); the last used windows are kept to save time.
+/// are given. A pure function of (seed, epoch, position); the last used stretches are kept to save time.
 class Rotation {
  public:
   struct Options {
@@ -39,20 +39,20 @@ class Rotation {
     std::uint64_t set;
     std::uint64_t ordinal;  ///< among all draws from the set
   };
-  struct Window {
+  struct Stretch {
     std::vector<Turn> turns;
     std::size_t bytes() const noexcept { return turns.size() * sizeof(Turn); }
   };
   struct Shared {
     Options options;
     Proportions proportions;
-    std::uint64_t window;
+    std::uint64_t stretch;
   };
-  Window build(std::uint64_t seed, std::uint64_t epoch, std::uint64_t number) const;
-  std::size_t fill_window(std::uint64_t seed, std::span<OrderPoint> points) const;
+  Stretch build(std::uint64_t seed, std::uint64_t epoch, std::uint64_t number) const;
+  std::size_t fill_stretch(std::uint64_t seed, std::span<OrderPoint> points) const;
 
   std::shared_ptr<const Shared> shared_;
-  std::shared_ptr<EpochTables<Window>> windows_ = std::make_shared<EpochTables<Window>>();
+  std::shared_ptr<EpochTables<Stretch>> stretches_ = std::make_shared<EpochTables<Stretch>>();
 };
 
 }  // namespace penstock::detail

@@ -15,10 +15,10 @@ namespace {
 
 class FactList {
  public:
-  void begin(PipelineFacts::Part part) { part_ = part; }
+  void begin(PipelineFacts::Aspect aspect) { aspect_ = aspect; }
   void add(std::uint64_t value) {
     out_.fingerprint = hash_mix(out_.fingerprint, value);
-    out_.parts[part_] = hash_mix(out_.parts[part_], value);
+    out_.aspects[aspect_] = hash_mix(out_.aspects[aspect_], value);
   }
   void add_text(const std::string& text) { add(hash_text(text)); }
   void say(std::string name, std::string words) {
@@ -33,7 +33,7 @@ class FactList {
 
  private:
   PipelineFacts out_;
-  PipelineFacts::Part part_ = PipelineFacts::source;
+  PipelineFacts::Aspect aspect_ = PipelineFacts::source;
 };
 
 void add_stage(FactList& list, const BoundStage& stage) {
@@ -99,21 +99,21 @@ void add_policies(FactList& list, const PipelineData& data) {
                         std::to_string(check.max_sample_bytes));
   list.add(data.seed_value());
   list.say("seed", std::to_string(data.seed_value()));
-  if (const Shard part = data.shard_value(); part.steps_per_epoch != 0) {
+  if (const Shard shard = data.shard_value(); shard.steps_per_epoch != 0) {
     list.add_text("steps");
-    list.add(part.steps_per_epoch);
-    std::string words = std::to_string(part.steps_per_epoch) + " steps an epoch";
+    list.add(shard.steps_per_epoch);
+    std::string words = std::to_string(shard.steps_per_epoch) + " steps an epoch";
     if (data.reordered()) {  // else all ranks stand at the same position
-      list.add(static_cast<std::uint64_t>(part.rank));
-      list.add(static_cast<std::uint64_t>(part.world));
-      words += ", rank " + std::to_string(part.rank) + " of " + std::to_string(part.world);
+      list.add(static_cast<std::uint64_t>(shard.rank));
+      list.add(static_cast<std::uint64_t>(shard.world));
+      words += ", rank " + std::to_string(shard.rank) + " of " + std::to_string(shard.world);
     }
     list.say("shard", std::move(words));
   }
 }
 
-// The byte of a state's fingerprint that is of a part.
-std::uint64_t byte_of(std::uint64_t fingerprint, std::size_t part) { return fingerprint >> (8 * part) & 0xff; }
+// The byte of a state's fingerprint that is of an aspect.
+std::uint64_t byte_of(std::uint64_t fingerprint, std::size_t aspect) { return fingerprint >> (8 * aspect) & 0xff; }
 
 std::string quoted(const PipelineFact& fact) { return fact.name + " \"" + fact.words + "\""; }
 
@@ -181,16 +181,16 @@ PipelineFacts facts_of(const PipelineData& data) {
 
 std::uint64_t PipelineFacts::of_state() const noexcept {
   std::uint64_t value = fingerprint & 0xffffffff00000000u;
-  for (std::size_t part = 0; part < parts.size(); ++part) value |= (parts[part] & 0xff) << (8 * part);
+  for (std::size_t aspect = 0; aspect < aspects.size(); ++aspect) value |= (aspects[aspect] & 0xff) << (8 * aspect);
   return value;
 }
 
-std::string PipelineFacts::parts_that_differ(std::uint64_t of_another) const {
+std::string PipelineFacts::aspects_that_differ(std::uint64_t of_another) const {
   static constexpr const char* names[] = {"its source", "its orders", "its stages",
                                           "its batch, or what is said of errors, checks or the shard"};
   std::vector<const char*> found;
-  for (std::size_t part = 0; part < parts.size(); ++part)
-    if (byte_of(of_state(), part) != byte_of(of_another, part)) found.push_back(names[part]);
+  for (std::size_t aspect = 0; aspect < aspects.size(); ++aspect)
+    if (byte_of(of_state(), aspect) != byte_of(of_another, aspect)) found.push_back(names[aspect]);
   std::string text;
   for (std::size_t i = 0; i < found.size(); ++i)
     text += (i == 0 ? "" : i + 1 < found.size() ? ", " : " and ") + std::string(found[i]);

@@ -19,15 +19,15 @@ struct PipelineFact {
 
 /// All that a pipeline's results depend on.
 struct PipelineFacts {
-  enum Part : std::uint8_t { source, orders, stages, rest };
+  enum Aspect : std::uint8_t { source, orders, stages, rest };
   std::uint64_t fingerprint = 0;
-  std::array<std::uint64_t, 4> parts{};  ///< a fingerprint of each
+  std::array<std::uint64_t, 4> aspects{};  ///< a fingerprint of each
   std::vector<PipelineFact> facts;
 
   /// `State::fingerprint`.
   std::uint64_t of_state() const noexcept;
   /// "its source and its stages": those in which a state's fingerprint differs; empty where it can't be told.
-  std::string parts_that_differ(std::uint64_t of_state) const;
+  std::string aspects_that_differ(std::uint64_t of_state) const;
   /// One fact a line, as it stands after a state in its file.
   std::string text() const;
   /// How the facts of such a text differ from these, in words; empty where they don't, or it is no such text.

@@ -15,7 +15,7 @@ struct RowRange {
 };
 
 /// What a rank has of `rows` rows: the first ones have one more where they don't come out even.
-inline RowRange balanced_part(std::uint64_t rows, const Shard& shard) noexcept {
+inline RowRange balanced_share(std::uint64_t rows, const Shard& shard) noexcept {
   const auto rank = static_cast<std::uint64_t>(shard.rank), world = static_cast<std::uint64_t>(shard.world);
   const std::uint64_t each = rows / world, more = rows % world;
   return {rank * each + std::min(rank, more), each + (rank < more ? 1 : 0)};

@@ -29,6 +29,8 @@ class BatchOutlet {
   virtual BatchBuffer* open_batch() noexcept = 0;
   /// All its rows are taken: it is the next batch. It becomes ready when they are copied.
   virtual void close_batch(BatchBuffer& buffer) noexcept = 0;
+  /// So many more of its rows are copied into it. Any runner.
+  virtual void rows_copied(BatchBuffer& buffer, std::uint32_t rows) noexcept = 0;
   /// It was opened for an incomplete batch that is not wanted. Rows may still be copied into it.
   virtual void discard_batch(BatchBuffer& buffer) noexcept = 0;
   /// Whether the end of an epoch can be told now; if not, it is stalled.

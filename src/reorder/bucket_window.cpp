@@ -87,7 +87,7 @@ std::span<const std::uint32_t> BucketWindow::batch() const noexcept {
 Cursor BucketWindow::cursor_after() const noexcept {
   if (batch_ + 1 == sequence_.size()) return next_;
   Cursor cursor = begin_;
-  cursor.part = static_cast<std::uint16_t>(batch_ + 1);
+  cursor.window_batches = static_cast<std::uint16_t>(batch_ + 1);
   return cursor;
 }
 

@@ -18,12 +18,12 @@ bool is_decided(const SharedRecord& record) noexcept {
 }  // namespace
 
 RecordSamples::RecordSamples(const RunSetup& setup, SharedRecords& records, ReorderBuffer& buffer, const Intake& intake,
-                             ReorderedHost& host)
+                             RunSignals& signals)
     : setup_(setup),
       records_(records),
       buffer_(buffer),
       intake_(intake),
-      host_(host),
+      signals_(signals),
       from_stream_(setup.data->source->is_stream()),
       run_records_(std::max<std::uint64_t>(setup.data->stream_window, 1)) {}
 
@@ -46,7 +46,7 @@ void RecordSamples::publish(SharedRecord& record) noexcept {
     return;
   }
   record.asks.store(true, std::memory_order_seq_cst);
-  host_.wake_consumer();
+  signals_.wake_consumer();
 }
 
 bool RecordSamples::asks() noexcept {

@@ -10,7 +10,7 @@
 #include "pipeline/run_setup.hpp"
 #include "reorder/intake.hpp"
 #include "reorder/reorder_buffer.hpp"
-#include "reorder/reordered_host.hpp"
+#include "reorder/run_signals.hpp"
 #include "reorder/shared_records.hpp"
 
 namespace penstock::detail {
@@ -21,7 +21,7 @@ class RecordSamples {
  public:
   /// These outlive it.
   RecordSamples(const RunSetup& setup, SharedRecords& records, ReorderBuffer& buffer, const Intake& intake,
-                ReorderedHost& host);
+                RunSignals& signals);
 
   /// Records of a whole run; 1 where nothing is shuffled so.
   std::uint64_t run_records() const noexcept { return run_records_; }
@@ -53,7 +53,7 @@ class RecordSamples {
   SharedRecords& records_;
   ReorderBuffer& buffer_;
   const Intake& intake_;
-  ReorderedHost& host_;
+  RunSignals& signals_;
   const bool from_stream_;
   const std::uint64_t run_records_;
 

@@ -50,7 +50,7 @@ void ReorderBuffer::reset(const Cursor& cursor, const QuotaCount& count) noexcep
   survived_ = cursor.position;
   count_ = count;
   if (!window_) return;
-  window_->reset({fixed_steps_ ? 0 : cursor.epoch, 0, cursor.position, cursor.child}, cursor.part);
+  window_->reset({fixed_steps_ ? 0 : cursor.epoch, 0, cursor.position, cursor.child}, cursor.window_batches);
   emitting_.store(false, std::memory_order_relaxed);
   emitted_ = 0;
   // Rows may be anywhere: in entries, in the window, on their way.
@@ -229,6 +229,15 @@ void ReorderBuffer::close() noexcept {
   if (fixed_steps_ && !window_) survived_ = std::max(survived_, filler_.batch()->next.position);
   filler_.close();
   if (filler_.finished()) halted_.store(true, std::memory_order_relaxed);
+}
+
+void ReorderBuffer::copy_rows(std::span<const Move> moves, const BatchRing& ring) noexcept {
+  for (std::size_t i = 0; i < moves.size();) {
+    BatchBuffer* const buffer = moves[i].buffer;
+    std::uint32_t rows = 0;
+    for (; i < moves.size() && moves[i].buffer == buffer; ++i, ++rows) copy_row(moves[i], ring);
+    outlet_.rows_copied(*buffer, rows);
+  }
 }
 
 void ReorderBuffer::copy_row(const Move& move, const BatchRing& ring) noexcept {

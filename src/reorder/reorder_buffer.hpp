@@ -102,8 +102,8 @@ class ReorderBuffer {
   }
   /// Retires as many entries as are done, until `moves` is full. Returns how many moves there are.
   std::size_t retire(std::span<Move> moves) noexcept;
-  /// Copies a survivor to its row and makes its entry vacant. Any thread.
-  void copy_row(const Move& move, const BatchRing& ring) noexcept;
+  /// Copies survivors to their rows, makes their entries vacant, and tells the outlet. Any thread.
+  void copy_rows(std::span<const Move> moves, const BatchRing& ring) noexcept;
 
   /// Survivors retired since the beginning.
   std::uint64_t kept() const noexcept { return kept_.load(std::memory_order_relaxed); }
@@ -115,6 +115,7 @@ class ReorderBuffer {
   enum class Retired : std::uint8_t { waits, leaves, moves };
   Retired retire_one(ReorderEntry& entry, Move& move) noexcept;
   Retired emit(Move& move) noexcept;
+  void copy_row(const Move& move, const BatchRing& ring) noexcept;
   bool make_room(const ReorderEntry& entry, bool ends_run) noexcept;
   static BatchBounds::Item item_of(const ReorderEntry& entry) noexcept;
   void tally(ReorderEntry& entry, bool ends_run) noexcept;

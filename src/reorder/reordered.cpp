@@ -48,14 +48,14 @@ std::size_t Reordered::min_shared_record_bytes(const PipelineData& data) {
 }
 
 Reordered::Reordered(const RunSetup& setup, const Chain& chain, std::stop_token stop, BlockSchedule* blocks,
-                     const BatchRing& ring, ReorderedHost& host)
+                     const BatchRing& ring, BatchOutlet& outlet, RunSignals& signals)
     : setup_(setup),
       source_(*setup.data->source),
       blocks_(blocks),
       ring_(ring),
-      host_(host),
+      signals_(signals),
       advises_(source_.wants_advice()),
-      buffer_(*setup.data, chain.bounds(), setup.plan.entries, *setup.memory, host, setup.epochs,
+      buffer_(*setup.data, chain.bounds(), setup.plan.entries, *setup.memory, outlet, setup.epochs,
               setup.plan.entry_limit),
       tickets_(buffer_.size(), setup.plan.threads),
       to_open_(std::max<std::size_t>(setup.plan.shared_records, 1), setup.plan.threads),
@@ -63,10 +63,10 @@ Reordered::Reordered(const RunSetup& setup, const Chain& chain, std::stop_token 
   if (setup.lists_all_bad) buffer_.list_all_bad();
   if (setup.plan.shared_records != 0) {
     records_.emplace(setup.plan.shared_records);
-    samples_.emplace(setup, *records_, buffer_, intake_, host);
+    samples_.emplace(setup, *records_, buffer_, intake_, signals);
   }
   if (source_.is_stream())
-    reader_.emplace(setup, chain, StreamReader::Parts{intake_, *records_, maker_, *samples_, to_open_, host});
+    reader_.emplace(setup, chain, StreamReader::Context{intake_, *records_, maker_, *samples_, to_open_, signals});
   else
     issuer_.emplace(setup, intake_, buffer_, records_ ? &*records_ : nullptr);
 }
@@ -123,25 +123,16 @@ bool Reordered::tidy() noexcept {
     const std::uint64_t expanded = samples_ ? samples_->expand() : 0;
     if (expanded != 0) tickets_.raise(samples_->entries_issued());
     retiring_.store(false, std::memory_order_seq_cst);
-    copy_rows(std::span(moves).first(count));
-    if (expanded != 0) host_.wake_runners();
+    buffer_.copy_rows(std::span(moves).first(count), ring_);
+    if (expanded != 0) signals_.wake_runners();
     did = true;
   }
   return did;
 }
 
-void Reordered::copy_rows(std::span<const ReorderBuffer::Move> moves) noexcept {
-  for (std::size_t i = 0; i < moves.size();) {
-    BatchBuffer* const buffer = moves[i].buffer;
-    std::uint32_t parts = 0;
-    for (; i < moves.size() && moves[i].buffer == buffer; ++i, ++parts) buffer_.copy_row(moves[i], ring_);
-    host_.finish_parts(*buffer, parts);
-  }
-}
-
 bool Reordered::issue() noexcept {
   bool did = false;
-  while (issuer_->can_issue() && !host_.paused()) {
+  while (issuer_->can_issue() && !signals_.paused()) {
     if (!intake_.enter()) return did;
     if (const PositionIssuer::Issued issued = issuer_->issue(); issued.count != 0) announce(issued);
     intake_.leave();
@@ -158,14 +149,14 @@ void Reordered::announce(const PositionIssuer::Issued& issued) noexcept {
   } else {
     (records_ ? to_open_ : tickets_).raise(end);
   }
-  host_.wake_runners();
+  signals_.wake_runners();
   if (advises_ && !issued.indices.empty()) source_.will_need(issued.indices);
 }
 
 bool Reordered::read(ChainRun& run) noexcept {
   if (reader_->read(run) == 0) return false;
   tidy();
-  host_.wake_runners();
+  signals_.wake_runners();
   return true;
 }
 
@@ -174,7 +165,7 @@ bool Reordered::work_in_blocks(ChainRun& run) noexcept {
   BlockSchedule::Work work = blocks_->take(run.stretch);
   if (!work) return false;
   if (work.load != nullptr) {
-    if (work_on_block(*blocks_, run, std::move(work))) host_.wake_runners();
+    if (work_on_block(*blocks_, run, std::move(work))) signals_.wake_runners();
     return true;
   }
   const std::uint64_t number = *work.sample;
@@ -188,7 +179,7 @@ bool Reordered::work_in_blocks(ChainRun& run) noexcept {
 
 // Before the entry or record may become another's, whose blocks stand in the same entry.
 void Reordered::give_back_blocks(std::uint64_t number) noexcept {
-  if (blocks_ != nullptr && blocks_->done(number)) host_.wake_runners();
+  if (blocks_ != nullptr && blocks_->done(number)) signals_.wake_runners();
 }
 
 void Reordered::make(ChainRun& run, TicketRun tickets) noexcept {
@@ -199,7 +190,7 @@ void Reordered::make(ChainRun& run, TicketRun tickets) noexcept {
   }
   const std::uint64_t begun = tickets.count > 4 ? now_ns() : 0;
   for (std::uint64_t i = 0; i < tickets.count; ++i) {
-    if (i != 0 && host_.paused()) return;
+    if (i != 0 && signals_.paused()) return;
     ReorderEntry& entry = buffer_.entry(tickets.first + i);
     try {
       maker_.make(run, entry, tickets.first + i);

@@ -16,7 +16,7 @@
 #include "reorder/position_issuer.hpp"
 #include "reorder/record_samples.hpp"
 #include "reorder/reorder_buffer.hpp"
-#include "reorder/reordered_host.hpp"
+#include "reorder/run_signals.hpp"
 #include "reorder/sample_maker.hpp"
 #include "reorder/shared_records.hpp"
 #include "reorder/stream_reader.hpp"
@@ -34,7 +34,7 @@ class Reordered {
  public:
   /// All of these outlive it. `blocks`: null where records share none.
   Reordered(const RunSetup& setup, const Chain& chain, std::stop_token stop, BlockSchedule* blocks,
-            const BatchRing& ring, ReorderedHost& host);
+            const BatchRing& ring, BatchOutlet& outlet, RunSignals& signals);
 
   /// How many entries, and shared records, a pipeline wants.
   static std::size_t entries_for(const PipelineData& data, std::size_t max_reorder_bytes, unsigned threads);
@@ -58,7 +58,6 @@ class Reordered {
  private:
   bool tidy() noexcept;
   bool can_tidy() noexcept { return buffer_.can_retire() || (samples_ && samples_->can_expand()); }
-  void copy_rows(std::span<const ReorderBuffer::Move> moves) noexcept;
   bool issue() noexcept;
   void announce(const PositionIssuer::Issued& issued) noexcept;
   bool read(ChainRun& run) noexcept;
@@ -71,7 +70,7 @@ class Reordered {
   const SourceModel& source_;
   BlockSchedule* const blocks_;
   const BatchRing& ring_;
-  ReorderedHost& host_;
+  RunSignals& signals_;
   const bool advises_;
   ReorderBuffer buffer_;
   std::optional<SharedRecords> records_;  // where samples share them

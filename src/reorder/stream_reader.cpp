@@ -17,8 +17,8 @@ constexpr std::uint64_t read_worth_asking_ns = 50'000;  // some microseconds mor
 
 }  // namespace
 
-StreamReader::StreamReader(const RunSetup& setup, const Chain& chain, const Parts& parts)
-    : setup_(setup), chain_(chain), parts_(parts), stream_(setup.data->source->open_stream()) {}
+StreamReader::StreamReader(const RunSetup& setup, const Chain& chain, const Context& context)
+    : setup_(setup), chain_(chain), context_(context), stream_(setup.data->source->open_stream()) {}
 
 void StreamReader::reset(const Cursor& cursor) noexcept {
   at_ = cursor;
@@ -26,19 +26,19 @@ void StreamReader::reset(const Cursor& cursor) noexcept {
 }
 
 bool StreamReader::can_read() noexcept {
-  const Intake& intake = parts_.intake;
+  const Intake& intake = context_.intake;
   return !intake.exhausted() && !intake.busy() &&
-         parts_.records.at(intake.issued()).vacant.load(std::memory_order_seq_cst);
+         context_.records.at(intake.issued()).vacant.load(std::memory_order_seq_cst);
 }
 
 unsigned StreamReader::read(ChainRun& run) noexcept {
-  Intake& intake = parts_.intake;
+  Intake& intake = context_.intake;
   if (!can_read() || !intake.enter()) return 0;
   WaitWatch watch(last_ns_ > read_worth_asking_ns);
   const Clocks begun = read_clocks();
   unsigned count = 0;
-  while (count < records_at_once && !parts_.host.paused() && !intake.exhausted() &&
-         parts_.records.at(intake.issued()).vacant.load(std::memory_order_seq_cst) && read_one(run)) {
+  while (count < records_at_once && !context_.signals.paused() && !intake.exhausted() &&
+         context_.records.at(intake.issued()).vacant.load(std::memory_order_seq_cst) && read_one(run)) {
     ++count;
     if (now_ns() - begun.wall_ns > long_read_ns) break;  // others, or this runner, can begin with what there is
   }
@@ -56,14 +56,14 @@ unsigned StreamReader::read(ChainRun& run) noexcept {
 
 // False: it was interrupted.
 bool StreamReader::read_one(ChainRun& run) noexcept {
-  const std::uint64_t number = parts_.intake.issued();
-  SharedRecord& record = parts_.records.take(number);
+  const std::uint64_t number = context_.intake.issued();
+  SharedRecord& record = context_.records.take(number);
   record.epoch = at_.epoch;
   record.position = record.index = record.outcome.index = at_.position;
   record.count = 1;
   bool began = begun_;
   try {
-    ChainRun& parent = parts_.maker.run_of(record);
+    ChainRun& parent = context_.maker.run_of(record);
     parent.at = &chain_.steps()[0]->label;
     const Begun begun = began ? Begun::at_record : begin(parent);
     if (begun == Begun::interrupted) {
@@ -78,16 +78,16 @@ bool StreamReader::read_one(ChainRun& run) noexcept {
       record.end = record.terminates = true;
       at_ = {at_.epoch + 1, 0, 0, 0};
       begun_ = false;
-      if (setup_.epochs != 0 && at_.epoch >= setup_.epochs) parts_.intake.end();
+      if (setup_.epochs != 0 && at_.epoch >= setup_.epochs) context_.intake.end();
     }
   } catch (...) {
     fail(record, began);
   }
-  parts_.intake.issue_up_to(number + 1);
+  context_.intake.issue_up_to(number + 1);
   if (setup_.data->flat_maps)
-    parts_.to_open.raise(number + 1);
+    context_.to_open.raise(number + 1);
   else
-    parts_.samples.publish(record);
+    context_.samples.publish(record);
   return true;
 }
 
@@ -118,7 +118,7 @@ void StreamReader::fail(SharedRecord& record, bool began) noexcept {
     ++at_.position;
   } else {
     record.terminates = true;
-    parts_.intake.end();
+    context_.intake.end();
   }
 }
 
@@ -131,7 +131,7 @@ StreamReader::Begun StreamReader::begin(ChainRun& parent) {
     return Begun::at_record;
   }
   for (std::uint64_t record = 0; record < at_.position; ++record) {
-    if (parts_.host.paused()) return Begun::interrupted;
+    if (context_.signals.paused()) return Begun::interrupted;
     try {
       if (!chain_.read(parent, *stream_)) return Begun::ended;
     } catch (...) {

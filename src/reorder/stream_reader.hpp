@@ -10,7 +10,7 @@
 #include "pipeline/run_setup.hpp"
 #include "reorder/intake.hpp"
 #include "reorder/record_samples.hpp"
-#include "reorder/reordered_host.hpp"
+#include "reorder/run_signals.hpp"
 #include "reorder/sample_maker.hpp"
 #include "reorder/shared_records.hpp"
 #include "ring/tickets.hpp"
@@ -22,15 +22,15 @@ namespace penstock::detail {
 class StreamReader {
  public:
   /// What it works with, all of which outlives it.
-  struct Parts {
+  struct Context {
     Intake& intake;
     SharedRecords& records;
     SampleMaker& maker;
     RecordSamples& samples;  ///< get what is read, unless it has children
     Tickets& to_open;        ///< gets what has
-    const ReorderedHost& host;
+    const RunSignals& signals;
   };
-  StreamReader(const RunSetup& setup, const Chain& chain, const Parts& parts);
+  StreamReader(const RunSetup& setup, const Chain& chain, const Context& context);
 
   /// Only while nothing is in work. Begins at `cursor`, which is where a run of records begins.
   void reset(const Cursor& cursor) noexcept;
@@ -48,7 +48,7 @@ class StreamReader {
 
   const RunSetup& setup_;
   const Chain& chain_;
-  const Parts parts_;
+  const Context context_;
   std::unique_ptr<StreamModel> stream_;
   Cursor at_;  // of the stream
   bool begun_ = false;

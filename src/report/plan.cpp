@@ -87,7 +87,7 @@ std::string describe(const detail::PipelineData& d, const Shard& shard) {
     text += ", an epoch is " + std::to_string(d.fixed_steps()) + " batches of one pass over the data after the other";
   if (!d.batch || shard.world == 1) return text;
   const std::uint64_t rows = d.batch->rows, steps = d.steps();
-  const detail::RowRange part = detail::balanced_part(rows, shard);
+  const detail::RowRange part = detail::balanced_share(rows, shard);
   text += ": " + rows_text(part.first, part.count) + " of the " + std::to_string(rows) + " of each batch";
   if (steps == 0 || detail::BatchPositions(d).global_valid(steps - 1) == rows) return text;
   const detail::RankRows last =

@@ -66,7 +66,7 @@ class BlockShuffleStage final : public StageModel {
           [&before](std::uint64_t position, std::span<std::uint64_t> records) { before.fill(0, position, records); },
           [&before](std::uint64_t position) { return before.run_length(position); }, *pipeline.data().source,
           pipeline.data().orders.back().label);
-    const BlockShuffle order(std::move(blocks), options_.window_blocks, options_.lanes);
+    const BlockShuffle order(std::move(blocks), options_.window_blocks, options_.ranks);
     pipeline.add_order(std::make_shared<const OrderOf<BlockShuffle>>(order));
   }
 
@@ -83,11 +83,11 @@ Stage shuffle(ShuffleOptions options) {
   if (options.blocks) {
     if (options.window != 0) refuse("`.window` is for streams; of blocks, say `.window_blocks`");
     if (options.window_blocks == 0) refuse("`.window_blocks` is at least 1: a window holds a block");
-    if (options.lanes == 0) refuse("`.lanes` is at least 1");
+    if (options.ranks == 0) refuse("`.ranks` is at least 1");
     return detail::make_stage(detail::BlockShuffleStage(options));
   }
   if (options.block_size != 0) refuse("`.block_size` belongs to `.blocks = true`");
-  if (options.lanes != 1) refuse("`.lanes` belongs to `.blocks = true`");
+  if (options.ranks != 1) refuse("`.ranks` belongs to `.blocks = true`");
   if (options.window_blocks != ShuffleOptions{}.window_blocks) refuse("`.window_blocks` belongs to `.blocks = true`");
   return detail::make_stage(detail::ShuffleStage(options));
 }

@@ -93,7 +93,7 @@ class Images {
 // The normal form that executors read.
 bool same(const ImageOp& a, const ImageOp& b) {
   return a.source == b.source && a.box == b.box && a.mirror_x == b.mirror_x && a.mirror_y == b.mirror_y &&
-         a.resized == b.resized && a.filter == b.filter && a.window == b.window && a.margin == b.margin &&
+         a.resized == b.resized && a.filter == b.filter && a.kept == b.kept && a.margin == b.margin &&
          a.transpose == b.transpose && a.flip_x == b.flip_x && a.flip_y == b.flip_y && a.converted == b.converted &&
          a.dtype == b.dtype && a.layout == b.layout && a.scale == b.scale && a.bias == b.bias &&
          a.refused() == b.refused();

@@ -24,14 +24,14 @@ class Executor final : public ps::ImageExecutor {
   void run(const ps::Pixels& pixels, const ps::ImageOp& op, std::byte* out, ps::Scratch&) const override {
     const int channels = pixels.shape.channels;
     const auto source = [](int at, int in, int size) { return static_cast<int>((2LL * at + 1) * in / (2LL * size)); };
-    const int height = op.window.height, width = op.window.width;
+    const int height = op.kept.height, width = op.kept.width;
     const int out_height = op.transpose ? width : height, out_width = op.transpose ? height : width;
     for (int y = 0; y < out_height; ++y)
       for (int x = 0; x < out_width; ++x) {
         int v = op.flip_y ? out_height - 1 - y : y, h = op.flip_x ? out_width - 1 - x : x;
         if (op.transpose) std::swap(v, h);
-        int from_y = source(op.window.top + v, op.box.height, op.resized.height);
-        int from_x = source(op.window.left + h, op.box.width, op.resized.width);
+        int from_y = source(op.kept.top + v, op.box.height, op.resized.height);
+        int from_x = source(op.kept.left + h, op.box.width, op.resized.width);
         if (!op.resamples()) from_y = v, from_x = h;
         if (op.mirror_y) from_y = op.box.height - 1 - from_y;
         if (op.mirror_x) from_x = op.box.width - 1 - from_x;

@@ -207,16 +207,16 @@ TEST_CASE("one large slide is read as a cohort is") {
   check_memory(before);
 }
 
-TEST_CASE("four ranks with lanes decode hardly more tiles together than one") {
+TEST_CASE("four ranks that the shuffle knows of decode hardly more tiles together than one") {
   const TempFolder folder;
   draw_cohort(folder);
   const Slides slides{.files = folder / "s?.svs", .size = 224, .order = SlideOrder::squares};
-  // One rank alone needs no lanes.
+  // One rank alone needs no word of ranks.
   const auto decoded = [&](int ranks) {
     const Counting source{SlideSource(slides)};
     const Pipeline pipeline =
         from(source) |
-        shuffle({.seed = 1, .blocks = true, .window_blocks = 16, .lanes = static_cast<std::uint64_t>(ranks)}) |
+        shuffle({.seed = 1, .blocks = true, .window_blocks = 16, .ranks = static_cast<std::uint64_t>(ranks)}) |
         batch(64);
     std::uint64_t rows = 0;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -228,10 +228,10 @@ TEST_CASE("four ranks with lanes decode hardly more tiles together than one") {
     return source.decoded();
   };
   const std::uint64_t one = decoded(1), four = decoded(4);
-  std::printf("COHORT | lanes | one rank decodes %llu tiles, four together %llu: %.3f |\n",
+  std::printf("COHORT | ranks | one rank decodes %llu tiles, four together %llu: %.3f |\n",
               static_cast<unsigned long long>(one), static_cast<unsigned long long>(four),
               static_cast<double>(four) / static_cast<double>(one));
-  // Blocks at the cuts between lanes are decoded twice, which matters the less the more slides there are.
+  // Blocks at the cuts between ranks are decoded twice, which matters the less the more slides there are.
   const double most = slides_there >= 24 ? 1.1 : 1.2;
   CHECK(static_cast<double>(four) <= most * static_cast<double>(one));
 }

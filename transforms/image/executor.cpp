@@ -98,11 +98,11 @@ class Writer {
   std::uint8_t* planes_ = nullptr;
 };
 
-// Rows of the window after resampling and flips, before a transpose.
+// Rows of what is kept, after resampling and flips, before a transpose.
 class Rows {
  public:
   Rows(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch)
-      : pixels_(pixels), width_(static_cast<std::size_t>(op.window.width)), height_(op.window.height), flip_y_(flip_y) {
+      : pixels_(pixels), width_(static_cast<std::size_t>(op.kept.width)), height_(op.kept.height), flip_y_(flip_y) {
     row_bytes_ = width_ * static_cast<std::size_t>(op.source.channels);
     if (op.resamples() && op.filter == Filter::nearest) {
       nearest_.emplace(pixels, op, flip_x, flip_y, scratch);
@@ -150,24 +150,24 @@ class Executor final : public ImageExecutor {
     Rows rows(pixels, op, op.transpose ? op.flip_y : op.flip_x, op.transpose ? op.flip_x : op.flip_y, scratch);
     const Writer writer(op, out, scratch);
     if (!op.transpose) {
-      for (std::int32_t y = 0; y < op.window.height; ++y) writer.put(y, rows.row(y, writer.place(y)));
+      for (std::int32_t y = 0; y < op.kept.height; ++y) writer.put(y, rows.row(y, writer.place(y)));
       return;
     }
     const std::size_t channels = static_cast<std::size_t>(op.source.channels);
-    const std::size_t row_bytes = static_cast<std::size_t>(op.window.width) * channels;
-    const auto height = static_cast<std::size_t>(op.window.height);
+    const std::size_t row_bytes = static_cast<std::size_t>(op.kept.width) * channels;
+    const auto height = static_cast<std::size_t>(op.kept.height);
     auto* whole = reinterpret_cast<std::uint8_t*>(scratch.allocate(height * row_bytes));
-    for (std::int32_t y = 0; y < op.window.height; ++y) {
+    for (std::int32_t y = 0; y < op.kept.height; ++y) {
       std::uint8_t* place = whole + static_cast<std::size_t>(y) * row_bytes;
       const std::uint8_t* row = rows.row(y, place);
       if (row != place) std::memcpy(place, row, row_bytes);
     }
     std::uint8_t* band = writer.place(0);
     if (band == nullptr) band = reinterpret_cast<std::uint8_t*>(scratch.allocate(transpose_band * height * channels));
-    for (std::int32_t x = 0; x < op.window.width; x += transpose_band) {
-      const std::int32_t count = std::min(transpose_band, op.window.width - x);
+    for (std::int32_t x = 0; x < op.kept.width; x += transpose_band) {
+      const std::int32_t count = std::min(transpose_band, op.kept.width - x);
       if (writer.place(x) != nullptr) band = writer.place(x);
-      transpose_columns(whole, op.window.size(), op.source.channels, x, count, band);
+      transpose_columns(whole, op.kept.size(), op.source.channels, x, count, band);
       for (std::int32_t k = 0; k < count; ++k)
         writer.put(x + k, band + static_cast<std::size_t>(k) * height * channels);
     }

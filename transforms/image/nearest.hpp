@@ -16,7 +16,7 @@ class Nearest {
   // `pixels` are those of op.box. `flip_x` and `flip_y` mirror the result. Tables lie in `scratch`.
   Nearest(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch);
 
-  // Writes row y of the finished window to `out`.
+  // Writes row y of what is kept to `out`.
   void row(std::int32_t y, std::uint8_t* out) const;
 
  private:

@@ -7,8 +7,8 @@ namespace penstock::image {
 
 Resampler::Resampler(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch)
     : stride_(pixels.stride), channels_(op.source.channels) {
-  const AxisRequest vertical{op.box.height, op.resized.height, op.window.top, op.window.height, op.mirror_y, flip_y};
-  const AxisRequest across{op.box.width, op.resized.width, op.window.left, op.window.width, op.mirror_x, flip_x};
+  const AxisRequest vertical{op.box.height, op.resized.height, op.kept.top, op.kept.height, op.mirror_y, flip_y};
+  const AxisRequest across{op.box.width, op.resized.width, op.kept.left, op.kept.width, op.mirror_x, flip_x};
   narrow_y_ = axis_taps(vertical.in, vertical.out) <= narrow_taps;
   narrow_x_ = axis_taps(across.in, across.out) <= narrow_taps;
   scale_x_ = across.in != across.out;

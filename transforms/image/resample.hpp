@@ -1,7 +1,7 @@
 // The antialiased triangle resampler, a row of the result at a time.
 //
 // Rows are made vertical pass first, which rounds to 8 bits, then by the horizontal pass from that row while it is in
-// the first-level cache. Only the inputs and outputs that the wanted window needs are touched.
+// the first-level cache. Only the inputs and outputs that the wanted part needs are touched.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Resampler {
   // `pixels` are those of op.box. `flip_x` and `flip_y` mirror the result. Tables and buffers lie in `scratch`.
   Resampler(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch);
 
-  // Row y of the finished window; rows are asked for in order. It may be made at `place`, where all rows belong that
+  // Row y of what is kept; rows are asked for in order. It may be made at `place`, where all rows belong that
   // follow it, one after the other, or lie elsewhere until the next call. Null: elsewhere.
   const std::uint8_t* row(std::int32_t y, std::uint8_t* place);
 

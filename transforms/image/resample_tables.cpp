@@ -100,9 +100,9 @@ void write_arrays(const Part& part, const AxisTable& table, std::byte* out) {
 }  // namespace
 
 std::span<const std::byte> make_resample_tables(const ImageOp& op, Scratch& scratch) {
-  const Part rows = make_part({op.box.height, op.resized.height, op.window.top, op.window.height, op.mirror_y, false},
+  const Part rows = make_part({op.box.height, op.resized.height, op.kept.top, op.kept.height, op.mirror_y, false},
                               Weights::vertical, op.filter, scratch);
-  const Part columns = make_part({op.box.width, op.resized.width, op.window.left, op.window.width, op.mirror_x, false},
+  const Part columns = make_part({op.box.width, op.resized.width, op.kept.left, op.kept.width, op.mirror_x, false},
                                  Weights::horizontal, op.filter, scratch);
   ResampleTables tables;
   const std::size_t after_rows = lay_out(rows, sizeof tables, tables.rows);

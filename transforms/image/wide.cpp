@@ -12,7 +12,7 @@ namespace penstock::image {
 
 namespace {
 
-// Along one axis: the pixel of the box that stands at `at` of the window.
+// Along one axis: the pixel of the box that stands at `at` of what is kept.
 std::int32_t source_of(std::int32_t at, std::int32_t in, std::int32_t out, std::int32_t first, bool mirror) {
   const std::int32_t from = in == out ? first + at : below_centre(first + at, in, out);
   return mirror ? in - 1 - from : from;
@@ -44,8 +44,8 @@ void run_wide(const Pixels& pixels, const ImageOp& op, std::byte* out) {
       // Backwards: flipped last, transposed before.
       std::int32_t from_y = op.flip_y ? shape.height - 1 - y : y, from_x = op.flip_x ? shape.width - 1 - x : x;
       if (op.transpose) std::swap(from_y, from_x);
-      from_y = source_of(from_y, op.box.height, op.resized.height, op.window.top, op.mirror_y);
-      from_x = source_of(from_x, op.box.width, op.resized.width, op.window.left, op.mirror_x);
+      from_y = source_of(from_y, op.box.height, op.resized.height, op.kept.top, op.mirror_y);
+      from_x = source_of(from_x, op.box.width, op.resized.width, op.kept.left, op.mirror_x);
       const std::uint8_t* from =
           pixels.data + from_y * pixels.stride + from_x * static_cast<std::ptrdiff_t>(shape.pixel_bytes());
       const std::size_t pixel = static_cast<std::size_t>(y) * width + static_cast<std::size_t>(x);

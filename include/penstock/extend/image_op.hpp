@@ -86,11 +86,11 @@ struct Pixels {
 /// starts again from its result. So folded and unfolded always give the same bits.
 ///
 /// Normal form, read by executors: the pixels of `box`, mirrored as `mirror_*` say, are resampled to `resized` with
-/// `filter` (nothing happens when that is their size), of which `window` is computed; around that stands `margin`; all
+/// `filter` (nothing happens when that is their size), of which `kept` is computed; around that stands `margin`; all
 /// is transposed if `transpose`, then flipped as `flip_*` say, then converted: element = value * scale[c] + bias[c] in
 /// binary32 without contraction, rounded to nearest for f16 and bf16; for u8 and u16 the value itself. `mirror_*` is
-/// only set where a resample follows; without one, `box` and `window` agree in size. A margin that reflects is narrower
-/// than `window`, and where one stands on both sides of an axis, than each of them.
+/// only set where a resample follows; without one, `box` and `kept` agree in size. A margin that reflects is narrower
+/// than `kept`, and where one stands on both sides of an axis, than each of them.
 ///
 /// A plain value; one thread at a time.
 class PENSTOCK_API ImageOp {
@@ -142,7 +142,7 @@ class PENSTOCK_API ImageOp {
   Size resized;
   Filter filter = Filter::linear;  ///< of the resample, where there is one
   /// The part of the resampled image that is computed.
-  Box window;
+  Box kept;
   Padding margin;  ///< `fill` is what to fill with, for labels too
   /// What follows the margin: rows become columns, then left becomes right, then top becomes bottom.
   bool transpose = false, flip_x = false, flip_y = false;
@@ -157,9 +157,9 @@ class PENSTOCK_API ImageOp {
   /// Summands of the conversion, channel by channel: element = value * scale + bias.
   std::array<float, 4> bias{0, 0, 0, 0};
 
-  /// What of the image, inside of `box`, the window is made of: an executor reads no other pixels.
+  /// What of the image, inside of `box`, the result is made of: an executor reads no other pixels.
   Box needed() const noexcept;
-  /// True when pixels change size (so that `window` counts in `resized`, and filtering is needed).
+  /// True when pixels change size (so that `kept` counts in `resized`, and filtering is needed).
   bool resamples() const noexcept { return !(resized == box.size()); }
   /// Whether something stands around the image.
   bool pads() const noexcept { return margin.top != 0 || margin.left != 0 || margin.bottom != 0 || margin.right != 0; }

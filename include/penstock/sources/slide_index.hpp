@@ -8,8 +8,8 @@
 
 namespace penstock {
 
-/// Saves what opening slides finds, masks of tissue, regions and stains included, for `Slides::index`. It takes what opening
-/// them takes, once:
+/// Saves what opening slides finds, masks of tissue, regions and stains included, for `Slides::index`. It takes what
+/// opening them takes, once:
 ///
 ///     const Slides slides{.files = "cohort/*.svs", .mpp = 0.5, .tissue = {.by = SlideTissue::By::saturation}};
 ///     write_slide_index(slides, "cohort.tiles");

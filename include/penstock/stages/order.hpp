@@ -17,7 +17,7 @@ struct ShuffleOptions {
   std::uint64_t window_blocks = 16;        ///< result option, `.blocks`: so many blocks are mixed with each other
   std::uint64_t block_size =
       0;                     ///< result option, `.blocks`: consecutive records of a block; 0 = the source's own blocks
-  std::uint64_t lanes = 1;   ///< result option, `.blocks`: so many ranks share hardly any block
+  std::uint64_t ranks = 1;   ///< result option, `.blocks`: for so many ranks, which then share hardly any block
   std::uint64_t window = 0;  ///< result option, of a stream only and required: so many records, 2 to 2^20, are mixed
                              ///< with each other
 };
@@ -31,18 +31,18 @@ struct ShuffleOptions {
 /// built. 16 bytes of memory a block and epoch, rebuilt from the seed when an epoch begins; at least the last two
 /// epochs' are kept, more of them while they are small together (64 MiB).
 ///
-/// Ranks that share each batch (`shard`) all go through the same blocks, and each decodes them. With `.lanes = n`
+/// Ranks that share each batch (`shard`) all go through the same blocks, and each decodes them. With `.ranks = n`
 /// the order of blocks is cut into n equal stretches, from each of which comes an n-th of each batch: the rows of a
 /// rank where there are n ranks, or fewer by a whole factor. Then only blocks around the cuts, and those of the last,
-/// incomplete batch, are decoded by more than one rank. The order depends on the number of lanes and the batch's rows,
-/// and on the number of ranks no more than any other. Lanes are cut for batches that begin where the shuffle's order
+/// incomplete batch, are decoded by more than one rank. The order depends on `.ranks` and on the
+/// batch's rows, never on how many ranks there really are. The cuts suit batches that begin where the shuffle's order
 /// does: `skip` after it, and passes whose records are no multiple of the batch's rows (`repeat`, `.steps_per_epoch`),
-/// shift them, and ranks share blocks again.
+/// shift the batches, and ranks share blocks again.
 ///
 /// A stream's records are permuted inside consecutive runs of `window`, which are held in memory: two runs
 /// at once, each record with about 3 KiB besides its bytes.
-/// @throws Error(invalid_argument) for `.block_size`, `.lanes` or another `.window_blocks` without `.blocks`, `.window`
-/// with it, and `.window_blocks` or `.lanes` of 0; for lanes, where a batch's rows are no multiple of them, or vary;
+/// @throws Error(invalid_argument) for `.block_size`, `.ranks` or another `.window_blocks` without `.blocks`, `.window`
+/// with it, and `.window_blocks` or `.ranks` of 0; for ranks, where a batch's rows are no multiple of them, or vary;
 /// where it joins a pipeline, for `.window` over records with random access, and for a stream without `.window` or with
 /// `.blocks`; when an order before it changes between epochs or tears blocks apart, or the source has no `block_ends`
 /// and `.block_size` isn't said, or there are more than 2^27 blocks.
@@ -72,9 +72,9 @@ struct BagOptions {
 /// The groups (a slide's tiles, a patient's pictures; see `SplitOptions::By::group`) one after the other, in a new
 /// order in each epoch, and of each at most `size` records, drawn anew in each epoch without replacement. With
 /// `batch(size, {.by = BatchOptions::By::group})` each batch is one bag (without `repeat` between them, which may put
-/// two bags of one group side by side). 16 bytes of memory a run of a group's records and 48 a group, 24 more a bag of an epoch. It
-/// stands directly after the source or after orders that are the same in every epoch (split by group, take, skip,
-/// select, repeat), of which it takes what is left of each group.
+/// two bags of one group side by side). 16 bytes of memory a run of a group's records and 48 a group, 24 more a bag of
+/// an epoch. It stands directly after the source or after orders that are the same in every epoch (split by group,
+/// take, skip, select, repeat), of which it takes what is left of each group.
 ///
 /// With `.balance` an epoch has as many bags of each class as the largest class has groups: classes times that number
 /// of bags in all, so that no group is left out. Bags come in rounds of one of each class, in a new order each; batches

@@ -82,10 +82,9 @@ struct JpegOptions {
 /// and later data centres', through nvJPEG, which is looked for when the program runs), what these don't take by the
 /// loader's threads, and elsewhere all by these. An engine takes baseline images of one scan that end with their
 /// marker, in three colours of 4:4:4, or of 4:2:2 or 4:2:0 and wider than 4 pixels, or, for `rgb`, grey, of sides up to
-/// 8,192 pixels, where they are not turned. Its values are libjpeg's, but that of chroma that is upsampled about one in ten thousand differs by 1;
-/// and damage inside of the scan is not noticed there; with
-/// `check({.verify = true})` the loader's threads decode all. An image stage has to follow that gives the images one
-/// size.
+/// 8,192 pixels, where they are not turned. Its values are libjpeg's, except that where chroma is upsampled about one
+/// in ten thousand differs by 1. Damage inside of the scan is not noticed there; with `check({.verify = true})` the
+/// loader's threads decode all. An image stage has to follow that gives the images one size.
 ///
 /// `field`: u8 [bytes] to u8 [H, W, 3] (or as `color` says). Errors, all of one sample: corrupt (with the byte offset
 /// where the damage was noticed), unsupported (12 bits, arithmetic coding, lossless), limit_exceeded.

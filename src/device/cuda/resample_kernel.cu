@@ -56,7 +56,7 @@ template <int channels>
 void launch(const ResampleWork& work, StreamRef stream) {
   using Tile = ResampleTile<channels>;
   constexpr std::uint64_t max_deep = 65'535;
-  // Any window may be laid down transposed.
+  // Any result may be laid down transposed.
   const std::int32_t side = std::max(work.height, work.width);
   const dim3 grid(tiles(side, Tile::width), tiles(side, tiles_each * Tile::height),
                   static_cast<unsigned>(std::min(work.images, max_deep)));

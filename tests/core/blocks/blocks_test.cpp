@@ -378,13 +378,13 @@ TEST_CASE("of blocks that are rarely needed again, records make their own parts"
   CHECK(source.shared->parts == 0);
 }
 
-TEST_CASE("ranks whose rows are lanes decode together what one rank does") {
+TEST_CASE("ranks that the shuffle knows of decode together what one rank does") {
   const Watchdog dog(60s);
   const Chunks source{.count = 8000, .per_block = 20};
-  const auto decodes = [&](std::uint64_t lanes) {
+  const auto decodes = [&](std::uint64_t ranks) {
     source.shared->loads.clear();
     const ps::Pipeline p =
-        ps::from(source) | ps::shuffle({.seed = 2, .blocks = true, .window_blocks = 4, .lanes = lanes}) | ps::batch(40);
+        ps::from(source) | ps::shuffle({.seed = 2, .blocks = true, .window_blocks = 4, .ranks = ranks}) | ps::batch(40);
     for (int rank = 0; rank < 4; ++rank) {
       ps::Loader loader(p | ps::shard({.rank = rank, .world = 4}),
                         {.threads = 2, .max_block_bytes = 9000, .epochs = 1});

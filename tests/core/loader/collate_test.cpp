@@ -242,7 +242,7 @@ TEST_CASE("a resume in the middle of a window goes on with the same batches, and
     if (!b) continue;
     REQUIRE(copy(*b) == all[i++]);
     states.push_back(loader.state());
-    inside = inside || states.back().part != 0;
+    inside = inside || states.back().window_batches != 0;
   }
   while (loader.next()) {
   }
@@ -261,7 +261,7 @@ TEST_CASE("a resume in the middle of a window goes on with the same batches, and
   // A part belongs to buckets alone.
   ps::Loader other(ps::from(Records{.count = 10}) | even() | ps::batch(2), {.threads = 1});
   ps::State state = other.state();
-  CHECK(state.part == 0);
+  CHECK(state.window_batches == 0);
 }
 
 TEST_CASE("a failure inside a window comes before all of its batches") {

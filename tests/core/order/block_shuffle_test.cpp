@@ -153,29 +153,29 @@ TEST_CASE("what a split by key or group, take or skip leaves of blocks stays tog
   }
 }
 
-TEST_CASE("lanes take turns in the order of blocks, and ranks share hardly any of them") {
+TEST_CASE("stretches of the order of blocks take turns, and ranks share hardly any of them") {
   for (std::uint64_t t = 0; t < 100; ++t) {
-    const std::uint64_t lanes = 1 + mix(t) % 5, rows = lanes * (1 + mix(t + 1) % 6), window = 1 + mix(t + 2) % 4;
+    const std::uint64_t ranks = 1 + mix(t) % 5, rows = ranks * (1 + mix(t + 1) % 6), window = 1 + mix(t + 2) % 4;
     std::vector<std::uint64_t> sizes;
     for (std::uint64_t b = 0; b < 1 + mix(t + 3) % 80; ++b) sizes.push_back(1 + mix(t * 100 + b) % 12);
     const auto ends = ends_of(sizes);
     const std::uint64_t n = ends.back();
-    CAPTURE(t, lanes, rows, n);
-    const ps::ShuffleOptions options{.seed = t, .blocks = true, .window_blocks = window, .lanes = lanes};
+    CAPTURE(t, ranks, rows, n);
+    const ps::ShuffleOptions options{.seed = t, .blocks = true, .window_blocks = window, .ranks = ranks};
     const ps::Pipeline p = blocked(ends, options) | ps::batch(rows);
     const auto order = order_of(p, 1);
     REQUIRE(sorted(order) == numbers(n));
-    if (lanes == 1) REQUIRE(order == model(ends, window, t, 1));
+    if (ranks == 1) REQUIRE(order == model(ends, window, t, 1));
     CHECK(same_in_any_access(p, 2, 20));
-    // The stretches one after the other are the order without lanes.
-    const std::uint64_t batches = n / rows, each = rows / lanes;
+    // The stretches one after the other are the order for one rank.
+    const std::uint64_t batches = n / rows, each = rows / ranks;
     std::vector<std::uint64_t> in_turn;
     std::uint64_t decodes = 0;
-    for (std::uint64_t lane = 0; lane < lanes; ++lane) {
+    for (std::uint64_t rank = 0; rank < ranks; ++rank) {
       std::set<std::size_t> seen;
       for (std::uint64_t b = 0; b < batches; ++b)
         for (std::uint64_t r = 0; r < each; ++r) {
-          const std::uint64_t record = order[b * rows + lane * each + r];
+          const std::uint64_t record = order[b * rows + rank * each + r];
           in_turn.push_back(record);
           seen.insert(static_cast<std::size_t>(std::ranges::upper_bound(ends, record) - ends.begin()));
         }
@@ -183,18 +183,18 @@ TEST_CASE("lanes take turns in the order of blocks, and ranks share hardly any o
     }
     in_turn.insert(in_turn.end(), order.begin() + static_cast<std::ptrdiff_t>(batches * rows), order.end());
     CHECK(in_turn == model(ends, window, t, 1));
-    CHECK(decodes <= sizes.size() + (lanes - 1) * window);
+    CHECK(decodes <= sizes.size() + (ranks - 1) * window);
   }
 }
 
-TEST_CASE("lanes that can't be are refused") {
+TEST_CASE("numbers of ranks that can't be are refused") {
   const auto refused = [](const std::function<void()>& f) {
     const auto error = error_of(f);
     return error && error->code() == ps::Errc::invalid_argument && error->stage() == "shuffle";
   };
-  CHECK(refused([] { (void)ps::shuffle({.lanes = 2}); }));
-  CHECK(refused([] { (void)ps::shuffle({.blocks = true, .lanes = 0}); }));
-  const ps::Pipeline p = records(100) | ps::shuffle({.blocks = true, .block_size = 10, .lanes = 3});
+  CHECK(refused([] { (void)ps::shuffle({.ranks = 2}); }));
+  CHECK(refused([] { (void)ps::shuffle({.blocks = true, .ranks = 0}); }));
+  const ps::Pipeline p = records(100) | ps::shuffle({.blocks = true, .block_size = 10, .ranks = 3});
   CHECK(refused([&] { (void)(p | ps::batch(10)); }));
   CHECK(refused([&] { (void)(p | ps::filter([](const ps::Sample&) { return true; }) | ps::batch(9)); }));
   CHECK((p | ps::batch(9)).size() == 100);

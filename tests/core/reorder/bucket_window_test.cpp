@@ -104,9 +104,9 @@ TEST_CASE("a bucket window is resumed after the batches that were delivered") {
   for (std::uint16_t part = 1; part < 4; ++part) {
     const Cursor& cursor = cursors[part - 1u];
     CHECK(cursor.position == 100);
-    CHECK(cursor.part == part);
+    CHECK(cursor.window_batches == part);
     // Collected again from there, it skips what was delivered.
-    window.reset({0, 0, cursor.position, 0}, cursor.part);
+    window.reset({0, 0, cursor.position, 0}, cursor.window_batches);
     CHECK(window.again());
     const std::int64_t lengths[] = {5, 1, 4, 2, 8, 7, 3, 6};
     for (std::size_t i = 0; i < 8; ++i) window.add({nullptr, {}, i, false, lengths[i]});

@@ -55,7 +55,7 @@ class Outlet : public BatchOutlet {
   bool has_room_for_end() noexcept override { return true; }
   void end_epoch(EpochEnd end) noexcept override { ends.push_back(std::move(end)); }
 
-  // So many rows have been copied.
+  void rows_copied(BatchBuffer& batch, std::uint32_t copied) noexcept override { finish(batch, copied); }
   void finish(BatchBuffer& batch, std::uint32_t parts) {
     if (ring_.finish(batch, parts) == BatchRing::Finished::discarded) ring_.release(batch);
   }
@@ -178,8 +178,7 @@ TEST_CASE("a reorder buffer brings what one loop brings, in whatever order its e
         case 3:
           if (copying.empty()) break;
           std::swap(copying[below(copying.size())], copying.back());
-          buffer.copy_row(copying.back(), outlet.ring());
-          outlet.finish(*copying.back().buffer, 1);
+          buffer.copy_rows({&copying.back(), 1}, outlet.ring());
           copying.pop_back();
           break;
         default:
@@ -211,10 +210,7 @@ TEST_CASE("a failure that ends the run comes after what stood before it, and not
   std::array<ReorderBuffer::Move, 16> moves;
   const std::size_t count = buffer.retire(moves);
   CHECK(count == 4);
-  for (std::size_t i = 0; i < count; ++i) {
-    buffer.copy_row(moves[i], outlet.ring());
-    outlet.finish(*moves[i].buffer, 1);
-  }
+  buffer.copy_rows(std::span(moves).first(count), outlet.ring());
   CHECK(outlet.take()->values == std::vector<std::int64_t>{0, 10, 20});
   const auto last = outlet.take();
   REQUIRE(last);
@@ -240,6 +236,6 @@ TEST_CASE("an entry belongs to its row until that is copied") {
   REQUIRE(buffer.retire(moves) == 1);
   CHECK_FALSE(buffer.vacant(2));  // entry 0 again: its row is not copied yet
   CHECK(buffer.vacant(3));        // entry 1 again: nothing of it is left
-  buffer.copy_row(moves[0], outlet.ring());
+  buffer.copy_rows(std::span(moves).first(1), outlet.ring());
   CHECK(buffer.vacant(2));
 }

@@ -114,7 +114,7 @@ TEST_CASE("a folded op gives the bits of its calls one by one") {
       REQUIRE_FALSE(op.refused());
       REQUIRE(op.shape() == by_steps.shape);
       if (!op.resamples()) {
-        REQUIRE(op.box.size() == op.window.size());
+        REQUIRE(op.box.size() == op.kept.size());
         REQUIRE_FALSE((op.mirror_x || op.mirror_y));
       }
     }
@@ -173,18 +173,18 @@ TEST_CASE("padding that can't be is refused") {
   CHECK(op.refused());
 }
 
-TEST_CASE("crops narrow the box before a resize and the window after it") {
+TEST_CASE("crops narrow the box before a resize and what is kept after it") {
   ImageOp op({100, 200, 3});
   op.flip_horizontal();
   op.crop({10, 20, 50, 60});
   CHECK(op.box == Box{10, 120, 50, 60});
-  CHECK(op.window == Box{0, 0, 50, 60});
+  CHECK(op.kept == Box{0, 0, 50, 60});
   op.resize({25, 30});
   CHECK(op.mirror_x);
   CHECK_FALSE(op.flip_x);
   op.crop({5, 6, 7, 8});
   CHECK(op.box == Box{10, 120, 50, 60});
-  CHECK(op.window == Box{5, 6, 7, 8});
+  CHECK(op.kept == Box{5, 6, 7, 8});
   CHECK(op.shape() == ImageShape{7, 8, 3});
 }
 
@@ -244,5 +244,5 @@ TEST_CASE("an op says its shape and itself") {
   CHECK(op.to_string() == "box 280x300+12+40, mirror -> 224x112, transpose, flip_vertical, f16 chw");
   ImageOp labels({30, 40, 1});
   labels.filter_with(Filter::nearest), labels.resize({15, 20}), labels.crop({1, 2, 3, 4});
-  CHECK(labels.to_string() == "box 30x40+0+0 -> 15x20 nearest, window 3x4+1+2");
+  CHECK(labels.to_string() == "box 30x40+0+0 -> 15x20 nearest, kept 3x4+1+2");
 }

@@ -196,7 +196,7 @@ Image reference_run(const Image& source, const ImageOp& op) {
   if (op.mirror_y) image = reference_flip_vertical(image);
   image = cut(op.filter == penstock::Filter::nearest ? reference_nearest(image, op.resized)
                                                      : reference_resize(image, op.resized),
-              op.window);
+              op.kept);
   image = reference_pad(image, op.margin, false);
   // A transpose is a turn that is then flipped back.
   if (op.transpose) image = reference_flip_vertical(reference_rot90(image));
