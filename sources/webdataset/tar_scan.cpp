@@ -38,6 +38,15 @@ constexpr std::array compressions{Compression{"\x1f\x8b", "gzip", "gunzip"},
                                               "xz", "unxz"},
                                   Compression{"\x04\x22\x4d\x18", "lz4", "unlz4"}};
 
+bool is_extension(char type) noexcept {
+  return type == 'x' || type == 'X' || type == 'g' || type == 'L' || type == 'K';
+}
+
+// Before there was a type for folders, the slash told them.
+bool is_old_folder(const TarMember& member) noexcept {
+  return (member.type == '0' || member.type == '\0') && member.name.ends_with('/');
+}
+
 TarBlockView block_of(std::string_view bytes) noexcept { return TarBlockView(bytes.data(), tar_block_bytes); }
 
 }  // namespace
@@ -110,11 +119,6 @@ std::string TarScan::extension_data(const TarHeader& header, std::uint64_t at) {
   return std::string(look(at + tar_block_bytes, static_cast<std::size_t>(header.size)));
 }
 
-bool TarScan::finish(std::uint64_t header, bool pending) {
-  if (pending) fail(Errc::corrupt, "the shard ends with an extended header whose member is missing", header);
-  return false;
-}
-
 // A second archive after the first one's end would silently be left out.
 void TarScan::refuse_what_follows() {
   const std::uint64_t end = std::min(file_.bytes(), position_ + looked_at_after_end);
@@ -137,87 +141,103 @@ bool TarScan::next(TarMember& member) {
   return true;
 }
 
+// The next header's block; none at the end.
+std::optional<TarBlockView> TarScan::next_block() {
+  const std::uint64_t left = file_.bytes() - position_;
+  if (left < tar_block_bytes) {
+    const std::string_view rest = look(position_, static_cast<std::size_t>(left));
+    if (rest.find_first_not_of('\0') != std::string_view::npos)
+      fail(Errc::corrupt, "the shard is truncated in the middle of a header; copy or make it again", position_);
+    return std::nullopt;
+  }
+  const TarBlockView block = block_of(look(position_, tar_block_bytes));
+  if (!is_zero(block)) return block;
+  has_end_ = true;
+  refuse_what_follows();
+  return std::nullopt;
+}
+
+void TarScan::take_extension(const TarHeader& header, Extensions& extensions) {
+  const std::uint64_t at = position_, data = at + tar_block_bytes;
+  if (header.size > file_.bytes() - data)
+    fail(Errc::corrupt, "the shard is truncated in an extended header; copy or make it again", at);
+  const std::string text = extension_data(header, at);
+  if (header.type == 'L') {
+    extensions.long_name = text.substr(0, text.find('\0'));
+  } else if (header.type == 'g') {
+    PaxRecords global;
+    parse_pax(text, global);
+    if (global.path || global.size || global.sparse)
+      fail(Errc::unsupported, "a global extended header gives all members one name, size or map of holes", at);
+  } else if (header.type != 'K') {
+    parse_pax(text, extensions.pax);
+  }
+  extensions.pending = extensions.pending || header.type != 'g';
+  position_ = step_over(data, header.size);
+}
+
+// Whether its data lies in the file as it is, and what follows can be told.
+void TarScan::check(const TarMember& member, bool sparse) const {
+  const std::uint64_t at = position_;
+  if (sparse)
+    fail(Errc::unsupported,
+         "the member \"" + printable(member.name) +
+             "\" is sparse, so its bytes don't lie in the shard as they are; make the shard without --sparse",
+         at);
+  const bool old_folder = is_old_folder(member), has_data = member.is_file() || member.type == 'D';
+  if (!has_data && member.type != 'V' && (member.type < '1' || member.type > '6'))
+    fail(Errc::unsupported,
+         "the member \"" + printable(member.name) + "\" is of a type (\"" + printable({&member.type, 1}) +
+             "\") that is not known",
+         at);
+  if (!has_data && member.size != 0)
+    fail(Errc::unsupported,
+         "the member \"" + printable(member.name) + "\" is a link, a folder or a device, but has a size, of " +
+             std::to_string(member.size) + " bytes; what follows can't be told",
+         at);
+  if (old_folder && member.size != 0) fail(Errc::corrupt, "a folder has a size", at);
+  if (member.name.empty()) fail(Errc::corrupt, "the member has no name", at);
+  if (member.name.size() > max_name_bytes)
+    fail(Errc::limit_exceeded, "the member's name has " + std::to_string(member.name.size()) + " bytes", at);
+  if (member.size > file_.bytes() - member.offset)
+    fail(Errc::corrupt,
+         "the shard is truncated: the member \"" + printable(member.name) + "\" should have " +
+             std::to_string(member.size) + " bytes, but the file ends after " +
+             std::to_string(file_.bytes() - member.offset) + "; copy or make it again",
+         at);
+}
+
 // One member of any type; `listed` tells those that callers are shown.
 bool TarScan::take(TarMember& member, bool& listed) {
-  PaxRecords pax;
-  std::string long_name;
-  bool pending = false;
+  Extensions extensions;
   const std::uint64_t first = position_;
   while (true) {
+    const std::optional<TarBlockView> block = next_block();
+    if (!block) {
+      if (extensions.pending)
+        fail(Errc::corrupt, "the shard ends with an extended header whose member is missing", first);
+      return false;
+    }
     const std::uint64_t at = position_;
-    const std::uint64_t left = file_.bytes() - at;
-    if (left < tar_block_bytes) {
-      const std::string_view rest = look(at, static_cast<std::size_t>(left));
-      if (rest.find_first_not_of('\0') != std::string_view::npos)
-        fail(Errc::corrupt, "the shard is truncated in the middle of a header; copy or make it again", at);
-      return finish(first, pending);
-    }
-    const TarBlockView block = block_of(look(at, tar_block_bytes));
-    if (is_zero(block)) {
-      has_end_ = true;
-      refuse_what_follows();
-      return finish(first, pending);
-    }
     try {
-      TarHeader header = parse_header(block);
-      if (header.type == 'x' || header.type == 'X' || header.type == 'g' || header.type == 'L' || header.type == 'K') {
-        const std::uint64_t data = at + tar_block_bytes;
-        if (header.size > file_.bytes() - data)
-          fail(Errc::corrupt, "the shard is truncated in an extended header; copy or make it again", at);
-        const std::string extension = extension_data(header, at);
-        if (header.type == 'L') {
-          long_name = extension.substr(0, extension.find('\0'));
-        } else if (header.type == 'g') {
-          PaxRecords global;
-          parse_pax(extension, global);
-          if (global.path || global.size || global.sparse)
-            fail(Errc::unsupported, "a global extended header gives all members one name, size or map of holes", at);
-        } else if (header.type != 'K') {
-          parse_pax(extension, pax);
-        }
-        pending = pending || header.type != 'g';
-        position_ = step_over(data, header.size);
+      TarHeader header = parse_header(*block);
+      if (is_extension(header.type)) {
+        take_extension(header, extensions);
         continue;
       }
       member.type = header.type;
-      member.name = pax.path ? *pax.path : !long_name.empty() ? long_name : std::move(header.name);
+      member.name = extensions.pax.path             ? *extensions.pax.path
+                    : !extensions.long_name.empty() ? extensions.long_name
+                                                    : std::move(header.name);
       member.header = first;
       member.offset = at + tar_block_bytes;
-      member.size = pax.size ? *pax.size : header.size;
+      member.size = extensions.pax.size.value_or(header.size);
     } catch (const TarDamage& damage) {
       fail(Errc::corrupt, std::string(damage.what) + "; copy the shard or make it again", at + damage.offset);
     }
-
-    const bool old_folder = (member.type == '0' || member.type == '\0') && member.name.ends_with('/');
-    const bool folder = member.type == '5' || old_folder;
-    const bool has_data = member.is_file() || member.type == 'D';
-    if (member.type == 'S' || pax.sparse)
-      fail(Errc::unsupported,
-           "the member \"" + printable(member.name) +
-               "\" is sparse, so its bytes don't lie in the shard as they are; make the shard without --sparse",
-           at);
-    if (!has_data && !folder && member.type != 'V' && (member.type < '1' || member.type > '6'))
-      fail(Errc::unsupported,
-           "the member \"" + printable(member.name) + "\" is of a type (\"" + printable({&member.type, 1}) +
-               "\") that is not known",
-           at);
-    if (!has_data && member.size != 0)
-      fail(Errc::unsupported,
-           "the member \"" + printable(member.name) + "\" is a link, a folder or a device, but has a size, of " +
-               std::to_string(member.size) + " bytes; what follows can't be told",
-           at);
-    if (old_folder && member.size != 0) fail(Errc::corrupt, "a folder has a size", at);
-    if (member.name.empty()) fail(Errc::corrupt, "the member has no name", at);
-    if (member.name.size() > max_name_bytes)
-      fail(Errc::limit_exceeded, "the member's name has " + std::to_string(member.name.size()) + " bytes", at);
-    if (member.size > file_.bytes() - member.offset)
-      fail(Errc::corrupt,
-           "the shard is truncated: the member \"" + printable(member.name) + "\" should have " +
-               std::to_string(member.size) + " bytes, but the file ends after " +
-               std::to_string(file_.bytes() - member.offset) + "; copy or make it again",
-           at);
+    check(member, member.type == 'S' || extensions.pax.sparse);
     position_ = step_over(member.offset, member.size);
-    listed = !folder && member.type != 'V' && member.type != 'D';
+    listed = member.type != '5' && member.type != 'V' && member.type != 'D' && !is_old_folder(member);
     return true;
   }
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,11 +61,20 @@ class TarScan {
   bool has_end() const noexcept { return has_end_; }
 
  private:
+  /// What extended headers say of the member that comes after them.
+  struct Extensions {
+    PaxRecords pax;
+    std::string long_name;
+    bool pending = false;  ///< there was one, which needs a member
+  };
+
   /// Valid until the next call. Within the file.
   std::string_view look(std::uint64_t offset, std::size_t count);
   bool take(TarMember& member, bool& listed);
+  std::optional<TarBlockView> next_block();
+  void take_extension(const TarHeader& header, Extensions& extensions);
+  void check(const TarMember& member, bool sparse) const;
   std::string extension_data(const TarHeader& header, std::uint64_t at);
-  bool finish(std::uint64_t header, bool pending);
   void refuse_what_follows();
   std::uint64_t step_over(std::uint64_t offset, std::uint64_t size) const noexcept;
   [[noreturn]] void fail(Errc code, std::string cause, std::uint64_t offset) const;

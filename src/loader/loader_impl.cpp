@@ -18,15 +18,6 @@
 
 namespace penstock {
 
-namespace {
-
-std::uint64_t to_ns(std::chrono::steady_clock::duration time) {
-  return static_cast<std::uint64_t>(std::chrono::nanoseconds(time).count());
-}
-std::uint64_t to_ns(std::chrono::steady_clock::time_point time) { return to_ns(time.time_since_epoch()); }
-
-}  // namespace
-
 Loader::Impl::Impl(Pipeline p, LoaderOptions o)
     : pipeline_(std::move(p)),
       options_(std::move(o)),
@@ -77,16 +68,6 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
   }
   if (data.device) count_delivered_fields();
   stop_callback_.emplace(options_.stop, [this] { stop(); });
-}
-
-void Loader::Impl::count_delivered_fields() {
-  const Schema& delivered = pipeline_.data().delivered();
-  const Schema& staged = pipeline_.data().schema;
-  delivered_row_bytes_ = detail::RowLayout(delivered).row_bytes();
-  for (std::size_t f = 0; f < staged.size(); ++f) {
-    if (engine_->ring().layout().row()[f].appended() && delivered.find(staged[f].name))
-      delivered_appended_.push_back(f);
-  }
 }
 
 Loader::Impl::~Impl() {
@@ -267,120 +248,6 @@ bool Loader::Impl::beyond_epochs() {
   const std::lock_guard lock(counters_mutex_);
   counters_.beyond_epochs = options_.epochs;
   return true;
-}
-
-// -- what is counted --
-
-void Loader::Impl::account(detail::SampleTally& tally) {
-  if (tally.unreported) throw detail::no_memory();
-  ledger_.account(tally.bad, samples_, tally.unlisted);
-  if (ledger_.messages().size() == counters_.messages.size()) return;
-  const std::lock_guard lock(counters_mutex_);
-  counters_.messages = ledger_.messages();
-}
-
-// False: there was a stop, and how the epoch ends is not known.
-bool Loader::Impl::account_end() {
-  std::optional<detail::EpochEnd> end = delivery_->take_epoch_end(epoch_);
-  if (!end) return false;
-  // After a batch that held the pass's last sample the cursor is where the next epoch begins.
-  const bool no_batch = cursor_.epoch == epoch_ && cursor_.number == 0 && cursor_.position == 0 && cursor_.child == 0;
-  const detail::PolicyLedger before = ledger_;
-  account(*end);
-  const bool drops = pipeline_.data().policy_value().policy == OnError::drop;
-  if (no_batch && drops && end->samples != 0 && end->bad.size() + end->unlisted == end->samples) {
-    ledger_ = before;  // the epoch may be tried again
-    refuse_lost_epoch(*end);
-  }
-  samples_ += end->samples;
-  const std::lock_guard lock(counters_mutex_);
-  counters_.acted = ledger_.acted_here();
-  if (no_batch) ++counters_.empty_epochs;
-  return true;
-}
-
-void Loader::Impl::refuse_lost_epoch(const detail::EpochEnd& end) const {
-  const Error& first = end.bad.front().error;
-  Error error(Errc::quota_exceeded, "no batch came: all " + std::to_string(end.samples) + " samples of epoch " +
-                                        std::to_string(epoch_) +
-                                        " were bad, and on_error drops them; the first one: " + first.cause());
-  if (first.index()) error.with_index(*first.index());
-  throw error.with_stage(first.stage()).with_source(first.source()).with_file(first.file()).with_key(first.key());
-}
-
-void Loader::Impl::count(const detail::BatchInfo& batch, Clock::time_point begun) noexcept {
-  const Clock::time_point now = Clock::now();
-  const std::uint64_t ns = to_ns(now - begun);
-  latency_.record(ns);
-  const detail::BatchLayout& layout = engine_->ring().layout();
-  std::uint64_t bytes = pipeline_.data().device ? batch.rows * delivered_row_bytes_ : layout.bytes_of(batch);
-  for (const std::size_t field : delivered_appended_) bytes += layout.appended_bytes_of(batch, field);
-  caller_.tick(to_ns(now));
-  const std::lock_guard lock(counters_mutex_);
-  counters_.batches += 1;
-  counters_.samples += batch.valid;
-  counters_.bytes += bytes;
-  counters_.next_ns += ns;
-  if (counters_.batches == 1) counters_.first_batch_ns = ns;
-  counters_.elapsed_ns = to_ns(now - first_call_);
-  counters_.acted = ledger_.acted_here();
-}
-
-// A call of next() begins.
-void Loader::Impl::note_caller(Clock::time_point now) noexcept {
-  if (first_call_ == Clock::time_point{}) {
-    first_call_ = now;
-    const std::optional<detail::CoreTime> read = detail::read_core_time();
-    const std::lock_guard lock(counters_mutex_);
-    cores_first_ = read;
-  }
-  if (const std::thread::id thread = std::this_thread::get_id(); thread != caller_thread_) {
-    caller_thread_ = thread;
-    caller_.begin(to_ns(now));
-  } else {
-    caller_.tick(to_ns(now));
-  }
-}
-
-// The epoch is over: a report may be asked for much later. Of many short epochs few are worth asking the system.
-void Loader::Impl::note_cores(Clock::time_point now) noexcept {
-  if (!cores_first_) return;
-  const std::uint64_t first = cores_first_->at, ns = to_ns(now);
-  {
-    const std::lock_guard lock(counters_mutex_);
-    const std::uint64_t last = cores_last_ ? cores_last_->at : first;
-    if (ns - first < 2 * (last - first) || ns - last < 10'000'000) return;
-  }
-  const std::optional<detail::CoreTime> read = detail::read_core_time();
-  const std::lock_guard lock(counters_mutex_);
-  cores_last_ = read;
-}
-
-Report Loader::Impl::report() const {
-  check_process();
-  detail::DeliveryCounters counters;
-  std::optional<detail::CoreTime> first, last;
-  {
-    const std::lock_guard lock(counters_mutex_);
-    counters = counters_;
-    first = cores_first_;
-    last = cores_last_;
-  }
-  counters.p50_s = latency_.quantile(0.5);
-  counters.p99_s = latency_.quantile(0.99);
-  if (caller_.measured_ns() != 0)
-    counters.caller_delay_share = static_cast<double>(caller_.delay_ns()) / static_cast<double>(caller_.measured_ns());
-  if (counters.batches != 0 && first) {
-    // What came long after the last batch is no part of the run.
-    const std::uint64_t end = first->at + counters.elapsed_ns;
-    if (const auto now = detail::read_core_time();
-        now && now->at - std::min(now->at, end) <= std::max<std::uint64_t>(counters.elapsed_ns / 10, 50'000'000))
-      last = now;
-    if (last) counters.cores = detail::core_shares(*first, *last);
-  }
-  Report report = detail::make_report(*engine_, counters);
-  delivery_->describe(report);
-  return report;
 }
 
 // -- states --

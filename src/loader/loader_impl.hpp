@@ -25,7 +25,7 @@
 #include "delivery/device_ring.hpp"
 #include "engine/engine.hpp"
 #include "policy/policy.hpp"
-#include "report/verdict.hpp"
+#include "report/delivery_counters.hpp"
 
 namespace penstock {
 

@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "report/verdict.hpp"
+#include "report/judge.hpp"
 
 // Makes a report's words of its numbers.
 namespace penstock::detail {

@@ -97,73 +97,99 @@ std::string describe(const detail::PipelineData& d, const Shard& shard) {
   return text;
 }
 
-}  // namespace
-
-std::string Pipeline::plan() const {
-  const detail::PipelineData& d = *data_;
-  const detail::Chain chain(data_);
+std::string source_lines(const detail::PipelineData& d) {
   std::string out = "source  " + d.source->name() + (d.source->file().empty() ? "" : " " + d.source->file()) + ": " +
                     (d.source->is_stream() ? "records in order" : std::to_string(d.source_size) + " records") + "\n";
   for (const std::string& note : d.source->notes()) out += "        " + note + "\n";
   for (const Field& field : d.source_schema)
     if (!field.classes.empty()) out += "        " + field.name + " stands for " + field.classes.to_string() + "\n";
   if (const std::string blocks = detail::describe_blocks(d); !blocks.empty()) out += "blocks  " + blocks + "\n";
+  return out;
+}
+
+std::string order_lines(const detail::PipelineData& d) {
+  std::string out;
   for (const detail::BoundOrder& o : d.orders) out += "order   " + o.label + "\n";
   if (const std::string torn = torn_bags(d); !torn.empty()) out += "        " + torn + "\n";
   if (d.stream_window != 0) out += "order   shuffle inside blocks of " + std::to_string(d.stream_window) + " records\n";
+  return out;
+}
+
+std::string epoch_line(const detail::PipelineData& d) {
+  const std::string seed = "seed " + std::to_string(d.seed_value()) + "\n";
   if (d.source->is_stream())
-    out += "epoch   until the stream ends; a resume " +
-           std::string(d.source->can_seek() ? "seeks" : "reads all records before it once more") + "; seed " +
-           std::to_string(d.seed_value()) + "\n";
-  else
-    out += "epoch   " + std::to_string(d.size) + (d.filters || d.flat_maps ? " positions" : " samples") + ", seed " +
-           std::to_string(d.seed_value()) + "\n";
+    return "epoch   until the stream ends; a resume " +
+           std::string(d.source->can_seek() ? "seeks" : "reads all records before it once more") + "; " + seed;
+  return "epoch   " + std::to_string(d.size) + (d.filters || d.flat_maps ? " positions" : " samples") + ", " + seed;
+}
+
+std::string stage_lines(const detail::Chain& chain) {
+  std::string out;
   for (const auto& step : chain.steps()) {
-    out += "stage   " + step->describe(d.check_value()) + where(chain, *step) + "\n";
+    out += "stage   " + step->describe(chain.data().check_value()) + where(chain, *step) + "\n";
     for (const std::string& note : step->notes()) out += "        " + note + "\n";
   }
-  if (d.batch) {
-    const char* tail = d.batch->options.tail == Tail::keep   ? "kept"
-                       : d.batch->options.tail == Tail::drop ? "dropped"
-                                                             : "padded, with mask";
-    out += "batch   " + std::string(d.bounded ? "at most " : "") + std::to_string(d.batch->rows) + " rows, ";
-    if (d.reordered())
-      out += "reordered: what is left of the samples is copied in order, once" +
-             (d.fixed_steps() != 0
-                  ? "; " + std::to_string(d.fixed_steps()) + " an epoch"
-                  : "; only the epoch's end tells how many there are; the last batch, where incomplete, is " +
-                        std::string(tail));
-    else
-      out += std::to_string(d.steps()) + " an epoch";
-    if (!d.reordered() && d.fixed_steps() == 0 && d.size % d.batch->rows != 0)
-      out += "; the last one, of " + std::to_string(d.size % d.batch->rows) +
-             (d.size % d.batch->rows == 1 ? " row, is " : " rows, is ") + tail;
-    out += describe(d) + "\n";
-    if (const std::string why = detail::why_no_batch(d); !why.empty()) out += "        " + why + "\n";
-  }
-  if (d.device)
-    for (std::size_t i = 0; i < d.device->steps.size(); ++i)
-      if (const detail::DeviceStep& step = d.device->steps[i]; step.kind != Kind::resample) {
-        const bool halved = i > 0 && d.device->steps[i - 1].kind == Kind::resample;
-        out += "after   " + describe(step, halved ? &d.device->steps[i - 1] : nullptr) + "\n";
-      }
-  if (d.shard) out += "shard   " + describe(d, *d.shard) + "\n";
-  const ErrorPolicy policy = d.policy_value();
-  switch (policy.policy) {
-    case OnError::fail:
-      out += "errors  the first bad sample in order ends the epoch\n";
-      break;
-    case OnError::replace:
-      out += "errors  a bad sample is replaced by another of the same order\n";
-      break;
-    case OnError::mask:
-      out += "errors  a bad sample becomes zeros with mask 0\n";
-      break;
-    case OnError::drop:
-      out += "errors  a bad sample is left out\n";
-      break;
+  return out;
+}
+
+const char* tail_text(Tail tail) {
+  return tail == Tail::keep ? "kept" : tail == Tail::drop ? "dropped" : "padded, with mask";
+}
+
+// How many batches an epoch has, and what becomes of the rest.
+std::string batches_text(const detail::PipelineData& d) {
+  const std::string tail = tail_text(d.batch->options.tail);
+  if (d.reordered())
+    return "reordered: what is left of the samples is copied in order, once" +
+           (d.fixed_steps() != 0
+                ? "; " + std::to_string(d.fixed_steps()) + " an epoch"
+                : "; only the epoch's end tells how many there are; the last batch, where incomplete, is " + tail);
+  const std::string text = std::to_string(d.steps()) + " an epoch";
+  const std::uint64_t rest = d.size % d.batch->rows;
+  if (d.fixed_steps() != 0 || rest == 0) return text;
+  return text + "; the last one, of " + std::to_string(rest) + (rest == 1 ? " row, is " : " rows, is ") + tail;
+}
+
+std::string batch_lines(const detail::PipelineData& d) {
+  std::string out = "batch   " + std::string(d.bounded ? "at most " : "") + std::to_string(d.batch->rows) + " rows, " +
+                    batches_text(d) + describe(d) + "\n";
+  if (const std::string why = detail::why_no_batch(d); !why.empty()) out += "        " + why + "\n";
+  return out;
+}
+
+std::string device_lines(const std::vector<detail::DeviceStep>& steps) {
+  std::string out;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].kind == Kind::resample) continue;
+    const bool halved = i > 0 && steps[i - 1].kind == Kind::resample;
+    out += "after   " + describe(steps[i], halved ? &steps[i - 1] : nullptr) + "\n";
   }
   return out;
+}
+
+const char* error_line(OnError policy) {
+  switch (policy) {
+    case OnError::fail:
+      return "errors  the first bad sample in order ends the epoch\n";
+    case OnError::replace:
+      return "errors  a bad sample is replaced by another of the same order\n";
+    case OnError::mask:
+      return "errors  a bad sample becomes zeros with mask 0\n";
+    case OnError::drop:
+      return "errors  a bad sample is left out\n";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string Pipeline::plan() const {
+  const detail::PipelineData& d = *data_;
+  std::string out = source_lines(d) + order_lines(d) + epoch_line(d) + stage_lines(detail::Chain(data_));
+  if (d.batch) out += batch_lines(d);
+  if (d.device) out += device_lines(d.device->steps);
+  if (d.shard) out += "shard   " + describe(d, *d.shard) + "\n";
+  return out + error_line(d.policy_value().policy);
 }
 
 }  // namespace penstock

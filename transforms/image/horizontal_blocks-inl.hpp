@@ -81,6 +81,8 @@ HWY_INLINE hn::Vec<BytesTag> load_blocks(const std::uint8_t* row, const std::int
 // A 128-bit table in every block.
 HWY_INLINE hn::Vec<BytesTag> every_block(const std::uint8_t* table) { return hn::LoadDup128(BytesTag(), table); }
 
+// One function: the eight sums stay in vector registers from the first load to the store, and the tables mean nothing
+// without the loop.
 template <int channels>
 void blocks_run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_t* out) {
   const BytesTag d8;

@@ -52,90 +52,116 @@ class Server {
   MessageWriter answer(Question question, MessageParser& asked) {
     data_.clear();
     MessageWriter out;
-    if (question == Question::open) {
-      access_ = std::make_unique<DirectAccess>(asked.text());
-      struct stat status {};
-      ::fstat(access_->descriptor(), &status);
-      return out.put<std::uint64_t>(status.st_dev).put<std::uint64_t>(status.st_ino), out;
-    }
-    if (access_ == nullptr) throw Error(Errc::io, "no file is open");
-    const auto slab = [&](const DatasetFacts& of) {
-      first_ = asked.numbers();
-      count_ = asked.numbers();
-      if (first_.size() != of.dims.size() || count_.size() != of.dims.size())
-        throw Error(Errc::io, "it has another rank than when it was opened");
-      return Slab{of.number, first_, count_, asked.truth()};
-    };
+    if (question != Question::open && access_ == nullptr) throw Error(Errc::io, "no file is open");
     switch (question) {
+      case Question::open:
+        open(asked, out);
+        break;
       case Question::list:
-        return out.put(access_->list()), out;
+        out.put(access_->list());
+        break;
       case Question::dataset:
-        return out.put(dataset(asked.text())), out;
-      case Question::element: {
-        const std::string path = asked.text();
-        return out.put(element(path, asked.text())), out;
-      }
-      case Question::find_chunk: {
-        const DatasetFacts& of = dataset(asked.text());
-        const std::vector<std::uint64_t> first = asked.numbers();
-        if (first.size() != of.dims.size()) throw Error(Errc::io, "it has another rank than when it was opened");
-        const auto chunk = access_->find_chunk(of.number, first);
-        const StoredChunk found = chunk.value_or(StoredChunk{});
-        return out.put(chunk.has_value()).put(found.offset).put(found.bytes).put(found.mask), out;
-      }
-      case Question::read: {
-        const DatasetFacts& of = dataset(asked.text());
-        const Slab elements = slab(of);
-        access_->read(elements, room(of.element_bytes));
-        return out;
-      }
-      case Question::read_column: {
-        const std::string path = asked.text();
-        const Slab elements = slab(dataset(path));
-        const ElementFacts& column = element(path, asked.text());
-        access_->read_column(elements, column.number, room(column.bytes));
-        return out;
-      }
-      case Question::read_variable: {
-        const std::string path = asked.text();
-        const Slab elements = slab(dataset(path));
-        const ElementFacts& column = element(path, asked.text());
-        access_->read_variable(elements, column.number, [&](std::uint64_t length) {
-          data_.resize(length * size_of(column.dtype));
-          return std::span(data_);
-        });
-        return out;
-      }
-      case Question::read_texts: {
-        const std::string path = asked.text();
-        const Slab elements = slab(dataset(path));
-        const ElementFacts& column = element(path, asked.text());
-        return out.put(access_->read_texts(elements, column.number, asked.number())), out;
-      }
-      case Question::convert: {
-        const std::string path = asked.text();
-        const ElementFacts& column = element(path, asked.text());
-        const std::uint64_t count = asked.number(), bytes = asked.number();
-        const std::vector<std::byte> stored = asked.data();
-        if (stored.size() / column.bytes < count || bytes / size_of(column.dtype) < count)
-          throw Error(Errc::io, "it has another type than when it was opened");
-        data_.resize(bytes);
-        access_->convert(column.number, count, stored, data_);
-        return out;
-      }
+        out.put(dataset(asked.text()));
+        break;
+      case Question::element:
+        out.put(element(asked));
+        break;
+      case Question::find_chunk:
+        find_chunk(asked, out);
+        break;
+      case Question::read:
+        read(asked);
+        break;
+      case Question::read_column:
+        read_column(asked);
+        break;
+      case Question::read_variable:
+        read_variable(asked);
+        break;
+      case Question::read_texts:
+        read_texts(asked, out);
+        break;
+      case Question::convert:
+        convert(asked);
+        break;
       case Question::attributes:
-        return out.put(access_->attributes(asked.text())), out;
-      case Question::attribute: {
-        const std::string object = asked.text();
-        return out.put(access_->attribute(object, asked.text())), out;
-      }
+        out.put(access_->attributes(asked.text()));
+        break;
+      case Question::attribute:
+        attribute(asked, out);
+        break;
       default:
         throw Error(Errc::io, "a question that is not known");
     }
+    return out;
   }
   std::span<const std::byte> data() const noexcept { return data_; }
 
  private:
+  void open(MessageParser& asked, MessageWriter& out) {
+    access_ = std::make_unique<DirectAccess>(asked.text());
+    struct stat status {};
+    ::fstat(access_->descriptor(), &status);
+    out.put<std::uint64_t>(status.st_dev).put<std::uint64_t>(status.st_ino);
+  }
+  void find_chunk(MessageParser& asked, MessageWriter& out) {
+    const DatasetFacts& of = dataset(asked.text());
+    const std::vector<std::uint64_t> first = asked.numbers();
+    if (first.size() != of.dims.size()) refuse_rank();
+    const auto chunk = access_->find_chunk(of.number, first);
+    const StoredChunk found = chunk.value_or(StoredChunk{});
+    out.put(chunk.has_value()).put(found.offset).put(found.bytes).put(found.mask);
+  }
+  void read(MessageParser& asked) {
+    const DatasetFacts& of = dataset(asked.text());
+    const Slab elements = slab(of, asked);
+    access_->read(elements, room(of.element_bytes));
+  }
+  void read_column(MessageParser& asked) {
+    const ColumnSlab wanted = column_slab(asked);
+    access_->read_column(wanted.elements, wanted.column.number, room(wanted.column.bytes));
+  }
+  void read_variable(MessageParser& asked) {
+    const ColumnSlab wanted = column_slab(asked);
+    access_->read_variable(wanted.elements, wanted.column.number, [&](std::uint64_t length) {
+      data_.resize(length * size_of(wanted.column.dtype));
+      return std::span(data_);
+    });
+  }
+  void read_texts(MessageParser& asked, MessageWriter& out) {
+    const ColumnSlab wanted = column_slab(asked);
+    out.put(access_->read_texts(wanted.elements, wanted.column.number, asked.number()));
+  }
+  void convert(MessageParser& asked) {
+    const ElementFacts& column = element(asked);
+    const std::uint64_t count = asked.number(), bytes = asked.number();
+    const std::vector<std::byte> stored = asked.data();
+    if (stored.size() / column.bytes < count || bytes / size_of(column.dtype) < count)
+      throw Error(Errc::io, "it has another type than when it was opened");
+    data_.resize(bytes);
+    access_->convert(column.number, count, stored, data_);
+  }
+  void attribute(MessageParser& asked, MessageWriter& out) {
+    const std::string object = asked.text();
+    out.put(access_->attribute(object, asked.text()));
+  }
+
+  [[noreturn]] static void refuse_rank() { throw Error(Errc::io, "it has another rank than when it was opened"); }
+  Slab slab(const DatasetFacts& of, MessageParser& asked) {
+    first_ = asked.numbers();
+    count_ = asked.numbers();
+    if (first_.size() != of.dims.size() || count_.size() != of.dims.size()) refuse_rank();
+    return {of.number, first_, count_, asked.truth()};
+  }
+  struct ColumnSlab {
+    Slab elements;
+    const ElementFacts& column;
+  };
+  ColumnSlab column_slab(MessageParser& asked) {
+    const std::string path = asked.text();
+    const Slab elements = slab(dataset(path), asked);
+    return {elements, element(path, asked.text())};
+  }
   const DatasetFacts& dataset(const std::string& path) {
     const auto known = datasets_.find(path);
     return known != datasets_.end() ? known->second : datasets_.emplace(path, access_->dataset(path)).first->second;
@@ -145,6 +171,10 @@ class Server {
     const auto known = elements_.find(name);
     if (known != elements_.end()) return known->second;
     return elements_.emplace(name, access_->element(dataset(path).number, member)).first->second;
+  }
+  const ElementFacts& element(MessageParser& asked) {
+    const std::string path = asked.text();
+    return element(path, asked.text());
   }
   // For the elements last asked for.
   std::span<std::byte> room(std::uint64_t bytes) {

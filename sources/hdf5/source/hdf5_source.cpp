@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <limits>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -18,7 +16,6 @@
 #include "common/store_list.hpp"
 #include "library/errors.hpp"
 #include "source/chunk_block.hpp"
-#include "source/field_list.hpp"
 #include "source/give_row.hpp"
 #include "source/row_range.hpp"
 #include "source/source_impl.hpp"
@@ -73,14 +70,7 @@ Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)), key_pages(options.max_ke
   }
   number_keys();
   describe();
-  for (Part& part : parts)
-    for (Table& table : part.tables) {
-      table.first_block = blocks;
-      table.first_record = part.first;
-      if (!table.dataset.in_blocks()) continue;
-      blocks += block_count(table.dataset);
-      blocked.push_back(&table);
-    }
+  number_blocks();
   std::vector<std::uint64_t> rows;
   for (const Part& part : parts) rows.push_back(part.rows);
   std::string fields_text = schema.to_string();
@@ -88,123 +78,6 @@ Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)), key_pages(options.max_ke
   if (!keys.empty()) fields_text += '\0' + keys;
   identity = XXH3_64bits_withSeed(fields_text.data(), fields_text.size(),
                                   XXH3_64bits(rows.data(), rows.size() * sizeof rows.front()));
-}
-
-Part Hdf5Source::Impl::open_part(const std::string& path, std::vector<Field>& found) {
-  const auto open = [&](const std::string& name) -> std::shared_ptr<const hdf5::File> {
-    for (const auto& file : files)
-      if (file->path() == name) return file;
-    return files.emplace_back(std::make_shared<const hdf5::File>(name, options, running));
-  };
-  const auto main = open(path);
-  Part part;
-  open_keys(part, main);
-  const bool named = !options.fields.empty();
-  std::vector<std::string> single_values;
-  std::vector<Hdf5Field> wanted = named ? options.fields : hdf5::all_fields(*main, single_values);
-  if (!named && part.keys)
-    std::erase_if(wanted, [&](const Hdf5Field& field) { return hdf5::field_name(field) == part.keys->name(); });
-  if (wanted.empty())
-    throw hdf5::error_in(path, Errc::schema_mismatch,
-                         "the file has nothing but its keys, '" + part.keys->name() +
-                             "'; name them in `fields` to have them as a field too");
-  if (parts.empty())
-    for (const std::string& name : single_values)
-      left_out.push_back(name + ": left out, because it has no dimension that counts records");
-  std::optional<Error> refused;
-  std::map<std::pair<const hdf5::File*, std::string>, std::ptrdiff_t> opened;  // tables, by file and dataset
-  const auto add = [&](const Hdf5Field& field) {
-    if (!field.file.empty() && options.paths.size() > 1)
-      throw Error(Errc::invalid_argument, "field '" + field.dataset +
-                                              "' lies in a file of its own, which goes with one `path` only; join "
-                                              "sources by zip and concat instead")
-          .with_source("hdf5");
-    const auto file = field.file.empty() ? main : open(field.file);
-    const auto known = opened.find({file.get(), field.dataset});
-    auto table = known == opened.end() ? part.tables.end() : part.tables.begin() + known->second;
-    if (table == part.tables.end()) {
-      part.tables.emplace_back(file, field.dataset, std::min(keep_left, options.max_kept_bytes));
-      table = part.tables.end() - 1;
-      if (table->dataset.way() == Hdf5Way::kept) {
-        table->kept = std::make_unique<hdf5::KeptRows>();
-        keep_left -= table->dataset.rows() * table->dataset.row_bytes();
-      }
-      if (table->dataset.plain_rows()) table->chunk_offsets = std::make_unique<hdf5::ChunkOffsets>(table->dataset);
-    }
-    try {
-      table->columns.emplace_back(table->dataset, field, hdf5::field_name(field));
-    } catch (const Error&) {
-      if (table->columns.empty()) {
-        if (table->kept != nullptr) keep_left += table->dataset.rows() * table->dataset.row_bytes();
-        part.tables.erase(table);
-      }
-      throw;
-    }
-    opened.try_emplace({file.get(), field.dataset}, table - part.tables.begin());
-    table->slots.push_back(found.size());
-    found.push_back(table->columns.back().field());
-    name_classes(*table, found.back());
-  };
-  for (const Hdf5Field& field : wanted) {
-    try {
-      add(field);
-    } catch (const Error& failed) {
-      if (named || failed.code() != Errc::unsupported) throw;
-      if (!refused) refused = failed;
-      if (parts.empty())
-        left_out.push_back(hdf5::field_name(field) + ": left out, because it can't be read: " + failed.cause());
-    }
-  }
-  if (found.empty() && refused) throw Error(*refused);
-  std::vector<Dataset*> in_blocks;
-  for (Table& table : part.tables)
-    if (table.dataset.in_blocks()) in_blocks.push_back(&table.dataset);
-  std::ranges::stable_sort(in_blocks, std::greater(), [](const Dataset* d) { return hdf5::block_bytes(*d); });
-  std::size_t bytes = 0;
-  for (const Dataset* dataset : in_blocks) bytes += hdf5::block_bytes(*dataset);
-  for (Dataset* largest : in_blocks) {
-    if (bytes <= Dataset::largest_block) break;
-    bytes -= hdf5::block_bytes(*largest);
-    largest->read_by_rows();
-  }
-  part.rows = part.tables.front().dataset.rows();
-  for (const Table& table : part.tables)
-    if (table.dataset.rows() != part.rows)
-      throw table.dataset.error(Errc::schema_mismatch, "it has " + std::to_string(table.dataset.rows()) +
-                                                           " records, '" + part.tables.front().dataset.path() +
-                                                           "' has " + std::to_string(part.rows));
-  if (part.keys && part.keys->dataset().rows() != part.rows)
-    refuse_keys(
-        part, path,
-        Error(Errc::schema_mismatch, "'" + part.keys->name() + "' has " + std::to_string(part.keys->dataset().rows()) +
-                                         ", of " + std::to_string(part.rows) + " records"));
-  return part;
-}
-
-// Keys that only the file itself names are no reason not to open it.
-void Hdf5Source::Impl::refuse_keys(Part& part, const std::string& path, const Error& why) {
-  if (!options.key.empty()) throw hdf5::error_in(path, why.code(), "the keys: " + why.cause());
-  part.keys.reset();
-  keys_left_out = "keys: left out, because of " + path + ": " + why.cause();
-}
-
-void Hdf5Source::Impl::open_keys(Part& part, const std::shared_ptr<const hdf5::File>& file) {
-  std::string name = options.key;
-  if (name.empty() && (parts.empty() || parts.front().keys)) try {
-      const auto marked = file->access().attribute("/", hdf5::keys_attribute);
-      const auto* const names = marked ? std::get_if<std::vector<std::string>>(&marked->values) : nullptr;
-      if (names != nullptr && names->size() == 1) name = names->front();
-      if (name.empty() && !parts.empty())
-        return refuse_keys(part, file->path(), Error(Errc::schema_mismatch, "it marks no dataset of keys"));
-    } catch (const Error& failed) {
-      return refuse_keys(part, file->path(), failed);
-    }
-  if (name.empty()) return;
-  try {
-    part.keys.emplace(file, hdf5::find_keys(file, name));
-  } catch (const Error& failed) {
-    refuse_keys(part, file->path(), failed);
-  }
 }
 
 void Hdf5Source::Impl::number_keys() {
@@ -216,6 +89,17 @@ void Hdf5Source::Impl::number_keys() {
     part.first_key_page = std::exchange(pages, pages + part.keys->pages());
   }
   keys = parts.front().keys->name();
+}
+
+void Hdf5Source::Impl::number_blocks() {
+  for (Part& part : parts)
+    for (Table& table : part.tables) {
+      table.first_block = blocks;
+      table.first_record = part.first;
+      if (!table.dataset.in_blocks()) continue;
+      blocks += block_count(table.dataset);
+      blocked.push_back(&table);
+    }
 }
 
 void Hdf5Source::Impl::describe() {
@@ -243,22 +127,6 @@ void Hdf5Source::Impl::describe() {
       for (const std::size_t slot : table.slots)
         if (table.dataset.way() != fields[slot].way || table.dataset.storage() != fields[slot].storage)
           fields[slot].differs = true;
-}
-
-void Hdf5Source::Impl::name_classes(const Table& table, Field& field) {
-  if (!is_whole(field.dtype)) return;
-  const auto attribute_of = [&](const std::string& object) {
-    const auto found = table.dataset.file().access().attribute(object, "classes");
-    const auto* const names = found ? std::get_if<std::vector<std::string>>(&found->values) : nullptr;
-    return names != nullptr && found->shape.size() == 1 ? ClassNames(*names) : ClassNames();
-  };
-  try {
-    if (table.columns.back().member().empty()) field.classes = attribute_of(table.dataset.path());
-    if (field.classes.empty() && field.name == "label" && field.shape.rank() == 0) field.classes = attribute_of("/");
-  } catch (const Error& failed) {
-    if (failed.code() != Errc::unsupported && parts.empty())
-      left_out.push_back("classes of " + field.name + ": left out, because they can't be read: " + failed.cause());
-  }
 }
 
 const Part& Hdf5Source::Impl::part_of(std::uint64_t index) const {

@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <penstock/sources/hdf5.hpp>
@@ -38,12 +40,26 @@ class Hdf5Source::Impl {
  private:
   std::size_t keep_left = 0;                      ///< of what may be kept, while files are opened
   std::shared_ptr<hdf5::RunningReaders> running;  ///< of files that are not trusted
+  /// Where tables stand in a part, by their file and dataset.
+  using TablePlaces = std::map<std::pair<const hdf5::File*, std::string>, std::size_t>;
+
   hdf5::Part open_part(const std::string& path, std::vector<Field>& fields_of_part);
+  /// Opens it once for all that lies in it.
+  std::shared_ptr<const hdf5::File> open_file(const std::string& path);
+  void add_fields(hdf5::Part& part, const std::shared_ptr<const hdf5::File>& main, std::vector<Field>& fields_of_part);
+  /// Those that are named, else all of the file but its keys.
+  std::vector<Hdf5Field> wanted_fields(const hdf5::Part& part, const hdf5::File& main);
+  std::shared_ptr<const hdf5::File> file_of(const Hdf5Field& field, const std::shared_ptr<const hdf5::File>& main);
+  void add_field(hdf5::Part& part, TablePlaces& places, const std::shared_ptr<const hdf5::File>& file,
+                 const Hdf5Field& field, std::vector<Field>& fields_of_part);
+  void add_table(hdf5::Part& part, const std::shared_ptr<const hdf5::File>& file, const std::string& dataset);
+  void drop_last_table(hdf5::Part& part);
   /// Gives the field that was added last the names of its classes, where the file has them.
   void name_classes(const hdf5::Table& table, Field& field);
   void refuse_keys(hdf5::Part& part, const std::string& path, const Error& why);
   void open_keys(hdf5::Part& part, const std::shared_ptr<const hdf5::File>& file);
   void number_keys();
+  void number_blocks();
   void describe();
 };
 

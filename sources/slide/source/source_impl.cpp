@@ -1,16 +1,8 @@
 #include "source/source_impl.hpp"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <iterator>
-#include <limits>
-#include <map>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -71,15 +63,32 @@ bool keeps_tiles(const SlideFile& slide, const Slides& options) {
   return !slide.scale.resampled || 3.0 * options.size * options.size * across * down <= most_bytes;
 }
 
-// Which places are records, and what these show, is added for each slide.
-template <class Add>
-void add_regions(const SlideRegions& regions, const std::vector<std::string>& classes, const Add& add) {
-  if (regions.folder.empty()) return;
-  const std::array<double, 2> numbers{regions.least, regions.mpp};
-  add(numbers.data(), sizeof numbers);
-  add(regions.field.c_str(), regions.field.size() + 1);
-  for (const std::vector<std::string>* names : {&regions.include, &regions.exclude, &classes})
-    for (const std::string& name : *names) add(name.c_str(), name.size() + 1);
+SlideInfo info_of(const SlideFile& slide) {
+  return {.path = slide.path,
+          .name = slide.name,
+          .width = slide.scale.width0,
+          .height = slide.scale.height0,
+          .levels = slide.levels,
+          .missing_levels = slide.missing_levels,
+          .mpp_x = slide.resolution.mpp_x,
+          .mpp_y = slide.resolution.mpp_y,
+          .magnification = slide.resolution.magnification,
+          .level = slide.level_number,
+          .image_width = slide.scale.width,
+          .image_height = slide.scale.height,
+          .resampled = slide.scale.resampled,
+          .codec = slide.level.codec,
+          .why_openslide = slide.why_openslide,
+          .tile_width = slide.level.tile_width,
+          .tile_height = slide.level.tile_height,
+          .places = slide.places,
+          .first = slide.first,
+          .records = slide.grid.size(),
+          .region_file = slide.region_file,
+          .stain = slide.stain.empty() ? std::nullopt : std::optional(StainFit::of(slide.stain)),
+          .whole_tiles = slide.whole_tiles,
+          .passed_over = slide.passed_over,
+          .failure = slide.failure};
 }
 
 }  // namespace
@@ -118,11 +127,20 @@ void SlideSource::Impl::number() {
 }
 
 void SlideSource::Impl::describe() {
+  schema = Schema(all_fields());
+  identity = identity_of_records();
+  for (const SlideFile& slide : slides) infos.push_back(info_of(slide));
+}
+
+std::vector<Field> SlideSource::Impl::all_fields() const {
   const std::int64_t side = options.edges == SlideEdges::shrink ? dynamic : options.size;
   std::vector<Field> fields{
       {"image", DType::u8, {side, side, 3}}, {"slide", DType::i64, {}}, {"x", DType::i64, {}}, {"y", DType::i64, {}}};
+  const auto is_there = [&](const std::string& name) {
+    return std::ranges::find(fields, name, &Field::name) != fields.end();
+  };
   const auto refuse_twice = [&](const char* option, const std::string& name) {
-    if (std::ranges::any_of(fields, [&](const Field& field) { return field.name == name; }))
+    if (is_there(name))
       refuse_options("`" + std::string(option) + "` is \"" + name + "\", a field that is there already");
   };
   if (options.stain.method) {
@@ -135,96 +153,14 @@ void SlideSource::Impl::describe() {
     fields.push_back({options.regions.field, DType::i64, {}, {}, region_classes});
   }
   for (const SlideColumn& column : table.columns) {
-    if (std::ranges::any_of(fields, [&](const Field& field) { return field.name == column.field.name; }))
+    if (is_there(column.field.name))
       throw slide::error_in(options.labels, Errc::invalid_argument,
                             "the column \"" + column.field.name +
                                 "\" has the name of a field that is there already; rename it, or name the columns that "
                                 "you need in `columns`");
     fields.push_back(column.field);
   }
-  schema = Schema(std::move(fields));
-
-  const std::array<std::int64_t, 10> of_options{options.size,
-                                                options.stride,
-                                                options.left,
-                                                options.top,
-                                                static_cast<std::int64_t>(options.edges),
-                                                static_cast<std::int64_t>(options.order),
-                                                options.pad_color[0],
-                                                options.pad_color[1],
-                                                options.pad_color[2],
-                                                static_cast<std::int64_t>(slides.size())};
-  XXH3_state_t* const state = XXH3_createState();
-  if (state == nullptr) throw Error(Errc::out_of_memory, "no memory to open slides");
-  XXH3_64bits_reset(state);
-  const auto add = [&](const void* data, std::size_t bytes) { XXH3_64bits_update(state, data, bytes); };
-  add(of_options.data(), sizeof of_options);
-  if (const SlideTissue& tissue = options.tissue; tissue.by != SlideTissue::By::everywhere) {
-    const std::array<double, 6> of_tissue{static_cast<double>(tissue.by),        tissue.least,   tissue.mpp,
-                                          static_cast<double>(tissue.threshold), tissue.closing, tissue.least_area};
-    add(of_tissue.data(), sizeof of_tissue);
-  }
-  add_regions(options.regions, region_classes, add);
-  if (options.stain.method) add(options.stain.field.c_str(), options.stain.field.size() + 1);
-  for (const SlideFile& slide : slides) {
-    // An index has nothing of a slide that can't be read but why.
-    const slide::Scale scale = slide.failure ? slide::Scale() : slide.scale;
-    // Levels above the first have other pixels through OpenSlide.
-    const std::array<std::uint64_t, 7> of_slide{slide.sample.bytes,
-                                                static_cast<std::uint64_t>(scale.width0),
-                                                static_cast<std::uint64_t>(scale.height0),
-                                                static_cast<std::uint64_t>(scale.width),
-                                                static_cast<std::uint64_t>(scale.height),
-                                                slide.failure ? 0 : slide.level_number,
-                                                slide.failure                  ? 1u
-                                                : !slide.why_openslide.empty() ? 2u
-                                                                               : 0u};
-    add(of_slide.data(), sizeof of_slide);
-    add(slide.name.c_str(), slide.name.size() + 1);
-    if (!slide.failure) add(slide.level.tables.data(), slide.level.tables.size());
-    // Which places show tissue follows from pixels, and from how large these are said to be.
-    add(slide.grid.kept().data(), slide.grid.kept().size_bytes());
-    add(slide.grid.listed().data(), slide.grid.listed().size_bytes());
-    add(slide.shown_classes.words().data(), slide.shown_classes.words().size_bytes());
-    add(slide.class_numbers.data(), slide.class_numbers.size() * sizeof(std::int64_t));
-    add(slide.stain.data(), slide.stain.size() * sizeof(float));
-  }
-  for (const std::string& group : groups) add(group.c_str(), group.size() + 1);
-  for (const SlideColumn& column : table.columns) {
-    add(column.field.name.c_str(), column.field.name.size() + 1);
-    for (const std::string& name : column.field.classes) add(name.c_str(), name.size() + 1);
-    add(column.whole.data(), column.whole.size() * sizeof(std::int64_t));
-    add(column.numbers.data(), column.numbers.size() * sizeof(float));
-  }
-  identity = XXH3_64bits_digest(state);
-  XXH3_freeState(state);
-
-  for (const SlideFile& slide : slides)
-    infos.push_back({.path = slide.path,
-                     .name = slide.name,
-                     .width = slide.scale.width0,
-                     .height = slide.scale.height0,
-                     .levels = slide.levels,
-                     .missing_levels = slide.missing_levels,
-                     .mpp_x = slide.resolution.mpp_x,
-                     .mpp_y = slide.resolution.mpp_y,
-                     .magnification = slide.resolution.magnification,
-                     .level = slide.level_number,
-                     .image_width = slide.scale.width,
-                     .image_height = slide.scale.height,
-                     .resampled = slide.scale.resampled,
-                     .codec = slide.level.codec,
-                     .why_openslide = slide.why_openslide,
-                     .tile_width = slide.level.tile_width,
-                     .tile_height = slide.level.tile_height,
-                     .places = slide.places,
-                     .first = slide.first,
-                     .records = slide.grid.size(),
-                     .region_file = slide.region_file,
-                     .stain = slide.stain.empty() ? std::nullopt : std::optional(StainFit::of(slide.stain)),
-                     .whole_tiles = slide.whole_tiles,
-                     .passed_over = slide.passed_over,
-                     .failure = slide.failure});
+  return fields;
 }
 
 SlideSource::Impl::Record SlideSource::Impl::record(std::uint64_t index) const {

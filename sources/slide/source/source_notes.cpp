@@ -1,6 +1,8 @@
 // What a source of slides has to tell: plan()'s notes, and what became no record.
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,8 +19,87 @@ using slide::SlideFile;
 
 namespace {
 
-std::string counted(std::size_t number, const std::string& noun) {
+using Lines = std::vector<std::string>;
+
+std::string counted(std::integral auto number, const std::string& noun) {
   return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
+// What was chosen of all slides' places, together.
+struct Choices {
+  std::size_t empty = 0;            // slides without a place
+  std::size_t without_a_place = 0;  // of which none shows what is asked for
+  std::size_t without_list = 0;
+  bool listed = false;
+  std::uint64_t places = 0, struck = 0;
+  std::uint64_t beyond = 0, twice = 0, without_area = 0, no_annotation = 0;
+};
+
+Choices choices_of(const std::vector<SlideFile>& slides) {
+  Choices all;
+  for (const SlideFile& slide : slides) {
+    if (slide.failure || slide.passed_over) continue;
+    const SlideFile::Choice& choice = slide.choice;
+    all.listed = all.listed || slide.grid.is_list();
+    if (choice.without_list) ++all.without_list;
+    all.beyond += choice.beyond;
+    all.twice += choice.twice;
+    all.without_area += choice.without_area;
+    all.no_annotation += choice.no_annotation;
+    if (slide.places == 0) ++all.empty;
+    if (slide.places != 0 && choice.struck == slide.places) ++all.without_a_place;
+    all.places += slide.places;
+    all.struck += choice.struck;
+  }
+  return all;
+}
+
+// Places that show too little tissue, or that regions rule out.
+void add_not_shown(Lines& lines, const Choices& choices, const Slides& options) {
+  const bool by_tissue = options.tissue.by != SlideTissue::By::everywhere, by_regions = !options.regions.folder.empty();
+  const std::string why = by_tissue && by_regions
+                              ? "show less tissue than `tissue.least`, or lie where `regions` wants none"
+                          : by_tissue ? "show less tissue than `tissue.least`"
+                                      : "lie where `regions` wants none";
+  if (choices.struck != 0)
+    lines.push_back(std::to_string(choices.struck) + " of " + counted(choices.places, "place") + " " + why +
+                    ", and are left out");
+  if (choices.without_a_place != 0)
+    lines.push_back(counted(choices.without_a_place, "slide") + " without a record: all places " + why);
+}
+
+void add_passed_annotations(Lines& lines, const Choices& choices, const std::string& folder) {
+  if (choices.without_area != 0)
+    lines.push_back(counted(choices.without_area, "annotation") + " in " + folder +
+                    " passed over: points and lines have no area");
+  if (choices.no_annotation != 0)
+    lines.push_back(counted(choices.no_annotation, "object") + " in " + folder +
+                    " passed over: detections, cells and tiles are no regions");
+}
+
+// Slides that have no place, and listed places that are no record.
+void add_without_places(Lines& lines, const Choices& choices, SlideEdges edges) {
+  if (choices.empty > choices.without_list)
+    lines.push_back(
+        counted(choices.empty - choices.without_list, "slide") +
+        (choices.listed ? " without a record: no listed place lies on it" : " without a record: smaller than `size`"));
+  if (choices.beyond != 0)
+    lines.push_back(counted(choices.beyond, "listed place") + (edges == SlideEdges::drop
+                                                                   ? " reach beyond a slide, and are left out"
+                                                                   : " lie outside of a slide, and are left out"));
+  if (choices.twice != 0) lines.push_back(counted(choices.twice, "place") + " listed again, and left out");
+  if (choices.without_list != 0)
+    lines.push_back(counted(choices.without_list, "slide") + " without a list of places: no record");
+}
+
+void add_missing_levels(Lines& lines, const std::vector<SlideFile>& slides) {
+  std::size_t incomplete = 0;
+  const SlideFile* example = nullptr;
+  for (const SlideFile& slide : slides)
+    if (!slide.failure && !slide.missing_levels.empty() && incomplete++ == 0) example = &slide;
+  if (example == nullptr) return;
+  lines.push_back(counted(incomplete, "slide") + (incomplete == 1 ? " has" : " have") +
+                  " levels that can't be read: " + example->path + ": " + example->missing_levels);
 }
 
 }  // namespace
@@ -85,53 +166,14 @@ std::vector<std::string> SlideSource::Impl::notes() const {
 }
 
 std::vector<std::string> SlideSource::Impl::left_out() const {
-  std::vector<std::string> lines;
-  std::size_t empty = 0, without_a_place = 0;
-  std::uint64_t places = 0, struck = 0;
-  bool listed = false;
-  std::size_t without_list = 0;
-  std::uint64_t beyond = 0, twice = 0, without_area = 0, no_annotation = 0;
-  for (const SlideFile& slide : slides) {
-    if (slide.failure || slide.passed_over) continue;
-    const SlideFile::Choice& choice = slide.choice;
-    listed = listed || slide.grid.is_list();
-    if (choice.without_list) ++without_list;
-    beyond += choice.beyond;
-    twice += choice.twice;
-    without_area += choice.without_area;
-    no_annotation += choice.no_annotation;
-    if (slide.places == 0) ++empty;
-    if (slide.places != 0 && choice.struck == slide.places) ++without_a_place;
-    places += slide.places;
-    struck += choice.struck;
-  }
-  const bool by_tissue = options.tissue.by != SlideTissue::By::everywhere, by_regions = !options.regions.folder.empty();
-  const std::string why = by_tissue && by_regions
-                              ? "show less tissue than `tissue.least`, or lie where `regions` wants none"
-                          : by_tissue ? "show less tissue than `tissue.least`"
-                                      : "lie where `regions` wants none";
-  if (struck != 0)
-    lines.push_back(std::to_string(struck) + " of " + counted(static_cast<std::size_t>(places), "place") + " " + why +
-                    ", and are left out");
-  if (without_a_place != 0) lines.push_back(counted(without_a_place, "slide") + " without a record: all places " + why);
+  const Choices choices = choices_of(slides);
+  Lines lines;
+  add_not_shown(lines, choices, options);
   if (without_regions != 0)
     lines.push_back(counted(without_regions, "slide") + " without a file in " + options.regions.folder +
                     ", taken to have no region");
-  if (without_area != 0)
-    lines.push_back(counted(static_cast<std::size_t>(without_area), "annotation") + " in " + options.regions.folder +
-                    " passed over: points and lines have no area");
-  if (no_annotation != 0)
-    lines.push_back(counted(static_cast<std::size_t>(no_annotation), "object") + " in " + options.regions.folder +
-                    " passed over: detections, cells and tiles are no regions");
-  if (empty > without_list)
-    lines.push_back(counted(empty - without_list, "slide") + (listed ? " without a record: no listed place lies on it"
-                                                                     : " without a record: smaller than `size`"));
-  if (beyond != 0)
-    lines.push_back(counted(static_cast<std::size_t>(beyond), "listed place") +
-                    (options.edges == SlideEdges::drop ? " reach beyond a slide, and are left out"
-                                                       : " lie outside of a slide, and are left out"));
-  if (twice != 0) lines.push_back(counted(static_cast<std::size_t>(twice), "place") + " listed again, and left out");
-  if (without_list != 0) lines.push_back(counted(without_list, "slide") + " without a list of places: no record");
+  add_passed_annotations(lines, choices, options.regions.folder);
+  add_without_places(lines, choices, options.edges);
   if (other_lists != 0)
     lines.push_back(counted(other_lists, "list") + " of places passed over: no slide has that name");
   if (Opening::left_out != 0)
@@ -142,15 +184,8 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
   lines.insert(lines.end(), table.notes.begin(), table.notes.end());
   lines.insert(lines.end(), unknown_classes_.begin(), unknown_classes_.end());
   if (const auto count = std::ranges::count_if(slides, &SlideFile::passed_over); count != 0)
-    lines.push_back(counted(static_cast<std::size_t>(count), "slide") +
-                    " passed over: not among those that are opened");
-  std::size_t incomplete = 0;
-  const SlideFile* example = nullptr;
-  for (const SlideFile& slide : slides)
-    if (!slide.failure && !slide.missing_levels.empty() && incomplete++ == 0) example = &slide;
-  if (example != nullptr)
-    lines.push_back(counted(incomplete, "slide") + (incomplete == 1 ? " has" : " have") +
-                    " levels that can't be read: " + example->path + ": " + example->missing_levels);
+    lines.push_back(counted(count, "slide") + " passed over: not among those that are opened");
+  add_missing_levels(lines, slides);
   if (!table.elsewhere.empty())
     lines.push_back(options.labels + " says that slides lie in " + printable(table.elsewhere) +
                     "; they are taken by the ends of their paths");

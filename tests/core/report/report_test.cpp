@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/help.hpp"
-#include "report/verdict.hpp"
+#include "report/judge.hpp"
 
 using namespace help;
 using penstock::detail::judge;

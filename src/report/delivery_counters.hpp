@@ -5,10 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <penstock/report.hpp>
-
 #include "base/core_time.hpp"
-#include "engine/engine.hpp"
 
 namespace penstock::detail {
 
@@ -23,11 +20,5 @@ struct DeliveryCounters {
   std::optional<CoreShares> cores;
   std::vector<std::string> messages;
 };
-
-/// Turns counters into numbers, and numbers into words.
-Report make_report(const Engine& engine, const DeliveryCounters& counters);
-/// Names what bounds the run, and how far it is from its limit: from the numbers sets `bound`, `verdict` and notes.
-/// `short_samples`: runners without a core of their own were not wanted.
-void judge(Report& report, bool short_samples = false);
 
 }  // namespace penstock::detail

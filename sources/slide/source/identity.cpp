@@ -1,0 +1,111 @@
+// What tells the records of one source of slides from another's.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <penstock/error.hpp>
+
+#include "source/source_impl.hpp"
+
+namespace penstock {
+
+using slide::SlideColumn;
+using slide::SlideFile;
+
+namespace {
+
+class RecordsHash {
+ public:
+  RecordsHash() : state_(XXH3_createState()) {
+    if (state_ == nullptr) throw Error(Errc::out_of_memory, "no memory to open slides");
+    XXH3_64bits_reset(state_);
+  }
+  RecordsHash(const RecordsHash&) = delete;
+  RecordsHash& operator=(const RecordsHash&) = delete;
+  ~RecordsHash() { XXH3_freeState(state_); }
+
+  template <class Numbers>
+  void add(const Numbers& numbers) {
+    const auto bytes = std::as_bytes(std::span(numbers));
+    XXH3_64bits_update(state_, bytes.data(), bytes.size());
+  }
+  // With the zero at its end, so that one text after the other is no other pair's.
+  void add(const std::string& text) { XXH3_64bits_update(state_, text.c_str(), text.size() + 1); }
+  void add(const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) add(text);
+  }
+  std::uint64_t value() const { return XXH3_64bits_digest(state_); }
+
+ private:
+  XXH3_state_t* state_;
+};
+
+void add_options(RecordsHash& hash, const Slides& options, std::size_t slides) {
+  hash.add(std::array<std::int64_t, 10>{options.size, options.stride, options.left, options.top,
+                                        static_cast<std::int64_t>(options.edges),
+                                        static_cast<std::int64_t>(options.order), options.pad_color[0],
+                                        options.pad_color[1], options.pad_color[2], static_cast<std::int64_t>(slides)});
+}
+
+void add_tissue(RecordsHash& hash, const SlideTissue& tissue) {
+  if (tissue.by == SlideTissue::By::everywhere) return;
+  hash.add(std::array<double, 6>{static_cast<double>(tissue.by), tissue.least, tissue.mpp,
+                                 static_cast<double>(tissue.threshold), tissue.closing, tissue.least_area});
+}
+
+// Which places are records, and what these show, is added for each slide.
+void add_regions(RecordsHash& hash, const SlideRegions& regions, const std::vector<std::string>& classes) {
+  if (regions.folder.empty()) return;
+  hash.add(std::array<double, 2>{regions.least, regions.mpp});
+  hash.add(regions.field);
+  hash.add(regions.include);
+  hash.add(regions.exclude);
+  hash.add(classes);
+}
+
+void add_slide(RecordsHash& hash, const SlideFile& slide) {
+  // An index has nothing of a slide that can't be read but why.
+  const slide::Scale scale = slide.failure ? slide::Scale() : slide.scale;
+  // Levels above the first have other pixels through OpenSlide.
+  const std::uint64_t way = slide.failure ? 1 : !slide.why_openslide.empty() ? 2 : 0;
+  hash.add(std::array<std::uint64_t, 7>{
+      slide.sample.bytes, static_cast<std::uint64_t>(scale.width0), static_cast<std::uint64_t>(scale.height0),
+      static_cast<std::uint64_t>(scale.width), static_cast<std::uint64_t>(scale.height),
+      slide.failure ? 0 : slide.level_number, way});
+  hash.add(slide.name);
+  if (!slide.failure) hash.add(slide.level.tables);
+  // Which places show tissue follows from pixels, and from how large these are said to be.
+  hash.add(slide.grid.kept());
+  hash.add(slide.grid.listed());
+  hash.add(slide.shown_classes.words());
+  hash.add(slide.class_numbers);
+  hash.add(slide.stain);
+}
+
+void add_column(RecordsHash& hash, const SlideColumn& column) {
+  hash.add(column.field.name);
+  for (const std::string& name : column.field.classes) hash.add(name);
+  hash.add(column.whole);
+  hash.add(column.numbers);
+}
+
+}  // namespace
+
+std::uint64_t SlideSource::Impl::identity_of_records() const {
+  RecordsHash hash;
+  add_options(hash, options, slides.size());
+  add_tissue(hash, options.tissue);
+  add_regions(hash, options.regions, region_classes);
+  if (options.stain.method) hash.add(options.stain.field);
+  for (const SlideFile& slide : slides) add_slide(hash, slide);
+  hash.add(groups);
+  for (const SlideColumn& column : table.columns) add_column(hash, column);
+  return hash.value();
+}
+
+}  // namespace penstock

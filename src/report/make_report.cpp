@@ -1,0 +1,139 @@
+#include "report/make_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/core_time.hpp"
+#include "base/cores.hpp"
+#include "report/judge.hpp"
+#include "report/memory_rows.hpp"
+#include "report/run_notes.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+double seconds_of(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+void fill_delivered(Report& r, const DeliveryCounters& c) {
+  r.batches = c.batches;
+  r.samples = c.samples;
+  r.bytes = c.bytes;
+  r.errors = c.acted;
+  r.seconds = seconds_of(c.elapsed_ns);
+  r.first_batch_s = seconds_of(c.first_batch_ns);
+  r.next_p50_s = c.p50_s;
+  r.next_p99_s = c.p99_s;
+  r.caller_delay_share = c.caller_delay_share;
+  if (r.seconds > 0) {
+    r.samples_per_s = static_cast<double>(r.samples) / r.seconds;
+    r.consumer_wait_share = seconds_of(c.next_ns) / r.seconds;
+  }
+}
+
+// How often a step ran: with each sample, once for all that share a record, or with each record of a stream.
+struct StepRuns {
+  std::uint64_t all, measured_for;
+  double each() const noexcept {
+    return static_cast<double>(all) / static_cast<double>(std::max<std::uint64_t>(measured_for, 1));
+  }
+};
+StepRuns runs_of(const Chain& chain, const RunTotals& t, std::size_t step) {
+  if (step >= chain.children_begin()) return {t.samples, t.stood_for};
+  if (step == 0 && chain.data().source->is_stream()) return {t.reads, t.reads_stood_for};
+  return {t.parents, t.parents_stood_for};
+}
+
+// What one step did, scaled from the chains that were measured to all; `kept`: the samples that share its costs.
+StageReport stage_report(const Chain& chain, const RunTotals& t, std::size_t step, double kept) {
+  const RunTotals::StepTotals& measured = t.steps[step];
+  const StepRuns runs = runs_of(chain, t, step);
+  StageReport s;
+  s.name = chain.steps()[step]->label;
+  s.samples = step < chain.cache_step() ? runs.all - std::min(t.recalled, runs.all) : runs.all;
+  s.bytes = static_cast<std::uint64_t>(static_cast<double>(measured.bytes) * runs.each());
+  s.cpu_us_per_sample = static_cast<double>(measured.cpu_ns) * runs.each() / kept * 1e-3;
+  s.wait_us_per_sample = static_cast<double>(measured.wait_ns) * runs.each() / kept * 1e-3;
+  return s;
+}
+
+// Blocks are loaded by the first step, and all of it is measured.
+void add_loads(StageReport& reads, const RunTotals::StepTotals& loads, double kept) {
+  reads.bytes += loads.bytes;
+  reads.cpu_us_per_sample += static_cast<double>(loads.cpu_ns) / kept * 1e-3;
+  reads.wait_us_per_sample += static_cast<double>(loads.wait_ns) / kept * 1e-3;
+}
+
+double cpu_us_of(const std::vector<StageReport>& stages) {
+  double sum = 0;
+  for (const StageReport& s : stages) sum += s.cpu_us_per_sample;
+  return sum;
+}
+
+std::vector<StageReport> stage_reports(const Chain& chain, const RunTotals& t) {
+  // What filters leave out costs as well, so costs are told per sample that is kept.
+  const double kept = static_cast<double>(std::max<std::uint64_t>(t.kept, 1));
+  std::vector<StageReport> stages;
+  for (std::size_t i = 0; i < t.steps.size(); ++i) stages.push_back(stage_report(chain, t, i, kept));
+  if (!stages.empty()) add_loads(stages.front(), t.loads, kept);
+  const double cpu_us = cpu_us_of(stages);
+  for (StageReport& s : stages) s.share = cpu_us > 0 ? s.cpu_us_per_sample / cpu_us : 0;
+  return stages;
+}
+
+// How fast the run could be, from what its stages cost.
+void fill_limit(Report& r, const RunTotals& t, bool stream) {
+  const double cpu_s_per_sample = cpu_us_of(r.stages) * 1e-6;
+  r.cpu_s_per_1000 = cpu_s_per_sample * 1000;
+  r.limit_chains = t.measured;
+  if (t.measured != 0 && cpu_s_per_sample > 0) r.limit_samples_per_s = std::min(r.threads, r.cores) / cpu_s_per_sample;
+  // A stream is read by one runner at a time, however many there are.
+  if (stream && r.stages[0].cpu_us_per_sample > 0)
+    r.limit_samples_per_s = std::min(r.limit_samples_per_s, 1e6 / r.stages[0].cpu_us_per_sample);
+}
+
+// What runners did with their time.
+void fill_runner_shares(Report& r, const RunTotals& t) {
+  double wait_ns = static_cast<double>(t.loads.wait_ns);
+  for (const RunTotals::StepTotals& s : t.steps) wait_ns += static_cast<double>(s.wait_ns);
+  if (t.wall_ns != 0) r.runner_wait_share = wait_ns / static_cast<double>(t.wall_ns);
+  if (r.seconds > 0) r.runner_idle_share = std::clamp(1 - seconds_of(t.busy_ns) / (r.seconds * r.threads), 0.0, 1.0);
+  if (t.delay_measured_ns != 0)
+    r.runner_delay_share = static_cast<double>(t.delay_ns) / static_cast<double>(t.delay_measured_ns);
+}
+
+// A quota is less than the cores it may be used on: what others have of those takes nothing from it.
+void limit_cores(Report& r, const std::optional<CoreShares>& shares) {
+  if (r.core_quota >= r.cores) r.core_quota = 0;
+  if (shares) r.own_core_share = shares->own;
+  if (r.core_quota == 0) {
+    if (shares) r.other_core_share = shares->others;
+    return;
+  }
+  if (shares) r.own_core_share = std::min(1.0, shares->own * r.cores / r.core_quota);
+  r.cores = static_cast<unsigned>(std::ceil(r.core_quota));
+}
+
+}  // namespace
+
+Report make_report(const Engine& engine, const DeliveryCounters& c) {
+  const RunTotals t = engine.totals();
+  Report r;
+  r.threads = engine.setup().plan.threads;
+  r.threads_seen = t.threads_seen;
+  r.cores = usable_cores();
+  r.core_quota = core_quota();
+  fill_delivered(r, c);
+  r.copied_bytes = t.copied_bytes;
+  r.stages = stage_reports(engine.chain(), t);
+  fill_limit(r, t, engine.data().source->is_stream());
+  fill_runner_shares(r, t);
+  limit_cores(r, c.cores);
+  r.batch_allocations = engine.ring().allocations();
+  r.memory = memory_rows(engine, t);
+  r.notes = run_notes(engine, t, c);
+  judge(r, t.joined != 0);
+  return r;
+}
+
+}  // namespace penstock::detail

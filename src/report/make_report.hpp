@@ -1,0 +1,13 @@
+#pragma once
+
+#include <penstock/report.hpp>
+
+#include "engine/engine.hpp"
+#include "report/delivery_counters.hpp"
+
+namespace penstock::detail {
+
+/// Turns counters into numbers, and numbers into words.
+Report make_report(const Engine& engine, const DeliveryCounters& counters);
+
+}  // namespace penstock::detail

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "engine/run_totals.hpp"
+#include "report/delivery_counters.hpp"
+
+namespace penstock::detail {
+
+/// What a run's plan decided and what went on in it, as far as that is worth a word.
+std::vector<std::string> run_notes(const Engine& engine, const RunTotals& totals, const DeliveryCounters& counters);
+
+}  // namespace penstock::detail
