@@ -54,8 +54,8 @@ struct PENSTOCK_API Report {
   double seconds = 0;                      ///< from the first `next()` to the last
   double first_batch_s = 0;                ///< from the first `next()` to its return
   double samples_per_s = 0;                ///< delivered, over `seconds`
-  double limit_samples_per_s = 0;          ///< threads, or cores where there are fewer, ÷ CPU seconds a sample of the
-                                           ///< chain's own stages
+  double limit_samples_per_s = 0;          ///< threads, or cores (or their quota) where there are fewer, ÷ CPU
+                                           ///< seconds a sample of the chain's own stages
   std::uint64_t limit_chains = 0;          ///< measured chains that the limit was estimated from
   double cpu_s_per_1000 = 0;               ///< CPU seconds of the chain's stages per 1,000 samples
   std::string device;                      ///< that batches end up on: "host", or one and what it is

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/core_time.hpp"
 #include "base/cores.hpp"
+#include "base/number_text.hpp"
 #include "report/judge.hpp"
 #include "report/memory_rows.hpp"
 #include "report/run_notes.hpp"
@@ -86,7 +88,9 @@ void fill_limit(Report& r, const RunTotals& t, bool stream) {
   const double cpu_s_per_sample = cpu_us_of(r.stages) * 1e-6;
   r.cpu_s_per_1000 = cpu_s_per_sample * 1000;
   r.limit_chains = t.measured;
-  if (t.measured != 0 && cpu_s_per_sample > 0) r.limit_samples_per_s = std::min(r.threads, r.cores) / cpu_s_per_sample;
+  const double cores = r.core_quota != 0 ? r.core_quota : r.cores;
+  if (t.measured != 0 && cpu_s_per_sample > 0)
+    r.limit_samples_per_s = std::min<double>(r.threads, cores) / cpu_s_per_sample;
   // A stream is read by one runner at a time, however many there are.
   if (stream && r.stages[0].cpu_us_per_sample > 0)
     r.limit_samples_per_s = std::min(r.limit_samples_per_s, 1e6 / r.stages[0].cpu_us_per_sample);
@@ -102,16 +106,21 @@ void fill_runner_shares(Report& r, const RunTotals& t) {
     r.runner_delay_share = static_cast<double>(t.delay_ns) / static_cast<double>(t.delay_measured_ns);
 }
 
-// A quota is less than the cores it may be used on: what others have of those takes nothing from it.
-void limit_cores(Report& r, const std::optional<CoreShares>& shares) {
-  if (r.core_quota >= r.cores) r.core_quota = 0;
+// A quota is less than the cores it may be used on: what others have of those takes nothing from it. Returns what is to
+// be said of it.
+std::vector<std::string> fill_cores(Report& r, const std::optional<CoreShares>& shares) {
+  r.cores = usable_cores();
+  const double quota = core_quota();
   if (shares) r.own_core_share = shares->own;
-  if (r.core_quota == 0) {
+  if (quota == 0 || quota >= r.cores) {
     if (shares) r.other_core_share = shares->others;
-    return;
+    return {};
   }
-  if (shares) r.own_core_share = std::min(1.0, shares->own * r.cores / r.core_quota);
-  r.cores = static_cast<unsigned>(std::ceil(r.core_quota));
+  r.core_quota = quota;
+  if (shares) r.own_core_share = std::min(1.0, shares->own * r.cores / quota);
+  const unsigned usable = std::exchange(r.cores, static_cast<unsigned>(std::ceil(quota)));
+  return {"a quota leaves this process " + shortest(quota) + " of the time of the " + std::to_string(usable) +
+          " cores it may use"};
 }
 
 }  // namespace
@@ -121,17 +130,15 @@ Report make_report(const Engine& engine, const DeliveryCounters& c) {
   Report r;
   r.threads = engine.setup().plan.threads;
   r.threads_seen = t.threads_seen;
-  r.cores = usable_cores();
-  r.core_quota = core_quota();
+  r.notes = fill_cores(r, c.cores);
   fill_delivered(r, c);
   r.copied_bytes = t.copied_bytes;
   r.stages = stage_reports(engine.chain(), t);
   fill_limit(r, t, engine.data().source->is_stream());
   fill_runner_shares(r, t);
-  limit_cores(r, c.cores);
   r.batch_allocations = engine.ring().allocations();
   r.memory = memory_rows(engine, t);
-  r.notes = run_notes(engine, t, c);
+  for (std::string& note : run_notes(engine, t, c)) r.notes.push_back(std::move(note));
   judge(r, t.joined != 0);
   return r;
 }
