@@ -1,33 +1,25 @@
 // penstock inspect: what a store holds.
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
-#include <span>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <penstock/error.hpp>
 #include <penstock/sources/slide_picture.hpp>
-#include <penstock/transforms/decode_image.hpp>
-#include <penstock/transforms/decode_jpeg.hpp>
 
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "contact_sheet.hpp"
-#include "encoded_image.hpp"
 #include "input_store.hpp"
 #include "output.hpp"
-#include "progress.hpp"
-#include "sampled_records.hpp"
 #include "slide_flags.hpp"
 #include "slide_pictures.hpp"
 #include "slide_text.hpp"
+#include "store_findings.hpp"
 
 namespace penstock::cli {
 
@@ -65,123 +57,6 @@ Spread spread_of(std::vector<std::uint64_t>& values) {
   for (const std::uint64_t v : values) s.total += v;
   return s;
 }
-
-struct Findings {
-  std::vector<std::vector<std::uint64_t>> bytes;  ///< of each field
-  std::map<std::int64_t, std::uint64_t> labels;
-  std::map<std::string, std::uint64_t> kinds;  ///< of encoded images
-  std::vector<std::uint64_t> heights, widths;  ///< of images that can be decoded, from their headers
-  std::map<int, std::uint64_t> orientations;   ///< of JPEGs that are to be turned or mirrored, as Exif numbers them
-  std::uint64_t looked_at = 0;                 ///< records; fewer than there are where only a sample was
-  std::uint64_t unreadable = 0;
-  std::string first_unreadable;
-};
-
-// What stands in its place where it can't be read.
-std::string key_of(const InputStore& store, std::uint64_t index) {
-  try {
-    return store.key(index);
-  } catch (const Error& error) {
-    if (!error.sample_scoped()) throw;
-    return "?";
-  }
-}
-
-class Looking {
- public:
-  Looking(const InputStore& store, const InspectOptions& options)
-      : store_(store),
-        options_(options),
-        schema_(store.schema()),
-        encoded_(holds_encoded(schema_, options.sheet.field)),
-        reader_(store.reader()),
-        decoding_(any_image_decoder(any_image())->start()) {
-    const auto label = schema_.find("label");
-    labels_ = label && schema_[*label].dtype == DType::i64 && schema_[*label].shape.rank() == 0;
-    found_.bytes.resize(schema_.size());
-  }
-
-  Findings run() {
-    const bool quiet = options_.quiet || options_.json == "-";
-    if (options_.all) {
-      Progress progress("reading", store_.size(), quiet);
-      for (std::uint64_t i = 0; i < store_.size(); ++i) look_at(i), progress.set(i);
-    } else {
-      const auto records = sampled_records(store_.size(), store_.block_ends(), {sample_size, records_worth_reading()});
-      Progress progress("reading", records.size(), quiet);
-      for (const std::uint64_t record : records) look_at(record), progress.set(found_.looked_at);
-    }
-    return std::move(found_);
-  }
-
- private:
-  static constexpr std::uint64_t sample_size = 10'000, sample_bytes = std::uint64_t{1} << 30;
-
-  // How many may be read until it takes too long, by the size of some of them.
-  std::uint64_t records_worth_reading() {
-    std::uint64_t bytes = 0, count = 0;
-    for (const std::uint64_t record : sampled_records(store_.size(), {}, {.most = 4})) {
-      try {
-        Sample& sample = reader_.read(record);
-        for (std::size_t slot = 0; slot < schema_.size(); ++slot) bytes += bytes_of(sample, schema_, slot).size();
-        ++count;
-      } catch (const Error& error) {
-        if (!error.sample_scoped()) throw;
-      }
-    }
-    return bytes == 0 ? store_.size() : sample_bytes / std::max<std::uint64_t>(1, bytes / count);
-  }
-
-  void look_at(std::uint64_t index) {
-    ++found_.looked_at;
-    try {
-      Sample& sample = reader_.read(index);
-      for (std::size_t slot = 0; slot < schema_.size(); ++slot)
-        found_.bytes[slot].push_back(bytes_of(sample, schema_, slot).size());
-      if (labels_) ++found_.labels[sample.scalar<std::int64_t>("label")];
-      if (encoded_) look_at_image(sample.bytes(options_.sheet.field));
-    } catch (Error& error) {
-      if (!error.sample_scoped()) throw;
-      if (found_.unreadable++ != 0) return;
-      if (!error.index()) error.with_index(index).with_key(key_of(store_, index)).with_file(store_.file_of(index));
-      found_.first_unreadable = error.what();
-    }
-  }
-
-  void look_at_image(std::span<const std::byte> encoded) {
-    const std::string kind = image_kind(encoded);
-    ++found_.kinds[encoded.empty() ? "empty" : kind.empty() ? "unknown" : kind];
-    if (kind.empty() || lacking_.contains(kind)) return;
-    try {
-      const ImageShape shape = decoding_->open(encoded);
-      found_.heights.push_back(static_cast<std::uint64_t>(shape.height));
-      found_.widths.push_back(static_cast<std::uint64_t>(shape.width));
-      if (kind == "jpeg") look_at_orientation(encoded);
-    } catch (const Error& error) {
-      if (error.code() != Errc::unsupported || !lacks_decoder(*decoding_, encoded)) throw;
-      lacking_.insert(kind);
-    }
-  }
-
-  // A header that is damaged for whoever asks for this alone is not the image's damage.
-  void look_at_orientation(std::span<const std::byte> jpeg) {
-    try {
-      if (const int orientation = jpeg_orientation(jpeg); orientation != 1) ++found_.orientations[orientation];
-    } catch (const Error& error) {
-      if (!error.sample_scoped()) throw;
-    }
-  }
-
-  const InputStore& store_;
-  const InspectOptions& options_;
-  const Schema schema_;
-  const bool encoded_;
-  bool labels_ = false;
-  InputStore::Reader reader_;
-  std::unique_ptr<ImageDecoding> decoding_;
-  std::set<std::string> lacking_;  ///< kinds of images that can't be decoded
-  Findings found_;
-};
 
 std::string class_name(const ClassNames& names, std::int64_t label) {
   if (label < 0 || static_cast<std::uint64_t>(label) >= names.size()) return std::to_string(label);
@@ -251,7 +126,8 @@ void tell_json(const InputStore& store, Findings& found, const Drawn& drawn, con
   for (const auto& [kind, count] : found.kinds) kinds[kind] = count;
   Json json{{"store", options.store},       {"kind", store.kind()},         {"records", store.size()},
             {"looked_at", found.looked_at}, {"schema", schema.to_string()}, {"fields", fields}};
-  if (store.size() != 0) json["first_key"] = key_of(store, 0), json["last_key"] = key_of(store, store.size() - 1);
+  if (store.size() != 0)
+    json["first_key"] = readable_key(store, 0), json["last_key"] = readable_key(store, store.size() - 1);
   json["images"] = kinds;
   if (!found.heights.empty())
     json["height"] = spread_json(spread_of(found.heights)), json["width"] = spread_json(spread_of(found.widths));
@@ -276,23 +152,26 @@ void tell_json(const InputStore& store, Findings& found, const Drawn& drawn, con
   write_json(json, options.json);
 }
 
-void tell(const InputStore& store, Findings& found, const Drawn& drawn, const InspectOptions& options) {
-  constexpr std::size_t max_classes = 40;
-  const Schema schema = store.schema();
+std::string store_text(const InputStore& store, const Findings& found, const InspectOptions& options) {
   std::string out = fmt::format("{} ({}): {} of {}\n", options.store, store.kind(), counted(store.size(), "record"),
-                                schema.to_string());
+                                store.schema().to_string());
   if (store.size() != 0)
-    out += fmt::format("  keys    {} ... {}\n", printable_key(key_of(store, 0)),
-                       printable_key(key_of(store, store.size() - 1)));
+    out += fmt::format("  keys    {} ... {}\n", printable_key(readable_key(store, 0)),
+                       printable_key(readable_key(store, store.size() - 1)));
   if (found.looked_at < store.size())
     out += fmt::format("  below   {} records, spread evenly; --all looks at every one\n", with_commas(found.looked_at));
   if (store.values_unknown()) out += fmt::format("  {}\n", hint_of(store));
   for (const std::string& note : store.notes()) out += fmt::format("  {}\n", printable(note));
   if (!options.slides.first_given().empty())
     for (const std::string& line : store.slides()->left_out()) out += fmt::format("  {}\n", printable(line));
+  return out;
+}
+
+std::string fields_text(const Schema& schema, Findings& found, std::uint64_t records) {
+  std::string out;
   for (std::size_t slot = 0; slot < schema.size(); ++slot) {
     const Spread s = spread_of(found.bytes[slot]);
-    const std::string total = total_text(s, found.bytes[slot].size(), found.looked_at, store.size());
+    const std::string total = total_text(s, found.bytes[slot].size(), found.looked_at, records);
     if (schema[slot].shape.fixed()) {
       out += fmt::format("  {}   {} each, {}\n", schema[slot].name, bytes_text(static_cast<double>(s.most)), total);
       continue;
@@ -300,13 +179,23 @@ void tell(const InputStore& store, Findings& found, const Drawn& drawn, const In
     out += fmt::format("  {}   {} to {}, median {}, {}\n", schema[slot].name, bytes_text(static_cast<double>(s.least)),
                        bytes_text(static_cast<double>(s.most)), bytes_text(static_cast<double>(s.median)), total);
   }
+  return out;
+}
+
+std::string images_text(Findings& found) {
+  std::string out;
   for (const auto& [kind, count] : found.kinds) out += fmt::format("  kind    {}: {}\n", kind, with_commas(count));
   if (!found.heights.empty()) {
     const Spread h = spread_of(found.heights), w = spread_of(found.widths);
     out += fmt::format("  pixels  height {} to {}, median {}; width {} to {}, median {}\n", h.least, h.most, h.median,
                        w.least, w.most, w.median);
   }
-  out += turned_text(found);
+  return out + turned_text(found);
+}
+
+std::string classes_text(const Schema& schema, const Findings& found) {
+  constexpr std::size_t max_classes = 40;
+  std::string out;
   for (const Field& field : schema)
     if (!field.classes.empty() && field.name != "label")
       out += fmt::format("  {}   stands for {}\n", field.name, field.classes.to_string());
@@ -322,9 +211,17 @@ void tell(const InputStore& store, Findings& found, const Drawn& drawn, const In
     out += fmt::format("  class {:>4}  {:<20} {:>9}  {}\n", label, printable(class_name(names, label)),
                        with_commas(count), std::string(static_cast<std::size_t>((count * 30 + most - 1) / most), '#'));
   }
-  if (found.unreadable != 0)
-    out += fmt::format("  {} can't be read{}: {}\n  penstock verify lists all\n", counted(found.unreadable, "record"),
-                       found.unreadable == 1 ? "" : ", the first", printable(found.first_unreadable));
+  return out;
+}
+
+std::string unreadable_text(const Findings& found) {
+  if (found.unreadable == 0) return "";
+  return fmt::format("  {} can't be read{}: {}\n  penstock verify lists all\n", counted(found.unreadable, "record"),
+                     found.unreadable == 1 ? "" : ", the first", printable(found.first_unreadable));
+}
+
+std::string drawn_text(const Drawn& drawn, const InspectOptions& options) {
+  std::string out;
   if (drawn.sheet) {
     const Sheet& sheet = *drawn.sheet;
     out += fmt::format("  contact sheet: {}", options.sheet.file);
@@ -335,7 +232,13 @@ void tell(const InputStore& store, Findings& found, const Drawn& drawn, const In
   }
   if (drawn.slides)
     for (const std::string& line : picture_lines(*drawn.slides)) out += fmt::format("  {}\n", line);
-  print(out);
+  return out;
+}
+
+void tell(const InputStore& store, Findings& found, const Drawn& drawn, const InspectOptions& options) {
+  const Schema schema = store.schema();
+  print(store_text(store, found, options) + fields_text(schema, found, store.size()) + images_text(found) +
+        classes_text(schema, found) + unreadable_text(found) + drawn_text(drawn, options));
 }
 
 void require_picture(const Schema& schema, const std::string& field) {
@@ -377,7 +280,8 @@ int inspect(const InspectOptions& options) {
       drawn.sheet = draw_contact_sheet(store, options.sheet);
     }
   }
-  Findings found = Looking(store, options).run();
+  Findings found = look_at_records(
+      store, {.image_field = options.sheet.field, .all = options.all, .quiet = options.quiet || options.json == "-"});
   if (options.json != "-") tell(store, found, drawn, options);
   if (!options.json.empty()) tell_json(store, found, drawn, options);
   return exit_ok;

@@ -246,80 +246,117 @@ std::vector<Part> parts_of(const std::vector<std::string>& paths) {
   return parts;
 }
 
-int merge(const MergeFlags& flags) {
-  if (!flags.out.ends_with(".json")) throw UsageError("--out names a list of stores, X.json");
-  require_list_or_nothing(flags.out);
-  const std::vector<std::string> paths = paths_of(flags.stores);
-  if (paths.empty()) throw UsageError("STORES name reports alone; name stores");
-  require_different(paths);
-  StoreList list{.form = form_of(paths.front())};
+std::string common_form(const std::vector<std::string>& paths) {
+  const std::string form = form_of(paths.front());
   for (const std::string& path : paths)
-    if (form_of(path) != list.form)
+    if (form_of(path) != form)
       throw UsageError(fmt::format("{} is of another form than {}; stores of one form are merged", printable(path),
                                    printable(paths.front())));
-  std::vector<Part> parts = parts_of(paths);
-  Ranks ranks;
-  std::size_t known = 0;
-  for (const Part& part : parts) known += ranks.add(part.path) ? 1 : 0;
-  require_all_known(parts, known);
-  if (known == parts.size()) {
-    ranks.complete();
-    const auto earlier = [&](const Part& a, const Part& b) {
-      const std::size_t x = ranks.rank_of(a.path), y = ranks.rank_of(b.path);
-      return x != y ? x < y : a.path < b.path;
-    };
-    std::ranges::sort(parts, earlier);
-  } else if (list.form == "lmdb") {
-    std::ranges::sort(parts, [](const Part& a, const Part& b) { return a.first < b.first; });
-  }
+  return form;
+}
+
+void sort_by_rank(std::vector<Part>& parts, const Ranks& ranks) {
+  std::ranges::sort(parts, [&](const Part& a, const Part& b) {
+    const std::size_t x = ranks.rank_of(a.path), y = ranks.rank_of(b.path);
+    return x != y ? x < y : a.path < b.path;
+  });
+}
+
+StoreList list_of(const std::string& form, const std::vector<Part>& parts) {
+  StoreList list{.form = form};
   for (const Part& part : parts) {
     list.stores.push_back(part.path);
     list.records += part.records;
   }
-  if (known == parts.size() && list.records != ranks.result().tiles)
-    throw Error(Errc::not_found,
-                fmt::format("the stores have {}, and the ranks stored {}; a shard is missing, or named "
-                            "twice",
-                            counted(list.records, "record"), with_commas(ranks.result().tiles)))
-        .with_file(parts.front().path);
-  const std::string twice = records_twice(parts);
-  const std::string order = list.form == "lmdb" ? other_order(parts) : "";
-  // A list that is there stays until it is known that the new one opens: that all fields are the same.
-  const fs::path out(flags.out);
+  return list;
+}
+
+void require_all_tiles(const StoreList& list, const RunResult& of_ranks) {
+  if (list.records == of_ranks.tiles) return;
+  throw Error(Errc::not_found, fmt::format("the stores have {}, and the ranks stored {}; a shard is missing, or named "
+                                           "twice",
+                                           counted(list.records, "record"), with_commas(of_ranks.tiles)))
+      .with_file(list.stores.front());
+}
+
+// A list that is there stays until it is known that the new one opens: that all fields are the same.
+void replace_list(const StoreList& list, const std::string& path) {
+  const fs::path out(path);
   const std::string fresh = (out.parent_path() / ("." + out.stem().string() + ".new.json")).string();
   write_list(list, fresh);
   try {
     const InputStore whole(fresh);
   } catch (const Error& error) {
     remove_file(fresh, "merge");
-    throw error.file() == fresh ? Error(error.code(), error.cause()).with_file(flags.out) : error;
+    throw error.file() == fresh ? Error(error.code(), error.cause()).with_file(path) : error;
   } catch (...) {
     remove_file(fresh, "merge");
     throw;
   }
-  rename_file(fresh, flags.out, "merge");
-  std::string report;
-  if (known == parts.size()) {
-    RunResult result = ranks.result();
-    result.store = flags.out;
-    write_joined_report(ranks.folders(), report_beside(flags.out), result);
-    report = report_beside(flags.out) + "/index.html";
-  }
-  if (!flags.json.empty())
-    write_json({{"list", flags.out},
-                {"stores", list.stores},
-                {"records", list.records},
-                {"order_kept", order.empty()},
-                {"maybe_copies", twice.empty() ? Json(nullptr) : Json(twice)},
-                {"report", report.empty() ? Json(nullptr) : Json(report)}},
-               flags.json);
-  if (flags.quiet || flags.json == "-") return exit_ok;
+  rename_file(fresh, path, "merge");
+}
+
+// The page of the joined report.
+std::string join_reports(const Ranks& ranks, const std::string& out) {
+  RunResult result = ranks.result();
+  result.store = out;
+  write_joined_report(ranks.folders(), report_beside(out), result);
+  return report_beside(out) + "/index.html";
+}
+
+struct Merged {
+  StoreList list;
+  std::string twice = {}, order = {}, report = {};  ///< what there is to say of it
+};
+
+void tell_json(const MergeFlags& flags, const Merged& merged) {
+  const auto& [list, twice, order, report] = merged;
+  write_json({{"list", flags.out},
+              {"stores", list.stores},
+              {"records", list.records},
+              {"order_kept", order.empty()},
+              {"maybe_copies", twice.empty() ? Json(nullptr) : Json(twice)},
+              {"report", report.empty() ? Json(nullptr) : Json(report)}},
+             flags.json);
+}
+
+void tell(const MergeFlags& flags, const Merged& merged) {
+  const auto& [list, twice, order, report] = merged;
   std::string text = fmt::format("{}: {} of {}\n", printable(flags.out), counted(list.records, "record"),
                                  counted(list.stores.size(), "store"));
   if (!twice.empty()) text += twice + "\n";
   if (!order.empty()) text += order + "\n";
   if (!report.empty()) text += "report: " + printable(report) + "\n";
   print(text);
+}
+
+int merge(const MergeFlags& flags) {
+  if (!flags.out.ends_with(".json")) throw UsageError("--out names a list of stores, X.json");
+  require_list_or_nothing(flags.out);
+  const std::vector<std::string> paths = paths_of(flags.stores);
+  if (paths.empty()) throw UsageError("STORES name reports alone; name stores");
+  require_different(paths);
+  const std::string form = common_form(paths);
+  std::vector<Part> parts = parts_of(paths);
+  Ranks ranks;
+  std::size_t known = 0;
+  for (const Part& part : parts) known += ranks.add(part.path) ? 1 : 0;
+  require_all_known(parts, known);
+  const bool of_ranks = known == parts.size();
+  if (of_ranks) {
+    ranks.complete();
+    sort_by_rank(parts, ranks);
+  } else if (form == "lmdb") {
+    std::ranges::sort(parts, [](const Part& a, const Part& b) { return a.first < b.first; });
+  }
+  Merged merged{.list = list_of(form, parts)};
+  if (of_ranks) require_all_tiles(merged.list, ranks.result());
+  merged.twice = records_twice(parts);
+  if (form == "lmdb") merged.order = other_order(parts);
+  replace_list(merged.list, flags.out);
+  if (of_ranks) merged.report = join_reports(ranks, flags.out);
+  if (!flags.json.empty()) tell_json(flags, merged);
+  if (!flags.quiet && flags.json != "-") tell(flags, merged);
   return exit_ok;
 }
 

@@ -4,10 +4,11 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 
 #include <fmt/format.h>
+
+#include <penstock/extend/system_error.hpp>
 
 namespace penstock::cli {
 
@@ -98,9 +99,16 @@ std::vector<unsigned> parse_threads(const std::string& text) {
   return list;
 }
 
+namespace {
+
+// The cause alone: what is said of a file that the tool writes for its user has no code and no source.
+std::string system_cause(std::string_view doing) { return system_error("", errno, doing, "").cause(); }
+
+}  // namespace
+
 void print(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw std::runtime_error(std::string("standard output: ") + std::strerror(errno));
+    throw std::runtime_error(system_cause("standard output"));
 }
 
 namespace {
@@ -159,7 +167,7 @@ void write_json(const Json& json, const std::string& file) {
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
   out << text;
   out.close();
-  if (!out) throw std::runtime_error(file + ": could not be written: " + std::strerror(errno));
+  if (!out) throw std::runtime_error(file + ": " + system_cause("could not be written"));
 }
 
 }  // namespace penstock::cli

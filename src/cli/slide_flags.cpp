@@ -14,8 +14,9 @@ std::string SlideFlags::first_given() const {
   return "";
 }
 
-void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& group) {
-  const std::size_t before = command.get_options().size();
+namespace {
+
+void add_level_options(CLI::App& command, SlideFlags& flags) {
   CLI::Option* const level =
       command.add_option("--level", flags.level, "The level that tiles are made of; 0 is the finest");
   level->check(CLI::Range(0, 63));
@@ -32,6 +33,9 @@ void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& 
                   "For --mpp and --magnification: a stored level whose pixels differ by this share at most is taken")
       ->check(CLI::Range(0.0, 0.5))
       ->capture_default_str();
+}
+
+void add_grid_options(CLI::App& command, SlideFlags& flags) {
   command.add_option("--size", flags.size, "Pixels on each side of a tile")
       ->check(CLI::Range(1, 8192))
       ->capture_default_str();
@@ -43,6 +47,9 @@ void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& 
                   "Tiles that reach beyond the slide: left out, filled up with white, or cut off where it ends")
       ->check(CLI::IsMember({"drop", "pad", "shrink"}))
       ->capture_default_str();
+}
+
+void add_tissue_options(CLI::App& command, SlideFlags& flags) {
   CLI::Option* const tissue =
       command.add_option("--tissue", flags.tissue,
                          "Only tiles that show tissue, told from glass by the saturation of its colour, or by being "
@@ -61,6 +68,9 @@ void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& 
       ->check(CLI::Range(0.0, 10'000.0));
   of_tissue("--tissue-area", rules.least_area, "Square micrometres: smaller pieces go, smaller holes are filled")
       ->check(CLI::Range(0.0, 1e12));
+}
+
+void add_region_options(CLI::App& command, SlideFlags& flags) {
   SlideRegions& regions = flags.regions;
   CLI::Option* const folder = command.add_option(
       "--regions", regions.folder,
@@ -86,6 +96,9 @@ void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& 
       .add_flag("--regions-may-miss", flags.regions_may_miss,
                 "Slides without a file of regions have none; otherwise they are an error")
       ->needs(folder);
+}
+
+void add_stain_options(CLI::App& command, SlideFlags& flags) {
   CLI::Option* const stain = command.add_option(
       "--stain", flags.stain,
       "How each slide is stained, by the method of Macenko or of Reinhard, becomes a field `stain` of "
@@ -97,6 +110,9 @@ void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& 
       ->check(CLI::Range(1, 4096))
       ->needs(stain)
       ->capture_default_str();
+}
+
+void add_coords_options(CLI::App& command, SlideFlags& flags) {
   CLI::Option* const coords =
       command.add_option("--from-coords", flags.from_coords,
                          "The tiles that CLAM or TRIDENT lists in this folder, NAME.h5, or in this file");
@@ -105,6 +121,9 @@ void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& 
       .add_flag("--coords-of-any-size", flags.coords_of_any_size,
                 "Lists of tiles that show another part of a slide than --size are taken, too")
       ->needs(coords);
+}
+
+void add_label_options(CLI::App& command, SlideFlags& flags) {
   command.add_option("--labels", flags.labels,
                      "CSV file with a header and a line a slide: its columns become fields of the tiles");
   command.add_option("--slide-column", flags.slide_column,
@@ -122,6 +141,19 @@ void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& 
       ->allow_extra_args(false);
   command.add_flag("--leave-out-unlisted", flags.leave_out_unlisted,
                    "Slides without a line in --labels are left out; otherwise they are an error");
+}
+
+}  // namespace
+
+void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& group) {
+  const std::size_t before = command.get_options().size();
+  add_level_options(command, flags);
+  add_grid_options(command, flags);
+  add_tissue_options(command, flags);
+  add_region_options(command, flags);
+  add_stain_options(command, flags);
+  add_coords_options(command, flags);
+  add_label_options(command, flags);
   const std::vector<CLI::Option*> all = command.get_options();
   for (std::size_t i = before; i < all.size(); ++i) {
     flags.options.push_back(all[i]);

@@ -237,11 +237,61 @@ int synth(const SynthOptions& options) {
   return exit_signal + drawn.signal;
 }
 
+// What the slide shows.
+void add_drawing_options(CLI::App& command, SynthOptions& options) {
+  CLI::Option* const gigapixels =
+      command.add_option("--gigapixels", options.gigapixels, "Size of the slide, 5 wide and 4 high");
+  gigapixels->check(CLI::Range(1e-6, 1000.0))->capture_default_str();
+  command.add_option("--size", options.size, "Size of the slide in pixels, width and height, like 40000x30000")
+      ->type_name("WxH")
+      ->excludes(gigapixels);
+  command
+      .add_option("--kind", options.kind,
+                  "Of the tissue: round glands with small nuclei in a row, or crowded large ones")
+      ->check(CLI::IsMember({"benign", "tumor"}))
+      ->capture_default_str();
+  command.add_option("--seed", options.wish.seed, "Another seed draws another slide")
+      ->check(whole_number())
+      ->capture_default_str();
+}
+
+// How its file has it.
+void add_file_options(CLI::App& command, SynthOptions& options) {
+  TileForm& tile = options.wish.tile;
+  command
+      .add_option(
+          "--format", options.format,
+          "aperio: as Aperio's scanners write it (X.svs); tiff: reduced images in further directories (X.tif);\n"
+          "ome: OME-TIFF, reduced images in sub-directories (X.ome.tif). Default: what OUT ends in")
+      ->check(CLI::IsMember({"aperio", "tiff", "ome"}));
+  command
+      .add_option("--levels", options.levels,
+                  "Of the pyramid, each half as wide and high as the one above it; default: until a side is below 1024")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{32}));
+  command.add_option("--tile", tile.side, "Pixels a side of a tile, a multiple of 16")
+      ->check(CLI::Range(16, widest_tile))
+      ->capture_default_str();
+  command.add_option("--quality", tile.quality, "Of the tiles")->check(CLI::Range(1, 100))->capture_default_str();
+  command.add_option("--compression", options.compression, "Of the tiles: jpeg, or jpeg2000, which takes longer")
+      ->check(CLI::IsMember({"jpeg", "jpeg2000"}))
+      ->capture_default_str();
+  command
+      .add_option("--subsampling", options.subsampling,
+                  "Of the colours: 420, 422 or 444; default: 420, of JPEG 2000 422")
+      ->check(CLI::IsMember({420, 422, 444}));
+  command
+      .add_option("--color", options.color,
+                  "What the tiles hold: ycbcr, or red, green and blue as they are, which nothing in them tells")
+      ->check(CLI::IsMember({"ycbcr", "rgb"}))
+      ->capture_default_str();
+  command.add_flag("--big-tiff", options.big_tiff, "BigTIFF; without it only where the file is larger than 4 GB");
+  command.add_flag("--big-endian", options.big_endian, "The file's numbers with their high bytes first");
+}
+
 }  // namespace
 
 void add_synth(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<SynthOptions>();
-  TileForm& tile = options->wish.tile;
   CLI::App& command = *app.add_subcommand(
       "synth",
       "Draws a histology slide to try things with: tissue in pink and purple on white glass, as a tiled pyramid of\n"
@@ -249,48 +299,8 @@ void add_synth(CLI::App& app, Command& chosen) {
       "threads.");
   command.add_option("WHAT", options->what, "slide")->required();
   command.add_option("OUT", options->out, "File to write: X.svs, X.tif or X.ome.tif")->required();
-  CLI::Option* const gigapixels =
-      command.add_option("--gigapixels", options->gigapixels, "Size of the slide, 5 wide and 4 high");
-  gigapixels->check(CLI::Range(1e-6, 1000.0))->capture_default_str();
-  command.add_option("--size", options->size, "Size of the slide in pixels, width and height, like 40000x30000")
-      ->type_name("WxH")
-      ->excludes(gigapixels);
-  command
-      .add_option("--kind", options->kind,
-                  "Of the tissue: round glands with small nuclei in a row, or crowded large ones")
-      ->check(CLI::IsMember({"benign", "tumor"}))
-      ->capture_default_str();
-  command.add_option("--seed", options->wish.seed, "Another seed draws another slide")
-      ->check(whole_number())
-      ->capture_default_str();
-  command
-      .add_option(
-          "--format", options->format,
-          "aperio: as Aperio's scanners write it (X.svs); tiff: reduced images in further directories (X.tif);\n"
-          "ome: OME-TIFF, reduced images in sub-directories (X.ome.tif). Default: what OUT ends in")
-      ->check(CLI::IsMember({"aperio", "tiff", "ome"}));
-  command
-      .add_option("--levels", options->levels,
-                  "Of the pyramid, each half as wide and high as the one above it; default: until a side is below 1024")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{32}));
-  command.add_option("--tile", tile.side, "Pixels a side of a tile, a multiple of 16")
-      ->check(CLI::Range(16, widest_tile))
-      ->capture_default_str();
-  command.add_option("--quality", tile.quality, "Of the tiles")->check(CLI::Range(1, 100))->capture_default_str();
-  command.add_option("--compression", options->compression, "Of the tiles: jpeg, or jpeg2000, which takes longer")
-      ->check(CLI::IsMember({"jpeg", "jpeg2000"}))
-      ->capture_default_str();
-  command
-      .add_option("--subsampling", options->subsampling,
-                  "Of the colours: 420, 422 or 444; default: 420, of JPEG 2000 422")
-      ->check(CLI::IsMember({420, 422, 444}));
-  command
-      .add_option("--color", options->color,
-                  "What the tiles hold: ycbcr, or red, green and blue as they are, which nothing in them tells")
-      ->check(CLI::IsMember({"ycbcr", "rgb"}))
-      ->capture_default_str();
-  command.add_flag("--big-tiff", options->big_tiff, "BigTIFF; without it only where the file is larger than 4 GB");
-  command.add_flag("--big-endian", options->big_endian, "The file's numbers with their high bytes first");
+  add_drawing_options(command, *options);
+  add_file_options(command, *options);
   command.add_flag("--repeat", options->wish.repeat,
                    "Draw some hundred different tiles, and let all places share them: a slide of any size in seconds");
   command

@@ -110,6 +110,68 @@ int tile(TileFlags& flags) {
   return write_tiles(flags, source, *folder, pictures);
 }
 
+void add_slide_list_options(CLI::App& command, TileFlags& flags) {
+  command.add_option("SLIDES", flags.slides, "Files, folders with slides in them, or patterns in quotes");
+  command
+      .add_option("--list", flags.list,
+                  "Instead of SLIDES a file that lists them: a path a line, or a CSV file with a column of paths")
+      ->type_name("FILE");
+  command.add_option(
+      "--list-column", flags.list_column,
+      "The column of --list with the paths; default: path, file, filename or slide_path, else the first");
+  command
+      .add_option("--settings", flags.settings_file,
+                  "A TOML file with settings, which are options without dashes, and `slides`; options given here count")
+      ->type_name("FILE");
+}
+
+void add_encoding_options(CLI::App& command, TileFlags& flags) {
+  command.add_option("--quality", flags.quality, "Of tiles that are encoded")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  command
+      .add_option("--encoding", flags.encoding,
+                  "What a tile is stored as; none: its pixels, for LMDB, HDF5 and, as .npy, tar shards")
+      ->check(CLI::IsMember({"jpeg", "png", "none"}))
+      ->capture_default_str();
+  command.add_flag("--encode", flags.encode, "Encode all tiles anew, also those that could be copied");
+  command.add_flag("--verify", flags.verify,
+                   "Decode every tile to its end, also those that are copied, so that damage inside of them is found");
+}
+
+// What becomes of tiles that can't be read, and where it is told.
+void add_report_options(CLI::App& command, TileFlags& flags) {
+  command
+      .add_option("--on-error", flags.on_error,
+                  "Tiles and slides that can't be read: are left out, each listed, or end the run")
+      ->check(CLI::IsMember({"drop", "fail"}))
+      ->capture_default_str();
+  command.add_flag("--retry", flags.retry,
+                   "Ask again for tiles and slides that earlier runs left out; an LMDB store takes them");
+  command
+      .add_option(
+          "--report", flags.report,
+          "The folder of the report: index.html, slides.csv, a JSON file for each slide, and what was left out; "
+          "default: the store's name and -report")
+      ->type_name("DIR");
+  command.add_flag("--no-thumbnails", flags.no_thumbnails, "No pictures of slides in the report");
+}
+
+// What may be asked for without a store.
+void add_storeless_options(CLI::App& command, TileFlags& flags) {
+  command.add_flag("--dry-run", flags.dry_run,
+                   "Tell how many tiles there are, and what would be copied; write nothing");
+  command
+      .add_option("--coords", flags.coords,
+                  "List the tiles of each slide in this folder, as CLAM and TRIDENT do; without --out nothing else is "
+                  "done, and nothing decoded")
+      ->type_name("DIR");
+  CLI::Option* const pictures = command.add_option(
+      "--pictures", flags.pictures, "Draw each slide, and which of its tiles are taken, into this folder: NAME.png");
+  pictures->type_name("DIR");
+  add_picture_side_option(command, flags.picture_side).needs(pictures);
+}
+
 }  // namespace
 
 void add_tile(CLI::App& app, Command& chosen) {
@@ -123,60 +185,16 @@ void add_tile(CLI::App& app, Command& chosen) {
                           "are encoded. A run that was stopped, or killed, is continued by the same "
                           "command. Tiles and slides that can't\n"
                           "be read are left out, each listed, and the exit status is 3 then.");
-  command.add_option("SLIDES", flags->slides, "Files, folders with slides in them, or patterns in quotes");
-  command
-      .add_option("--list", flags->list,
-                  "Instead of SLIDES a file that lists them: a path a line, or a CSV file with a column of paths")
-      ->type_name("FILE");
-  command.add_option(
-      "--list-column", flags->list_column,
-      "The column of --list with the paths; default: path, file, filename or slide_path, else the first");
-  command
-      .add_option("--settings", flags->settings_file,
-                  "A TOML file with settings, which are options without dashes, and `slides`; options given here count")
-      ->type_name("FILE");
+  add_slide_list_options(command, *flags);
   add_out_options(command, flags->out);
   command.get_option("--out")->required(false);
   add_form_option(command, flags->out);
   add_rank_options(command, flags->ranks);
   add_slide_options(command, flags->cut);
   add_index_option(command, flags->cut);
-  command.add_option("--quality", flags->quality, "Of tiles that are encoded")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
-  command
-      .add_option("--encoding", flags->encoding,
-                  "What a tile is stored as; none: its pixels, for LMDB, HDF5 and, as .npy, tar shards")
-      ->check(CLI::IsMember({"jpeg", "png", "none"}))
-      ->capture_default_str();
-  command.add_flag("--encode", flags->encode, "Encode all tiles anew, also those that could be copied");
-  command.add_flag("--verify", flags->verify,
-                   "Decode every tile to its end, also those that are copied, so that damage inside of them is found");
-  command
-      .add_option("--on-error", flags->on_error,
-                  "Tiles and slides that can't be read: are left out, each listed, or end the run")
-      ->check(CLI::IsMember({"drop", "fail"}))
-      ->capture_default_str();
-  command.add_flag("--retry", flags->retry,
-                   "Ask again for tiles and slides that earlier runs left out; an LMDB store takes them");
-  command
-      .add_option(
-          "--report", flags->report,
-          "The folder of the report: index.html, slides.csv, a JSON file for each slide, and what was left out; "
-          "default: the store's name and -report")
-      ->type_name("DIR");
-  command.add_flag("--no-thumbnails", flags->no_thumbnails, "No pictures of slides in the report");
-  command.add_flag("--dry-run", flags->dry_run,
-                   "Tell how many tiles there are, and what would be copied; write nothing");
-  command
-      .add_option("--coords", flags->coords,
-                  "List the tiles of each slide in this folder, as CLAM and TRIDENT do; without --out nothing else is "
-                  "done, and nothing decoded")
-      ->type_name("DIR");
-  CLI::Option* const pictures = command.add_option(
-      "--pictures", flags->pictures, "Draw each slide, and which of its tiles are taken, into this folder: NAME.png");
-  pictures->type_name("DIR");
-  add_picture_side_option(command, flags->picture_side).needs(pictures);
+  add_encoding_options(command, *flags);
+  add_report_options(command, *flags);
+  add_storeless_options(command, *flags);
   add_write_options(command, "Threads that read and encode; default: cores - 1", flags->writing);
   add_memory_option(command, flags->writing);
   command.callback([flags, &command, &chosen] {

@@ -1,24 +1,20 @@
-// penstock tile where something can't be read: what is left out stays so, and what has changed is refused by name.
-#include <fcntl.h>
-#include <sys/stat.h>
-
+// penstock tile where something can't be read: what is left out is told, stays so, and comes when it is asked for
+// again.
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include <penstock/sources/lmdb.hpp>
-
+#include "cli/tile_cohort.hpp"
 #include "cli/tool.hpp"
 #include "sources/slide/slide_files.hpp"
 #include "sources/source_checks.hpp"
 #include "support/catch.hpp"
 
-namespace ps = penstock;
 using namespace penstock_test;
 
 namespace {
@@ -33,52 +29,6 @@ std::map<std::string, std::string> files_in(const std::string& folder) {
       files[entry.path().lexically_relative(folder).string()] = text_in(entry.path().string());
   return files;
 }
-
-std::vector<std::string> keys_in(const std::string& store) {
-  const ps::LmdbSource source({.path = store});
-  std::vector<std::string> keys;
-  for (std::uint64_t i = 0; i < source.size(); ++i) keys.push_back(source.key(i));
-  return keys;
-}
-
-// Changes a slide's bytes while nobody can tell from its file's size and times.
-class SecretChange {
- public:
-  explicit SecretChange(std::string file) : file_(std::move(file)) {
-    REQUIRE(::stat(file_.c_str(), &before_) == 0);
-    content_ = text_in(file_);
-  }
-  // Back to what it was.
-  void undo() {
-    std::ofstream(file_, std::ios::binary | std::ios::trunc) << content_;
-    keep_times();
-  }
-  void keep_times() const {
-    const timespec times[2] = {before_.st_atim, before_.st_mtim};
-    REQUIRE(::utimensat(AT_FDCWD, file_.c_str(), times, 0) == 0);
-  }
-
- private:
-  std::string file_, content_;
-  struct stat before_ {};
-};
-
-// A folder with a folder in it.
-struct SlideFolder : TempFolder {
-  SlideFolder() { fs::create_directory(path() / "slides"); }
-};
-
-struct Cohort {
-  SlideFolder folder;
-  WrittenSlide a = write_slide(folder / "slides/a.svs", {.width = 330, .height = 270});
-  WrittenSlide b = write_slide(folder / "slides/b.svs", {.width = 200, .height = 140, .seed = 1});
-
-  std::vector<std::string> words(const std::string& out, std::vector<std::string> more = {}) const {
-    more.insert(more.begin(), {"tile", folder / "slides", "--out", folder / out, "--size", "64"});
-    if (out.ends_with(".folder")) more.insert(more.end(), {"--form", "folder"});
-    return more;
-  }
-};
 
 }  // namespace
 
@@ -254,110 +204,6 @@ TEST_CASE("a slide that can be opened only later stays left out, and comes when 
   CHECK(gone.err.find("ab.tif could be read, and can't be now") != std::string::npos);
 }
 
-TEST_CASE("a job that was changed is refused, and what has changed is named") {
-  Cohort cohort;
-  const TempFolder& folder = cohort.folder;
-  folder.write("t.csv", "slide,label\na,1\nb,2\n");
-  const std::vector<std::string> more{"--labels", folder / "t.csv"};
-  for (const std::string out : {"t.lmdb", "t.tar"}) {
-    CAPTURE(out);
-    REQUIRE(tool(cohort.words(out, more)).status == 0);
-    const auto refused = [&](std::vector<std::string> words, const std::string& why) {
-      const ToolResult result = tool(cohort.words(out, std::move(words)));
-      CAPTURE(result.err);
-      CHECK(result.status == 1);
-      CHECK(one_line(result.err));
-      CHECK(result.err.find(why) != std::string::npos);
-    };
-    std::vector<std::string> other = more;
-    other.insert(other.end(), {"--quality", "80"});
-    refused(other, "--quality was 90, and is 80 now");
-    refused({}, "--labels was given");
-    {
-      SecretChange table(folder / "t.csv");
-      folder.write("t.csv", "slide,label\na,1\nb,3\n");
-      refused(more, "what --labels names says something else now");
-      table.undo();
-    }
-    write_slide(folder / "slides/c.svs", {.width = 64, .height = 64});
-    folder.write("more.csv", "slide,label\na,1\nb,2\nc,3\n");
-    std::vector<std::string> third = more;
-    third.push_back("--leave-out-unlisted");
-    CHECK(tool(cohort.words(out, third)).status == 1);
-    fs::remove(folder / "slides/c.svs");
-    {
-      SecretChange slide(cohort.b.path);
-      std::ofstream(cohort.b.path, std::ios::app) << "x";
-      refused(more, "b.svs had ");
-      slide.undo();
-      std::ofstream(cohort.b.path, std::ios::in) << text_in(cohort.b.path);
-      refused(more, "b.svs was written to meanwhile");
-      slide.undo();
-    }
-    fs::rename(folder / "slides/b.svs", folder / "b.svs");
-    refused(more, "b.svs is missing");
-    fs::rename(folder / "b.svs", folder / "slides/b.svs");
-    CHECK(tool(cohort.words(out, more)).status == 0);
-    std::vector<std::string> same = more;
-    same.insert(same.end(), {"--threads", "1", "--tolerance", "0.020"});
-    CHECK(tool(cohort.words(out, same)).status == 0);
-  }
-}
-
-TEST_CASE("settings are compared as what they mean") {
-  Cohort cohort;
-  const TempFolder& folder = cohort.folder;
-  const std::vector<std::string> columns{"--labels", folder / "t.csv", "--columns"};
-  folder.write("t.csv", "slide,1,01\na,5,6\nb,5,6\n");
-  const auto with = [&](const std::string& column) {
-    std::vector<std::string> words = columns;
-    words.push_back(column);
-    return tool(cohort.words("c.h5", words));
-  };
-  REQUIRE(with("1").status == 0);
-  CHECK(with("01").err.find("--columns was 1, and is 01 now") != std::string::npos);
-  REQUIRE(tool(cohort.words("t.lmdb", {"--encode=false"})).status == 0);
-  CHECK(tool(cohort.words("t.lmdb")).status == 0);
-  CHECK(tool(cohort.words("t.lmdb", {"--encode"})).err.find("--encode was not given, and is given now") !=
-        std::string::npos);
-  CHECK(tool(cohort.words("t.lmdb/")).status == 0);
-  CHECK(tool(cohort.words("t.lmdb", {"--tolerance", "0.0200"})).status == 0);
-}
-
-TEST_CASE("one job may be said in several ways") {
-  Cohort cohort;
-  const TempFolder& folder = cohort.folder;
-  REQUIRE(tool(cohort.words("t.tar")).status == 0);
-  CHECK(tool(cohort.words("t.tar", {"--level", "0"})).status == 0);
-  CHECK(tool(cohort.words("t.tar", {"--shard-bytes", "1073741824"})).status == 0);
-  CHECK(tool(cohort.words("t.tar", {"--shard-bytes", "2GiB"})).status == 1);
-  CHECK(tool(cohort.words("t.tar", {"--level", "1"})).status == 1);
-  fs::create_directory(folder / "real");
-  fs::create_directory_symlink(folder / "real", folder / "link");
-  REQUIRE(tool(cohort.words("link/t.tar", {"--report", folder / "r"})).status == 0);
-  CHECK(tool(cohort.words("real/t.tar", {"--report", folder / "r"})).status == 0);
-}
-
-TEST_CASE("a store whose report is gone is refused, for nothing tells what it was made from") {
-  Cohort cohort;
-  const TempFolder& folder = cohort.folder;
-  cohort.a.set_size(9, 0);
-  for (const std::string out : {"t.tar", "t.h5", "t.lmdb", "t.folder"}) {
-    CAPTURE(out);
-    REQUIRE(tool(cohort.words(out)).status == 3);
-    fs::rename(folder / (out + "-report"), folder / "away");
-    const ToolResult refused = tool(cohort.words(out, {"--quality", "80"}));
-    CAPTURE(refused.err);
-    CHECK(refused.status == 1);
-    CHECK(one_line(refused.err));
-    CHECK(refused.err.find("says nothing of what it was made from") != std::string::npos);
-    CHECK(tool(cohort.words(out)).status == 1);
-    fs::remove_all(folder / (out + "-report"));
-    fs::rename(folder / "away", folder / (out + "-report"));
-    CHECK(tool(cohort.words(out)).status == 3);
-  }
-}
-
 TEST_CASE("a slide that could not be opened may be replaced by a good one, and is asked for again") {
   Cohort cohort;
   const TempFolder& folder = cohort.folder;
@@ -415,21 +261,6 @@ TEST_CASE("asking again that is refused, or stopped, leaves everything as it was
   const auto run = nlohmann::json::parse(text_in(folder / "t.lmdb-report/run.json"));
   CHECK(run["result"]["left_out"] == 0);
   CHECK(run["result"]["tiles"] == 26);
-}
-
-TEST_CASE("a store that is gone is begun anew, and the folder of another one is refused") {
-  Cohort cohort;
-  const TempFolder& folder = cohort.folder;
-  cohort.a.set_size(9, 0);
-  REQUIRE(tool(cohort.words("t.lmdb")).status == 3);
-  const ToolResult other = tool(cohort.words("t.tar", {"--report", folder / "t.lmdb-report"}));
-  CHECK(other.status == 1);
-  CHECK(other.err.find("the folder has the report of ../t.lmdb") != std::string::npos);
-  CHECK(tool(cohort.words("t.tar", {"--report", folder / "r"})).status == 3);
-  fs::remove_all(folder / "t.lmdb");
-  cohort.a.set_size(9, cohort.a.sizes[9]);
-  CHECK(tool(cohort.words("t.lmdb", {"--quality", "70"})).status == 0);
-  CHECK(keys_in(folder / "t.lmdb").size() == 26);
 }
 
 TEST_CASE("with --on-error fail the first bad tile ends the run, and a run without it goes on") {

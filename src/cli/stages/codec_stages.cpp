@@ -1,0 +1,123 @@
+#include "stages/stage_lists.hpp"
+
+#include <array>
+
+#include <penstock/transforms/decode_image.hpp>
+#include <penstock/transforms/decode_jpeg.hpp>
+#include <penstock/transforms/decode_png.hpp>
+#include <penstock/transforms/encode_jpeg.hpp>
+#include <penstock/transforms/encode_png.hpp>
+
+namespace penstock::cli {
+
+namespace {
+
+JpegOptions::Cmyk cmyk_of(const Arguments& a) {
+  using Cmyk = JpegOptions::Cmyk;
+  return std::array{Cmyk::inverted, Cmyk::by_marker,
+                    Cmyk::refused}[a.choice("cmyk", {"inverted", "by_marker", "refused"})];
+}
+
+Stage make_decode_image(const Arguments& a) {
+  DecodeImageOptions options;
+  options.color = std::array{DecodeImageOptions::rgb, DecodeImageOptions::gray, DecodeImageOptions::as_stored,
+                             DecodeImageOptions::labels}[a.choice("color", {"rgb", "gray", "as_stored", "labels"})];
+  options.max_pixels = a.count("max_pixels", options.max_pixels);
+  options.max_scans = a.pixels("max_scans", options.max_scans);
+  options.accept_warnings = a.flag("accept_warnings", options.accept_warnings);
+  options.cmyk = cmyk_of(a);
+  options.apply_orientation = a.flag("apply_orientation", options.apply_orientation);
+  options.dtype = std::array{DType::u8, DType::u16}[a.choice("dtype", {"u8", "u16"})];
+  options.high_byte = a.flag("high_byte", options.high_byte);
+  return decode_image(field_of(a), options);
+}
+
+Stage make_decode_jpeg(const Arguments& a) {
+  JpegOptions options;
+  options.color = std::array{JpegOptions::rgb, JpegOptions::gray,
+                             JpegOptions::as_stored}[a.choice("color", {"rgb", "gray", "as_stored"})];
+  options.max_pixels = a.count("max_pixels", options.max_pixels);
+  options.max_scans = a.pixels("max_scans", options.max_scans);
+  options.accept_warnings = a.flag("accept_warnings", options.accept_warnings);
+  options.cmyk = cmyk_of(a);
+  options.apply_orientation = a.flag("apply_orientation", options.apply_orientation);
+  return decode_jpeg(field_of(a), options);
+}
+
+Stage make_decode_png(const Arguments& a) {
+  PngOptions options;
+  options.color = std::array{PngOptions::rgb, PngOptions::gray, PngOptions::rgba, PngOptions::as_stored,
+                             PngOptions::labels}[a.choice("color", {"rgb", "gray", "rgba", "as_stored", "labels"})];
+  options.dtype = std::array{DType::u8, DType::u16}[a.choice("dtype", {"u8", "u16"})];
+  options.high_byte = a.flag("high_byte", options.high_byte);
+  options.max_pixels = a.count("max_pixels", options.max_pixels);
+  return decode_png(field_of(a), options);
+}
+
+Stage make_encode_jpeg(const Arguments& a) {
+  EncodeJpegStageOptions options;
+  options.quality = a.pixels("quality", options.quality);
+  options.subsampling = std::array{420, 422, 440, 444}[a.choice("subsampling", {"420", "422", "440", "444"})];
+  options.progressive = a.flag("progressive", options.progressive);
+  options.restart_rows = a.pixels("restart_rows", options.restart_rows);
+  options.keep_stored = a.flag("keep_stored", options.keep_stored);
+  options.out = a.text("out", options.out);
+  return encode_jpeg(field_of(a), options);
+}
+
+Stage make_encode_png(const Arguments& a) {
+  EncodePngStageOptions options;
+  options.compression = a.pixels("compression", options.compression);
+  options.out = a.text("out", options.out);
+  return encode_png(field_of(a), options);
+}
+
+}  // namespace
+
+std::vector<StageSyntax> codec_stages() {
+  return {
+      {"decode_image",
+       false,
+       {image_field,
+        {"color", "rgb|gray|as_stored|labels"},
+        {"max_pixels", "N"},
+        {"max_scans", "N"},
+        {"accept_warnings", "true|false"},
+        {"high_byte", "true|false"},
+        {"cmyk", "inverted|by_marker|refused"},
+        {"apply_orientation", "true|false"},
+        {"dtype", "u8|u16"}},
+       make_decode_image},
+      {"decode_jpeg",
+       false,
+       {image_field,
+        {"color", "rgb|gray|as_stored"},
+        {"max_pixels", "N"},
+        {"max_scans", "N"},
+        {"accept_warnings", "true|false"},
+        {"cmyk", "inverted|by_marker|refused"},
+        {"apply_orientation", "true|false"}},
+       make_decode_jpeg},
+      {"decode_png",
+       false,
+       {image_field,
+        {"color", "rgb|gray|rgba|as_stored|labels"},
+        {"high_byte", "true|false"},
+        {"max_pixels", "N"},
+        {"dtype", "u8|u16"}},
+       make_decode_png},
+      {"encode_jpeg",
+       false,
+       {image_field,
+        {"quality", "90"},
+        {"subsampling", "420|422|440|444"},
+        {"progressive", "true|false"},
+        {"restart_rows", "N"},
+        {"keep_stored", "true|false"},
+        {"out", "NAME"}},
+       make_encode_jpeg},
+      {"encode_png", false, {image_field, {"compression", "6"}, {"out", "NAME"}}, make_encode_png},
+  };
+}
+
+}  // namespace penstock::cli

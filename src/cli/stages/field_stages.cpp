@@ -1,0 +1,54 @@
+#include "stages/stage_lists.hpp"
+
+#include <array>
+#include <cstddef>
+
+#include <penstock/stages/fields.hpp>
+#include <penstock/transforms/numeric.hpp>
+
+namespace penstock::cli {
+
+namespace {
+
+DType any_dtype_of(const Arguments& a, DType otherwise) {
+  return static_cast<DType>(
+      a.choice("dtype", {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f16", "f32", "f64", "bool", "bf16"},
+               static_cast<std::size_t>(otherwise)));
+}
+
+Stage make_one_hot(const Arguments& a) {
+  return one_hot(a.text("field", ""), a.whole("classes"), {.dtype = any_dtype_of(a, OneHotOptions{}.dtype)});
+}
+
+}  // namespace
+
+std::vector<StageSyntax> field_stages() {
+  return {
+      {"select_fields",
+       false,
+       {{"names", "image,label", true}},
+       [](const Arguments& a) { return select_fields(a.names("names")); }},
+      {"drop_fields",
+       false,
+       {{"names", "mask,key", true}},
+       [](const Arguments& a) { return drop_fields(a.names("names")); }},
+      {"rename",
+       false,
+       {{"from", "FIELD", true}, {"to", "NAME", true}},
+       [](const Arguments& a) { return rename(a.text("from", ""), a.text("to", "")); }},
+      {"cast",
+       false,
+       {{"field", "label", true}, {"dtype", "f32|i64|...", true}},
+       [](const Arguments& a) { return cast(a.text("field", ""), any_dtype_of(a, DType::f32)); }},
+      {"one_hot",
+       false,
+       {{"field", "label", true}, {"classes", "N", true}, {"dtype", "f32|f64|i64|..."}},
+       make_one_hot},
+      {"sample_rows",
+       false,
+       {{"fields", "FIELD,FIELD", true}, {"rows", "N", true}},
+       [](const Arguments& a) { return sample_rows(a.names("fields"), a.count("rows")); }},
+  };
+}
+
+}  // namespace penstock::cli

@@ -1,0 +1,32 @@
+// The built-in stages by what they work on: a new one is a row in one of these lists, and a function beside it that
+// makes it of its arguments.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stage_arguments.hpp"
+#include "stage_parser.hpp"
+
+namespace penstock::cli {
+
+/// Which records come, and in which order.
+std::vector<StageSyntax> order_stages();
+/// What is checked, and what becomes of samples that are bad.
+std::vector<StageSyntax> error_stages();
+/// Encoded images to pixels and back.
+std::vector<StageSyntax> codec_stages();
+/// Where pixels stand: of an image, and of masks with it.
+std::vector<StageSyntax> geometry_stages();
+/// What the values of an image's pixels are.
+std::vector<StageSyntax> pixel_stages();
+/// Which fields there are, and their types.
+std::vector<StageSyntax> field_stages();
+/// How samples become batches.
+std::vector<StageSyntax> batch_stages();
+
+/// Of a stage that works on one image; read by `field_of`.
+inline constexpr Parameter image_field{"field", "image"};
+inline std::string field_of(const Arguments& a) { return a.text("field", "image"); }
+
+}  // namespace penstock::cli

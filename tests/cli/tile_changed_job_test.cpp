@@ -1,0 +1,135 @@
+// penstock tile where a store is there already: what has changed since is refused by name.
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/tile_cohort.hpp"
+#include "cli/tool.hpp"
+#include "sources/slide/slide_files.hpp"
+#include "sources/source_checks.hpp"
+#include "support/catch.hpp"
+
+using namespace penstock_test;
+
+namespace fs = std::filesystem;
+
+TEST_CASE("a job that was changed is refused, and what has changed is named") {
+  Cohort cohort;
+  const TempFolder& folder = cohort.folder;
+  folder.write("t.csv", "slide,label\na,1\nb,2\n");
+  const std::vector<std::string> more{"--labels", folder / "t.csv"};
+  for (const std::string out : {"t.lmdb", "t.tar"}) {
+    CAPTURE(out);
+    REQUIRE(tool(cohort.words(out, more)).status == 0);
+    const auto refused = [&](std::vector<std::string> words, const std::string& why) {
+      const ToolResult result = tool(cohort.words(out, std::move(words)));
+      CAPTURE(result.err);
+      CHECK(result.status == 1);
+      CHECK(one_line(result.err));
+      CHECK(result.err.find(why) != std::string::npos);
+    };
+    std::vector<std::string> other = more;
+    other.insert(other.end(), {"--quality", "80"});
+    refused(other, "--quality was 90, and is 80 now");
+    refused({}, "--labels was given");
+    {
+      SecretChange table(folder / "t.csv");
+      folder.write("t.csv", "slide,label\na,1\nb,3\n");
+      refused(more, "what --labels names says something else now");
+      table.undo();
+    }
+    write_slide(folder / "slides/c.svs", {.width = 64, .height = 64});
+    folder.write("more.csv", "slide,label\na,1\nb,2\nc,3\n");
+    std::vector<std::string> third = more;
+    third.push_back("--leave-out-unlisted");
+    CHECK(tool(cohort.words(out, third)).status == 1);
+    fs::remove(folder / "slides/c.svs");
+    {
+      SecretChange slide(cohort.b.path);
+      std::ofstream(cohort.b.path, std::ios::app) << "x";
+      refused(more, "b.svs had ");
+      slide.undo();
+      std::ofstream(cohort.b.path, std::ios::in) << text_in(cohort.b.path);
+      refused(more, "b.svs was written to meanwhile");
+      slide.undo();
+    }
+    fs::rename(folder / "slides/b.svs", folder / "b.svs");
+    refused(more, "b.svs is missing");
+    fs::rename(folder / "b.svs", folder / "slides/b.svs");
+    CHECK(tool(cohort.words(out, more)).status == 0);
+    std::vector<std::string> same = more;
+    same.insert(same.end(), {"--threads", "1", "--tolerance", "0.020"});
+    CHECK(tool(cohort.words(out, same)).status == 0);
+  }
+}
+
+TEST_CASE("settings are compared as what they mean") {
+  Cohort cohort;
+  const TempFolder& folder = cohort.folder;
+  const std::vector<std::string> columns{"--labels", folder / "t.csv", "--columns"};
+  folder.write("t.csv", "slide,1,01\na,5,6\nb,5,6\n");
+  const auto with = [&](const std::string& column) {
+    std::vector<std::string> words = columns;
+    words.push_back(column);
+    return tool(cohort.words("c.h5", words));
+  };
+  REQUIRE(with("1").status == 0);
+  CHECK(with("01").err.find("--columns was 1, and is 01 now") != std::string::npos);
+  REQUIRE(tool(cohort.words("t.lmdb", {"--encode=false"})).status == 0);
+  CHECK(tool(cohort.words("t.lmdb")).status == 0);
+  CHECK(tool(cohort.words("t.lmdb", {"--encode"})).err.find("--encode was not given, and is given now") !=
+        std::string::npos);
+  CHECK(tool(cohort.words("t.lmdb/")).status == 0);
+  CHECK(tool(cohort.words("t.lmdb", {"--tolerance", "0.0200"})).status == 0);
+}
+
+TEST_CASE("one job may be said in several ways") {
+  Cohort cohort;
+  const TempFolder& folder = cohort.folder;
+  REQUIRE(tool(cohort.words("t.tar")).status == 0);
+  CHECK(tool(cohort.words("t.tar", {"--level", "0"})).status == 0);
+  CHECK(tool(cohort.words("t.tar", {"--shard-bytes", "1073741824"})).status == 0);
+  CHECK(tool(cohort.words("t.tar", {"--shard-bytes", "2GiB"})).status == 1);
+  CHECK(tool(cohort.words("t.tar", {"--level", "1"})).status == 1);
+  fs::create_directory(folder / "real");
+  fs::create_directory_symlink(folder / "real", folder / "link");
+  REQUIRE(tool(cohort.words("link/t.tar", {"--report", folder / "r"})).status == 0);
+  CHECK(tool(cohort.words("real/t.tar", {"--report", folder / "r"})).status == 0);
+}
+
+TEST_CASE("a store whose report is gone is refused, for nothing tells what it was made from") {
+  Cohort cohort;
+  const TempFolder& folder = cohort.folder;
+  cohort.a.set_size(9, 0);
+  for (const std::string out : {"t.tar", "t.h5", "t.lmdb", "t.folder"}) {
+    CAPTURE(out);
+    REQUIRE(tool(cohort.words(out)).status == 3);
+    fs::rename(folder / (out + "-report"), folder / "away");
+    const ToolResult refused = tool(cohort.words(out, {"--quality", "80"}));
+    CAPTURE(refused.err);
+    CHECK(refused.status == 1);
+    CHECK(one_line(refused.err));
+    CHECK(refused.err.find("says nothing of what it was made from") != std::string::npos);
+    CHECK(tool(cohort.words(out)).status == 1);
+    fs::remove_all(folder / (out + "-report"));
+    fs::rename(folder / "away", folder / (out + "-report"));
+    CHECK(tool(cohort.words(out)).status == 3);
+  }
+}
+
+TEST_CASE("a store that is gone is begun anew, and the folder of another one is refused") {
+  Cohort cohort;
+  const TempFolder& folder = cohort.folder;
+  cohort.a.set_size(9, 0);
+  REQUIRE(tool(cohort.words("t.lmdb")).status == 3);
+  const ToolResult other = tool(cohort.words("t.tar", {"--report", folder / "t.lmdb-report"}));
+  CHECK(other.status == 1);
+  CHECK(other.err.find("the folder has the report of ../t.lmdb") != std::string::npos);
+  CHECK(tool(cohort.words("t.tar", {"--report", folder / "r"})).status == 3);
+  fs::remove_all(folder / "t.lmdb");
+  cohort.a.set_size(9, cohort.a.sizes[9]);
+  CHECK(tool(cohort.words("t.lmdb", {"--quality", "70"})).status == 0);
+  CHECK(keys_in(folder / "t.lmdb").size() == 26);
+}
