@@ -19,8 +19,8 @@ struct Residency {
   std::byte* data = nullptr;
   std::uint64_t first_user = 0;  ///< the sample it is loaded for
   bool done = false;             ///< loaded, or failed
-  const void* runner = nullptr;  ///< that loads it: says no more than whether it is the same
-  std::size_t field = 0;         ///< of one that goes into a batch: slot of the source's schema
+  const void* runner = nullptr;  ///< runner that loads it: says no more than whether it is the same
+  std::size_t field = 0;         ///< slot of the source's schema, where it goes into a batch
   bool in_batch = false;         ///< it is decoded into its rows of a batch, and takes no memory of its own
   std::optional<Error> failure;
   bool broken = false;                 ///< it failed, and there was no memory to say why

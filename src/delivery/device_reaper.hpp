@@ -55,8 +55,9 @@ class DeviceReaper {
   DeviceRing& ring_;
   Engine& engine_;
   const Lanes& lanes_;
-  std::vector<SentBuffer> sent_;   // oldest first
-  std::vector<SentBuffer> asked_;  // of those; the thread's own. Neither grows beyond what is reserved
+  std::vector<SentBuffer> sent_;  // oldest first
+  // Those of `sent_` that are asked; the thread's own. Neither grows beyond what is reserved.
+  std::vector<SentBuffer> asked_;
   bool busy_ = false, failed_ = false, closing_ = false;
   std::thread thread_;
 };

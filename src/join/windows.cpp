@@ -81,7 +81,7 @@ class Rows {
   detail::OneRecord record_;
   std::uint64_t length_;
   std::size_t once_;
-  std::vector<std::size_t> bytes_;  // of a row, by slot
+  std::vector<std::size_t> bytes_;  // bytes of a row's value, by slot; 0 where its size varies
   std::vector<std::byte*> destinations_;
 };
 

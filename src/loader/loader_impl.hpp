@@ -107,7 +107,7 @@ class Loader::Impl {
   bool endless_ = false;  // an epoch ends after so many batches, wherever the data are
 
   std::uint64_t epoch_ = 0;               // that the caller reads
-  Cursor cursor_;                         // of the batch after the last one delivered
+  Cursor cursor_;                         // where the batch after the last one delivered begins
   std::optional<Cursor> after_error_;     // that ended the epoch
   std::uint64_t step_ = 0, samples_ = 0;  // delivered, those before a resume as well
   std::uint64_t beginnings_ = 0;

@@ -18,7 +18,7 @@ class ClassTurns {
  public:
   struct Group {
     std::int64_t label;  ///< its class
-    std::uint64_t size;  ///< of its bag
+    std::uint64_t size;  ///< size of its bag
     std::uint64_t key;   ///< decides which of several sizes has a turn more
   };
   /// @throws Error(invalid_argument) for more than `max_turns` of an epoch.

@@ -55,7 +55,7 @@ void compose_row(const DeviceProgram& program, std::uint64_t seed, const Place& 
     if (has_op(step)) ask_stage([&] { ops.back() = ImageOp(source_shape(program, i, shapes)); });
   }
   alignas(std::max_align_t) std::byte params[ImageStageModel::max_params] = {};
-  Size led;  // of the field whose draw the others follow; empty where stages to come give it a size
+  Size led;  // size of the field whose draw the others follow; empty where stages to come give it a size
   for (const DeviceDraw& draw : program.draws) {
     if (draw.image == nullptr) continue;
     if (!draw.follows) led = {};

@@ -136,7 +136,7 @@ class ReorderBuffer {
   WaitingRows rows_;
   BatchFiller filler_;
   std::vector<ReorderEntry> entries_;
-  QuotaCount count_;            // of what is retired
+  QuotaCount count_;            // what the error policy's quota counts, over what is retired
   std::uint64_t survived_ = 0;  // the position after the last survivor, or batch
 
   alignas(64) std::atomic<std::uint64_t> oldest_{0};  // number of the oldest entry that is not retired

@@ -31,7 +31,7 @@ class WriteItems {
 
   const PipelineData* data_;
   SinkItem item_;
-  std::size_t record_bytes_ = 0;  // of the key, those that are its record's
+  std::size_t record_bytes_ = 0;  // bytes at the beginning of the key that are its record's
   bool begun_ = false;
 };
 

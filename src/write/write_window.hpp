@@ -43,8 +43,8 @@ struct WriteEntry {
   std::optional<Error> error;
   bool broken = false;      // there was no memory to say what failed
   bool kept = true;         // false: filtered
-  std::uint64_t bytes = 0;  // of its values
-  std::uint64_t held = 0;   // that count while it waits
+  std::uint64_t bytes = 0;  // bytes of its values
+  std::uint64_t held = 0;   // bytes that count while it waits
 };
 
 // Samples in work, oldest first. The caller's thread admits and takes them; runners make them. A reader may be a file
