@@ -113,7 +113,7 @@ class ShardedSink {
   const ShardNames names_;
   const std::uint64_t size_;
   const bool sync_;
-  std::uint64_t samples_ = 0;  ///< of all shards
+  std::uint64_t samples_ = 0;  ///< samples of all shards
   std::uint64_t shard_ = 0;    ///< the one that is being written
   bool items_known_ = true;    ///< which samples were there
 

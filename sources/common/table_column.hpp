@@ -19,8 +19,8 @@ inline constexpr std::size_t no_line = static_cast<std::size_t>(-1);
 /// One value for each slide that has a line; of the others, nothing that means something.
 struct TableColumn {
   Field field = {};
-  std::vector<std::int64_t> whole = {};  ///< of a field of whole numbers, or of classes
-  std::vector<float> numbers = {};       ///< of one of others
+  std::vector<std::int64_t> whole = {};  ///< values of a field of whole numbers, or of classes
+  std::vector<float> numbers = {};       ///< values of a field of other numbers
 };
 
 /// No value, in whatever column.

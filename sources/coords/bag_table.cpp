@@ -77,7 +77,7 @@ class NameEnds {
   }
 
   Names whole_, ends_;
-  std::size_t parts_ = 0;  // of the name that has most
+  std::size_t parts_ = 0;  // how many parts the name with the most of them has
 };
 
 }  // namespace

@@ -15,9 +15,9 @@ namespace penstock::csv {
 
 /// Where the cells of one column go.
 struct Target {
-  std::size_t column;   ///< of the file
-  std::size_t slot;     ///< of the schema
-  std::size_t element;  ///< of the field
+  std::size_t column;   ///< column of the file
+  std::size_t slot;     ///< slot of the schema
+  std::size_t element;  ///< element of the field
   bool text;
   DType dtype;
 };

@@ -21,8 +21,8 @@ namespace penstock::hdf5 {
 /// A dataset of a file where none are named.
 struct ListedDataset {
   std::string path;
-  std::vector<std::uint64_t> dims;   ///< of a single value, or none at all, empty
-  std::vector<std::string> members;  ///< of a compound type its columns; else one, empty
+  std::vector<std::uint64_t> dims;   ///< dimensions; empty for a single value, or none at all
+  std::vector<std::string> members;  ///< columns of a compound type; else one, empty
 };
 
 /// A filter of a dataset's chunks.
@@ -71,10 +71,10 @@ struct ElementFacts {
   Form form = Form::same;
   DType dtype = DType::u8;
   Shape shape;                           ///< beyond the dataset's dimensions
-  std::size_t bytes = 0;                 ///< as stored
-  std::size_t offset = 0;                ///< of the column in the stored element
-  H5T_str_t padding = H5T_STR_NULLTERM;  ///< of text
-  bool string = false;                   ///< of variable ones: a string, not a sequence
+  std::size_t bytes = 0;                 ///< bytes, as stored
+  std::size_t offset = 0;                ///< offset of the column in the stored element
+  H5T_str_t padding = H5T_STR_NULLTERM;  ///< how text is padded
+  bool string = false;                   ///< a variable one is a string, not a sequence
 };
 
 /// Where a chunk is stored.
@@ -93,7 +93,7 @@ struct Slab {
 /// Strings, one after the other.
 struct Texts {
   std::string bytes;
-  std::vector<std::uint64_t> ends;  ///< of each, in `bytes`
+  std::vector<std::uint64_t> ends;  ///< where each text ends in `bytes`
 
   std::string_view operator[](std::size_t number) const {
     const std::uint64_t begin = number == 0 ? 0 : ends[number - 1];

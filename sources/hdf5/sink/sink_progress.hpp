@@ -19,7 +19,7 @@ struct SinkJob {
 /// are there the first `shard_bytes` of its data, and the rows that fill no chunk in one of two files beside it.
 struct SinkProgress {
   SinkJob job;
-  std::uint64_t samples = 0;  ///< of all shards
+  std::uint64_t samples = 0;  ///< samples of all shards
   std::uint64_t shard = 0;
   std::uint64_t shard_bytes = 0;  ///< 0: nothing of it is there
   std::uint64_t shard_rows = 0;

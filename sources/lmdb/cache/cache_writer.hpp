@@ -66,7 +66,7 @@ class CacheWriter {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<WaitingRecord> queue_;
-  std::size_t waiting_bytes_ = 0;  // of the queue
+  std::size_t waiting_bytes_ = 0;  // bytes of the queue
   bool stop_ = false;
   std::string why_;
   std::unique_ptr<std::thread> thread_;

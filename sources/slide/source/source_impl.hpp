@@ -39,7 +39,7 @@ class SlideSource::Impl : public slide::Opening {
   struct Record {
     const slide::SlideFile* slide;
     std::uint64_t number;  ///< among the slide's
-    slide::SlideBox box;   ///< of the whole image; with SlideEdges::pad it reaches beyond the slide
+    slide::SlideBox box;   ///< the whole image's box; with SlideEdges::pad it reaches beyond the slide
     std::int64_t x, y;     ///< its top left pixel, at level 0
   };
   /// @throws Error(not_found) past the end.
