@@ -14,7 +14,7 @@ constexpr std::int32_t divided_up(std::int32_t a, std::int32_t b) { return (a + 
 // How restart markers divide an image.
 struct Grid {
   Size mcu;      // in pixels
-  Size mcus;     // of the image
+  Size mcus;     // size of the image in MCUs
   Size segment;  // in MCUs: a part of a row of them, or some whole rows
 
   // Segments.

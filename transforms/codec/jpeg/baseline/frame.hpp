@@ -28,7 +28,7 @@ struct Frame {
   int components = 0;
   int h = 1, v = 1;  // the largest factors
   int mcus_across = 0, mcus_down = 0;
-  int alone_v = 1;                // of a single component: the factor that its header has
+  int alone_v = 1;                // vertical factor that the header has for a single component
   unsigned restart_interval = 0;  // in MCUs; 0: none
   Colors colors = Colors::gray;
   // Pixels of the picture for one of the second and third component, where there are three.
