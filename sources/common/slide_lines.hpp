@@ -40,7 +40,7 @@ struct SlideLines {
   std::vector<bool> listed = {};          ///< which slides have a line
   std::size_t other_lines = 0;            ///< lines that name no slide
   std::string elsewhere = {};             ///< where lines say that slides lie, and they do not; empty: no other place
-  std::optional<std::string> guessed_column = {};  ///< that slides are named by, where others might be meant
+  std::optional<std::string> guessed_column = {};  ///< the column that slides are named by, where others might be meant
   std::vector<std::string> notes = {};
 };
 

@@ -27,7 +27,8 @@ struct TableColumn {
 bool is_missing(std::string_view cell);
 /// No value, in a column of numbers: that, or what programs write for it: "N/A", "nan", "NULL", ...
 bool is_missing_number(std::string_view cell);
-/// As C writes it, with a '+' before it or not; none where the cell is no number, or one that f64 doesn't hold.
+/// A number as C writes it, with a '+' before it or not; none where the cell is no number, or one that f64 doesn't
+/// hold.
 std::optional<double> number_in(std::string_view cell);
 
 /// The values of a column, in the lines of slides; `no_line` where one has none. Its kind is that of all lines. To

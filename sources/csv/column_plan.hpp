@@ -37,7 +37,7 @@ struct ColumnRun {
 
 /// What becomes of one file's columns.
 struct FilePlan {
-  std::vector<Target> targets;  ///< in the order of its columns
+  std::vector<Target> targets;  ///< targets in the order of the file's columns
   std::vector<ColumnRun> runs;  ///< all columns
   std::size_t key = 0;          ///< the column that `Csv::key` names
 };

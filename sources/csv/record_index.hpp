@@ -14,7 +14,7 @@ namespace penstock::csv {
 struct RecordIndex {
   FileMark mark;
   std::uint64_t hash = 0;            ///< hash of the file's content
-  std::vector<std::string> columns;  ///< by the header, or "0", "1", …
+  std::vector<std::string> columns;  ///< column names by the header, or "0", "1", …
   RecordOffsets begins;              ///< where each record begins
   /// From `record` on, record r begins in line r + `lines_before`: an entry wherever that changes.
   struct LineStep {

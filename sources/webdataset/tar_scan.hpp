@@ -37,7 +37,7 @@ class InputFile {
 
 /// What has a header of its own in a tar file.
 struct TarMember {
-  std::string name;  ///< as written, never empty
+  std::string name;  ///< name as written, never empty
   char type = '0';
   std::uint64_t header = 0;  ///< where the first block lies that belongs to it
   std::uint64_t offset = 0;  ///< where its data begin

@@ -56,9 +56,9 @@ class BlockPlan {
   /// What the plan says of one sample.
   struct Sample {
     std::uint64_t index = 0;              ///< source index of its record
-    std::vector<std::uint64_t> blocks;    ///< that it is made of, in its record's order
-    std::vector<Need> needs;              ///< the same, each once, by number, but for those that it does without
-    std::vector<std::uint64_t> evicted;   ///< those that go first
+    std::vector<std::uint64_t> blocks;    ///< blocks that it is made of, in its record's order
+    std::vector<Need> needs;              ///< blocks by number, each once, but for those that it does without
+    std::vector<std::uint64_t> evicted;   ///< blocks that go first
     std::size_t too_large = 0;            ///< bytes that it needs, where that is more than there is: then nothing else
     std::optional<std::size_t> in_batch;  ///< its only block is decoded into the batch: this field
   };
@@ -75,19 +75,19 @@ class BlockPlan {
   };
   struct Upcoming {
     std::uint64_t index = 0;
-    std::vector<std::uint64_t> blocks;  // in the record's order
-    std::vector<Block> distinct;        // by number
+    std::vector<std::uint64_t> blocks;  // blocks in the record's order
+    std::vector<Block> distinct;        // blocks by number, each once
     std::size_t bytes = 0;              // bytes of blocks that it can't do without; saturates
     std::optional<BlockRows> rows;      // rows of its only block, where that could go into the batch
     bool known = false;
   };
   /// A block that samples in sight need, or that is in memory after the last planned sample, or both.
   struct Known {
-    std::uint64_t uses = 0;                        // by samples in sight
+    std::uint64_t uses = 0;                        // uses by samples in sight
     std::uint64_t next_use = 0, farthest_use = 0;  // their numbers
     bool stays = false;                            // is in memory, and then:
     std::size_t bytes = 0;
-    std::uint64_t key = 0;  // in `by_next_use_`
+    std::uint64_t key = 0;  // key in `by_next_use_`
     std::uint64_t last_use = 0;
   };
 

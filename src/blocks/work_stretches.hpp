@@ -71,7 +71,8 @@ class WorkStretches {
   const std::uint64_t length_;
   std::vector<Stretch> stretches_;  // number n is n % size
   std::uint64_t pieces_ = 0;        // pieces of work in all stretches
-  std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> waiting_;  // with work, held by nobody
+  // Stretches with work that nobody holds.
+  std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> waiting_;
   std::vector<std::uint64_t> first_;  // first few of the waiting stretches, taken out to look at
   std::vector<std::uint64_t> held_;
 };

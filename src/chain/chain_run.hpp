@@ -51,7 +51,7 @@ class ChainRun final : public Cells {
   std::vector<Cell> spare;
   std::vector<std::byte*> rows;                    ///< destination of each field of the row in work
   std::vector<RaggedRow> varying;                  ///< fields of that row that are not dense, where `rows` is given
-  std::vector<std::span<const std::byte>> blocks;  ///< lent to the reader for the sample in work
+  std::vector<std::span<const std::byte>> blocks;  ///< blocks lent to the reader for the sample in work
   std::optional<Error> block_failure;
   std::uint64_t stretch = ~std::uint64_t{0};  ///< stretch of samples of blocks that its runner works on; ~0: none
   RowOutlet* outlet = nullptr;                ///< what fields that are not dense are appended to; where there are some
@@ -69,7 +69,7 @@ class ChainRun final : public Cells {
   std::stop_token stop;
   bool recalls = false;                ///< the cache has the sample in work
   ChainRun* parent = nullptr;          ///< what the sample in work is a child of; read by several runners at once
-  std::uint32_t child = 0;             ///< which one
+  std::uint32_t child = 0;             ///< which child it is
   std::unique_ptr<ChainRun> stand_in;  ///< the parent of one child alone, which is made of another record
 
   std::byte* destination(std::size_t row, const Shape& shape) override;

@@ -67,7 +67,7 @@ class ImageStep final : public Step {
   std::string decoder_label;
   bool makes_mask = false;  ///< what its decoder makes is resampled by nearest, here or in a later step
   std::vector<FoldStage> stages;
-  std::vector<FoldEncoding> encodings;  ///< in order
+  std::vector<FoldEncoding> encodings;  ///< encodings in order
   DType element = DType::u8;            ///< type of the images that it takes, where it has no decoder
   Field result;                         ///< what its field is after it
 

@@ -81,7 +81,7 @@ class Step {
 
   std::string label;
   const std::uint64_t key;
-  Schema schema;  ///< after this step
+  Schema schema;  ///< fields after this step
   // Set by the compiler:
   std::size_t fields = 0;            ///< how many fields `schema` has
   std::vector<std::size_t> varying;  ///< slots it writes whose size is only known from the value

@@ -20,7 +20,7 @@ struct RowField {
     ragged,   ///< rows of any size
   };
   Kind kind = Kind::dense;
-  std::size_t row_bytes = 0;  ///< in a batch, at a fixed address; 0 where it is appended
+  std::size_t row_bytes = 0;  ///< bytes of a row in a batch, at a fixed address; 0 where it is appended
   std::size_t element = 1;    ///< bytes of one
   std::size_t unit = 0;       ///< bytes of one element of the first dimension; ragged ones: where the others are fixed
   std::int64_t to = 0;        ///< padded: elements of the first dimension

@@ -65,7 +65,8 @@ class DevicePrep {
   // Where a field is while its batch is worked on.
   struct Where {
     enum class In : std::uint8_t { raw, rows, decoded, between, delivered } in = In::raw;
-    std::size_t offset = 0, row_bytes = 0;  // in `rows` and `decoded`: number of the field, and of the launch
+    // Where it begins; in `rows` number of the field, in `decoded` of the launch.
+    std::size_t offset = 0, row_bytes = 0;
     DType dtype = DType::u8;
     Shape row;
   };

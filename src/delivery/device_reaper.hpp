@@ -15,7 +15,7 @@ namespace penstock::detail {
 /// A buffer of the engine's that devices read.
 struct SentBuffer {
   BatchBuffer* buffer;
-  std::size_t number;  ///< in the engine's ring
+  std::size_t number;  ///< number in the engine's ring
 };
 
 /// The thread that gives the engine's buffers back to it once all devices have read them, in the order they were sent.

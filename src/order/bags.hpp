@@ -82,7 +82,7 @@ class Bags {
   std::shared_ptr<const GroupedPositions> groups_;
   std::shared_ptr<const std::vector<std::uint64_t>> keys_;
   std::shared_ptr<const ClassTurns> turns_;  // null: each group comes once
-  std::string balance_;                      // in words
+  std::string balance_;                      // how classes are balanced, in words
   std::uint64_t size_, records_ = 0;
   std::shared_ptr<EpochTables<Table>> tables_ = std::make_shared<EpochTables<Table>>();
 };

@@ -33,11 +33,11 @@ class ClassTurns {
 
  private:
   struct Stratum {
-    std::uint64_t first, groups;  ///< in `members_`
-    std::uint64_t turns = 0;      ///< in each epoch
+    std::uint64_t first, groups;  ///< its groups in `members_`
+    std::uint64_t turns = 0;      ///< turns in each epoch
   };
   struct Class {
-    std::uint64_t first, strata;  ///< in `strata_`
+    std::uint64_t first, strata;  ///< its sizes in `strata_`
     std::uint64_t groups;
   };
   void share_turns(const Class& among, std::span<const Group> groups);

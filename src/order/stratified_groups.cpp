@@ -32,7 +32,7 @@ struct ValueCount {
 struct CountedGroups {
   std::vector<GroupRun> runs;
   std::vector<std::uint64_t> hashes;     // hashes of the groups' names, with the salt
-  std::vector<ValueCount> counts;        // by group, then by value, which is one of those below
+  std::vector<ValueCount> counts;        // counts by group, then by value, which is one of those below
   std::vector<std::int64_t> values;      // values that records have, ascending
   std::vector<std::uint64_t> of_value;   // records of each value, in all groups
   std::vector<std::size_t> first_count;  // where each group's counts begin, and the end

@@ -137,7 +137,7 @@ void decode_row(const DeviceProgram& program, std::size_t number, std::uint64_t 
   if (!step.out.at(step.field).shape.admits(shapes[slot]))
     throw Error(Errc::schema_mismatch, "the image is " + shapes[slot].to_string() + ", where " +
                                            step.out.at(step.field).shape.to_string() + " was said");
-  // As large whoever decodes it.
+  // It is as large whoever decodes it.
   room.require_size(slot, shapes[slot].elements());
   const bool device = is_for_device(program, number, seed, place, decoding, room);
   const DecodeOp op{shape.height, shape.width, shape.channels, device ? DecodeOp::By::device : DecodeOp::By::runner};

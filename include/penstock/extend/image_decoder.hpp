@@ -35,8 +35,9 @@ class PENSTOCK_API BatchDecoding {
  public:
   /// One image of a batch.
   struct Image {
-    std::span<const std::byte> encoded;  ///< in the host's memory; stays until `stream` has come past the decode
-    ImageShape shape;                    ///< the image's shape, as `ImageDecoding::open` said it
+    /// The encoded image, in the host's memory; stays until `stream` has come past the decode.
+    std::span<const std::byte> encoded;
+    ImageShape shape;             ///< the image's shape, as `ImageDecoding::open` said it
     std::byte* pixels = nullptr;  ///< where the pixels go, on the device: contiguous rows; may be written to at once
   };
   virtual ~BatchDecoding() = default;

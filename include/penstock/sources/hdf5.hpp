@@ -79,7 +79,7 @@ struct Hdf5 {
 /// How the records of a field are read.
 enum class Hdf5Way : std::uint8_t {
   kept,        ///< read whole when first needed, then from memory
-  contiguous,  ///< from its place in the file, by any number of threads
+  contiguous,  ///< read from its place in the file, by any number of threads
   chunks,      ///< chunks as they are stored, decoded by the runners, each once while it stays
   library,     ///< chunks read and converted by the HDF5 library, one at a time; they stay as the others do
   rows,        ///< row by row by the HDF5 library, one at a time

@@ -77,7 +77,7 @@ class RemoteAccess final : public Access {
   unsigned ends_ = 0;     ///< processes that ended and were not to, less those that are forgiven
   unsigned answers_ = 0;  ///< answers since one was last forgiven
   std::string last_end_;
-  std::vector<std::string> datasets_;   ///< by number; changed only while the source is opened
+  std::vector<std::string> datasets_;   ///< paths by number; changed only while the source is opened
   std::vector<AskedElement> elements_;  ///< the same
 };
 

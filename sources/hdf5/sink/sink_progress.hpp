@@ -9,8 +9,8 @@ namespace penstock::hdf5 {
 /// What a store is made of and cut by: two runs that differ in it write different files.
 struct SinkJob {
   std::string fields;    ///< the schema, as text
-  std::string datasets;  ///< as `text_of` has them
-  std::string classes;   ///< as text
+  std::string datasets;  ///< the datasets, as `text_of` has them
+  std::string classes;   ///< the classes, as text
   std::string job;
   std::uint64_t samples = 0, max_samples = 0, max_bytes = 0;  ///< the latter two 0 for a single file
 };

@@ -59,7 +59,7 @@ class CacheWriter {
 
   std::shared_ptr<Environment> environment_;
   const Limits limits_;
-  const std::size_t enough_bytes_;  // to begin with a transaction
+  const std::size_t enough_bytes_;  // bytes that are enough to begin a transaction
   const Tell committed_, lost_;
   std::atomic<std::size_t> queued_bytes_{0};
   std::atomic<bool> ended_{false};

@@ -26,7 +26,7 @@ struct SlideFile {
   std::size_t number = 0;        ///< among the slides, for `OpenFiles`
   std::optional<FileMark> mark;  ///< none: an index says what the slide is, and its file was not looked at
   FileSample sample;
-  std::vector<SlideLevel> levels;  ///< that are stored
+  std::vector<SlideLevel> levels;  ///< levels that are stored
   std::string missing_levels;      ///< why some can't be read, or are not among these; empty: all are there
   Resolution resolution;
   std::string why_openslide;     ///< why it isn't read from its tiles; empty: it is
@@ -71,7 +71,7 @@ struct SlideFile {
 /// What is asked of a slide.
 struct SlideWish {
   Wanted wanted;
-  double own_mpp = 0;      ///< in place of what the file says; 0: none is given
+  double own_mpp = 0;      ///< micrometres a pixel, in place of what the file says; 0: none is given
   double assumed_mpp = 0;  ///< where the file says none
   double mask_mpp = 0;     ///< micrometres a pixel of a mask of tissue; 0: none is wanted
   bool all_levels = false;

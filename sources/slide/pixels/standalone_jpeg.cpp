@@ -38,7 +38,7 @@ class Segments {
   std::span<const std::byte> rest() const { return stream_.subspan(at_); }
 
   std::uint8_t code = 0;
-  std::span<const std::byte> whole;  // with marker and length
+  std::span<const std::byte> whole;  // the header with marker and length
 
  private:
   bool stop(bool good) {

@@ -73,7 +73,7 @@ class Reader final : public nlohmann::json_sax<Json> {
     } else if ((role == Role::top || role == Role::geometry) && key_ == "type") {
       open_.back().type = text;
     } else if (role == Role::top && key_ == "id") {
-      // As versions of QuPath before 0.3 say it.
+      // Versions of QuPath before 0.3 say it so.
       if (text == "PathDetectionObject" || text == "PathCellObject" || text == "PathTileObject")
         object_type_ = "detection";
     } else if (role == Role::properties && key_ == "classification") {

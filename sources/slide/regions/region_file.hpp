@@ -22,7 +22,7 @@ struct RegionPolygon {
 struct RegionClass {
   std::string name;
   std::vector<RegionPolygon> polygons;
-  std::uint8_t value = 0;  ///< that the picture has for it; 0: there is none
+  std::uint8_t value = 0;  ///< value that the picture has for it; 0: there is none
 };
 
 /// A mask of the whole slide in small: for each pixel the value of a class, or 0.

@@ -45,7 +45,7 @@ class Opening {
   /// Lists and files of regions are not needed once all slides are open.
   void forget_choices();
 
-  Slides options;                  ///< as they were given, with `stride`
+  Slides options;                  ///< the options as they were given, with `stride`
   std::vector<std::string> names;  ///< names of the slides
   SlideTable table;
   std::size_t left_out = 0;         ///< slides that `labels` does not list

@@ -65,10 +65,10 @@ class SlideSource::Impl : public slide::Opening {
   void number_classes();
   void number();
   void describe();
-  /// Of the records, in the order of their slots.
+  /// Fields of the records, in the order of their slots.
   std::vector<Field> all_fields() const;
   std::uint64_t identity_of_records() const;
-  std::vector<std::string> unknown_classes_;  // that are asked for: a line each
+  std::vector<std::string> unknown_classes_;  // unknown classes that are asked for: a line each
   void add_openslide_notes(std::size_t count, std::vector<std::string>& notes) const;
 };
 

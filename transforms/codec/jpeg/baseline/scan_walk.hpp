@@ -52,7 +52,7 @@ class ScanWalk {
 
   // Whether a segment ends here, with no data left over.
   bool ends_segment();
-  // As sound(), after the last MCU of the image: also whether the image ends there.
+  // What sound() says, after the last MCU of the image: also whether the image ends there.
   bool ends_image();
 
  private:
