@@ -36,7 +36,7 @@ struct EmulatedGpuOptions {
   Mode mode = Mode::threaded;
   bool checked = false;            ///< find what no event orders, also where it went well; what the host waited for is
                                    ///< ordered for all of its threads
-  std::uint64_t seed = 0;          ///< of the order of steps, or of delays; 0 in `late`: as late as can be
+  std::uint64_t seed = 0;          ///< seed of the order of steps, or of delays; 0 in `late`: as late as can be
   std::uint32_t max_delay_us = 0;  ///< threaded: microseconds before each step, at most
   std::size_t max_device_bytes = 0;  ///< hard limit of the device's memory, bytes; 0 = none
   /// Hard limit of its pinned memory, bytes; 0 = none.

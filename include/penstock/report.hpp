@@ -15,10 +15,10 @@ struct StageReport {
   std::string name;
   /// Samples that it was run for.
   std::uint64_t samples = 0;
-  std::uint64_t bytes = 0;        ///< written by it
+  std::uint64_t bytes = 0;        ///< bytes that it wrote
   double cpu_us_per_sample = 0;   ///< microseconds of its thread's CPU time
   double wait_us_per_sample = 0;  ///< microseconds in which its thread gave up its core: for a disk, a lock, a network
-  double share = 0;               ///< of all stages' CPU time, 0 to 1
+  double share = 0;               ///< its share of all stages' CPU time, 0 to 1
 };
 
 /// A row of the byte table: what the loader's memory is for.
@@ -46,27 +46,27 @@ enum class Bound : std::uint8_t {
 
 /// What happened, and what was slow. A plain value, taken at one moment.
 struct PENSTOCK_API Report {
-  std::uint64_t batches = 0, samples = 0;  ///< delivered
-  std::uint64_t bytes = 0;                 ///< of delivered batches
-  std::uint64_t copied_bytes = 0;          ///< copied because no stage could write in place, or a row
-                                           ///< had to wait for its turn
+  std::uint64_t batches = 0, samples = 0;  ///< batches and samples that were delivered
+  std::uint64_t bytes = 0;                 ///< bytes of delivered batches
+  std::uint64_t copied_bytes = 0;          ///< bytes copied because no stage could write in place, or
+                                           ///< a row had to wait for its turn
   std::uint64_t errors = 0;                ///< bad samples a policy acted on in this loader, not those a state brought
-  double seconds = 0;                      ///< from the first `next()` to the last
-  double first_batch_s = 0;                ///< from the first `next()` to its return
-  double samples_per_s = 0;                ///< delivered, over `seconds`
+  double seconds = 0;                      ///< seconds from the first `next()` to the last
+  double first_batch_s = 0;                ///< seconds from the first `next()` to its return
+  double samples_per_s = 0;                ///< delivered samples, over `seconds`
   double limit_samples_per_s = 0;          ///< threads, or cores (or their quota) where there are fewer, ÷ CPU
                                            ///< seconds a sample of the chain's own stages
   std::uint64_t limit_chains = 0;          ///< measured chains that the limit was estimated from
   double cpu_s_per_1000 = 0;               ///< CPU seconds of the chain's stages per 1,000 samples
-  std::string device;                      ///< that batches end up on: "host", or one and what it is
+  std::string device;                      ///< where batches end up: "host", or a device and what it is
   unsigned threads = 0;                    ///< runners asked for
   unsigned threads_seen = 0;               ///< most runners alive at once
-  unsigned cores = 0;                      ///< this process may use
-  double core_quota = 0;                   ///< so many cores' time a quota of its control group leaves it; 0 = no quota
-  double next_p50_s = 0, next_p99_s = 0;   ///< time inside `next()`
-  double consumer_wait_share = 0;          ///< of `seconds` the caller spent inside `next()`
-  double runner_idle_share = 0;            ///< of threads x seconds the runners had no memory to write to
-  double runner_wait_share = 0;            ///< of the chains' time they gave up their core
+  unsigned cores = 0;                      ///< cores that this process may use
+  double core_quota = 0;                  ///< how many cores' time a quota of its control group leaves it; 0 = no quota
+  double next_p50_s = 0, next_p99_s = 0;  ///< seconds inside `next()`: median and 99th percentile
+  double consumer_wait_share = 0;         ///< share of `seconds` that the caller spent inside `next()`
+  double runner_idle_share = 0;           ///< share of threads x seconds in which runners had no memory to write to
+  double runner_wait_share = 0;           ///< share of the chains' time in which they had given up their core
   /// Share of the runners' time, and of the calling thread's since its first `next()`, in which they were ready to run
   /// but had no core. None where the kernel does not count it, or it could not be looked at long enough.
   std::optional<double> runner_delay_share, caller_delay_share;

@@ -43,7 +43,7 @@ struct Field {
   std::string name;
   /// Type of its elements.
   DType dtype = DType::u8;
-  Shape shape;  ///< of one sample, without the batch dimension
+  Shape shape;  ///< shape of one sample's value, without the batch dimension
   /// How `batch` puts its rows together.
   Collate collate = {};
   /// What its values stand for, where they are numbers of classes and somebody knows the names. For whole numbers only.

@@ -13,8 +13,9 @@ namespace penstock {
 /// Where in the run a sample stands. Together with the pipeline's seed and the stage's key it is the key of every
 /// random draw, so a draw depends on nothing else: no thread, no timing, no earlier sample.
 struct Place {
-  std::uint64_t epoch = 0;  ///< of the order: a pass over the data (with `Shard::steps_per_epoch` not that of batches)
-  std::uint64_t position = 0;  ///< in the epoch's order; of a stream: the record's number
+  std::uint64_t epoch = 0;     ///< which pass over the data it is, in the order's count; with
+                               ///< `Shard::steps_per_epoch` that is not the epoch of batches
+  std::uint64_t position = 0;  ///< position in the epoch's order; for a stream, the record's number
   std::uint32_t child = 0;     ///< which of the samples that one position became; 0 where there is one
   std::uint32_t attempt = 0;   ///< 0, or which replacement of a bad sample this is
   friend bool operator==(const Place&, const Place&) = default;
@@ -29,14 +30,15 @@ struct State {
   /// Which format the state is written in.
   std::uint16_t version = current_version;
   std::uint16_t window_batches = 0;  ///< batches already delivered of the bucket window that begins there
-  std::uint32_t child = 0;           ///< of `position`, the first of its samples that is not yet delivered
-  std::uint64_t fingerprint = 0;  ///< of the pipeline that made it: 32 bits of `Pipeline::fingerprint`, and a byte each
-                                  ///< of its source, its orders, its stages and the rest, to say which of them differ
+  std::uint32_t child = 0;           ///< which of the samples of `position` is the first not yet delivered
+  /// Which pipeline made it: 32 bits of `Pipeline::fingerprint`, and a byte each of its source, its orders, its stages
+  /// and the rest, to say which of them differ.
+  std::uint64_t fingerprint = 0;
   /// The pipeline's seed.
   std::uint64_t seed = 0;
   /// Number of the epoch, from 0.
   std::uint32_t epoch = 0;
-  std::uint32_t number = 0;    ///< of the batch in its epoch
+  std::uint32_t number = 0;    ///< number of the batch in its epoch
   std::uint64_t position = 0;  ///< the first position not yet delivered; with `Shard::steps_per_epoch` counted on over
                                ///< all passes
   std::uint64_t step = 0;      ///< batches delivered since the first epoch

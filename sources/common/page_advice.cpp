@@ -11,11 +11,11 @@ namespace penstock::common {
 
 namespace {
 
-constexpr int calls_after_a_sign = 16;     // that something is not resident
-constexpr int calls_at_first = 4;          // before there is any sign
+constexpr int calls_after_a_sign = 16;     // how many calls ask, after a sign that something is not resident
+constexpr int calls_at_first = 4;          // how many calls ask before there is any sign
 constexpr std::uint64_t look_every = 256;  // samples
 constexpr std::size_t looks_a_call = 4;
-constexpr std::size_t pages_looked_at = 64;  // of one range
+constexpr std::size_t pages_looked_at = 64;  // pages of one range that a look takes in
 
 std::uintptr_t page_bytes() noexcept {
   static const auto bytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));

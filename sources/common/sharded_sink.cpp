@@ -114,7 +114,7 @@ void ShardedSink::take_lock(std::optional<Error>& no_lock) {
 void ShardedSink::open() {
   const std::string folder = std::filesystem::path(names_.mark()).parent_path().string();
   if (!folder.empty()) make_folder(folder, source_);
-  std::optional<Error> no_lock;  // which is no matter where nothing is to be written
+  std::optional<Error> no_lock;  // an error that is no matter where nothing is to be written
   take_lock(no_lock);
   const ShardNames::Found found = names_.find(source_);
   const auto mark = read_text(names_.mark(), source_);

@@ -32,7 +32,7 @@ class ShardedSink {
  protected:
   /// How far an unfinished store is, as its mark says.
   struct Committed {
-    std::string differs;  ///< from this run, in words; empty: it can be continued
+    std::string differs;  ///< how it differs from this run, in words; empty: it can be continued
     std::uint64_t samples = 0, shard = 0;
     bool finishing = false;  ///< all is written, the shards are being given their names
   };
@@ -113,7 +113,7 @@ class ShardedSink {
   const ShardNames names_;
   const std::uint64_t size_;
   const bool sync_;
-  std::uint64_t samples_ = 0;  ///< of all shards
+  std::uint64_t samples_ = 0;  ///< samples of all shards
   std::uint64_t shard_ = 0;    ///< the one that is being written
   bool items_known_ = true;    ///< which samples were there
 

@@ -17,7 +17,7 @@ inline constexpr std::size_t several = static_cast<std::size_t>(-2);  ///< any o
 
 /// What the cells of a column name.
 struct FoundSlides {
-  std::vector<std::size_t> slides = {};  ///< of each cell: its number, `nobody` or `several`
+  std::vector<std::size_t> slides = {};  ///< for each cell: its slide's number, `nobody` or `several`
   std::size_t exact = 0;                 ///< how many cells name one as well as can be
   std::string elsewhere = {};            ///< a folder of paths that were taken by their ends; empty: none was
 };
@@ -35,12 +35,12 @@ struct TableWish {
 /// What a table says of slides.
 struct SlideLines {
   std::vector<TableColumn> columns = {};
-  std::vector<std::string> groups = {};   ///< of the slides, where one is wanted
-  std::vector<std::size_t> line_of = {};  ///< each slide, or `no_line`
+  std::vector<std::string> groups = {};   ///< groups of the slides, where one is wanted
+  std::vector<std::size_t> line_of = {};  ///< line of each slide, or `no_line`
   std::vector<bool> listed = {};          ///< which slides have a line
-  std::size_t other_lines = 0;            ///< that name no slide
+  std::size_t other_lines = 0;            ///< lines that name no slide
   std::string elsewhere = {};             ///< where lines say that slides lie, and they do not; empty: no other place
-  std::optional<std::string> guessed_column = {};  ///< that slides are named by, where others might be meant
+  std::optional<std::string> guessed_column = {};  ///< the column that slides are named by, where others might be meant
   std::vector<std::string> notes = {};
 };
 

@@ -12,7 +12,7 @@ namespace penstock::common {
 ///     {"penstock": "stores", "form": "lmdb", "records": 1200, "stores": ["a.lmdb", "b.lmdb"]}
 struct StoreList {
   std::string form = {};                 ///< "lmdb", "hdf5" or "tar"
-  std::uint64_t records = 0;             ///< of all together
+  std::uint64_t records = 0;             ///< records of all stores together
   std::vector<std::string> stores = {};  ///< paths; in the file those that are relative are below its folder
 };
 

@@ -19,15 +19,16 @@ inline constexpr std::size_t no_line = static_cast<std::size_t>(-1);
 /// One value for each slide that has a line; of the others, nothing that means something.
 struct TableColumn {
   Field field = {};
-  std::vector<std::int64_t> whole = {};  ///< of a field of whole numbers, or of classes
-  std::vector<float> numbers = {};       ///< of one of others
+  std::vector<std::int64_t> whole = {};  ///< values of a field of whole numbers, or of classes
+  std::vector<float> numbers = {};       ///< values of a field of other numbers
 };
 
 /// No value, in whatever column.
 bool is_missing(std::string_view cell);
 /// No value, in a column of numbers: that, or what programs write for it: "N/A", "nan", "NULL", ...
 bool is_missing_number(std::string_view cell);
-/// As C writes it, with a '+' before it or not; none where the cell is no number, or one that f64 doesn't hold.
+/// A number as C writes it, with a '+' before it or not; none where the cell is no number, or one that f64 doesn't
+/// hold.
 std::optional<double> number_in(std::string_view cell);
 
 /// The values of a column, in the lines of slides; `no_line` where one has none. Its kind is that of all lines. To

@@ -22,7 +22,7 @@ class BagFile {
   BagFile(const FeatureBags& options, const std::string& path);
 
   std::uint64_t rows() const noexcept { return rows_; }
-  std::uint64_t dimension() const noexcept { return dimension_; }  ///< of a file with rows
+  std::uint64_t dimension() const noexcept { return dimension_; }  ///< a feature's length; where there are rows
   DType dtype() const noexcept { return features_.schema()[0].dtype; }
 
   /// All features, to f32 or f16 [rows, dimension]. @throws as Hdf5Source.

@@ -49,7 +49,8 @@ class NameEnds {
  private:
   using Names = std::unordered_map<std::string, std::size_t>;
 
-  // As it stands there, then without a file's ending: a name, the end of one, or what ends in a name, the longest one.
+  // Looks for the cell as it stands, then without a file's ending: a name, the end of one, or what ends in a name, the
+  // longest one.
   std::size_t slide_of(std::string_view cell) const {
     for (std::string_view name = cell; !name.empty();) {
       for (const Names* const names : {&whole_, &ends_})
@@ -77,7 +78,7 @@ class NameEnds {
   }
 
   Names whole_, ends_;
-  std::size_t parts_ = 0;  // of the name that has most
+  std::size_t parts_ = 0;  // how many parts the name with the most of them has
 };
 
 }  // namespace

@@ -36,8 +36,8 @@ class FeatureBagSource::Impl {
 
   FeatureBags options;
   std::vector<coords::SlideFile> slides;
-  std::vector<BagColumn> columns;   // of `slides`
-  std::vector<std::string> groups;  // likewise; empty: each slide is one
+  std::vector<BagColumn> columns;   // columns of `slides`
+  std::vector<std::string> groups;  // groups of `slides`; empty: each slide is one
   Schema schema;
   std::uint64_t dimension = 0, identity = 0;
   std::string said_by;  // the file that says dimension and dtype

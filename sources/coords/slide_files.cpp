@@ -70,7 +70,7 @@ class FolderWalk {
   std::string_view source_;
   bool below_;
   std::vector<std::string> files_;
-  std::set<fs::path> links_;                // to folders
+  std::set<fs::path> links_;                // links to folders
   std::set<std::pair<dev_t, ino_t>> seen_;  // folders
 };
 

@@ -53,7 +53,7 @@ bool link_to(const std::string& file, const std::string& other, bool sync) {
   return true;
 }
 
-// As both call a slide: by its file without the last ending. The folders before it are those of its name.
+// A slide's name as both call it: by its file without the last ending. The folders before it are those of its name.
 std::string list_name(const SlideInfo& slide) {
   const std::string stem = fs::path(slide.path).stem().string();
   return slide.name.substr(0, slide.name.rfind('/') + 1) + stem;

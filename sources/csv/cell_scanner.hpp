@@ -13,7 +13,7 @@ namespace penstock::csv {
 struct Cell {
   std::string_view raw;      ///< without the quotes around it
   bool doubled = false;      ///< quotes inside are written twice
-  std::size_t offset = 0;    ///< of the cell in the text
+  std::size_t offset = 0;    ///< offset of the cell in the text
   std::string text() const;  ///< what it says
 };
 

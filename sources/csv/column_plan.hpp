@@ -15,9 +15,9 @@ namespace penstock::csv {
 
 /// Where the cells of one column go.
 struct Target {
-  std::size_t column;   ///< of the file
-  std::size_t slot;     ///< of the schema
-  std::size_t element;  ///< of the field
+  std::size_t column;   ///< column of the file
+  std::size_t slot;     ///< slot of the schema
+  std::size_t element;  ///< element of the field
   bool text;
   DType dtype;
 };
@@ -37,7 +37,7 @@ struct ColumnRun {
 
 /// What becomes of one file's columns.
 struct FilePlan {
-  std::vector<Target> targets;  ///< in the order of its columns
+  std::vector<Target> targets;  ///< targets in the order of the file's columns
   std::vector<ColumnRun> runs;  ///< all columns
   std::size_t key = 0;          ///< the column that `Csv::key` names
 };

@@ -137,8 +137,8 @@ class CsvReader::Impl {
   }
 
   std::shared_ptr<const Store> store_;
-  std::vector<std::byte*> values_;                     // of the fields that are numbers, in the record in work
-  const std::vector<std::string>* columns_ = nullptr;  // of the file in work
+  std::vector<std::byte*> values_;                     // values of the fields that are numbers, in the record in work
+  const std::vector<std::string>* columns_ = nullptr;  // columns of the file in work
   Store::RecordText text_;
 };
 

@@ -73,7 +73,7 @@ class DigitReader {
 };
 
 bool read_decimal(std::string_view text, Decimal& out) noexcept {
-  constexpr std::ptrdiff_t max_digits = 19;  // of 64 bits
+  constexpr std::ptrdiff_t max_digits = 19;  // digits that 64 bits can always hold
   DigitReader reader(text);
   out.negative = reader.skip('-');
   const std::ptrdiff_t first = reader.at();

@@ -171,7 +171,7 @@ class Indexer {
   InputFile file_;
   RecordIndex index_;
   XXH3_state_t hash_;
-  std::string window_;  // of the file, from window_begin_; more than is filled
+  std::string window_;  // bytes of the file, from window_begin_ on; it is longer than what is filled
   std::uint64_t window_begin_ = 0;
   std::size_t wanted_ = first_window, filled_ = 0, at_ = 0;
   std::size_t quote_ = 0;  // the first one from some place up to at_ on, or filled_

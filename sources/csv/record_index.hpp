@@ -13,9 +13,9 @@ namespace penstock::csv {
 /// Where the records of one file begin, and what its columns are called.
 struct RecordIndex {
   FileMark mark;
-  std::uint64_t hash = 0;            ///< of the file's content
-  std::vector<std::string> columns;  ///< by the header, or "0", "1", …
-  RecordOffsets begins;              ///< of each record
+  std::uint64_t hash = 0;            ///< hash of the file's content
+  std::vector<std::string> columns;  ///< column names by the header, or "0", "1", …
+  RecordOffsets begins;              ///< where each record begins
   /// From `record` on, record r begins in line r + `lines_before`: an entry wherever that changes.
   struct LineStep {
     std::uint64_t record, lines_before;

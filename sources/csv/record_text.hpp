@@ -23,7 +23,7 @@ class CsvSource::Impl::RecordText {
  private:
   char* buffer_for(std::size_t bytes);
 
-  std::vector<char> buffer_;              // a record where it can't be parsed in@location
+  std::vector<char> buffer_;              // a record where it can't be parsed in place
   std::unique_ptr<csv::InputFile> file_;  // the one read last, without maps
   std::size_t open_file_ = 0;
 };

@@ -23,7 +23,7 @@ class CsvSource::Impl {
   /// Where a record lies.
   struct Location {
     std::size_t file = 0;
-    std::uint64_t record = 0;  ///< of those in the file
+    std::uint64_t record = 0;  ///< number of the record in its file
   };
   std::uint64_t size() const noexcept { return first.back(); }
   /// @throws Error(not_found) past the end.
@@ -39,8 +39,8 @@ class CsvSource::Impl {
 
   Csv options;
   std::vector<std::string> files;
-  std::vector<std::string> names;  ///< of the files, in@locations' names
-  std::vector<char> delimiters;    ///< of each file
+  std::vector<std::string> names;  ///< how keys and errors name each file
+  std::vector<char> delimiters;    ///< delimiter of each file
   std::vector<csv::RecordIndex> indices;
   csv::ColumnPlan plan;
   std::vector<csv::FileMap> maps;       ///< none with `FileAccess::read`

@@ -8,7 +8,7 @@
 namespace penstock::files {
 
 struct CsvLine {
-  std::size_t number = 0;  ///< of its first line in the file, from 1
+  std::size_t number = 0;  ///< number of its first line in the file, from 1
   std::vector<std::string> cells;
 };
 

@@ -27,7 +27,7 @@ struct FolderContent {
   std::vector<std::string> files;    ///< paths below the folder, in no order
   std::vector<std::string> folders;  ///< names of the folders just below it, sorted by bytes
   std::uint64_t ignored = 0;         ///< regular files with other extensions, but for the table of FilesSink
-  std::uint64_t broken_links = 0;    ///< that can't be followed: whether to a file or to a folder isn't known
+  std::uint64_t broken_links = 0;    ///< links that can't be followed: whether to a file or to a folder isn't known
 };
 
 /// Whether a file's name has one of the extensions (lower case; none = all).

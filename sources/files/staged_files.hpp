@@ -64,8 +64,8 @@ class StagedFiles {
   std::optional<FileDescriptor> open_, staging_;
   unsigned extensions_in_use_ = 0;  // bits, as numbered in `image_extensions`
   enum class Staged : std::uint8_t { file, folder };
-  std::unordered_map<std::string, Staged> names_;  // of staged files, and of the folders above them
-  std::vector<const std::string*> in_order_;       // of staged files
+  std::unordered_map<std::string, Staged> names_;  // names of staged files, and of the folders above them
+  std::vector<const std::string*> in_order_;       // names of staged files, in order
 };
 
 }  // namespace penstock::files

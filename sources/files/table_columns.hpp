@@ -32,7 +32,7 @@ class TableColumns {
   struct Column {
     std::size_t slot = 0;
     Field field;
-    std::unordered_set<std::string_view> names;  // of classes, which the field holds
+    std::unordered_set<std::string_view> names;  // names of classes, which the field holds
   };
   void append_value(const Column& column, const TensorView& value);
 

@@ -21,10 +21,10 @@ constexpr std::uint64_t samples_looked_at = 100;
 struct Seen {
   std::string extension;
   std::uint64_t samples = 0;  // how many have it
-  std::uint64_t last = 0;     // of these
+  std::uint64_t last = 0;     // number of the last sample that has it
   bool beside = false;        // another image of the same name is in the same sample
   std::string_view last_part() const { return std::string_view(extension).substr(prefix_bytes()); }
-  std::string prefix() const { return extension.substr(0, prefix_bytes()); }  // with its dot
+  std::string prefix() const { return extension.substr(0, prefix_bytes()); }  // prefix with its dot
   std::size_t prefix_bytes() const {
     const std::size_t dot = extension.rfind('.');
     return dot == std::string::npos ? 0 : dot + 1;

@@ -9,7 +9,7 @@ namespace penstock::webdataset {
 /// A member's name, taken apart.
 struct MemberName {
   std::string_view key;   ///< up to the first dot of the base name, without a leading "./"
-  std::string extension;  ///< after that dot, A-Z as a-z
+  std::string extension;  ///< what stands after that dot, A-Z as a-z
 };
 /// Key and extension of a member's name; nothing where WebDataset gives it no key.
 std::optional<MemberName> split_name(std::string_view name);

@@ -12,7 +12,7 @@ struct SinkJob {
   std::string extensions;  ///< "image=jpg|png|bin, label=cls"
   std::string keys;        ///< "automatic" or "position"
   std::string job;
-  std::string classes;  ///< as the file beside the shards has them
+  std::string classes;  ///< class names, as the file beside the shards has them
   std::uint64_t samples = 0, max_samples = 0, max_bytes = 0;
   friend bool operator==(const SinkJob&, const SinkJob&) = default;
 };

@@ -42,7 +42,7 @@ class SampleEncoder {
   const Schema schema_;
   std::vector<PlannedField> fields_;
   std::vector<Content> contents_;
-  std::vector<std::string> heads_;  // of each field: tar header, and what precedes or is the value
+  std::vector<std::string> heads_;  // for each field: tar header, and what precedes or is the value
   std::vector<std::span<const std::byte>> pieces_;
 };
 

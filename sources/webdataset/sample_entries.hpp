@@ -12,8 +12,8 @@ struct Entry {
   std::uint64_t offset = 0;  ///< 0: there is none
   std::uint64_t size = 0;
 
-  static constexpr std::uint64_t twice = ~std::uint64_t{0};        ///< as size: the sample has two
-  static constexpr std::uint64_t no_data = ~std::uint64_t{0} - 1;  ///< as size: it is a link or a device
+  static constexpr std::uint64_t twice = ~std::uint64_t{0};        ///< a size that says: the sample has two
+  static constexpr std::uint64_t no_data = ~std::uint64_t{0} - 1;  ///< a size that says: it is a link or a device
   bool readable() const noexcept { return offset != 0 && size < no_data; }
 };
 

@@ -35,7 +35,7 @@ void require_same(const InputFile& file, const ShardIndex& index) {
 ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>& fields) {
   const InputFile file(path);
   TarScan scan(file);
-  std::unordered_map<std::string_view, std::size_t> slots;  // by extension
+  std::unordered_map<std::string_view, std::size_t> slots;  // slots by extension
   for (std::size_t slot = 0; slot < fields.size(); ++slot)
     for (const std::string& extension : fields[slot].extensions) slots.emplace(extension, slot);
   ShardIndex index;

@@ -14,11 +14,11 @@ namespace penstock::webdataset {
 
 /// Samples of one shard. Immutable once made.
 struct ShardIndex {
-  std::uint64_t bytes = 0, device = 0, inode = 0;  ///< of the file
+  std::uint64_t bytes = 0, device = 0, inode = 0;  ///< size, device and inode of the file
   bool has_end = false;
   std::uint64_t end = 0;            ///< where another member would begin
   std::string keys;                 ///< one after the other
-  std::vector<std::uint64_t> ends;  ///< of each sample's key in `keys`
+  std::vector<std::uint64_t> ends;  ///< where each sample's key ends in `keys`
   SampleEntries entries;
   /// Files that are in no field: how many of each extension, up to `max_left_out` of them, others and those without a
   /// key under "".

@@ -22,7 +22,7 @@ class WebDatasetSource::Impl {
   /// Where a sample lies.
   struct Location {
     std::size_t shard = 0;
-    std::uint64_t sample = 0;  ///< of those in the shard
+    std::uint64_t sample = 0;  ///< number of the sample in its shard
   };
   std::uint64_t size() const noexcept { return first.back(); }
   Location location_of(std::uint64_t index) const noexcept;  ///< `index` must be below `size()`

@@ -37,11 +37,11 @@ class InputFile {
 
 /// What has a header of its own in a tar file.
 struct TarMember {
-  std::string name;  ///< as written, never empty
+  std::string name;  ///< name as written, never empty
   char type = '0';
   std::uint64_t header = 0;  ///< where the first block lies that belongs to it
-  std::uint64_t offset = 0;  ///< of its data
-  std::uint64_t size = 0;    ///< of its data, which lies within the file
+  std::uint64_t offset = 0;  ///< where its data begin
+  std::uint64_t size = 0;    ///< bytes of its data, which lies within the file
 
   /// False for links, devices and the like.
   bool is_file() const noexcept { return type == '0' || type == '\0' || type == '7'; }

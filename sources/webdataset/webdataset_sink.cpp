@@ -155,7 +155,7 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
       if (read_text(classes.file, source_name).value_or("") != classes.text)
         refuse_there("the classes of the field \"" + classes.field + "\" named beside it are others");
     shard_ = found.finished.back();
-    std::uint64_t samples = 0, bytes = 0;  // of the shard before
+    std::uint64_t samples = 0, bytes = 0;  // counts of the shard before
     for (const std::uint64_t number : found.finished) {
       const std::string file = names_.shard(number);
       const std::uint64_t first_sample = take(file, true);
@@ -244,7 +244,7 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
   const std::vector<ClassFile> classes_;
   webdataset::SinkJob job_;
   webdataset::StoredSamples there_;
-  std::optional<OutputFile> file_;  // of the shard that is being written
+  std::optional<OutputFile> file_;  // file of the shard that is being written
   std::uint64_t committed_bytes_ = 0;
   std::unordered_set<std::string> names_in_shard_;
 };

@@ -70,7 +70,7 @@ std::size_t character_at(std::string_view text, std::size_t at) {
 // Its beginning and its end, which says what to do, where it is longer than `most`.
 std::string without_middle(std::string text, std::size_t most) {
   if (text.size() <= most) return text;
-  constexpr std::size_t room = 40;  // of what is said instead
+  constexpr std::size_t room = 40;  // bytes for what is said instead
   const std::size_t begin = character_at(text, (most - room) * 2 / 3);
   const std::size_t end = character_at(text, text.size() - (most - room) / 3);
   text.replace(begin, end - begin, " [... " + std::to_string(end - begin) + " bytes ...] ");

@@ -111,9 +111,9 @@ class Workers {
   std::mutex mutex_;
   std::multiset<unsigned> needs_;
   std::size_t wanted_ = 0;  // threads of all executors together
-  unsigned startable_ = 0;  // of those, could be started
-  unsigned started_ = 0;    // of those, were seen at once
-  bool limited_ = false;    // those are not enough
+  unsigned startable_ = 0;  // how many of `wanted_` could be started
+  unsigned started_ = 0;    // how many of `wanted_` were seen at once
+  bool limited_ = false;    // true where `startable_` is not enough
   unsigned held_ = 0;
   std::unique_ptr<tbb::global_control> control_;
 };

@@ -102,7 +102,7 @@ class HostPages::Mapping {
     for (const Part& part : free_) most_ = std::max(most_, part.bytes);
   }
 
-  std::vector<Part> free_;  // in their order, no two side by side
+  std::vector<Part> free_;  // free parts in their order, no two side by side
   std::size_t most_ = 0;    // bytes of the largest
 };
 

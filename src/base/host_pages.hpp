@@ -43,7 +43,7 @@ class HostPages {
 
   const std::size_t page_bytes_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Mapping>> mappings_;  // by address
+  std::vector<std::unique_ptr<Mapping>> mappings_;  // mappings by address
 };
 
 }  // namespace penstock::detail

@@ -43,7 +43,7 @@ unsigned startable_threads(unsigned most) {
       });
       ++started;
     }
-  } catch (const std::exception&) {  // of the system, which has no more of them, or no memory for one
+  } catch (const std::exception&) {  // the system has no more of them, or no memory for one
   }
   {
     const std::lock_guard lock(mutex);

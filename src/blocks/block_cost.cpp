@@ -18,10 +18,11 @@ namespace penstock::detail {
 
 namespace {
 
-constexpr std::uint64_t max_looked_at = 40'000;         // records
-constexpr std::uint64_t max_uses_looked_at = 1u << 18;  // of blocks, by those: records may have thousands each
-constexpr std::uint64_t at_once = 16;                   // records that are asked for, whatever they need
-constexpr std::uint64_t max_summed = 1u << 20;          // blocks
+constexpr std::uint64_t max_looked_at = 40'000;  // records that are looked at
+// Uses of blocks by those records, which may have thousands each.
+constexpr std::uint64_t max_uses_looked_at = 1u << 18;
+constexpr std::uint64_t at_once = 16;           // records that are asked for, whatever they need
+constexpr std::uint64_t max_summed = 1u << 20;  // blocks whose bytes are summed
 
 std::string short_number(double value) {
   std::array<char, 32> text{};
@@ -34,7 +35,7 @@ std::string mebibytes(double bytes) { return short_number(bytes / (1 << 20)) + "
 // What an epoch begins with.
 struct Beginning {
   std::uint64_t records = 0, uses = 0;
-  std::uint64_t decodes = 0, parts = 0;  // of blocks, whole, and of what a record needs of one that it does without
+  std::uint64_t decodes = 0, parts = 0;  // blocks decoded whole, and parts of blocks that a record does without
   std::uint64_t blocks = 0, bytes = 0;   // different ones, and what they are decoded into
 };
 

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t never = std::uint64_t{1} << 63;
 // Room of a record of more is not kept: in time all of thousands would have as much.
 constexpr std::size_t usual_blocks = 32;
-constexpr std::uint64_t max_uses = 1u << 14;  // of blocks that are known ahead: some hundred bytes each
+constexpr std::uint64_t max_uses = 1u << 14;  // uses of blocks that are known ahead: some hundred bytes each
 }  // namespace
 
 BlockPlan::BlockPlan(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,

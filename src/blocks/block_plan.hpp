@@ -55,10 +55,10 @@ class BlockPlan {
   };
   /// What the plan says of one sample.
   struct Sample {
-    std::uint64_t index = 0;              ///< of its record
-    std::vector<std::uint64_t> blocks;    ///< that it is made of, in its record's order
-    std::vector<Need> needs;              ///< the same, each once, by number, but for those that it does without
-    std::vector<std::uint64_t> evicted;   ///< those that go first
+    std::uint64_t index = 0;              ///< source index of its record
+    std::vector<std::uint64_t> blocks;    ///< blocks that it is made of, in its record's order
+    std::vector<Need> needs;              ///< blocks by number, each once, but for those that it does without
+    std::vector<std::uint64_t> evicted;   ///< blocks that go first
     std::size_t too_large = 0;            ///< bytes that it needs, where that is more than there is: then nothing else
     std::optional<std::size_t> in_batch;  ///< its only block is decoded into the batch: this field
   };
@@ -75,19 +75,19 @@ class BlockPlan {
   };
   struct Upcoming {
     std::uint64_t index = 0;
-    std::vector<std::uint64_t> blocks;  // in the record's order
-    std::vector<Block> distinct;        // by number
-    std::size_t bytes = 0;              // of those that it can't do without; saturates
-    std::optional<BlockRows> rows;      // of the only one, where it could go into the batch
+    std::vector<std::uint64_t> blocks;  // blocks in the record's order
+    std::vector<Block> distinct;        // blocks by number, each once
+    std::size_t bytes = 0;              // bytes of blocks that it can't do without; saturates
+    std::optional<BlockRows> rows;      // rows of its only block, where that could go into the batch
     bool known = false;
   };
   /// A block that samples in sight need, or that is in memory after the last planned sample, or both.
   struct Known {
-    std::uint64_t uses = 0;                        // by samples in sight
+    std::uint64_t uses = 0;                        // uses by samples in sight
     std::uint64_t next_use = 0, farthest_use = 0;  // their numbers
     bool stays = false;                            // is in memory, and then:
     std::size_t bytes = 0;
-    std::uint64_t key = 0;  // in `by_next_use_`
+    std::uint64_t key = 0;  // key in `by_next_use_`
     std::uint64_t last_use = 0;
   };
 
@@ -120,15 +120,16 @@ class BlockPlan {
   Feed feed_;
   std::vector<std::uint64_t> fed_;  // indices of the feed that are not looked at
   std::size_t fed_at_ = 0;
-  std::deque<Upcoming> fetched_;                        // that the plan does not know yet
-  std::deque<Upcoming> upcoming_;                       // that it knows, from sample `planned_` on
-  std::uint64_t planned_ = 0;                           // samples of the feed
-  std::uint64_t fetched_uses_ = 0, upcoming_uses_ = 0;  // of blocks, by those samples
+  std::deque<Upcoming> fetched_;                        // samples that the plan does not know yet
+  std::deque<Upcoming> upcoming_;                       // samples that it knows, from sample `planned_` on
+  std::uint64_t planned_ = 0;                           // samples of the feed that are planned
+  std::uint64_t fetched_uses_ = 0, upcoming_uses_ = 0;  // uses of blocks by those samples
   std::vector<Upcoming> spare_;                         // room that is kept
 
   std::unordered_map<std::uint64_t, Known> known_;
-  std::vector<std::unordered_map<std::uint64_t, Known>::node_type> nodes_;  // of it, kept: thousands come and go
-  std::vector<Known*> now_;                                                 // those of the sample that is planned
+  // Nodes of `known_` that are kept: thousands come and go.
+  std::vector<std::unordered_map<std::uint64_t, Known>::node_type> nodes_;
+  std::vector<Known*> now_;  // blocks of the sample that is planned
   // What is in memory after the last planned sample.
   std::set<std::pair<std::uint64_t, std::uint64_t>> by_next_use_;  // (key, block)
   std::size_t bytes_ = 0;

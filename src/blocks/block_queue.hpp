@@ -19,8 +19,8 @@ struct Residency {
   std::byte* data = nullptr;
   std::uint64_t first_user = 0;  ///< the sample it is loaded for
   bool done = false;             ///< loaded, or failed
-  const void* runner = nullptr;  ///< that loads it: says no more than whether it is the same
-  std::size_t field = 0;         ///< of one that goes into a batch: slot of the source's schema
+  const void* runner = nullptr;  ///< runner that loads it: says no more than whether it is the same
+  std::size_t field = 0;         ///< slot of the source's schema, where it goes into a batch
   bool in_batch = false;         ///< it is decoded into its rows of a batch, and takes no memory of its own
   std::optional<Error> failure;
   bool broken = false;                 ///< it failed, and there was no memory to say why
@@ -35,7 +35,7 @@ class BlockQueue {
  public:
   struct Sample {
     std::uint64_t number = ~std::uint64_t{0};
-    std::vector<std::shared_ptr<Residency>> blocks;  ///< in its record's order
+    std::vector<std::shared_ptr<Residency>> blocks;  ///< blocks in its record's order
     std::uint32_t missing = 0;                       ///< blocks that it waits for
     bool planned = false;
     std::uint64_t index = 0;
@@ -45,8 +45,8 @@ class BlockQueue {
     bool ready = false;                             ///< it can be made
   };
   struct Work {
-    std::shared_ptr<Residency> load;      ///< to be loaded; null: a sample
-    std::optional<std::uint64_t> sample;  ///< to be made
+    std::shared_ptr<Residency> load;      ///< block to be loaded; null: a sample is to be made
+    std::optional<std::uint64_t> sample;  ///< sample to be made
     explicit operator bool() const noexcept { return load != nullptr || sample.has_value(); }
   };
 

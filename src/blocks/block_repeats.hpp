@@ -25,7 +25,7 @@ class BlockRepeats {
  private:
   static constexpr std::uint64_t most = 1u << 18;  // a megabyte
   const std::uint64_t step_, blocks_;
-  std::vector<std::uint32_t> last_;  // of the blocks that are counted: their last pass, from 1
+  std::vector<std::uint32_t> last_;  // last pass of each block that is counted, from 1
   std::uint64_t again_ = 0;
 };
 

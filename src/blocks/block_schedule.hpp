@@ -96,7 +96,7 @@ class BlockSchedule {
   bool out_of_memory_ = false;  // the plan is lost: each reader finds its blocks
   Counts counts_;
   BlockRepeats repeats_;
-  std::uint64_t pass_ = 0;  // of the samples that are planned
+  std::uint64_t pass_ = 0;  // pass of the samples that are planned
 };
 
 }  // namespace penstock::detail

@@ -69,10 +69,11 @@ class WorkStretches {
 
   const unsigned threads_;
   const std::uint64_t length_;
-  std::vector<Stretch> stretches_;                                                          // number n is n % size
-  std::uint64_t pieces_ = 0;                                                                // of all
-  std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> waiting_;  // with work, held by nobody
-  std::vector<std::uint64_t> first_;  // of these, taken out to look at
+  std::vector<Stretch> stretches_;  // number n is n % size
+  std::uint64_t pieces_ = 0;        // pieces of work in all stretches
+  // Stretches with work that nobody holds.
+  std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> waiting_;
+  std::vector<std::uint64_t> first_;  // first few of the waiting stretches, taken out to look at
   std::vector<std::uint64_t> held_;
 };
 

@@ -82,7 +82,8 @@ class Chain {
   const CheckOptions check_;
   const ChainProgram program_;
   const std::string* cached_by_ = nullptr;  // label of a cache that allows no draws before it
-  std::vector<std::size_t> row_bytes_;      // of each field of the final schema; 0 where it is not dense
+  // Bytes of a row's values, for each field of the final schema; 0 where the field is not dense.
+  std::vector<std::size_t> row_bytes_;
 };
 
 }  // namespace penstock::detail

@@ -21,7 +21,7 @@ struct ChainProgram {
   std::vector<std::unique_ptr<Step>> steps;
   std::size_t children_begin = 0;  ///< number of the step that a child begins with; 0: samples have no parents
   std::size_t cache_step = 0;      ///< number of the step that is a cache; 0: there is none
-  std::size_t shared_draws = 0;    ///< of image stages with several fields
+  std::size_t shared_draws = 0;    ///< how many image stages have several fields
 };
 
 /// Turns the stages of a pipeline into steps: each kind of stage adds its own (`WorkStage::compile`).

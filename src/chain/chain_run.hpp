@@ -25,8 +25,8 @@ namespace penstock::detail {
 /// What the first field of a stage with several drew, for the others.
 struct SharedDraw {
   alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
-  ImageShape shape;                    ///< of the first field, before the stage
-  const std::string* field = nullptr;  ///< its name
+  ImageShape shape;                    ///< shape of the first field, before the stage
+  const std::string* field = nullptr;  ///< name of the first field
 };
 
 class Chain;
@@ -41,24 +41,25 @@ class ChainRun final : public Cells {
 
   ScratchArena arena;
   std::unique_ptr<ReaderModel> reader;
-  std::vector<std::unique_ptr<ImageDecoding>> decoders;        ///< one per step that has one
-  std::vector<std::unique_ptr<ImageDecoding>> batch_decoders;  ///< of the stages after `batch`, made on first use
-  std::vector<bool> decodes_on_device;                         ///< of these, whose work is left to a device
+  std::vector<std::unique_ptr<ImageDecoding>> decoders;  ///< one per step that has one
+  /// Decodings of the stages after `batch`, made on first use.
+  std::vector<std::unique_ptr<ImageDecoding>> batch_decoders;
+  std::vector<bool> decodes_on_device;  ///< for each step after `batch`: a device does its decode
   std::vector<SharedDraw> shared_draws;
-  std::vector<ImageOp> image_ops;  ///< of the stages after `batch`
-  std::vector<Shape> shapes;       ///< of the values that they are drawn for
+  std::vector<ImageOp> image_ops;  ///< operations on images in the stages after `batch`
+  std::vector<Shape> shapes;       ///< shapes of the values that those stages draw for
   std::vector<Cell> spare;
-  std::vector<std::byte*> rows;                    ///< of each field of the row in work: its destination
-  std::vector<RaggedRow> varying;                  ///< its fields that are not dense, where `rows` is given
-  std::vector<std::span<const std::byte>> blocks;  ///< lent to the reader for the sample in work
+  std::vector<std::byte*> rows;                    ///< destination of each field of the row in work
+  std::vector<RaggedRow> varying;                  ///< fields of that row that are not dense, where `rows` is given
+  std::vector<std::span<const std::byte>> blocks;  ///< blocks lent to the reader for the sample in work
   std::optional<Error> block_failure;
-  std::uint64_t stretch = ~std::uint64_t{0};  ///< of samples of blocks, that its runner works on; ~0: none
-  RowOutlet* outlet = nullptr;                ///< what such fields are appended to; where there are some
+  std::uint64_t stretch = ~std::uint64_t{0};  ///< stretch of samples of blocks that its runner works on; ~0: none
+  RowOutlet* outlet = nullptr;                ///< what fields that are not dense are appended to; where there are some
   std::vector<StepCounters> counters;         ///< one per step
-  StepCounters loads;  ///< of blocks: all that this runner loaded, not what measured chains stand for
+  StepCounters loads;  ///< counts of block loads: all that this runner made, not what measured chains stand for
   ChainCounters totals;
-  ChainCounters parents, reads;         ///< of shared_records, and of records of a stream
-  DelayMeter delay;                     ///< of the runner that has it
+  ChainCounters parents, reads;         ///< counts for shared records, and for records of a stream
+  DelayMeter delay;                     ///< how long the runner that has it waited for a core
   std::uint64_t blocked = 0;            ///< what `times_blocked` last said of its thread
   std::uint64_t sample_ns = 0;          ///< wall time of the last measured chain; 0 = none yet
   std::uint64_t load_count = 0;         ///< blocks that it loaded
@@ -68,7 +69,7 @@ class ChainRun final : public Cells {
   std::stop_token stop;
   bool recalls = false;                ///< the cache has the sample in work
   ChainRun* parent = nullptr;          ///< what the sample in work is a child of; read by several runners at once
-  std::uint32_t child = 0;             ///< which one
+  std::uint32_t child = 0;             ///< which child it is
   std::unique_ptr<ChainRun> stand_in;  ///< the parent of one child alone, which is made of another record
 
   std::byte* destination(std::size_t row, const Shape& shape) override;

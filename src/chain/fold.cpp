@@ -206,7 +206,7 @@ class Fold {
     return true;
   }
 
-  // As cells have it, for the steps after this one.
+  // The promise as cells have it, for the steps after this one.
   const Promise* lasting_promise() {
     return promise_ != nullptr ? promise_ : ::new (run_.arena.allocate(sizeof(Promise))) Promise(made_of_);
   }
@@ -250,7 +250,7 @@ class Fold {
   EncodedImage* encoded_ = nullptr;   // while it is
   Promise made_of_;                   // what it was decoded from, if anything
   const Promise* promise_ = nullptr;  // where that stands in the cell
-  bool untouched_ = false;            // that is all that was done to it
+  bool untouched_ = false;            // nothing but decoding was done to it
   Pixels pixels_;
   ImageOp op_;
 };

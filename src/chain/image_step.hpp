@@ -33,8 +33,8 @@ struct FoldEncoding {
   const ImageEncoder* encoder;
   std::string label;
   Field result;           ///< a field of its own, or the image's, in its place
-  std::size_t stages;     ///< of the fold stand before it
-  std::size_t slot = 0;   ///< of `result`
+  std::size_t stages;     ///< how many of the fold's stages stand before it
+  std::size_t slot = 0;   ///< slot of `result`
   bool in_place = false;  ///< it is the image's own field, and ends the fold
 };
 
@@ -67,8 +67,8 @@ class ImageStep final : public Step {
   std::string decoder_label;
   bool makes_mask = false;  ///< what its decoder makes is resampled by nearest, here or in a later step
   std::vector<FoldStage> stages;
-  std::vector<FoldEncoding> encodings;  ///< in order
-  DType element = DType::u8;            ///< of the images that it takes, where it has no decoder
+  std::vector<FoldEncoding> encodings;  ///< encodings in order
+  DType element = DType::u8;            ///< type of the images that it takes, where it has no decoder
   Field result;                         ///< what its field is after it
 
  private:

@@ -26,7 +26,7 @@ struct StepCall {
   std::span<std::byte* const> rows;  ///< the destination of each field of the final schema; empty: there are none
   std::uint64_t seed;
   const CheckOptions& check;
-  std::size_t number;            ///< of the step in its chain
+  std::size_t number;            ///< number of the step in its chain
   const std::string* cached_by;  ///< label of the cache that keeps what the step makes and allows no draws; or null
 };
 
@@ -81,15 +81,15 @@ class Step {
 
   std::string label;
   const std::uint64_t key;
-  Schema schema;  ///< after this step
+  Schema schema;  ///< fields after this step
   // Set by the compiler:
-  std::size_t fields = 0;            ///< of `schema`
+  std::size_t fields = 0;            ///< how many fields `schema` has
   std::vector<std::size_t> varying;  ///< slots it writes whose size is only known from the value
   Renumber renumber = Renumber::no;
   std::vector<std::ptrdiff_t> from;               ///< old slot of each new slot, -1 = none; where it renumbers
   std::vector<std::size_t> cleared;               ///< slots whose old value can't be read as the new type
-  std::vector<Destination> destinations;          ///< of dense fields
-  std::vector<Destination> varying_destinations;  ///< of the others
+  std::vector<Destination> destinations;          ///< destinations of dense fields
+  std::vector<Destination> varying_destinations;  ///< destinations of the other fields
 
  protected:
   /// The field in this slot is new, or its values are of another kind than before. Names of classes don't count.

@@ -46,7 +46,7 @@ class BatchArena {
   MemoryResource* memory_;
   std::size_t limit_;
   std::atomic<Block*> current_{nullptr};
-  std::mutex mutex_;  ///< of the next two
+  std::mutex mutex_;  ///< guards the next two
   std::vector<std::unique_ptr<Block>> blocks_;
   std::size_t capacity_ = 0;
   std::atomic<std::size_t> used_{0}, peak_{0};

@@ -8,10 +8,10 @@ namespace penstock::detail {
 /// Where an epoch stands: its next batch, and the sample that this begins with.
 struct Cursor {
   std::uint64_t epoch = 0;
-  std::uint64_t number = 0;    ///< of the batch in its epoch
-  std::uint64_t position = 0;  ///< with `Shard::steps_per_epoch` counted on over all passes
+  std::uint64_t number = 0;    ///< number of the batch in its epoch
+  std::uint64_t position = 0;  ///< position of that sample; with `Shard::steps_per_epoch` counted on over all passes
   std::uint32_t child = 0;
-  std::uint16_t window_batches = 0;  ///< already made of the bucket window that begins here
+  std::uint16_t window_batches = 0;  ///< batches already made of the bucket window that begins here
   friend bool operator==(const Cursor&, const Cursor&) = default;
 };
 

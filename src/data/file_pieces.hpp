@@ -29,7 +29,8 @@ class FilePieces final : public EncodedFile {
   Scratch& scratch_;
   const std::uint64_t max_bytes_;
   std::array<std::span<std::byte>, most_pieces> pieces_;
-  std::size_t count_ = 0, size_ = 0, room_ = 0;  // of pieces, of bytes in them, and what the last one has left
+  // How many pieces, how many bytes in them, and what the last one has left.
+  std::size_t count_ = 0, size_ = 0, room_ = 0;
 };
 
 }  // namespace penstock::detail

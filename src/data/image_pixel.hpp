@@ -13,11 +13,11 @@ namespace penstock::detail {
 /// all zeros makes zeros.
 struct alignas(16) PixelOp {
   enum : std::uint32_t { transpose = 1, flip_x = 2, flip_y = 4, reflect = 8 };
-  std::int32_t top = 0, left = 0;  ///< of the box, which with its margin is as large as the result
+  std::int32_t top = 0, left = 0;  ///< upper left corner of the box, which with its margin is as large as the result
   std::uint32_t turns = 0;
-  float scale[4] = {}, bias[4] = {};                         ///< of each channel, where the result is no u8
+  float scale[4] = {}, bias[4] = {};  ///< factor and offset of each channel, where the result is no u8
   std::int32_t above = 0, before = 0, below = 0, after = 0;  ///< rows and columns of the margin around the box
-  std::uint8_t fill[4] = {};                                 ///< of the margin, where it does not reflect
+  std::uint8_t fill[4] = {};                                 ///< colour of the margin, where it does not reflect
 };
 
 /// The images of a batch, in and out, as a kernel gets them. A row in has less than 4 GiB.

@@ -10,8 +10,8 @@ namespace penstock::detail {
 struct alignas(16) ResampleOp {
   std::uint64_t first = 0;             ///< byte of its image with which the box begins
   std::uint64_t stride = 0;            ///< bytes from a row of the image to the next
-  std::int32_t height = 0, width = 0;  ///< of the window
-  std::int32_t columns = 0;            ///< of the box
+  std::int32_t height = 0, width = 0;  ///< height and width of the window
+  std::int32_t columns = 0;            ///< columns of the box
   std::uint32_t transpose = 0;         ///< 1: rows of the window become columns
 };
 

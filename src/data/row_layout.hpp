@@ -14,19 +14,19 @@ namespace penstock::detail {
 /// How the rows of one field stand in a batch.
 struct RowField {
   enum class Kind : std::uint8_t {
-    dense,    ///< of one size, at fixed addresses
-    padded,   ///< of any size up to a fixed one, at fixed addresses
-    longest,  ///< of any size until the batch is whole, then made equally long
-    ragged,   ///< of any size
+    dense,    ///< rows of one size, at fixed addresses
+    padded,   ///< rows of any size up to a fixed one, at fixed addresses
+    longest,  ///< rows of any size until the batch is whole, then made equally long
+    ragged,   ///< rows of any size
   };
   Kind kind = Kind::dense;
-  std::size_t row_bytes = 0;  ///< in a batch, at a fixed address; 0 where it is appended
+  std::size_t row_bytes = 0;  ///< bytes of a row in a batch, at a fixed address; 0 where it is appended
   std::size_t element = 1;    ///< bytes of one
   std::size_t unit = 0;       ///< bytes of one element of the first dimension; ragged ones: where the others are fixed
   std::int64_t to = 0;        ///< padded: elements of the first dimension
   std::size_t varying = 0;    ///< number among the fields that are not dense
   std::array<std::byte, 8> value{};  ///< padding, one element
-  Shape empty;                       ///< of a row that has nothing
+  Shape empty;                       ///< shape of a row that has nothing
 
   bool appended() const noexcept { return kind == Kind::longest || kind == Kind::ragged; }
 };

@@ -337,7 +337,7 @@ class DeviceDelivery final : public Delivery {
   }
 
   std::shared_ptr<Engine> engine_;
-  const std::size_t buffers_;  // of the engine's ring
+  const std::size_t buffers_;  // how many buffers the engine's ring has
   const bool reordered_;
   const std::shared_ptr<const StagingMemory> staging_;
   std::shared_ptr<DeviceRing> ring_;
@@ -346,12 +346,12 @@ class DeviceDelivery final : public Delivery {
   // Under the ring's mutex:
   std::vector<Submitted> made_;      // these never grow beyond what is reserved for them
   std::vector<DeviceBatch*> stuck_;  // what a failed copy may write to
-  std::size_t ends_ = 0;             // of `made_`
-  std::uint64_t epoch_ = 0;          // that is submitted; the submitter's while it submits
+  std::size_t ends_ = 0;             // how many of `made_` are epochs' ends
+  std::uint64_t epoch_ = 0;          // the epoch that is submitted; the submitter's while it submits
   Course course_ = Course::paused;
   Submitter submitter_is_ = Submitter::idle;
-  std::optional<Cursor> after_failure_;  // of a batch that failed on its way
-  std::string why_not_;                  // it did not grow; the caller's
+  std::optional<Cursor> after_failure_;  // where to go on after a batch that failed on its way
+  std::string why_not_;                  // why the ring did not grow; the caller's
 
   std::optional<DeviceReaper> reaper_;
   std::thread submitter_;

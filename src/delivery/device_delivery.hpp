@@ -10,8 +10,8 @@
 namespace penstock::detail {
 
 struct DeviceDeliveryOptions {
-  MemoryResource* memory = nullptr;                   ///< of the only device; null: its own
-  std::shared_ptr<const StagingMemory> staging = {};  ///< of the engine's buffers, where it is not the user's
+  MemoryResource* memory = nullptr;                   ///< where the only device gets its memory; null: its own
+  std::shared_ptr<const StagingMemory> staging = {};  ///< staging for the engine's buffers, where it is not the user's
   bool grows = false;                                 ///< two batches at first, and as many as the plan says at most
 };
 

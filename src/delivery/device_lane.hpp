@@ -53,7 +53,8 @@ class DeviceLane {
   std::optional<DevicePrep> prep_;  // where there are stages after `batch`
   std::optional<DeviceRows> rows_;  // where there are fields of any size
   std::unique_ptr<DeviceModel::Stream> copies_;
-  std::vector<std::unique_ptr<DeviceModel::Event>> copied_;  // of each of the engine's buffers
+  // For each of the engine's buffers, an event after its copies.
+  std::vector<std::unique_ptr<DeviceModel::Event>> copied_;
 };
 
 }  // namespace penstock::detail

@@ -65,7 +65,8 @@ class DevicePrep {
   // Where a field is while its batch is worked on.
   struct Where {
     enum class In : std::uint8_t { raw, rows, decoded, between, delivered } in = In::raw;
-    std::size_t offset = 0, row_bytes = 0;  // in `rows` and `decoded`: number of the field, and of the launch
+    // Where it begins; in `rows` number of the field, in `decoded` of the launch.
+    std::size_t offset = 0, row_bytes = 0;
     DType dtype = DType::u8;
     Shape row;
   };
@@ -74,8 +75,8 @@ class DevicePrep {
     std::vector<Where> in, out;
     std::vector<TensorView> in_views, out_views, in_offsets, out_offsets;
     Where draws;
-    std::unique_ptr<DeviceDecode> decode;  // of a step that decodes
-    DeviceDecode::Images images;           // that it gave
+    std::unique_ptr<DeviceDecode> decode;  // set for a step that decodes
+    DeviceDecode::Images images;           // what `decode` gave
   };
   static constexpr std::size_t raw_batches = 2;
 
@@ -95,7 +96,7 @@ class DevicePrep {
   std::vector<Raw> raws_;  // none on the host, whose own batch is as good
   std::size_t next_ = 0;
   MemoryResource& resource_;
-  std::byte* memory_ = nullptr;  // of the raw batches, and of what lies between stages
+  std::byte* memory_ = nullptr;  // memory of the raw batches, and of what lies between stages
   std::size_t memory_bytes_ = 0, between_bytes_ = 0;
   std::byte* between_ = nullptr;
   std::vector<Launch> launches_;

@@ -15,7 +15,7 @@ namespace penstock::detail {
 /// A buffer of the engine's that devices read.
 struct SentBuffer {
   BatchBuffer* buffer;
-  std::size_t number;  ///< in the engine's ring
+  std::size_t number;  ///< number in the engine's ring
 };
 
 /// The thread that gives the engine's buffers back to it once all devices have read them, in the order they were sent.
@@ -55,8 +55,9 @@ class DeviceReaper {
   DeviceRing& ring_;
   Engine& engine_;
   const Lanes& lanes_;
-  std::vector<SentBuffer> sent_;   // oldest first
-  std::vector<SentBuffer> asked_;  // of those; the thread's own. Neither grows beyond what is reserved
+  std::vector<SentBuffer> sent_;  // oldest first
+  // Those of `sent_` that are asked; the thread's own. Neither grows beyond what is reserved.
+  std::vector<SentBuffer> asked_;
   bool busy_ = false, failed_ = false, closing_ = false;
   std::thread thread_;
 };

@@ -32,21 +32,21 @@ struct DevicePart {
   std::byte* data = nullptr;
   std::byte* rows = nullptr;  ///< memory of its own for fields of any size, which grows
   std::size_t rows_bytes = 0;
-  std::vector<PackedField> tables;                            ///< of its ragged fields
-  std::unique_ptr<DeviceModel::Event> ready;                  ///< after all that was written to it
+  std::vector<PackedField> tables;                            ///< tables of its ragged fields
+  std::unique_ptr<DeviceModel::Event> ready;                  ///< recorded after all that was written to it
   std::vector<std::unique_ptr<DeviceModel::Event>> released;  ///< one for each stream that used it
-  std::size_t users = 0;                                      ///< of `released`, those of the last lease
+  std::size_t users = 0;                                      ///< how many of `released` belong to the last lease
   bool written = false;                                       ///< `ready` was recorded
   std::uint64_t first = 0;                                    ///< row of the batch that is its first
-  BatchInfo own;                                              ///< of its rows, where there are several devices
+  BatchInfo own;  ///< what is known of its rows, where there are several devices
 };
 
 /// One batch's memory, on one device or shared out among several, and what is known about it.
 struct DeviceBatch : BatchInfo {
   std::vector<DevicePart> parts;  ///< one for each device
-  std::size_t held = 0;           ///< of those, leased ones. Under the ring's mutex
-  bool lost = false;              ///< what still uses one of them is not known. The same
-  bool captured = false;          ///< as a graph is captured on its stream. The same
+  std::size_t held = 0;           ///< how many of `parts` are leased. Under the ring's mutex
+  bool lost = false;              ///< what still uses one of `parts` is not known. Under the ring's mutex
+  bool captured = false;          ///< it was let go while a graph was captured on a stream. Under the ring's mutex
 
   /// What is known of what this part has.
   BatchInfo& info(std::size_t part) noexcept { return parts.size() == 1 ? *this : parts[part].own; }

@@ -60,7 +60,7 @@ class DeviceRows {
   const BatchLayout& whole_;
   const std::size_t limit_;
   StagingMemory staging_memory_;
-  std::vector<Staging> staging_;  // of each of the engine's buffers
+  std::vector<Staging> staging_;  // one for each of the engine's buffers
   std::vector<Section> sections_;
   std::atomic<std::size_t> largest_{0}, staged_{0};
 };

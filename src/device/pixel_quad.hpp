@@ -112,7 +112,7 @@ PENSTOCK_HOST_DEVICE inline QuadBytes<channels> mirrored(const QuadBytes<channel
   return out;
 }
 
-/// As `read_quad`, pixel by pixel: for images that are turned, and where a margin begins or a row ends.
+/// What `read_quad` gives, pixel by pixel: for images that are turned, and where a margin begins or a row ends.
 template <int channels>
 PENSTOCK_HOST_DEVICE inline QuadBytes<channels> gather_quad(const PixelWork& work, std::uint64_t image, std::int32_t y,
                                                             std::int32_t x) {
@@ -253,7 +253,7 @@ PENSTOCK_HOST_DEVICE inline void write_quad(const PixelWork& work, const PixelOp
   using Vector = typename Numbers::Vector;
   const auto height = static_cast<std::uint32_t>(work.height), width = static_cast<std::uint32_t>(work.width);
   const std::uint64_t plane = static_cast<std::uint64_t>(height) * width;
-  const std::uint64_t step = planar ? plane : quad_pixels;  // from one group of four numbers to the next
+  const std::uint64_t step = planar ? plane : quad_pixels;  // values from one group of four numbers to the next
   const std::uint64_t pixel =
       static_cast<std::uint64_t>(static_cast<std::uint32_t>(y)) * width + static_cast<std::uint32_t>(x);
   Element* to = static_cast<Element*>(work.out) + image * (plane * channels) + pixel * (planar ? 1 : channels);

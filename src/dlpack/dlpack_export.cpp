@@ -17,7 +17,7 @@ namespace penstock::dlpack {
 struct Exporter::Shared {
   explicit Shared(Batch b) noexcept : batch(std::move(b)) {}
   Batch batch;
-  std::mutex streams;  // of the batch; nothing else of it changes
+  std::mutex streams;  // guards the batch's streams; nothing else of it changes
   pid_t pid = ::getpid();
 };
 

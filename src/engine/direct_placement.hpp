@@ -63,7 +63,7 @@ class DirectPlacement final : public Placement {
   std::atomic<std::uint64_t> advised_{0};  // batches
 
   // Under the mutex. On a line of their own: what is above, runners read for each sample.
-  alignas(64) Cursor cursor_;  // of the next batch to admit
+  alignas(64) Cursor cursor_;  // where the next batch to admit begins
   bool admitting_ = false;
   std::optional<Error> order_error_;  // comes after the batches that are admitted
   Error spare_ = no_memory();         // made while there is some

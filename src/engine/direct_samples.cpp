@@ -12,7 +12,7 @@ namespace penstock::detail {
 
 namespace {
 
-// As many as a runner takes at once of samples that are short for certain.
+// How many samples that are short for certain a runner takes at once.
 constexpr std::uint64_t max_short_at_once = 4 * max_at_once;
 // No samples that are taken together for short ones should take so long.
 constexpr std::uint64_t long_ns = 200'000;

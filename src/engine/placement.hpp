@@ -75,7 +75,7 @@ class Placement : public RunnerWork {
   Monitor& monitor_;
   Executor::Impl& executor_;
   const std::stop_token stop_;
-  const std::uint64_t rows_;  ///< of a batch, the most this rank has
+  const std::uint64_t rows_;  ///< rows of a batch, the most that this rank has
 
  private:
   RunnerPool pool_;

@@ -17,14 +17,15 @@ struct RunTotals {
     const char* remark = nullptr;  ///< what its decoder says of them
   };
   std::vector<StepTotals> steps;
-  StepTotals loads;  ///< of blocks, whatever the measured chains stand for
+  StepTotals loads;  ///< counts of block loads, whatever the measured chains stand for
   std::uint64_t samples = 0, copied_bytes = 0, busy_ns = 0;
   std::uint64_t helped = 0, joined = 0;  ///< samples that the consumer's thread made: for lack of a runner, or as one
-  std::uint64_t recalled = 0;            ///< that a cache had
+  std::uint64_t recalled = 0;            ///< samples that a cache had
   std::uint64_t measured = 0, stood_for = 0, wall_ns = 0;
   std::uint64_t parents = 0, parents_stood_for = 0, reads = 0, reads_stood_for = 0;
-  std::uint64_t delay_ns = 0, delay_measured_ns = 0;  ///< of the runners, for a core; and the time that this was in
-  std::uint64_t kept = 0;                             ///< samples that have a row, or will
+  /// How long runners waited for a core, and the time that this was in.
+  std::uint64_t delay_ns = 0, delay_measured_ns = 0;
+  std::uint64_t kept = 0;  ///< samples that have a row, or will
   std::size_t buffer_bytes = 0;
   BlockSchedule::Counts blocks;
   std::size_t entries = 0, entry_bytes = 0, shared_records = 0, shared_record_bytes = 0;

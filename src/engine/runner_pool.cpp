@@ -27,7 +27,7 @@ void RunnerPool::wake(Lock&) noexcept {
   while (scheduled_ < max_runners() && submit_runner()) ++scheduled_;
 }
 
-// As many as have, or may get, a reader, one of which the consumer may have. Where samples wait for nothing, runners
+// How many have, or may get, a reader, one of which the consumer may have. Where samples wait for nothing, runners
 // without a core of their own are only in the way of the others.
 std::size_t RunnerPool::max_runners() const noexcept {
   std::size_t most = no_more_readers_ ? std::max<std::size_t>(runs_.size() + opening_, 1) : threads_;

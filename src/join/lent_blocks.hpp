@@ -12,8 +12,8 @@ namespace penstock::detail {
 class LentBlocks {
  public:
   struct Lent {
-    BlockData blocks;      ///< with a failure, those before the one that could not be loaded
-    const Error* failure;  ///< or null
+    BlockData blocks;      ///< blocks; with a failure, those before the one that could not be loaded
+    const Error* failure;  ///< the failure, or null
   };
   void set(std::uint64_t index, BlockData blocks, const Error* failure) noexcept {
     index_ = index;

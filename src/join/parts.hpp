@@ -77,7 +77,7 @@ class Parts : public ForwardedRecords {
   std::vector<std::shared_ptr<const SourceModel>> parts_;
   // A source that is several parts is asked once: joins of such joins would ask it as often as they have records.
   std::vector<const SourceModel*> distinct_;
-  std::vector<std::size_t> which_;  // of them each part is
+  std::vector<std::size_t> which_;  // which of `distinct_` each part is
   std::vector<std::uint64_t> sizes_, block_ends_;
   std::string name_;
   Schema schema_;

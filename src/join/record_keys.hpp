@@ -31,7 +31,8 @@ std::optional<KeyMismatch> compare_keys(const SourceModel& first, const SourceMo
 
 /// Which records belong together.
 struct KeyMatches {
-  std::vector<std::vector<std::uint64_t>> indices;  ///< by part; empty where its records are taken as they stand
+  /// Source indices by part; empty where its records are taken as they stand.
+  std::vector<std::vector<std::uint64_t>> indices;
   std::uint64_t count = 0;
   std::vector<std::uint64_t> left_out;             ///< records of each part without a partner
   std::vector<std::vector<std::string>> examples;  ///< keys of a few of them

@@ -33,7 +33,7 @@ class Series {
   void add(std::uint64_t first, std::uint64_t end);
 
   std::uint64_t length_ = 1, stride_ = 1;
-  std::vector<Run> runs_;  ///< that have windows
+  std::vector<Run> runs_;  ///< runs that have windows
   std::uint64_t rows_ = 0, windows_ = 0;
   std::uint64_t series_ = 0, short_series_ = 0, short_rows_ = 0, tail_rows_ = 0;
   std::string group_by_;

@@ -81,7 +81,7 @@ class Rows {
   detail::OneRecord record_;
   std::uint64_t length_;
   std::size_t once_;
-  std::vector<std::size_t> bytes_;  // of a row, by slot
+  std::vector<std::size_t> bytes_;  // bytes of a row's value, by slot; 0 where its size varies
   std::vector<std::byte*> destinations_;
 };
 
@@ -136,7 +136,7 @@ class Windows final : public detail::ForwardedSource {
     for (std::string& note : source().notes()) all.push_back(std::move(note));
     return all;
   }
-  // As any source does: what there is to say of a row, `guarded` says.
+  // Does what any source does: what there is to say of a row, `guarded` says.
   void describe(std::uint64_t index, Error& error) const override { SourceModel::describe(index, error); }
   void describe_field(std::uint64_t index, std::size_t, Error& error) const override { describe(index, error); }
   std::unique_ptr<ReaderModel> open_reader() const override { return std::make_unique<Reader>(*this); }

@@ -21,9 +21,9 @@ struct Part {
   std::shared_ptr<const SourceModel> source;
   Schema schema;                       // its own names
   std::size_t first;                   // slot of its first field among all
-  const BlockModel* blocks;            // null: none
-  std::uint64_t first_block;           // among those of all parts
-  std::vector<std::uint64_t> indices;  // of its records; empty: the same
+  const BlockModel* blocks;            // null: it has none
+  std::uint64_t first_block;           // number of its first block among those of all parts
+  std::vector<std::uint64_t> indices;  // its record for each of the join's; empty: the same
 
   std::uint64_t record(std::uint64_t index) const { return indices.empty() ? index : indices[index]; }
 };

@@ -101,15 +101,17 @@ class Loader::Impl {
   std::unique_ptr<detail::Delivery> delivery_;
   std::optional<std::stop_callback<std::function<void()>>> stop_callback_;
   std::uint64_t fingerprint_ = 0, steps_ = 0;
-  std::uint64_t delivered_row_bytes_ = 0;        // where stages stand after `batch`: at fixed addresses
-  std::vector<std::size_t> delivered_appended_;  // and fields of the batch before them that stay, of rows of any size
+  // Bytes of a delivered row at fixed addresses, where stages stand after `batch`.
+  std::uint64_t delivered_row_bytes_ = 0;
+  // Fields of the batch before those stages that stay, of rows of any size.
+  std::vector<std::size_t> delivered_appended_;
   bool reordered_ = false, empty_ = false;
   bool endless_ = false;  // an epoch ends after so many batches, wherever the data are
 
-  std::uint64_t epoch_ = 0;               // that the caller reads
-  Cursor cursor_;                         // of the batch after the last one delivered
-  std::optional<Cursor> after_error_;     // that ended the epoch
-  std::uint64_t step_ = 0, samples_ = 0;  // delivered, those before a resume as well
+  std::uint64_t epoch_ = 0;               // epoch that the caller reads
+  Cursor cursor_;                         // where the batch after the last one delivered begins
+  std::optional<Cursor> after_error_;     // cursor after the error that ended the epoch
+  std::uint64_t step_ = 0, samples_ = 0;  // delivered batches and samples, those before a resume as well
   std::uint64_t beginnings_ = 0;
   bool in_epoch_ = false, ended_by_error_ = false, must_seek_ = true;
 

@@ -21,7 +21,7 @@ class AliasTable {
 
  private:
   struct Column {
-    std::uint64_t own;  ///< of `sum_` chances, those that are the column's own
+    std::uint64_t own;  ///< how many of `sum_` chances are the column's own
     std::uint64_t other;
   };
   std::vector<Column> columns_;

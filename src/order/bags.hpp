@@ -43,7 +43,7 @@ class GroupedPositions {
     std::uint64_t first_run = 0, runs = 0, positions = 0;
   };
   std::vector<Run> runs_;
-  std::vector<std::uint64_t> lengths_;  // of runs, until `finish`
+  std::vector<std::uint64_t> lengths_;  // lengths of runs, until `finish`
   std::vector<Positions> groups_;
   std::vector<std::uint64_t> kept_;
 };
@@ -53,8 +53,8 @@ class Bags {
  public:
   /// What classes the groups are of, where these shall come equally often.
   struct Classes {
-    std::string field;                 ///< that says them
-    std::vector<std::int64_t> labels;  ///< of each group, by its number
+    std::string field;                 ///< the field that says the classes
+    std::vector<std::int64_t> labels;  ///< class of each group, by its number
   };
   /// `keys`: of each group's draws, by its number. @throws as `ClassTurns`.
   Bags(GroupedPositions groups, std::vector<std::uint64_t> keys, std::uint64_t size,
@@ -82,7 +82,7 @@ class Bags {
   std::shared_ptr<const GroupedPositions> groups_;
   std::shared_ptr<const std::vector<std::uint64_t>> keys_;
   std::shared_ptr<const ClassTurns> turns_;  // null: each group comes once
-  std::string balance_;                      // in words
+  std::string balance_;                      // how classes are balanced, in words
   std::uint64_t size_, records_ = 0;
   std::shared_ptr<EpochTables<Table>> tables_ = std::make_shared<EpochTables<Table>>();
 };

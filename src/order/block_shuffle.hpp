@@ -45,7 +45,7 @@ class Blocks {
       first = end;
     }
   }
-  std::uint64_t count() const noexcept { return count_; }  ///< of those that have any
+  std::uint64_t count() const noexcept { return count_; }  ///< how many blocks have records
   std::string describe() const;
 
  private:

@@ -47,7 +47,7 @@ ClassTurns::ClassTurns(std::span<const Group> groups) : members_(groups.size()) 
   for (const Class& one : classes_) share_turns(one, groups);
 }
 
-// As many as a size's part of the class is; what is left over goes to the largest remainders.
+// Each size gets as many turns as its part of the class is; what is left over goes to the largest remainders.
 void ClassTurns::share_turns(const Class& among, std::span<const Group> groups) {
   struct Remainder {
     std::uint64_t remainder, key;

@@ -18,7 +18,7 @@ class ClassTurns {
  public:
   struct Group {
     std::int64_t label;  ///< its class
-    std::uint64_t size;  ///< of its bag
+    std::uint64_t size;  ///< size of its bag
     std::uint64_t key;   ///< decides which of several sizes has a turn more
   };
   /// @throws Error(invalid_argument) for more than `max_turns` of an epoch.
@@ -33,11 +33,11 @@ class ClassTurns {
 
  private:
   struct Stratum {
-    std::uint64_t first, groups;  ///< in `members_`
-    std::uint64_t turns = 0;      ///< in each epoch
+    std::uint64_t first, groups;  ///< its groups in `members_`
+    std::uint64_t turns = 0;      ///< turns in each epoch
   };
   struct Class {
-    std::uint64_t first, strata;  ///< in `strata_`
+    std::uint64_t first, strata;  ///< its sizes in `strata_`
     std::uint64_t groups;
   };
   void share_turns(const Class& among, std::span<const Group> groups);

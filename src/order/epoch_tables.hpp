@@ -24,7 +24,7 @@ template <class Table>
 class EpochTables {
  public:
   static constexpr std::size_t max_entries = 64;       ///< they are searched one by one
-  static constexpr std::size_t max_bytes = 64u << 20;  ///< of all together; the last two stay in any case
+  static constexpr std::size_t max_bytes = 64u << 20;  ///< bytes of all tables together; the last two stay in any case
   static constexpr std::size_t always_kept = 2;
 
   template <class Build>

@@ -43,7 +43,7 @@ void for_each_group(
   }
   if (size != 0 && !source.has_keys())
     throw refused(source, stage, "the source knows of no groups, and has no keys that would tell them");
-  std::string name;  // of the run from `first` on
+  std::string name;  // name of the run from `first` on
   for (std::uint64_t i = 0; i < size; ++i) {
     std::string key;
     try {

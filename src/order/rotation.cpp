@@ -42,7 +42,7 @@ Rotation::Stretch Rotation::build(std::uint64_t seed, std::uint64_t epoch, std::
   // Draws are counted through all epochs, so that what one epoch rounded up the next rounds down.
   const std::uint64_t before = epoch * options.count % max_draws;
   Stretch stretch;
-  std::vector<Turn> next;  // of each set that has some of these draws
+  std::vector<Turn> next;  // next turn of each set that has some of these draws
   std::vector<std::size_t> whose;
   shared_->proportions.share(before + first, before + last,
                              [&](std::uint64_t set, std::uint64_t begin, std::uint64_t end) {

@@ -23,7 +23,7 @@ class Rotation {
     std::string name;
     std::string description;
     std::vector<std::uint64_t> weights;  ///< one for each set, of a sum that Proportions takes
-    std::vector<std::uint64_t> ends;     ///< of the sets; one of weight above 0 isn't empty
+    std::vector<std::uint64_t> ends;     ///< where each set ends; a set of weight above 0 isn't empty
     std::vector<std::uint64_t> members = {};
     std::uint64_t count = 0;  ///< draws an epoch, at most 2^62
   };

@@ -31,12 +31,12 @@ struct ValueCount {
 
 struct CountedGroups {
   std::vector<GroupRun> runs;
-  std::vector<std::uint64_t> hashes;     // of their names, with the salt
-  std::vector<ValueCount> counts;        // by group, then by value, which is one of those below
-  std::vector<std::int64_t> values;      // ascending
-  std::vector<std::uint64_t> of_value;   // records of each, in all groups
-  std::vector<std::size_t> first_count;  // of each group, and the end
-  std::vector<std::uint64_t> records;    // of each group
+  std::vector<std::uint64_t> hashes;     // hashes of the groups' names, with the salt
+  std::vector<ValueCount> counts;        // counts by group, then by value, which is one of those below
+  std::vector<std::int64_t> values;      // values that records have, ascending
+  std::vector<std::uint64_t> of_value;   // records of each value, in all groups
+  std::vector<std::size_t> first_count;  // where each group's counts begin, and the end
+  std::vector<std::uint64_t> records;    // records of each group
 
   std::span<const ValueCount> counts_of(std::size_t group) const {
     return std::span(counts).subspan(first_count[group], first_count[group + 1] - first_count[group]);
@@ -186,7 +186,8 @@ class PartsNearShares {
   // Large groups first, so that small ones make up for what these leave. A part without a share is never the best one:
   // where some have too much, others have too little. True where one was moved.
   bool move_each() {
-    constexpr double least_gain = 1e-9;  // of a record: above what sums are rounded by, so that it comes to an end
+    // Least gain for a record: above what sums are rounded by, so that it comes to an end.
+    constexpr double least_gain = 1e-9;
     bool moved = false;
     for (std::size_t group = 0; group < parts_.size(); ++group) {
       const std::size_t from = parts_[group];

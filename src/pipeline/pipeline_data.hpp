@@ -41,18 +41,18 @@ struct PipelineData {
   std::vector<BoundOrder> orders;
   std::vector<BoundStage> stages;
   std::optional<BoundCache> cache;
-  Schema schema;                          ///< of a row; with `device`, what is drawn for it stands after its fields
-  std::vector<BoundStage> device_stages;  ///< after `batch`
-  std::shared_ptr<const DeviceProgram> device;  ///< of those; null: there are none
+  Schema schema;  ///< fields of a row; with `device`, what is drawn for it stands after its fields
+  std::vector<BoundStage> device_stages;        ///< stages after `batch`
+  std::shared_ptr<const DeviceProgram> device;  ///< the program of `device_stages`; null: there are none
   std::uint64_t size = 0;                       ///< positions an epoch; `unknown_size` for a stream
   std::uint64_t stream_window = 0;              ///< a stream's records are shuffled inside blocks of so many; 0 = not
-  std::uint64_t stream_key = 0;                 ///< of that shuffle
+  std::uint64_t stream_key = 0;                 ///< key of a stream's shuffle
   bool filters = false, flat_maps = false;
   std::map<std::string, Collate> collates;   ///< what stages said, by field
   std::optional<BucketItem> bucket;          ///< with `batch`, its window is resolved
-  std::optional<BatchItem> batch;            ///< with the most rows that bounds of fixed size allow
+  std::optional<BatchItem> batch;            ///< the batch, with the most rows that bounds of fixed size allow
   bool bounded = false;                      ///< sizes of samples, or their groups, end a batch
-  std::shared_ptr<const GroupTable> groups;  ///< that end a batch; null: none do
+  std::shared_ptr<const GroupTable> groups;  ///< groups that end a batch; null: none do
   std::optional<std::uint64_t> seed;
   std::optional<ErrorPolicy> policy;
   std::optional<CheckOptions> check;

@@ -21,11 +21,11 @@ struct RunSetup {
   MemoryResource* memory = &host_memory();
   std::shared_ptr<MemoryResource> buffer_memory;  ///< where fields of fixed sizes lie in batches; null: `memory`
   std::uint64_t epochs = 0;                       ///< 0 = no end
-  bool keeps_places = false;                      ///< of the rows of a reordered pipeline
+  bool keeps_places = false;                      ///< batches keep the places of a reordered pipeline's rows
   bool lists_all_bad = false;                     ///< bad samples keep what they say, however many there are
-  std::vector<PositionRange> ranges = {};         ///< of which samples are made, ascending; none: all. For one epoch
-  std::vector<bool> decodes_on_device = {};       ///< of each step after `batch`: it decodes, and its devices do it
-  RecordSkips* skips = nullptr;                   ///< asked of each record that samples share, where there are some
+  std::vector<PositionRange> ranges = {};  ///< positions of which samples are made, ascending; none: all. For one epoch
+  std::vector<bool> decodes_on_device = {};  ///< for each step after `batch`: it decodes, and its devices do it
+  RecordSkips* skips = nullptr;              ///< asked of each record that samples share, where there are some
 };
 
 }  // namespace penstock::detail

@@ -17,7 +17,7 @@ struct Outcome {
   // Without it, compilers zero the room for the errors as well: half a kilobyte a sample.
   Outcome() noexcept {}  // NOLINT(modernize-use-equals-default)
 
-  std::uint64_t index = 0;    ///< of the record that it is made of
+  std::uint64_t index = 0;    ///< source index of the record that it is made of
   std::uint32_t attempt = 0;  ///< not 0: a stand-in
   bool kept = true;           ///< false: filtered or dropped
   bool filtered = false;      ///< not kept, as a filter wants it

@@ -12,9 +12,9 @@ namespace penstock::detail {
 
 /// What this rank has of a batch.
 struct RankRows {
-  std::uint64_t first = 0;  ///< position
+  std::uint64_t first = 0;  ///< first position
   std::uint64_t valid = 0;  ///< rows that are samples
-  std::uint64_t rows = 0;   ///< with padding
+  std::uint64_t rows = 0;   ///< rows with padding
 };
 
 /// Where the batches of a pipeline that is not reordered begin and end. Any thread; the data must outlive it.

@@ -55,7 +55,7 @@ void compose_row(const DeviceProgram& program, std::uint64_t seed, const Place& 
     if (has_op(step)) ask_stage([&] { ops.back() = ImageOp(source_shape(program, i, shapes)); });
   }
   alignas(std::max_align_t) std::byte params[ImageStageModel::max_params] = {};
-  Size led;  // of the field whose draw the others follow; empty where stages to come give it a size
+  Size led;  // size of the field whose draw the others follow; empty where stages to come give it a size
   for (const DeviceDraw& draw : program.draws) {
     if (draw.image == nullptr) continue;
     if (!draw.follows) led = {};
@@ -137,7 +137,7 @@ void decode_row(const DeviceProgram& program, std::size_t number, std::uint64_t 
   if (!step.out.at(step.field).shape.admits(shapes[slot]))
     throw Error(Errc::schema_mismatch, "the image is " + shapes[slot].to_string() + ", where " +
                                            step.out.at(step.field).shape.to_string() + " was said");
-  // As large whoever decodes it.
+  // It is as large whoever decodes it.
   room.require_size(slot, shapes[slot].elements());
   const bool device = is_for_device(program, number, seed, place, decoding, room);
   const DecodeOp op{shape.height, shape.width, shape.channels, device ? DecodeOp::By::device : DecodeOp::By::runner};

@@ -141,7 +141,7 @@ void DeviceProgramBuilder::make_images() {
   try {
     const std::vector<ImageOp> ops = try_row(*out_, &at);
     std::vector<DeviceStep> steps;
-    std::vector<std::size_t> places;  // of the steps as they were
+    std::vector<std::size_t> places;  // where each old step now stands
     for (std::size_t i = 0; i < out_->steps.size(); ++i) {
       DeviceStep& step = out_->steps[i];
       if (step.kind == Kind::image && has_size(step)) {

@@ -29,18 +29,18 @@ struct DeviceStep {
   };
   std::string label;
   std::shared_ptr<const DeviceStageModel> model;  ///< null: images that no stage gave one size yet, and of `decode`
-  Schema in, out;                                 ///< of one row
-  std::vector<bool> made;                         ///< of the fields of `out`, those that it writes
+  Schema in, out;                                 ///< fields of one row, before it and after it
+  std::vector<bool> made;                         ///< true for each field of `out` that it writes
   std::optional<std::size_t> draws;   ///< field of the batch, after the visible ones, that holds what was drawn
-  std::size_t draw_bytes = 0;         ///< of a row
+  std::size_t draw_bytes = 0;         ///< bytes of a row's draws
   std::optional<std::size_t> tables;  ///< ragged field of the batch, after those: the ResampleTables of each row
   std::optional<std::size_t> pixels;  ///< likewise: the images that runners decoded
   Kind kind = Kind::own;
-  std::string field;                        ///< of all kinds but a user's
+  std::string field;                        ///< the field it works on; empty for a stage of a user's
   const ImageExecutor* executor = nullptr;  ///< gives its tables
   bool resamples = false;                   ///< one of its stages may
   std::shared_ptr<const ImageDecoder> decoder;
-  std::uint64_t key = 0;  ///< of a decode
+  std::uint64_t key = 0;  ///< key of a decode's draws
 };
 
 /// What is drawn for one row for one stage, and for an image stage of several fields for each of them.
@@ -56,7 +56,7 @@ struct DeviceDraw {
 
 /// The part of a pipeline after `batch`. Immutable.
 struct DeviceProgram {
-  Schema sample;  ///< of a row, as the part before `batch` makes it
+  Schema sample;  ///< fields of a row, as the part before `batch` makes it
   std::vector<DeviceStep> steps;
   std::vector<DeviceDraw> draws;  ///< in the stages' order; those of image stages are of the step of kind `image`
 
@@ -90,7 +90,7 @@ class DeviceProgramBuilder {
   void number_draws();
 
   std::shared_ptr<DeviceProgram> out_;
-  std::vector<Field> results_;  // of image steps
+  std::vector<Field> results_;  // fields that image steps make, by step
   std::size_t folds_begin_ = 0;
 };
 

@@ -48,7 +48,7 @@ struct WorkStage : StageModel {
 /// A per-sample stage that joined a pipeline.
 struct BoundStage {
   std::shared_ptr<const WorkStage> work;
-  std::string name;       ///< of the stage, without its field
+  std::string name;       ///< the stage's name, without its field
   std::string label;      ///< "resize(image)"
   std::string options;    ///< its result options in words
   std::uint64_t key = 0;  ///< hash of name and occurrence: what its random draws are keyed by

@@ -99,8 +99,8 @@ class BatchFiller {
   const Tail tail_;
   std::size_t most_listed_;  // bad samples in a row that keep what they say
   BatchBuffer* batch_ = nullptr;
-  BatchBounds::Fill fill_;  // of the batch
-  Cursor at_;               // of the next batch
+  BatchBounds::Fill fill_;  // how full the batch is
+  Cursor at_;               // where the next batch begins
   EpochEnd carried_;
   bool finished_ = false;
 };

@@ -17,7 +17,7 @@ struct WaitingRow;
 /// A survivor whose batch is not known yet.
 struct Survivor {
   WaitingRow* row = nullptr;
-  std::span<const RaggedRow> varying;  ///< of the row
+  std::span<const RaggedRow> varying;  ///< the row's fields that are not dense
   std::uint64_t index = 0;
   bool masked = false;
   std::int64_t length = 0;
@@ -72,8 +72,8 @@ class BucketWindow {
   Cursor begin_, next_;
   std::uint64_t done_ = 0;
   bool cut_ = false, last_ = false;
-  std::vector<std::uint32_t> order_;     ///< rows, batch by batch
-  std::vector<std::uint32_t> ends_;      ///< of the batches in `order_`
+  std::vector<std::uint32_t> order_;     ///< numbers of rows in `kept_`, batch by batch
+  std::vector<std::uint32_t> ends_;      ///< where each batch in `order_` ends
   std::vector<std::uint32_t> sequence_;  ///< batches as they come
   std::size_t batch_ = 0;
   BatchBounds::Fill fill_;

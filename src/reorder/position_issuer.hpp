@@ -32,10 +32,10 @@ class PositionIssuer {
 
   struct Issued {
     std::uint64_t first = 0, count = 0;
-    std::span<const std::uint64_t> indices;  ///< of those before one at which the order failed
+    std::span<const std::uint64_t> indices;  ///< source indices of the positions before one at which the order failed
     std::uint64_t pass = 0;
   };
-  /// As many as there is room for. None where nothing more comes.
+  /// Issues as many as there is room for. None where nothing more comes.
   Issued issue() noexcept;
 
  private:
@@ -52,8 +52,8 @@ class PositionIssuer {
   SharedRecords* const records_;
   Positions positions_;
   const std::uint64_t chunk_;             // positions that are issued at once
-  std::vector<std::uint64_t> indices_;    // of them
-  std::atomic<std::uint64_t> wanted_{1};  // as many as are issued at once, and no more than the epoch has
+  std::vector<std::uint64_t> indices_;    // source indices of the positions that are issued at once
+  std::atomic<std::uint64_t> wanted_{1};  // how many are asked for: a chunk, or what the epoch still has
 };
 
 }  // namespace penstock::detail

@@ -63,10 +63,11 @@ class RecordSamples {
   std::atomic<std::uint64_t> run_seen_{0};   // how many of its records are there
   std::atomic<bool> run_known_{false};       // all are, or the epoch ends before
   std::uint64_t run_size_ = 0, run_given_ = 0, run_number_ = 0;
-  bool ends_run_ = false;                     // after it something terminates
-  bool begun_ = false;                        // giving out the record in hand
-  std::uint32_t next_child_ = 0, child_ = 0;  // of the record in hand; where the next one begins
-  std::uint64_t next_position_ = 0;           // where the next run begins
+  bool ends_run_ = false;  // something terminates after it
+  bool begun_ = false;     // giving out the record in hand
+  // Child of the record in hand that comes next, and that the next record begins with.
+  std::uint32_t next_child_ = 0, child_ = 0;
+  std::uint64_t next_position_ = 0;  // where the next run begins
   std::optional<Bijection> permutation_;
 
   std::uint64_t answered_ = 0;  // records; the consumer's

@@ -31,10 +31,10 @@ struct SharedRecord;
 struct ReorderEntry {
   WaitingRow* row = nullptr;
   Place place;
-  std::uint64_t position = 0;  ///< in the order; of a shuffled stream not the record's number
+  std::uint64_t position = 0;  ///< position in the order; for a shuffled stream not the record's number
   std::uint64_t index = 0;
   SharedRecord* record = nullptr;  ///< what it is made of; null: its own record
-  Cursor next;                     ///< the one after it
+  Cursor next;                     ///< cursor after it
   bool last = false;               ///< the epoch ends after it
   bool decided = false;            ///< what became of `record` is what becomes of it
   bool skipped = false;            ///< nothing is to be made of it
@@ -53,7 +53,7 @@ class ReorderBuffer {
   /// One survivor's way to its batch.
   struct Move {
     WaitingRow* from;
-    ReorderEntry* entry;  ///< to be vacated; null: the row is a spare one then
+    ReorderEntry* entry;  ///< entry to be vacated; null: the row is a spare one then
     BatchBuffer* buffer;
     std::uint64_t row;
   };
@@ -136,7 +136,7 @@ class ReorderBuffer {
   WaitingRows rows_;
   BatchFiller filler_;
   std::vector<ReorderEntry> entries_;
-  QuotaCount count_;            // of what is retired
+  QuotaCount count_;            // what the error policy's quota counts, over what is retired
   std::uint64_t survived_ = 0;  // the position after the last survivor, or batch
 
   alignas(64) std::atomic<std::uint64_t> oldest_{0};  // number of the oldest entry that is not retired

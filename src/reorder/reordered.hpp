@@ -77,7 +77,7 @@ class Reordered {
   Tickets tickets_, to_open_;             // entries, and shared records, that are to be made
   SampleMaker maker_;
   Intake intake_;
-  std::optional<RecordSamples> samples_;  // of the records
+  std::optional<RecordSamples> samples_;  // gives the samples of shared records their entries
   std::optional<PositionIssuer> issuer_;  // one of these two brings what is to be made
   std::optional<StreamReader> reader_;
   // The runner that retires also gives the samples of shared records their entries.

@@ -20,14 +20,14 @@ struct SharedRecord {
   std::unique_ptr<ChainRun> run;  ///< holds the values; made on first use
   std::uint64_t epoch = 0, position = 0;
   std::uint64_t index = 0;
-  Cursor at;                ///< not of a stream
-  std::uint32_t count = 0;  ///< samples, where it was made
+  Cursor at;                ///< where the record stands; not set for a stream
+  std::uint32_t count = 0;  ///< how many samples it has, where it was made
   bool end = false;         ///< no record: the epoch's end
   bool terminates = false;  ///< the end, or a stream's failure: nothing is shuffled across it
   bool last = false;        ///< the epoch ends after it
   bool broken = false;
   Outcome outcome;
-  std::vector<bool> skipped;           ///< of its samples, those of which nothing is to be made; empty: none
+  std::vector<bool> skipped;  ///< true for each of its samples of which nothing is to be made; empty: there is none
   std::atomic<std::uint32_t> left{0};  ///< samples not made yet
   std::atomic<bool> asks{false};       ///< opened, as soon as it is known what is skipped
   std::atomic<bool> opened{false};

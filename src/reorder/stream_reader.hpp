@@ -50,9 +50,9 @@ class StreamReader {
   const Chain& chain_;
   const Context context_;
   std::unique_ptr<StreamModel> stream_;
-  Cursor at_;  // of the stream
+  Cursor at_;  // where the stream stands
   bool begun_ = false;
-  std::uint64_t last_ns_ = 0;  // that the last reading took
+  std::uint64_t last_ns_ = 0;  // wall time that the last reading took
 };
 
 }  // namespace penstock::detail

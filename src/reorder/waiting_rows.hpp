@@ -20,7 +20,7 @@ namespace penstock::detail {
 /// Memory for a row that waits until those before it have their rows in a batch.
 struct WaitingRow {
   explicit WaitingRow(std::size_t append_limit, std::size_t fields) : arena(append_limit, 256), varying(fields) {}
-  std::byte* data = nullptr;       ///< of the fields at fixed addresses
+  std::byte* data = nullptr;       ///< bytes of the fields at fixed addresses
   ScratchArena arena;              ///< what is appended
   std::vector<RaggedRow> varying;  ///< fields that are not dense
 };
@@ -64,7 +64,7 @@ class WaitingRows {
                      std::size_t field) noexcept;
 
   RowLayout layout_;
-  std::vector<std::size_t> offsets_;  // of each field
+  std::vector<std::size_t> offsets_;  // where each field lies in a waiting row
   std::size_t bytes_ = 0;
   const std::size_t owned_;
   MemoryResource& memory_;

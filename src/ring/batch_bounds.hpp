@@ -35,8 +35,8 @@ class BatchBounds {
   /// How full a batch is.
   struct Fill {
     std::uint64_t rows = 0, ragged_bytes = 0, ragged_tokens = 0;
-    std::uint64_t group = 0, pass = 0;  ///< of its first sample, where groups end a batch
-    std::vector<std::int64_t> longest;  ///< of each field that is not dense
+    std::uint64_t group = 0, pass = 0;  ///< group and pass of its first sample, where groups end a batch
+    std::vector<std::int64_t> longest;  ///< longest value so far of each field that is not dense
   };
   Fill empty() const { return nothing_; }
   static void clear(Fill& fill) noexcept;

@@ -35,8 +35,8 @@ struct PaddedRows {
 struct SampleTally {
   std::uint64_t samples = 0;   ///< those that have rows, and bad ones that were dropped
   std::uint64_t filtered = 0;  ///< beside those, left out by a filter
-  std::uint64_t skipped = 0;   ///< of `samples`, those of which nothing was to be made
-  std::vector<BadSample> bad;  ///< with what they say
+  std::uint64_t skipped = 0;   ///< those of `samples` of which nothing was to be made
+  std::vector<BadSample> bad;  ///< bad samples, with what they say
   std::uint64_t unlisted = 0;  ///< bad ones after those, too many to keep what they say
   bool unreported = false;     ///< there was no memory to say what one of them said
 
@@ -56,9 +56,9 @@ struct SampleTally {
 struct BatchInfo : SampleTally {
   std::uint64_t epoch = 0, number = 0, first = 0;
   std::uint64_t valid = 0;   ///< rows that are samples
-  std::uint64_t of_all = 0;  ///< of one device's part: `valid` of all parts
+  std::uint64_t of_all = 0;  ///< `valid` of all parts, where this is one device's part
   std::uint64_t rows = 0;    ///< rows delivered: `valid`, and padding
-  Cursor next;               ///< after it
+  Cursor next;               ///< cursor after it
   std::vector<std::uint64_t> indices;
   std::vector<std::uint8_t> mask;
   std::vector<Replaced> replaced;

@@ -30,13 +30,13 @@ struct BatchBuffer : BatchInfo {
   std::byte* data = nullptr;
   std::atomic<BufferState> state{BufferState::free};
   bool discarded = false;        ///< goes back to free when it is done
-  std::vector<RowPlace> places;  ///< of each row, where the engine keeps them
-  std::mutex bad_mutex;          ///< of `bad`, `unlisted` and `replaced` while it is filled
+  std::vector<RowPlace> places;  ///< place of each row, where the engine keeps them
+  std::mutex bad_mutex;          ///< guards `bad`, `unlisted` and `replaced` while it is filled
   /// A row could not even be reported bad. Relaxed: the runner that sets it then counts its part off `left`
   /// (release), and the one that counts the last part off reads it (acquire).
   std::atomic<bool> broken{false};
   BatchArena arena;
-  std::mutex overflow_mutex;  ///< of `overflow` while it is filled
+  std::mutex overflow_mutex;  ///< guards `overflow` while it is filled
   alignas(64) std::atomic<std::uint32_t> left{0};
 };
 
@@ -85,7 +85,7 @@ class BatchRing {
 
   BatchLayout layout_;
   MemoryResource* memory_;
-  std::byte* data_ = nullptr;  ///< of all buffers
+  std::byte* data_ = nullptr;  ///< memory of all buffers
   std::vector<std::unique_ptr<BatchBuffer>> buffers_;
   std::vector<BatchBuffer*> free_;
 };

@@ -283,8 +283,8 @@ class BlockSourceSuite {
   std::uint64_t size_ = 0, blocks_ = 0;
   Schema schema_;
   std::vector<std::uint64_t> indices_;
-  std::vector<std::vector<std::uint64_t>> ids_;  // of the blocks that each of indices_ needs
-  std::vector<Record> records_;                  // of indices_
+  std::vector<std::vector<std::uint64_t>> ids_;  // numbers of the blocks that each of `indices_` needs
+  std::vector<Record> records_;                  // records of `indices_`
 };
 
 }  // namespace

@@ -74,7 +74,7 @@ class Findings {
     std::uint64_t count = 0;
   };
   mutable std::mutex mutex_;
-  std::vector<std::string> order_;  // of contracts, as they were first broken
+  std::vector<std::string> order_;  // contracts, as they were first broken
   std::map<std::string, OfContract, std::less<>> broken_;
   std::uint64_t checks_ = 0;
 };

@@ -28,7 +28,7 @@ struct Value {
 struct Record {
   std::vector<Value> values;
   std::optional<Errc> failure;
-  std::string said;  ///< by the failure
+  std::string said;  ///< what the failure said
   bool sample_scoped = true;
 };
 

@@ -372,7 +372,7 @@ class SourceSuite {
   std::uint64_t size_ = 0, identity_ = 0;
   Schema schema_;
   std::vector<std::uint64_t> indices_;
-  std::vector<Record> records_;  // of indices_
+  std::vector<Record> records_;  // records of `indices_`
   std::unique_ptr<ReaderModel> reader_;
 };
 

@@ -117,7 +117,7 @@ class TransformSuite {
   Findings findings_;
   Schema in_, out_;
   std::vector<Record> inputs_;
-  std::vector<Record> records_;  // by place: epoch * inputs + record
+  std::vector<Record> records_;  // records by place: epoch * inputs + record
 };
 
 }  // namespace

@@ -16,8 +16,8 @@ namespace penstock::detail {
 class FinishedCells final : public Cells {
  public:
   struct Bytes {
-    std::uint64_t values;  ///< of the sample
-    std::uint64_t held;    ///< that count while it waits: those of the values, or all memory that was taken with them
+    std::uint64_t values;  ///< bytes of the sample's values
+    std::uint64_t held;    ///< bytes that count while it waits: the values', or all memory that was taken with them
   };
   /// What `run` has made; it gets other memory where this takes its own. @throws Error(out_of_memory), and what
   /// decoding a promised image throws.

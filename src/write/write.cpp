@@ -19,7 +19,7 @@ void append_number(std::string& text, std::uint64_t number, std::size_t width) {
   const std::string digits = std::to_string(number);
   text.append(width - std::min(width, digits.size()), '0').append(digits);
 }
-// As many digits as any has, so that the order of keys is that of the samples.
+// Child numbers have as many digits as any has, so that the order of keys is that of the samples.
 void append_child(std::string& text, std::uint32_t child) {
   text += '/';
   append_number(text, child, record_digits);

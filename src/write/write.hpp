@@ -31,7 +31,7 @@ class WriteItems {
 
   const PipelineData* data_;
   SinkItem item_;
-  std::size_t record_bytes_ = 0;  // of the key, those that are its record's
+  std::size_t record_bytes_ = 0;  // bytes at the beginning of the key that are its record's
   bool begun_ = false;
 };
 
@@ -62,7 +62,7 @@ class WriteRun {
   const WriteOptions& options_;
   const std::string stage_;
   std::uint64_t uncommitted_ = 0, uncommitted_bytes_ = 0;
-  bool storing_ = false;  // in the sink, or left by an exception
+  bool storing_ = false;  // true while in the sink, or where an exception left it
 };
 
 /// Puts all samples that are not there. False: there was a stop, and some are left. Both open the sink as soon as

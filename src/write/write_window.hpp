@@ -43,8 +43,8 @@ struct WriteEntry {
   std::optional<Error> error;
   bool broken = false;      // there was no memory to say what failed
   bool kept = true;         // false: filtered
-  std::uint64_t bytes = 0;  // of its values
-  std::uint64_t held = 0;   // that count while it waits
+  std::uint64_t bytes = 0;  // bytes of its values
+  std::uint64_t held = 0;   // bytes that count while it waits
 };
 
 // Samples in work, oldest first. The caller's thread admits and takes them; runners make them. A reader may be a file
@@ -283,7 +283,7 @@ class WriteWindow final : private RunnerWork {
   std::uint64_t head_ = 0, tail_ = 0, next_ = 0;            // what stands before `tail_` is published
   std::uint64_t bytes_ = 0;                                 // what finished samples hold
   std::vector<std::unique_ptr<FinishedCells>> free_cells_;  // at the end the last used, whose memory is warm
-  std::size_t free_bytes_ = 0;                              // that they have
+  std::size_t free_bytes_ = 0;                              // bytes that `free_cells_` have
   std::size_t done_ = 0;
   std::uint64_t woken_ns_ = 0;  // when the caller last began to take
   bool takes_ = false;          // it does, for as long as the oldest is done

@@ -16,7 +16,7 @@ template <std::size_t channels>
 void reverse(const std::uint8_t* row, std::uint8_t* out, std::size_t width) {
   std::size_t x = 0;
 #if HWY_TARGET != HWY_SCALAR
-  // As many pixels as 16 bytes hold. For 3 channels the byte left over comes first, where a later store covers it.
+  // Pixels that 16 bytes hold. For 3 channels the byte left over comes first, where a later store covers it.
   constexpr std::size_t pixels = 16 / channels, spare = 16 % channels;
   const hn::CappedTag<std::uint8_t, 16> d;
   alignas(16) std::uint8_t from[16];

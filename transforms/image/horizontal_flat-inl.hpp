@@ -92,7 +92,7 @@ inline void flat_prepare(HorizontalPlan& plan) {
 // What the tables say is loaded once for both rows: loads are what limits this loop.
 template <std::size_t pairs_known>
 void flat_rows(const HorizontalPlan& plan, const RowPair& given) {
-  const RowPair rows = given;  // of our own, or it would be read again after each store of bytes
+  const RowPair rows = given;  // a copy of our own, or it would be read again after each store of bytes
   const std::size_t groups = flat_groups(*plan.axis, plan.channels);
   const std::size_t pairs = pairs_known != 0 ? pairs_known : static_cast<std::size_t>(plan.axis->taps) / 2;
   const auto* bases = reinterpret_cast<const std::int32_t*>(plan.tables);

@@ -29,7 +29,7 @@ class Resampler {
   const std::uint8_t* source_;  // column low of the first row
   std::ptrdiff_t stride_;
   int channels_;
-  std::size_t bytes_;  // of the columns in use
+  std::size_t bytes_;  // bytes of the columns in use
   bool narrow_y_, narrow_x_, scale_x_;
   Axis y_, x_;
   VerticalRow vertical_ = nullptr;
@@ -37,9 +37,9 @@ class Resampler {
   Horizontal horizontal_{};
   HorizontalPlan plan_;
   std::uint8_t* between_[2] = {};  // rows after the vertical pass
-  std::uint8_t* room_[2] = {};     // finished ones that are not made in place
-  std::size_t row_bytes_ = 0;      // of a finished one
-  RowPair pair_ = {};              // the last two
+  std::uint8_t* room_[2] = {};     // finished rows that are not made in place
+  std::size_t row_bytes_ = 0;      // bytes of a finished row
+  RowPair pair_ = {};              // the last two rows
   std::int32_t* sums_ = nullptr;
   ReverseRow reverse_ = nullptr;
 };

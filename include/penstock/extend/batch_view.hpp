@@ -15,14 +15,16 @@ namespace penstock {
 /// The fields of a whole batch, on a device: each tensor is [N, ...], contiguous, at a multiple of 256 bytes. Owns
 /// nothing: the view is valid while `run` is called, the memory after it until what that enqueued is done.
 struct BatchView {
-  const Schema* schema = nullptr;      ///< of one row
-  std::span<const TensorView> fields;  ///< in the schema's order; of a padded field [N, `to`, ...], whatever the
-                                       ///< schema says of its first dimension; of a ragged one all rows, [elements]
-  std::uint64_t rows = 0;              ///< N
-  const std::byte* draws = nullptr;    ///< [N]: what `draw` gave for each row, on the device; zeros where its mask is 0
-  std::span<const TensorView> offsets = {};  ///< in the schema's order; of a ragged field i64 [N + 1], else no data
-  PackedTensor tables = {};                  ///< for code of the library
-  MemoryUse decoded = {};                    ///< for code of the library
+  const Schema* schema = nullptr;  ///< the fields of one row
+  /// Tensors in the schema's order; a padded field's is [N, `to`, ...], whatever the schema says of its first
+  /// dimension; a ragged one's has all rows, [elements].
+  std::span<const TensorView> fields;
+  std::uint64_t rows = 0;            ///< how many rows the batch has: N
+  const std::byte* draws = nullptr;  ///< [N]: what `draw` gave for each row, on the device; zeros where its mask is 0
+  /// Row offsets in the schema's order; for a ragged field i64 [N + 1], else no data.
+  std::span<const TensorView> offsets = {};
+  PackedTensor tables = {};  ///< only for code of the library
+  MemoryUse decoded = {};    ///< only for code of the library
 
   /// @throws Error(schema_mismatch) that lists the fields there are.
   TensorView operator[](std::string_view field) const { return fields[schema->slot(field)]; }

@@ -18,10 +18,10 @@ namespace penstock {
 struct CacheKey {
   /// Hash of all that makes the values.
   std::uint64_t fingerprint = 0;
-  std::string made_by;  ///< in words: source and stages, a line each
+  std::string made_by;  ///< what makes the values, in words: source and stages, a line each
   /// Fields of each record that is kept.
   Schema schema;
-  std::uint64_t records = 0;  ///< of the source
+  std::uint64_t records = 0;  ///< how many records the source has
   bool identified = false;    ///< the source says which data it is
 };
 

@@ -35,9 +35,10 @@ class PENSTOCK_API BatchDecoding {
  public:
   /// One image of a batch.
   struct Image {
-    std::span<const std::byte> encoded;  ///< in the host's memory; stays until `stream` has come past the decode
-    ImageShape shape;                    ///< as `ImageDecoding::open` said
-    std::byte* pixels = nullptr;         ///< on the device: contiguous rows; may be written to at once
+    /// The encoded image, in the host's memory; stays until `stream` has come past the decode.
+    std::span<const std::byte> encoded;
+    ImageShape shape;             ///< the image's shape, as `ImageDecoding::open` said it
+    std::byte* pixels = nullptr;  ///< where the pixels go, on the device: contiguous rows; may be written to at once
   };
   virtual ~BatchDecoding() = default;
   /// Has all of them, one at least, decoded before what is put on `stream` after it, and does not wait for that. It is
@@ -54,8 +55,8 @@ class PENSTOCK_API ImageDecoder {
   virtual ~ImageDecoder() = default;
   virtual std::string name() const = 0;              ///< "decode_jpeg"
   virtual std::string describe() const = 0;          ///< result options, for plan() and the fingerprint
-  virtual std::int64_t channels() const = 0;         ///< of every image, or `dynamic`
-  virtual DType dtype() const { return DType::u8; }  ///< of every image: u8 or u16
+  virtual std::int64_t channels() const = 0;         ///< channels that every image has, or `dynamic`
+  virtual DType dtype() const { return DType::u8; }  ///< type of every image's values: u8 or u16
   /// The values are labels, as they are in the file: an image stage that would interpolate them is refused.
   virtual bool labels() const { return false; }
   /// For plan(), where the field is used as a mask: what becomes of labels that are in the file; empty: nothing.

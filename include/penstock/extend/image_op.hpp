@@ -67,14 +67,15 @@ struct Padding {
   /// What the padding is made of.
   Mode mode = Mode::constant;
   std::array<std::uint16_t, 4> fill{0, 0, 0, 0};  ///< the colour, channel by channel
-  std::uint16_t label = 0;                        ///< instead of it for a field of labels, resampled by nearest
+  std::uint16_t label = 0;  ///< the value instead of `fill` for a field of labels, resampled by nearest
   friend bool operator==(const Padding&, const Padding&) = default;
 };
 
 /// Rows of an interleaved image that lie somewhere else. Owns nothing.
 struct Pixels {
-  const std::uint8_t* data = nullptr;  ///< of 16 bits: two bytes a value, in the machine's order, aligned or not
-  std::ptrdiff_t stride = 0;           ///< bytes from a row to the next
+  /// The first row; values of 16 bits have two bytes, in the machine's order, aligned or not.
+  const std::uint8_t* data = nullptr;
+  std::ptrdiff_t stride = 0;  ///< bytes from a row to the next
   /// Size, channels and values.
   ImageShape shape;
 };
@@ -140,7 +141,7 @@ class PENSTOCK_API ImageOp {
   bool mirror_x = false, mirror_y = false;
   /// Size of `box` after the resample.
   Size resized;
-  Filter filter = Filter::linear;  ///< of the resample, where there is one
+  Filter filter = Filter::linear;  ///< filter of the resample, where there is one
   /// The part of the resampled image that is computed.
   Box kept;
   Padding margin;  ///< `fill` is what to fill with, for labels too

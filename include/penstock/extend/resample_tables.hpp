@@ -37,8 +37,8 @@ struct AxisTable {
 ///     16 bits, i16 of 16384:  (sum(v * w) + 8192) >> 14; zeros fill the room behind the weights
 ///     wide, of 4194304:       (sum(v * w) + 2097152) >> 22
 struct ResampleTables {
-  AxisTable rows;     ///< of the vertical pass, which is the first
-  AxisTable columns;  ///< of the horizontal one
+  AxisTable rows;     ///< tables of the vertical pass, which is the first
+  AxisTable columns;  ///< tables of the horizontal pass
 };
 
 }  // namespace penstock

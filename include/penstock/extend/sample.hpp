@@ -27,7 +27,7 @@ struct Promise {
   ImageShape shape;
   std::byte* destination = nullptr;
   std::uint32_t row = 0;
-  std::size_t slot = 0;                ///< of the source's schema
+  std::size_t slot = 0;                ///< number of the field in the source's schema
   const std::string* stage = nullptr;  ///< label of the stage that decodes it; null: the source promised it
 };
 
@@ -75,7 +75,7 @@ class PENSTOCK_API Cells {
   /// @throws Error(limit_exceeded) for a value of more than `max_bytes`.
   void require_size(std::size_t slot, std::uint64_t bytes) const;
 
-  std::uint64_t max_bytes = ~std::uint64_t{0};  ///< of one value
+  std::uint64_t max_bytes = ~std::uint64_t{0};  ///< bytes that one value may have
   std::uint64_t copied_bytes = 0;               ///< bytes copied that a better-placed stage would not have copied
 
  protected:

@@ -15,8 +15,9 @@ namespace penstock {
 
 /// What `write` knows about a sample besides its fields. The same in every run.
 struct SinkItem {
-  std::uint64_t position = 0;  ///< in the pipeline's order; items come ordered by it, and by `child` within one
-  std::uint64_t index = 0;     ///< of the record in the source; of a stream its number
+  /// Position in the pipeline's order; items come ordered by it, and by `child` within one.
+  std::uint64_t position = 0;
+  std::uint64_t index = 0;  ///< which record of the source it is; for a stream, the record's number
   /// The source's key for the record; empty where it has none. Of a stream, and where a flat_map stands in the
   /// pipeline, the record's number then, in 10 digits. A flat_map's samples have "/" and the child's number after
   /// that, in 10 digits as well: "slide7/0000000042".

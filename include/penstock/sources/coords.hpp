@@ -31,7 +31,7 @@ PENSTOCK_API std::vector<SlideCoords> read_coords(const std::string& path);
 
 /// What `write_coords` did.
 struct WrittenCoords {
-  std::uint64_t slides = 0, places = 0;  ///< that were written
+  std::uint64_t slides = 0, places = 0;  ///< slides and places that were written
   std::vector<std::string> notes;        ///< what could not be said in which form, and why
 };
 

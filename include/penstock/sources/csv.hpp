@@ -29,7 +29,7 @@ enum class CsvType : std::uint8_t {
 
 /// A column that becomes a field.
 struct CsvColumn {
-  std::string column;  ///< as the header says, or, without one, its number from 0: "0"
+  std::string column;  ///< the column's name, as the header says it, or, without a header, its number from 0: "0"
   /// What its cells are.
   CsvType type = CsvType::automatic;
   /// What a `number` becomes: any but f16; boolean is 0, 1, true or false. What has a point or an exponent becomes the
@@ -73,8 +73,8 @@ struct Csv {
   // Limits.
   std::size_t max_record_bytes = std::size_t{16} << 20;  ///< a record that is longer is an error when it is opened
   // What changes only speed.
-  FileAccess access = FileAccess::map;  ///< of records; by `FileAccess::read` a file replaced while it is open is an
-                                        ///< error too
+  FileAccess access = FileAccess::map;  ///< how records are read; by `FileAccess::read` a file replaced while it is
+                                        ///< open is an error too
 };
 
 /// Reads records of one CsvSource. One thread at a time; may outlive its source.

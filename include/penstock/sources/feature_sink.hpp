@@ -17,7 +17,7 @@ namespace penstock {
 struct FeatureSinkOptions {
   std::string folder;  ///< gets `h5_files/<slide>.h5` and `metadata.csv`; made where missing
   // What changes results.
-  DType dtype = DType::f32;       ///< of the features as stored: f32 or f16
+  DType dtype = DType::f32;       ///< type of the features as they are stored: f32 or f16
   std::uint64_t chunk_rows = 32;  ///< features a chunk
   std::string encoder = {};       ///< name of the network, an attribute of `features`; empty: none
   std::string job = {};           ///< what the features are made by; a folder is only continued by the same, so

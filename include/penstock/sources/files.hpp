@@ -22,8 +22,8 @@ namespace penstock {
 
 /// In which order files are records.
 enum class FilesOrder : std::uint8_t {
-  natural,  ///< as people count: img2 before img10; folder by folder
-  bytes,    ///< by the bytes of the path, as a store sorts its keys
+  natural,  ///< the order people count in: img2 before img10; folder by folder
+  bytes,    ///< the order of the path's bytes, by which a store sorts its keys
 };
 
 struct FileLabel;

@@ -22,10 +22,11 @@ namespace penstock {
 /// A dataset, or a column of one, that becomes a field.
 struct Hdf5Field {
   std::string dataset;      ///< its path in the file: "x", "/train/images"
-  std::string member = {};  ///< of a compound type: the column's name, of nested ones joined by '.'
-  std::string name = {};    ///< the field's; empty: the dataset's path without its first '/', and "/" + member
+  std::string member = {};  ///< the column's name in a compound type; names of nested ones are joined by '.'
+  std::string name = {};    ///< the field's name; empty: the dataset's path without its first '/', and "/" + member
   std::string file = {};    ///< another file that holds it, for data sets that keep each field in a file of its own;
-                            ///< relative names are the process's, as of `Hdf5::path`. Not with several `paths`
+                            ///< relative names begin at the process's folder, like `Hdf5::path`. Not with several
+                            ///< `paths`
   bool squeeze = false;  ///< leave dimensions of size 1 out, also an array's: a dataset [N, 1, 1, 1] becomes a scalar
 };
 
@@ -51,8 +52,8 @@ struct Hdf5 {
                                         ///< agree in name, dtype and shape
   // What changes results.
   std::vector<Hdf5Field> fields = {};  ///< empty: every dataset of the file, whose first dimensions must be equal; one
-                                       ///< of several names by the first one, group by group; of
-                                       ///< a compound dataset each column. What can't be read (a filter or a type that
+                                       ///< that has several names by the first of them, group by group; from a
+                                       ///< compound dataset each column. What can't be read (a filter or a type that
                                        ///< is unsupported) or has no dimension is left out then, and `plan()` says
                                        ///< so; groups that are nested more than 100 deep are refused
   /// A dataset of the records' keys, or "dataset/member" of a compound one: strings, fixed (without their padding) or
@@ -78,7 +79,7 @@ struct Hdf5 {
 /// How the records of a field are read.
 enum class Hdf5Way : std::uint8_t {
   kept,        ///< read whole when first needed, then from memory
-  contiguous,  ///< from its place in the file, by any number of threads
+  contiguous,  ///< read from its place in the file, by any number of threads
   chunks,      ///< chunks as they are stored, decoded by the runners, each once while it stays
   library,     ///< chunks read and converted by the HDF5 library, one at a time; they stay as the others do
   rows,        ///< row by row by the HDF5 library, one at a time

@@ -19,7 +19,7 @@ struct Hdf5SinkField {
   std::string field;
   std::string dataset = {};              ///< its path in the file, "train/x" makes a group; empty: the field's name
   std::uint64_t chunk_rows = 0;          ///< records a chunk; 0: as many as have 1 MiB, at least 1
-  std::optional<unsigned> deflate = {};  ///< level, 1 to 12; 0: not compressed
+  std::optional<unsigned> deflate = {};  ///< level of compression, 1 to 12; 0: not compressed
   std::optional<bool> shuffle = {};      ///< bytes of elements stored apart, which lets numbers shrink further
   std::optional<bool> fletcher32 = {};   ///< a checksum a chunk
 };
@@ -30,16 +30,17 @@ struct Hdf5SinkOptions {
                              ///< where missing
   bool single_file = false;  ///< `path` is one file, "out/train.h5", of all samples
   // What changes results.
-  std::vector<Hdf5SinkField> fields = {};  ///< those that shall not be stored as all others
-  unsigned deflate = 4;                    ///< level, 1 to 12; 0: not compressed
+  std::vector<Hdf5SinkField> fields = {};  ///< the fields that shall not be stored as all others
+  unsigned deflate = 4;                    ///< level of compression, 1 to 12; 0: not compressed
   std::optional<bool> shuffle = {};        ///< none: elements of more than one byte, where they are compressed
   /// A checksum for each chunk.
   bool fletcher32 = false;
   std::string keys = {};  ///< a dataset for the samples' keys, as strings, which the file's attribute "penstock_keys"
                           ///< names, so that Hdf5Source has them; empty: none
-  std::uint64_t max_samples = 100'000;               ///< of a shard; not of a single file
-  std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< of a shard, as values before they are compressed; a sample
-                                                     ///< larger than that has its own. Not of a single file
+  std::uint64_t max_samples = 100'000;  ///< how many samples a shard has at most; bounds no single file
+  /// Bytes that a shard has at most, as values before they are compressed; a sample larger than that has a shard of its
+  /// own. Bounds no single file.
+  std::uint64_t max_bytes = std::uint64_t{1} << 30;
   std::string job = {};  ///< what these samples are made by, e.g. the pipeline's fingerprint; a run is only continued
                          ///< by one that gives the same
   // What changes only speed.

@@ -46,7 +46,7 @@ struct Lmdb {
   bool allow_unfinished = false;  ///< read what a stopped LmdbSink left behind
   // What changes only speed.
   bool read_ahead = false;  ///< leave the kernel's readahead on: for reading in key order; harmful for shuffled reading
-  FileAccess access = FileAccess::map;  ///< of values; a key is always looked up in the map
+  FileAccess access = FileAccess::map;  ///< how values are read; a key is always looked up in the map
 };
 
 /// Reads records of one LmdbSource. Values are viewed in the store's memory map where dtype and alignment allow it.

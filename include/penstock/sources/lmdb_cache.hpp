@@ -21,7 +21,8 @@ struct LmdbCacheOptions {
   // What changes only speed.
   std::uint64_t max_bytes = 0;  ///< bytes that the file may have; 0: what the file system has free when it is opened,
                                 ///< less a twentieth. As much address space is taken, up to 1 TiB
-  std::size_t max_queue_bytes = 64u << 20;  ///< of records that wait to be written; what comes beyond is declined
+  /// Bytes of records that may wait to be written; what comes beyond is declined.
+  std::size_t max_queue_bytes = 64u << 20;
   bool sync = true;  ///< every commit reaches the disk. false: a crash of the whole machine (not of the process) may
                      ///< leave a damaged file, which has to be deleted then
 };

@@ -87,9 +87,9 @@ struct Slides {
   std::int32_t overlap = 0;  ///< pixels that neighbours share, instead of `stride`; less than `size`
   /// Where the grid begins: pixels at level 0, whatever records are made of, rounded to a pixel of these.
   std::int64_t left = 0, top = 0;
-  SlideEdges edges = SlideEdges::drop;                   ///< of places that reach beyond the slide
+  SlideEdges edges = SlideEdges::drop;                   ///< what becomes of places that reach beyond the slide
   std::array<std::uint8_t, 3> pad_color{255, 255, 255};  ///< RGB, for SlideEdges::pad
-  SlideOrder order = SlideOrder::rows;                   ///< of the places of a slide
+  SlideOrder order = SlideOrder::rows;                   ///< in which order the places of a slide are records
   /// A CSV file with a header and a line for each slide: its columns become fields, the same for all records of a
   /// slide. Spaces and tabs around names and cells are no part of them. Whole numbers become i64, other numbers f32,
   /// and text the number of a class, i64: classes are numbered from 0 in the order of their names' bytes, all lines of
@@ -172,24 +172,24 @@ struct SlideLevel {
 
 /// What is known about a slide.
 struct SlideInfo {
-  std::string path;                     ///< as it was given, or found
+  std::string path;                     ///< the file's path, as it was given, or found
   std::string name;                     ///< what its keys begin with
   std::int64_t width = 0, height = 0;   ///< pixels, at level 0
-  std::vector<SlideLevel> levels = {};  ///< that are stored, from the finest
+  std::vector<SlideLevel> levels = {};  ///< the levels that are stored, from the finest
   /// Why a level of `levels` can't be read, or some of the file are not among them; empty: none is known of.
   std::string missing_levels = {};
   double mpp_x = 0, mpp_y = 0;                     ///< micrometres a pixel, at level 0; 0: not known
-  double magnification = 0;                        ///< of the objective; 0: the file doesn't say it
+  double magnification = 0;                        ///< magnification of the objective; 0: the file doesn't say it
   std::size_t level = 0;                           ///< the stored level that records are made of
-  std::int64_t image_width = 0, image_height = 0;  ///< of the image that the grid lies on, in pixels of records
+  std::int64_t image_width = 0, image_height = 0;  ///< size of the image that the grid lies on, in pixels of records
   bool resampled = false;                          ///< that image is `level` made smaller; else it is `level`
-  SlideCodec codec = SlideCodec::jpeg;             ///< of `level`
+  SlideCodec codec = SlideCodec::jpeg;             ///< how the file stores the pixels of `level`
   std::string why_openslide = {};                  ///< why OpenSlide reads it; empty: it does not
   std::int32_t tile_width = 0, tile_height = 0;    ///< pixels of a tile of `level` in the file; 0: not known
-  std::uint64_t places = 0;                        ///< of its grid
+  std::uint64_t places = 0;                        ///< how many places its grid has
   /// Its records in the source: places, but for those without tissue, or where `regions` wants none.
   std::uint64_t first = 0, records = 0;
-  std::string region_file = {};  ///< with its regions; empty: there is none
+  std::string region_file = {};  ///< the file with its regions; empty: there is none
   /// How it is stained; none: `Slides::stain` doesn't ask for it, or the slide has no record.
   std::optional<StainFit> stain = {};
   /// Each record is whole tiles of the file, which no other record needs: they are decoded right into the batch.

@@ -18,7 +18,7 @@ struct SlideCoords {
   /// How large a place is, for a check that records show as much: pixels of `level` on each side. 0: it isn't said.
   double size = 0;
   std::int32_t level = 0;  ///< a stored level
-  std::string file = {};   ///< that says so, for errors
+  std::string file = {};   ///< the file that says so, for errors
 };
 
 }  // namespace penstock

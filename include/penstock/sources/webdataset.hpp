@@ -30,9 +30,9 @@ enum class WebDatasetKind : std::uint8_t {
 
 /// Which members of a sample are one field of it.
 struct WebDatasetField {
-  std::string name;        ///< of the field
-  std::string extensions;  ///< without the first dot, upper or lower case, separated by ';': "jpg;jpeg;png". A sample
-                           ///< has exactly one of them
+  std::string name;        ///< the field's name
+  std::string extensions;  ///< extensions without the first dot, upper or lower case, separated by ';': "jpg;jpeg;png".
+                           ///< A sample has exactly one of them
   /// How its bytes are understood.
   WebDatasetKind kind = WebDatasetKind::automatic;
 };
@@ -58,10 +58,11 @@ struct WebDataset {
   /// folder. Other fields of numbers have theirs in PATH-classes-NAME.txt. The schema says them.
   ClassNames classes = {};
   // What changes only speed.
-  unsigned threads = 0;  ///< that look through shards when they are opened; 0 = as many as there are cores, at most 16
+  /// Threads that look through shards when they are opened; 0 = as many as there are cores, at most 16.
+  unsigned threads = 0;
   bool read_ahead = false;  ///< leave the kernel's readahead on: for reading in order; harmful for shuffled reading
-  FileAccess access = FileAccess::map;  ///< of members; by `FileAccess::read` a shard replaced while it is open is an
-                                        ///< error too
+  FileAccess access = FileAccess::map;  ///< how members are read; by `FileAccess::read` a shard replaced while it is
+                                        ///< open is an error too
 };
 
 /// Reads samples of one WebDatasetSource. Members are viewed in the shard's memory map. One thread at a time; may

@@ -39,8 +39,9 @@ struct WebDatasetSinkOptions {
   /// of a u8[?] field "image" nor of an i64[] field "label". That is how WebDatasetSource finds the names again, in
   /// lower case. Other extensions of an i64[] field hold its digits, of an u8[?] field its bytes, of others .npy.
   std::vector<WebDatasetExtension> extensions = {};
-  std::uint64_t max_samples = 10'000;                ///< of a shard
-  std::uint64_t max_bytes = std::uint64_t{1} << 30;  ///< of a shard as a file; a sample larger than that has its own
+  std::uint64_t max_samples = 10'000;  ///< how many samples a shard has at most
+  /// Bytes that a shard's file has at most; a sample larger than that has a shard of its own.
+  std::uint64_t max_bytes = std::uint64_t{1} << 30;
   std::string job = {};  ///< what these samples are made by, e.g. the pipeline's fingerprint; a run is only continued
                          ///< by one that gives the same
   // What changes only speed.

@@ -10,26 +10,27 @@ namespace penstock {
 
 /// What becomes of the last, incomplete batch of an epoch.
 enum class Tail : std::uint8_t {
-  keep,  ///< it comes with fewer rows
-  drop,  ///< it does not come
-  pad,   ///< it comes whole: rows of zeros after the real ones, with mask 0 and index ~0
+  keep,  ///< the batch comes with fewer rows
+  drop,  ///< the batch does not come
+  pad,   ///< the batch comes whole: rows of zeros after the real ones, with mask 0 and index ~0
 };
 
 /// Settings of `batch`.
 struct BatchOptions {
-  Tail tail = Tail::keep;        ///< result option
-  std::uint64_t max_bytes = 0;   ///< result option: a batch ends before the sample that would make it larger. What
-                                 ///< pads rows to one length counts; the gaps between ragged rows, which keep each
-                                 ///< row aligned in memory, do not. 0 = not bounded
-  std::string tokens = {};       ///< result option: the field that `max_tokens` counts
-  std::uint64_t max_tokens = 0;  ///< result option: … before the first dimensions of this field would sum up to more;
-                                 ///< of a padded field: rows times the longest one; 0 = not bounded
+  Tail tail = Tail::keep;       ///< result option
+  std::uint64_t max_bytes = 0;  ///< result option: a batch ends before the sample that would make it larger. What
+                                ///< pads rows to one length counts; the gaps between ragged rows, which keep each
+                                ///< row aligned in memory, do not. 0 = not bounded
+  std::string tokens = {};      ///< result option: the field that `max_tokens` counts
+  /// Result option: a batch ends before the first dimensions of the field `tokens` would sum up to more; for a padded
+  /// field the sum is rows times the longest one; 0 = not bounded.
+  std::uint64_t max_tokens = 0;
   /// Whose samples stand together.
   enum class By : std::uint8_t {
-    order,  ///< those that follow each other
-    group,  ///< of those, one group's: a batch ends before the first sample of another group, or of another pass over
-            ///< the data (see `SplitOptions::By::group`), as `bags` puts them one after the other. Not with the policy
-            ///< `replace`, whose stand-ins are any group's
+    order,  ///< samples that follow each other
+    group,  ///< samples of one group that follow each other: a batch ends before the first sample of another group, or
+            ///< of another pass over the data (see `SplitOptions::By::group`), as `bags` puts them one after the other.
+            ///< Not with the policy `replace`, whose stand-ins are any group's
   };
   /// Result option: whose samples stand together.
   By by = By::order;

@@ -19,8 +19,8 @@ struct CacheAllows {
 
 /// Settings of `cache` in memory.
 struct CacheOptions {
-  std::size_t max_bytes = 0;  ///< of records at most: 64 for each (more where shapes vary), its fields, each rounded up
-                              ///< to 64, and 8 for every record of the source
+  std::size_t max_bytes = 0;  ///< bytes that kept records take at most: 64 for each (more where shapes vary), its
+                              ///< fields, each rounded up to 64, and 8 for every record of the source
   /// Which stages may stand before it.
   CacheAllows allows = {};
 };

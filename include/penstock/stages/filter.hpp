@@ -28,7 +28,7 @@ concept SamplePredicate = requires(const F& f, const Sample& sample, Context& co
 
 /// Settings of `filter`.
 struct FilterOptions {
-  std::string name = "filter";  ///< in plans, errors and random keys
+  std::string name = "filter";  ///< name of the stage in plans, errors and random keys
   std::uint64_t version = 0;    ///< result option: raise it when the predicate's answers change
 };
 

@@ -21,15 +21,15 @@ namespace penstock {
 
 /// Settings of `map`.
 struct MapOptions {
-  std::string name = "map";         ///< in plans, errors and random keys
+  std::string name = "map";         ///< name of the stage in plans, errors and random keys
   std::string out = {};             ///< the field to write; default: the field that is read
-  std::optional<Shape> shape = {};  ///< of the result; default: the input's, and where an `Output` decides it for each
-                                    ///< sample, any: then it may say the dimensions that are known, {80, dynamic}
-  std::uint64_t version = 0;        ///< result option: raise it when the callable's result changes
-  ClassNames classes = {};          ///< what the numbers of the result stand for. A field that is written has no names
-                                    ///< of classes otherwise, as nobody knows what the callable did to its numbers
-  bool keep_classes = false;        ///< the result's numbers stand for the same classes as those of the field it
-                                    ///< reads; then `classes` must be empty
+  std::optional<Shape> shape = {};  ///< the result's shape; default: the input's, and where an `Output` decides it for
+                                    ///< each sample, any: then it may say the dimensions that are known, {80, dynamic}
+  std::uint64_t version = 0;  ///< result option: raise it when the callable's result changes
+  ClassNames classes = {};    ///< what the numbers of the result stand for. A field that is written has no names
+                              ///< of classes otherwise, as nobody knows what the callable did to its numbers
+  bool keep_classes = false;  ///< the result's numbers stand for the same classes as those of the field it
+                              ///< reads; then `classes` must be empty
 };
 
 /// A whole-sample transform as a stage. `pipeline | MyTransform{}` does the same.

@@ -18,7 +18,7 @@ namespace penstock::testing {
 /// Settings of `check_block_source`.
 struct BlockSourceOptions {
   std::uint64_t records = 100;       ///< at most so many are read, spread over all
-  unsigned threads = 4;              ///< that load and read at once
+  unsigned threads = 4;              ///< threads that load and read at once
   bool refuses_past_the_end = true;  ///< `load(blocks(), …)` and `blocks_of(size(), …)` are an Error
   /// `jpeg_decoder()`, with default options: what promised images give as their stored JPEGs is decoded by it. Empty:
   /// it is not decoded.

@@ -32,7 +32,7 @@ struct ImageEncoderOptions {
   /// Files of images that the encoder may take as they are (`take`), opened by the first of `decoders`; damaged ones
   /// are left out.
   std::vector<std::vector<std::byte>> files = {};
-  unsigned threads = 4;  ///< that encode at once
+  unsigned threads = 4;  ///< threads that encode at once
 };
 
 /// Holds an encoder to what `ImageEncoder` promises: the same pixels make the same bytes, however their rows lie, on

@@ -21,7 +21,7 @@ struct ImageStageOptions {
   /// Shapes of the images that it is tried on, whose pixels are generated.
   std::vector<ImageShape> images = {{64, 48, 3}, {97, 131, 3}, {80, 80, 3}, {71, 90, 1}};
   std::uint64_t epochs = 2;  ///< at least 1: draws for each image and neighbour
-  unsigned threads = 4;      ///< that draw and compose at once
+  unsigned threads = 4;      ///< threads that draw and compose at once
   /// Some images may be an Error of one sample (unsupported); not all of one number of channels.
   bool allow_bad_images = false;
 };

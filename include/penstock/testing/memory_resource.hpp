@@ -14,7 +14,7 @@ struct MemoryResourceOptions {
       std::size_t{1} << 20;      ///< bytes of the largest block; about 10 times as much is held at once, by each thread
   std::size_t max_align = 4096;  ///< the largest alignment asked for, a power of two
   std::size_t too_much = std::size_t{1} << 60;  ///< bytes that it can't have
-  unsigned threads = 4;                         ///< that allocate at once
+  unsigned threads = 4;                         ///< threads that allocate at once
 };
 
 /// Holds a resource to what `MemoryResource` promises: blocks are aligned as asked, apart from each other, and keep

@@ -19,7 +19,7 @@ namespace penstock::testing {
 /// Settings of `check_source`.
 struct SourceOptions {
   std::uint64_t records = 200;       ///< at most so many are read, spread over all; their values are kept in memory
-  unsigned threads = 4;              ///< that read at once
+  unsigned threads = 4;              ///< threads that read at once
   bool refuses_past_the_end = true;  ///< `read(size())` and `key(size())` are an Error. The engine never asks for them;
                                      ///< false for a source that leaves this check out
   bool allow_bad_records = false;    ///< a record may be an Error of one sample; it must then always be the same one

@@ -17,9 +17,9 @@ namespace penstock::testing {
 
 /// Settings of `check_transform` and `check_stage`.
 struct TransformOptions {
-  std::uint64_t records = 50;      ///< of the inputs, from the first on, at most
-  std::uint64_t epochs = 2;        ///< at least 1: places that differ in the epoch
-  unsigned threads = 4;            ///< that call it at once
+  std::uint64_t records = 50;      ///< how many of the inputs are tried, from the first on, at most
+  std::uint64_t epochs = 2;        ///< how many epochs its places have; at least 1
+  unsigned threads = 4;            ///< threads that call it at once
   bool allow_bad_records = false;  ///< a record may be an Error of one sample; it must then always be the same one
 };
 

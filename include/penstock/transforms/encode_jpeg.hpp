@@ -14,8 +14,8 @@ namespace penstock {
 
 /// How a JPEG is made of pixels. Result options.
 struct EncodeJpegOptions {
-  int quality = 90;       ///< 1 to 100
-  int subsampling = 420;  ///< of colours: 444, 422 (halved across), 440 (halved down) or 420 (both)
+  int quality = 90;       ///< quality of the JPEG, 1 to 100
+  int subsampling = 420;  ///< how colours are stored: 444, 422 (halved across), 440 (halved down) or 420 (both)
   /// Result option: several scans, smaller files, slower to decode.
   bool progressive = false;
   int restart_rows = 0;  ///< a restart marker every so many rows of blocks; 0 = none
@@ -27,8 +27,8 @@ PENSTOCK_API std::vector<std::byte> encode_jpeg(const Pixels& pixels, const Enco
 
 /// Settings of the stage `encode_jpeg`: those of EncodeJpegOptions, and what only a stage can do. Result options.
 struct EncodeJpegStageOptions {
-  int quality = 90;          ///< 1 to 100
-  int subsampling = 420;     ///< of colours: 444, 422, 440 or 420
+  int quality = 90;          ///< quality of the JPEG, 1 to 100
+  int subsampling = 420;     ///< how colours are stored: 444, 422, 440 or 420
   bool progressive = false;  ///< several scans, smaller files, slower to decode
   int restart_rows = 0;      ///< a restart marker every so many rows of blocks; 0 = none
   /// Where the image comes of a JPEG and nothing was done to it, that file is the result, byte for byte, whatever the

@@ -49,7 +49,7 @@ class RemoteAccess final : public Access {
   struct AskedElement {
     std::size_t dataset;
     std::string member;
-    std::size_t value_bytes;  ///< of one number of a sequence
+    std::size_t value_bytes;  ///< bytes of one number of a sequence
   };
   struct Answer {
     std::vector<std::byte> message;
@@ -72,12 +72,12 @@ class RemoteAccess final : public Access {
   const std::shared_ptr<RunningReaders> running_;
   const pid_t owner_;
   int descriptor_ = -1;
-  std::mutex mutex_;  ///< of the process, and all that follows; held while it is asked
+  std::mutex mutex_;  ///< guards the process, and all that follows; held while it is asked
   ReaderProcess process_;
-  unsigned ends_ = 0;     ///< of processes that were not to end, less those that are forgiven
-  unsigned answers_ = 0;  ///< since the last one was
+  unsigned ends_ = 0;     ///< processes that ended and were not to, less those that are forgiven
+  unsigned answers_ = 0;  ///< answers since one was last forgiven
   std::string last_end_;
-  std::vector<std::string> datasets_;   ///< by number; changed only while the source is opened
+  std::vector<std::string> datasets_;   ///< paths by number; changed only while the source is opened
   std::vector<AskedElement> elements_;  ///< the same
 };
 

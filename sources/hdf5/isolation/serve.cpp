@@ -218,7 +218,7 @@ void answer_next(Server& server, std::uint64_t memory_bytes) {
   } catch (const std::bad_alloc&) {
     refuse(Errc::limit_exceeded,
            "it takes more memory than the " + std::to_string(memory_bytes) + " bytes that `max_reader_bytes` allows");
-  } catch (const std::exception& failed) {  // of the standard library, for lengths that nothing can have
+  } catch (const std::exception& failed) {  // thrown by the standard library, for lengths that nothing can have
     refuse(Errc::limit_exceeded, failed.what());
   }
 }

@@ -21,8 +21,8 @@ namespace penstock::hdf5 {
 /// A dataset of a file where none are named.
 struct ListedDataset {
   std::string path;
-  std::vector<std::uint64_t> dims;   ///< of a single value, or none at all, empty
-  std::vector<std::string> members;  ///< of a compound type its columns; else one, empty
+  std::vector<std::uint64_t> dims;   ///< dimensions; empty for a single value, or none at all
+  std::vector<std::string> members;  ///< columns of a compound type; else one, empty
 };
 
 /// A filter of a dataset's chunks.
@@ -43,16 +43,16 @@ struct DatasetFacts {
   /// Bytes of the largest element whose form is told; of a larger one only its size is.
   static constexpr std::uint64_t largest_element = std::uint64_t{256} << 20;
 
-  std::size_t number = 0;                  ///< by which it is asked about
+  std::size_t number = 0;                  ///< number by which it is asked about
   std::vector<std::uint64_t> dims, chunk;  ///< chunk: where the layout is chunked
-  std::uint64_t element_bytes = 0;         ///< as stored
+  std::uint64_t element_bytes = 0;         ///< bytes of an element, as stored
   bool variable = false;                   ///< it has values of no fixed size
   Layout layout = Layout::contiguous;
   bool elsewhere = false;               ///< it lies in another file, behind a link
   bool external = false;                ///< contiguous: its data lies in other files
   bool plain_edges = false;             ///< chunks that reach over its end are stored without filters
   std::optional<std::uint64_t> offset;  ///< contiguous, in this file: of its data, where it has any
-  std::vector<FilterFacts> filters;     ///< in the order in which they were applied
+  std::vector<FilterFacts> filters;     ///< filters in the order in which they were applied
   std::vector<std::byte> fill;          ///< the value of what was never written; empty: zeros
 };
 
@@ -63,18 +63,18 @@ struct ElementFacts {
     swapped,    ///< the other byte order
     truth,      ///< a byte that is 0 or not: boolean
     text,       ///< a string of fixed size, without its padding: [?]
-    converted,  ///< by the library
+    converted,  ///< converted by the library
     variable,   ///< a string or sequence of any length, by the library: [?]
   };
 
-  std::size_t number = 0;  ///< by which it is asked about
+  std::size_t number = 0;  ///< number by which it is asked about
   Form form = Form::same;
   DType dtype = DType::u8;
-  Shape shape;                           ///< beyond the dataset's dimensions
-  std::size_t bytes = 0;                 ///< as stored
-  std::size_t offset = 0;                ///< of the column in the stored element
-  H5T_str_t padding = H5T_STR_NULLTERM;  ///< of text
-  bool string = false;                   ///< of variable ones: a string, not a sequence
+  Shape shape;                           ///< dimensions beyond the dataset's
+  std::size_t bytes = 0;                 ///< bytes, as stored
+  std::size_t offset = 0;                ///< offset of the column in the stored element
+  H5T_str_t padding = H5T_STR_NULLTERM;  ///< how text is padded
+  bool string = false;                   ///< a variable one is a string, not a sequence
 };
 
 /// Where a chunk is stored.
@@ -93,7 +93,7 @@ struct Slab {
 /// Strings, one after the other.
 struct Texts {
   std::string bytes;
-  std::vector<std::uint64_t> ends;  ///< of each, in `bytes`
+  std::vector<std::uint64_t> ends;  ///< where each text ends in `bytes`
 
   std::string_view operator[](std::size_t number) const {
     const std::uint64_t begin = number == 0 ? 0 : ends[number - 1];

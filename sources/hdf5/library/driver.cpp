@@ -32,7 +32,7 @@ struct OpenFile {
   H5FD_t base{};
   int fd = -1;
   std::uint64_t bytes = 0;  // when it was opened
-  haddr_t end = 0;          // of what the library has allocated
+  haddr_t end = 0;          // end of what the library has allocated
   dev_t device{};
   ino_t inode{};
 };
@@ -129,7 +129,7 @@ const H5FD_class_t& driver_class() {
     H5FD_class_t d{};
 #ifdef H5FD_CLASS_VERSION
     d.version = H5FD_CLASS_VERSION;
-    d.value = static_cast<H5FD_class_value_t>(513);  // of those that are free for anyone's use
+    d.value = static_cast<H5FD_class_value_t>(513);  // one of those that are free for anyone's use
 #endif
     d.name = "penstock";
     d.maxaddr = static_cast<haddr_t>(std::numeric_limits<off_t>::max());

@@ -13,8 +13,8 @@ namespace penstock::hdf5 {
 /// What becomes of an element, with what the library needs for it.
 struct Element : ElementFacts {
   Handle stored;                  ///< its type in the file
-  Handle memory;                  ///< what the library is to make of it: of converted and variable ones
-  std::vector<std::string> path;  ///< of a column: its names, outermost first
+  Handle memory;                  ///< what the library is to make of it, where it is converted or variable
+  std::vector<std::string> path;  ///< a column's names, outermost first
 };
 
 /// Why an element type has no field, in a sentence.

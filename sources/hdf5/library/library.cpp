@@ -25,7 +25,7 @@ std::recursive_mutex& library_mutex() {
   return plain_mutex();
 }
 
-unsigned depth = 0;  // of locks in the thread that holds it
+unsigned depth = 0;  // how often the thread that holds the lock has taken it
 
 }  // namespace
 

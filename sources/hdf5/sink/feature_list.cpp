@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view heading = "slide_id,file,features,dimension,dtype,job\n";
 constexpr std::size_t cells_a_line = 6;
-constexpr std::size_t longest_known = 1024;  // of a line: its slide's name twice, and more
+constexpr std::size_t longest_known = 1024;  // bytes of a line that are remembered: its slide's name twice, and more
 constexpr std::uint64_t any_bytes = std::numeric_limits<std::uint64_t>::max();  // a line for each slide
 
 std::string quoted_cell(const std::string& text) {
@@ -100,7 +100,7 @@ std::string FeatureList::line_of(const std::string& slide, const FeatureFacts& f
 void FeatureList::renew(const std::string& job) {
   const ListLock lock(file_);
   const std::string before = read_text(file_, source_name, any_bytes).value_or("");
-  std::map<std::string, std::string> jobs;  // of slides that are listed
+  std::map<std::string, std::string> jobs;  // jobs of slides that are listed
   std::vector<std::string> order;
   std::map<std::string, std::string> listed;
   for (const auto& cells : lines_of(before)) {

@@ -230,7 +230,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
   hdf5::SinkJob job_;
   std::uint64_t before_ = 0;  // samples of earlier runs
   hdf5::StoredItems there_;
-  hdf5::SinkProgress progress_;  // of the shard that is being written
+  hdf5::SinkProgress progress_;  // how far the shard that is being written is
   hdf5::RowsInWork rows_;
   std::optional<hdf5::ShardData> data_;
 };

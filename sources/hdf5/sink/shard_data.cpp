@@ -31,7 +31,7 @@ struct BlockHeader {
   std::uint32_t heap = 0;  // 1: a collection, 0: a chunk
   std::uint32_t mask = 0;
   std::uint64_t number = 0, bytes = 0;
-  std::uint64_t hash = 0;  // of what stands before, and of the block
+  std::uint64_t hash = 0;  // hash of what stands before, and of the block
 };
 static_assert(sizeof(BlockHeader) == 40 && sizeof(BlockHeader) % block_alignment == 0);
 

@@ -67,8 +67,8 @@ class ShardData {
     std::size_t dataset = 0;
     bool heap = false;
     std::uint64_t number = 0;
-    std::shared_ptr<ChunkWork> work;  // of a chunk with filters
-    std::vector<std::byte> bytes;     // of all others
+    std::shared_ptr<ChunkWork> work;  // set for a chunk with filters
+    std::vector<std::byte> bytes;     // bytes of all other blocks
   };
   struct Counts {
     std::uint64_t chunks = 0, heaps = 0;

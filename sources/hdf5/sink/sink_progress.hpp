@@ -9,8 +9,8 @@ namespace penstock::hdf5 {
 /// What a store is made of and cut by: two runs that differ in it write different files.
 struct SinkJob {
   std::string fields;    ///< the schema, as text
-  std::string datasets;  ///< as `text_of` has them
-  std::string classes;   ///< as text
+  std::string datasets;  ///< the datasets, as `text_of` has them
+  std::string classes;   ///< the classes, as text
   std::string job;
   std::uint64_t samples = 0, max_samples = 0, max_bytes = 0;  ///< the latter two 0 for a single file
 };
@@ -19,7 +19,7 @@ struct SinkJob {
 /// are there the first `shard_bytes` of its data, and the rows that fill no chunk in one of two files beside it.
 struct SinkProgress {
   SinkJob job;
-  std::uint64_t samples = 0;  ///< of all shards
+  std::uint64_t samples = 0;  ///< samples of all shards
   std::uint64_t shard = 0;
   std::uint64_t shard_bytes = 0;  ///< 0: nothing of it is there
   std::uint64_t shard_rows = 0;

@@ -21,8 +21,8 @@ struct StoredDataset {
   std::string path;  ///< without a first '/'
   Kind kind = Kind::numbers;
   DType dtype = DType::u8;
-  std::vector<std::uint64_t> dims;  ///< of a row
-  std::size_t row_bytes = 0;        ///< as stored; of what has no fixed size a reference to it
+  std::vector<std::uint64_t> dims;  ///< dimensions of a row
+  std::size_t row_bytes = 0;        ///< bytes of a row as stored; without a fixed size, of a reference to it
   std::uint64_t chunk_rows = 1;
   unsigned deflate = 0;
   bool shuffle = false, fletcher32 = false;

@@ -37,8 +37,8 @@ struct OpenWritten {
   H5FD_t base{};
   std::shared_ptr<WritingDriver::State>* state = nullptr;  // the library may keep a file that it failed to close
   int fd = -1;
-  haddr_t end = 0;     // of all that is allocated
-  bool begun = false;  // by the library
+  haddr_t end = 0;     // end of all that is allocated
+  bool begun = false;  // the library has begun it
 };
 static_assert(std::is_standard_layout_v<OpenWritten>);
 
@@ -144,7 +144,7 @@ const H5FD_class_t& writing_class() {
     H5FD_class_t d{};
 #ifdef H5FD_CLASS_VERSION
     d.version = H5FD_CLASS_VERSION;
-    d.value = static_cast<H5FD_class_value_t>(514);  // of those that are free for anyone's use
+    d.value = static_cast<H5FD_class_value_t>(514);  // one of those that are free for anyone's use
 #endif
     d.name = "penstock-writing";
     d.maxaddr = static_cast<haddr_t>(std::numeric_limits<off_t>::max());

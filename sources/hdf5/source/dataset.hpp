@@ -99,7 +99,7 @@ class Dataset {
   bool plain_edges_ = false, variable_ = false;
   bool elsewhere_ = false;
   std::uint64_t chunks_ = 0;
-  std::vector<std::byte> fill_;  // of one element, as stored; empty: zeros
+  std::vector<std::byte> fill_;  // fill value of one element, as stored; empty: zeros
 };
 
 /// "[32, 96, 96, 3]"

@@ -244,7 +244,8 @@ bool Hdf5Source::identified() const noexcept {
 }
 
 std::vector<std::uint64_t> Hdf5Source::block_ends() const {
-  constexpr std::uint64_t always_told = std::uint64_t{1} << 20, told_elsewhere = std::uint64_t{1} << 27;  // of 8 bytes
+  // Most ends that are told, of 8 bytes each.
+  constexpr std::uint64_t always_told = std::uint64_t{1} << 20, told_elsewhere = std::uint64_t{1} << 27;
   std::vector<std::uint64_t> ends;
   bool chunked = false;
   for (const Part& part : impl_->parts) {

@@ -76,7 +76,7 @@ std::string Keys::get(std::uint64_t row, bool verify_checksum, Workspaces& works
     auto read_now = std::make_shared<Texts>();
     try {
       *read_now = read(first, std::min(page_rows_, dataset_.rows() - first), verify_checksum, workspaces);
-    } catch (const Error&) {  // by itself each key fails, or doesn't
+    } catch (const Error&) {  // each key fails by itself, or doesn't
     }
     found = std::move(read_now);
     pages.keep(first_page + page, found);

@@ -29,7 +29,7 @@ void limit_block_bytes(Part& part) {
       in_blocks.push_back(&table.dataset);
       bytes += hdf5::block_bytes(table.dataset);
     }
-  // Of equal ones the first, which has the lower address.
+  // The largest first; among equal ones that with the lower address.
   std::ranges::sort(in_blocks, [](const Dataset* a, const Dataset* b) {
     const std::size_t of_a = hdf5::block_bytes(*a), of_b = hdf5::block_bytes(*b);
     return of_a != of_b ? of_a > of_b : a < b;

@@ -43,7 +43,7 @@ void read_column_of_rows(const Dataset& dataset, std::size_t element, std::uint6
 
 void read_variable_row(const Dataset& dataset, std::size_t element, std::uint64_t row, bool verify_checksum,
                        const std::function<std::span<std::byte>(std::uint64_t length)>& memory_for) {
-  std::exception_ptr refused;  // by whoever takes the value, which says nothing about the file
+  std::exception_ptr refused;  // error of whoever takes the value, which says nothing about the file
   const auto noting = [&](std::uint64_t length) -> std::span<std::byte> {
     try {
       return memory_for(length);

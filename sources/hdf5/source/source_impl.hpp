@@ -29,7 +29,7 @@ class Hdf5Source::Impl {
   std::vector<hdf5::Part> parts;
   Schema schema;
   std::vector<Hdf5FieldInfo> fields;
-  std::vector<std::string> left_out;  ///< of the first file, why
+  std::vector<std::string> left_out;  ///< what of the first file is left out, and why
   std::uint64_t size = 0, blocks = 0, identity = 0;
   std::vector<const hdf5::Table*> blocked;  ///< tables that are read in blocks, by their first block
   std::string keys;           ///< the path of the dataset of keys in the first file; empty: there are none
@@ -38,8 +38,8 @@ class Hdf5Source::Impl {
   mutable hdf5::Workspaces workspaces;
 
  private:
-  std::size_t keep_left = 0;                      ///< of what may be kept, while files are opened
-  std::shared_ptr<hdf5::RunningReaders> running;  ///< of files that are not trusted
+  std::size_t keep_left = 0;                      ///< bytes that may yet be kept, while files are opened
+  std::shared_ptr<hdf5::RunningReaders> running;  ///< processes for files that are not trusted
   /// Where tables stand in a part, by their file and dataset.
   using TablePlaces = std::map<std::pair<const hdf5::File*, std::string>, std::size_t>;
 

@@ -24,9 +24,9 @@ struct Table {
 
   Dataset dataset;
   std::vector<Column> columns;
-  std::vector<std::size_t> slots;               ///< of the columns, in the schema
-  std::uint64_t first_block = 0;                ///< of those of all datasets
-  std::uint64_t first_record = 0;               ///< of the source's
+  std::vector<std::size_t> slots;               ///< slots of the columns, in the schema
+  std::uint64_t first_block = 0;                ///< number of its first block among those of all datasets
+  std::uint64_t first_record = 0;               ///< number of its first record among the source's
   std::unique_ptr<KeptRows> kept;               ///< where its way is `kept`
   std::unique_ptr<ChunkOffsets> chunk_offsets;  ///< where its rows lie in chunks as they are
 };
@@ -35,8 +35,8 @@ struct Table {
 struct Part {
   std::vector<Table> tables;
   std::uint64_t first = 0, rows = 0;  ///< records
-  std::optional<Keys> keys;           ///< of them
-  std::uint64_t first_key_page = 0;   ///< of those of all files
+  std::optional<Keys> keys;           ///< keys of its records
+  std::uint64_t first_key_page = 0;   ///< number of its first page of keys among those of all files
 };
 
 }  // namespace penstock::hdf5

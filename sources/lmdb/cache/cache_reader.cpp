@@ -45,7 +45,7 @@ class Reader final : public penstock::CacheReader {
       store_->layout().decode(bytes_of(value), cache_key(index, buffer), store_->verifies(), out);
       return true;
     } catch (const Damage&) {
-    } catch (const Error& error) {  // of the tree, or of the disk
+    } catch (const Error& error) {  // an error of the tree, or of the disk
       if (!error.sample_scoped()) throw;
     }
     store_->note_damage(index);

@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::uint64_t max_map_bytes = std::uint64_t{1} << 40, min_map_bytes = std::uint64_t{1} << 28;
 constexpr std::uint64_t spare_map_bytes = 64u << 20;  // beyond `max_bytes`: what LMDB needs to say that it is full
-constexpr std::chrono::seconds patience{10};          // with a process that has just begun to make the cache
+constexpr std::chrono::seconds patience{10};          // patience with a process that has just begun to make the cache
 constexpr std::chrono::milliseconds patience_with_others{500};
 constexpr std::chrono::seconds quiet{1};  // since the last commit, until addresses are worth learning
 

@@ -44,7 +44,7 @@ CacheWriter::CacheWriter(std::shared_ptr<Environment> environment, Limits limits
 
 CacheWriter::~CacheWriter() {
   if (!environment_->usable()) {
-    static_cast<void>(thread_.release());  // of the parent's
+    static_cast<void>(thread_.release());  // the thread is the parent's
     return;
   }
   {

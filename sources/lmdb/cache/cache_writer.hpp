@@ -59,14 +59,14 @@ class CacheWriter {
 
   std::shared_ptr<Environment> environment_;
   const Limits limits_;
-  const std::size_t enough_bytes_;  // to begin with a transaction
+  const std::size_t enough_bytes_;  // bytes that are enough to begin a transaction
   const Tell committed_, lost_;
   std::atomic<std::size_t> queued_bytes_{0};
   std::atomic<bool> ended_{false};
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<WaitingRecord> queue_;
-  std::size_t waiting_bytes_ = 0;  // of the queue
+  std::size_t waiting_bytes_ = 0;  // bytes of the queue
   bool stop_ = false;
   std::string why_;
   std::unique_ptr<std::thread> thread_;

@@ -69,10 +69,10 @@ class WriteStore {
   MDB_txn* txn_ = nullptr;
   std::string last_key_;
   std::size_t page_bytes_ = 4096;
-  std::uint64_t free_pages_ = 0;   ///< that the map has left, at least
-  std::uint64_t dirty_pages_ = 0;  ///< of this transaction, at most
+  std::uint64_t free_pages_ = 0;   ///< pages that the map has left, at least
+  std::uint64_t dirty_pages_ = 0;  ///< pages that this transaction has changed, at most
   std::size_t uncommitted_bytes_ = 0;
-  common::HeapEnd heap_end_;  ///< after the pages of the largest transaction so far
+  common::HeapEnd heap_end_;  ///< what stands after the pages of the largest transaction so far
   bool failed_ = false;
   bool syncs_;  ///< every commit
 };

@@ -33,7 +33,7 @@ class LmdbSource::Impl {
   LmdbValues values = LmdbValues::raw;  ///< never automatic
   Schema schema;
   std::uint64_t revision = 0;
-  std::optional<lmdb::RecordLayout> layout;  ///< of records
+  std::optional<lmdb::RecordLayout> layout;  ///< layout of records; none for other values
   std::unique_ptr<lmdb::ValueAddresses> addresses;
   std::unique_ptr<lmdb::Advice> advice;
 

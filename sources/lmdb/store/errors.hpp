@@ -29,7 +29,7 @@ inline void check(int code, std::string_view doing, std::string_view file) {
 /// Damage found in a value by a parser that knows neither its key nor where it lies.
 struct Damage {
   std::string what;        ///< "its checksum differs"
-  std::size_t offset = 0;  ///< in the value
+  std::size_t offset = 0;  ///< offset in the value
   Errc code = Errc::corrupt;
 };
 

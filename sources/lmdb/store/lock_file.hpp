@@ -12,7 +12,7 @@ inline constexpr std::uint64_t lock_file_bytes = std::uint64_t{64} * (reader_slo
 
 /// What came of a reservation.
 struct LockFileRoom {
-  int code = 0;         ///< of the system where it failed: no room, no permission
+  int code = 0;         ///< the system's error code where it failed: no room, no permission
   bool in_use = false;  ///< where it failed: somebody has the store open by this file
   bool no_room() const noexcept;
 };

@@ -82,7 +82,7 @@ class Grid {
   std::vector<std::uint64_t> kept_before_;  // so many words
   SlideOrder order_ = SlideOrder::rows;
   bool is_list_ = false;
-  std::int64_t stride_ = 1;     // of a list
+  std::int64_t stride_ = 1;     // stride of a list's places
   std::vector<Listed> listed_;  // its places, in order
 };
 

@@ -21,8 +21,8 @@ struct Level {
   SlideCodec codec = SlideCodec::jpeg;
   std::int32_t tile_width = 0, tile_height = 0;  ///< 0 where OpenSlide tells none
   bool rgb = false;                              ///< what the values of a pixel are, else YCbCr
-  bool big_endian = false;                       ///< of numbers in the file
-  std::vector<std::byte> tables;                 ///< that the tiles leave out (tag 347)
+  bool big_endian = false;                       ///< byte order of numbers in the file
+  std::vector<std::byte> tables;                 ///< tables that the tiles leave out (tag 347)
   StoredArray tile_offsets, tile_bytes;
   std::string unreadable;  ///< why this level can't be read; empty: it can
   /// Each of its pixels can be asked for by a place at level 0: false where OpenSlide would interpolate.

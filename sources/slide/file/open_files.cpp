@@ -85,7 +85,7 @@ std::shared_ptr<const FileDescriptor> OpenFiles::get(std::size_t number, const s
   if (fresh) file = open_file(path);
   known_->check(number, file->get(), path, mark, sample);
   if (!fresh) return file;
-  std::list<Open> closed;  // after the lock
+  std::list<Open> closed;  // closed after the lock
   const std::lock_guard lock(mutex_);
   if (by_number_.contains(number)) return file;  // another thread was faster
   open_.push_front({number, file});

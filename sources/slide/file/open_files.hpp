@@ -49,7 +49,7 @@ class KnownFiles {
 
  private:
   std::mutex mutex_;
-  std::unordered_map<std::size_t, FileMark> seen_;  // of those without a mark
+  std::unordered_map<std::size_t, FileMark> seen_;  // marks of files that had none
 };
 
 /// Any thread.

@@ -10,7 +10,7 @@
 namespace penstock::slide {
 
 struct Pyramid {
-  std::vector<Level> levels;  ///< from the finest, which is level 0; at least one
+  std::vector<Level> levels;  ///< levels from the finest, which is level 0; at least one
   Resolution resolution;
   std::string missing;  ///< why levels that the file may have are not among them; empty: none is known of
 };

@@ -8,7 +8,7 @@ namespace penstock::slide {
 
 struct Resolution {
   double mpp_x = 0, mpp_y = 0;  ///< micrometres from a pixel of level 0 to the next; 0: not known
-  double magnification = 0;     ///< of the objective; 0: not known
+  double magnification = 0;     ///< magnification of the objective; 0: not known
   std::string refused;          ///< what was said and can't be meant, for errors: "the resolution tags say 352.8 ..."
 };
 

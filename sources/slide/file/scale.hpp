@@ -12,8 +12,8 @@ namespace penstock::slide {
 
 /// The size of a slide's image as records have it, and of what it is made of. A value.
 struct Scale {
-  std::int64_t width = 0, height = 0;    ///< of the image that the grid lies on, in pixels
-  std::int64_t width0 = 0, height0 = 0;  ///< of level 0
+  std::int64_t width = 0, height = 0;    ///< size of the image that the grid lies on, in pixels
+  std::int64_t width0 = 0, height0 = 0;  ///< size of level 0
   bool resampled = false;                ///< it is made of the stored level, which is larger; else it is that level
 
   /// Where a pixel of the image is at level 0: the nearest pixel.

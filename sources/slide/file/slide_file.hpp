@@ -26,32 +26,34 @@ struct SlideFile {
   std::size_t number = 0;        ///< among the slides, for `OpenFiles`
   std::optional<FileMark> mark;  ///< none: an index says what the slide is, and its file was not looked at
   FileSample sample;
-  std::vector<SlideLevel> levels;  ///< that are stored
+  std::vector<SlideLevel> levels;  ///< levels that are stored
   std::string missing_levels;      ///< why some can't be read, or are not among these; empty: all are there
   Resolution resolution;
-  std::string why_openslide;                        ///< why it isn't read from its tiles; empty: it is
-  bool passed_over = false;                         ///< not opened, as another process has its records
-  std::optional<Error> failure;                     ///< why it can't be read
-  std::size_t level_number = 0;                     ///< the stored level that records are made of
-  Level level;                                      ///< that level
-  Scale scale;                                      ///< of the image that the grid lies on
-  std::vector<std::byte> kept_offsets, kept_sizes;  ///< of tiles, as they stand in the file; empty: they are not kept
+  std::string why_openslide;     ///< why it isn't read from its tiles; empty: it is
+  bool passed_over = false;      ///< not opened, as another process has its records
+  std::optional<Error> failure;  ///< why it can't be read
+  std::size_t level_number = 0;  ///< the stored level that records are made of
+  Level level;                   ///< that level
+  Scale scale;                   ///< size of the image that the grid lies on
+  /// Offsets and sizes of tiles, as they stand in the file; empty: not kept.
+  std::vector<std::byte> kept_offsets, kept_sizes;
 
   std::optional<MaskSource> mask_source;  ///< where one is wanted
   std::vector<Level> all_levels;          ///< where they are wanted, as `levels`
 
-  std::string region_file;                  ///< empty: there is none, or none is asked for
-  std::vector<std::int64_t> class_numbers;  ///< of the classes that records may show, in the field's order of classes
-  PackedNumbers shown_classes;              ///< of each record: 0, for none, or a place in `class_numbers` plus 1
-  std::vector<float> stain;                 ///< values of its fit; empty: it isn't asked for, or there is no record
+  std::string region_file;  ///< empty: there is none, or none is asked for
+  /// Numbers of the classes that records may show, in the field's order of classes.
+  std::vector<std::int64_t> class_numbers;
+  PackedNumbers shown_classes;  ///< class of each record: 0, for none, or a place in `class_numbers` plus 1
+  std::vector<float> stain;     ///< values of its fit; empty: it isn't asked for, or there is no record
 
   /// What choosing places met, for what is told of all slides.
   struct Choice {
     std::uint64_t struck = 0;             ///< places that tissue or regions left out
     bool without_list = false;            ///< others have lists of places
     std::uint64_t beyond = 0, twice = 0;  ///< listed places that lie beyond the slide, or are listed again
-    std::vector<std::string> classes;     ///< of regions, that the file has
-    std::vector<std::string> told;        ///< of these, those that records may show
+    std::vector<std::string> classes;     ///< classes of regions that the file has
+    std::vector<std::string> told;        ///< those of `classes` that records may show
     std::uint64_t without_area = 0, no_annotation = 0;  ///< as Regions has them
   };
   Choice choice;
@@ -59,19 +61,19 @@ struct SlideFile {
   bool is_view() const noexcept { return !failure && places - grid.size() != choice.struck; }
 
   Grid grid;
-  std::uint64_t places = 0;                   ///< of the grid, those that are no records too
+  std::uint64_t places = 0;                   ///< how many places the grid has, those that are no records too
   std::uint64_t first = 0;                    ///< record
   bool whole_tiles = false;                   ///< each record is whole tiles, which no other record needs
   std::uint64_t first_block = 0, blocks = 0;  ///< tiles that are kept decoded while there is room; none: they are not
-  int digits = 6;                             ///< of numbers in keys
+  int digits = 6;                             ///< digits of numbers in keys
 };
 
 /// What is asked of a slide.
 struct SlideWish {
   Wanted wanted;
-  double own_mpp = 0;      ///< in place of what the file says; 0: none is given
+  double own_mpp = 0;      ///< micrometres a pixel, in place of what the file says; 0: none is given
   double assumed_mpp = 0;  ///< where the file says none
-  double mask_mpp = 0;     ///< of a mask of tissue; 0: none is wanted
+  double mask_mpp = 0;     ///< micrometres a pixel of a mask of tissue; 0: none is wanted
   bool all_levels = false;
 };
 

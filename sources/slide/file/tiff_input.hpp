@@ -11,14 +11,15 @@ namespace penstock::slide {
 
 /// What libtiff reads from, and what it says. Stays where it is while the TIFF is open.
 struct TiffInput {
-  static constexpr std::uint64_t most_read = 96 << 20;  ///< of all directories, values included
+  static constexpr std::uint64_t most_read = 96 << 20;  ///< bytes that may be read of all directories, values included
 
   int descriptor = -1;
-  std::uint64_t bytes = 0;  ///< of the file
+  std::uint64_t bytes = 0;  ///< bytes of the file
   std::uint64_t at = 0;
-  std::uint64_t left = most_read;  ///< that it may still read: each value may be told to lie at the same long place
+  /// Bytes that it may still read: each value may be told to lie at the same long place.
+  std::uint64_t left = most_read;
   bool too_much = false;
-  int failed_read = 0;  ///< errno of the first; libtiff passes over some tags that it could not read
+  int failed_read = 0;         ///< errno of the first; libtiff passes over some tags that it could not read
   std::string complaint = {};  ///< the first error
 };
 

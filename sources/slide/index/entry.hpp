@@ -13,7 +13,7 @@ namespace penstock::slide {
 struct EntryKey {
   std::string name;
   FileSample sample;
-  double own_mpp = 0;         ///< that a table says
+  double own_mpp = 0;         ///< micrometres a pixel that a table says
   std::uint64_t list = 0;     ///< hash of its list of places; 0: there is none
   std::uint64_t regions = 0;  ///< hash of its file of regions; 0: there is none
   bool failed = false;        ///< the slide could not be read, so another try may do better

@@ -18,7 +18,7 @@ namespace penstock::slide {
 /// An index in memory. A value.
 struct IndexContent {
   std::string settings;
-  std::map<std::string, std::string> entries;  ///< by the slides' names
+  std::map<std::string, std::string> entries;  ///< entries by the slides' names
   bool complete = false;                       ///< it has all that it was to have
   std::uint64_t frames = 0, bytes = 0;         ///< entries, those of one name again; up to the end of the last
 };

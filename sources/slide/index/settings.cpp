@@ -46,13 +46,13 @@ std::string index_settings(const Slides& options) {
   lines.add("stride", options.stride);
   lines.add("left", options.left);
   lines.add("top", options.top);
-  constexpr std::array edges{"drop", "pad", "shrink"};  // as SlideEdges lists them
+  constexpr std::array edges{"drop", "pad", "shrink"};  // names in the order of SlideEdges
   lines.add("edges", edges[static_cast<std::size_t>(options.edges)]);
   lines.add("assumed_mpp", options.assumed_mpp);
   lines.add("coords", options.coords.empty() ? "no" : "yes");
   lines.add("coords_of_any_size", options.coords_of_any_size ? "yes" : "no");
   const SlideTissue& tissue = options.tissue;
-  constexpr std::array ways{"everywhere", "saturation", "grey"};  // as SlideTissue::By lists them
+  constexpr std::array ways{"everywhere", "saturation", "grey"};  // names in the order of SlideTissue::By
   lines.add("tissue", ways[static_cast<std::size_t>(tissue.by)]);
   if (tissue.by != SlideTissue::By::everywhere) {
     lines.add("tissue.least", tissue.least);
@@ -62,7 +62,7 @@ std::string index_settings(const Slides& options) {
     lines.add("tissue.least_area", tissue.least_area);
   }
   const SlideStain& stain = options.stain;
-  constexpr std::array methods{"macenko", "reinhard"};  // as StainMethod lists them
+  constexpr std::array methods{"macenko", "reinhard"};  // names in the order of StainMethod
   lines.add("stain", stain.method ? methods[static_cast<std::size_t>(*stain.method)] : "no");
   if (stain.method) lines.add("stain.patches", stain.patches);
   const SlideRegions& regions = options.regions;

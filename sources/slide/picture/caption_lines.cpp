@@ -87,7 +87,7 @@ std::string grid_line(const SlideInfo& slide, const Slides& options, bool listed
     line += ", one every " + with_separators(std::int64_t{options.stride});
   if (options.left != 0 || options.top != 0)
     line += ", from pixel " + with_separators(options.left) + ", " + with_separators(options.top) + " of level 0 on";
-  constexpr std::array edges{"left out", "filled up", "cut off"};  // as SlideEdges lists them
+  constexpr std::array edges{"left out", "filled up", "cut off"};  // words in the order of SlideEdges
   return line + "; those that reach beyond the slide are " + edges[static_cast<std::size_t>(options.edges)];
 }
 

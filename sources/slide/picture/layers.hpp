@@ -67,7 +67,7 @@ class Layers {
   Bitmap picture_;
   std::vector<std::uint8_t> unknown_;
   std::vector<Fate> fates_;
-  double place_pixels_;  // from one line of an outline to the next
+  double place_pixels_;  // pixels from one line of an outline to the next
   std::vector<LegendEntry> legend_;
 };
 

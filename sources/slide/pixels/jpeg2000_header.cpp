@@ -82,7 +82,7 @@ void check_coding(const Stream& stream, std::uint64_t layers, std::uint64_t styl
   const std::uint64_t block_down = (number(stream.bytes, at + 2, 1) & 15) + 2;
   const std::uint64_t width = std::min(stream.width, stream.tile_width);
   const std::uint64_t height = std::min(stream.height, stream.tile_height);
-  std::uint64_t precincts = 0, most_precincts = 0, blocks = 0;  // of a tile and a component
+  std::uint64_t precincts = 0, most_precincts = 0, blocks = 0;  // counts for one tile and one component
   for (std::uint64_t i = 0; i <= decompositions; ++i) {
     const std::uint64_t size = sizes ? number(stream.bytes, at + 5 + static_cast<std::size_t>(i), 1) : 0xFF;
     const std::uint64_t across = size & 15, down = size >> 4, shrunk = decompositions - i;
@@ -137,7 +137,7 @@ void check_markers(const Stream& stream) {
         check_coding(stream, layers, number(bytes, at + 4, 1), at + 9);
         coded = true;
         break;
-      case coc:  // of one component, in place of it
+      case coc:  // coding of one component, in place of the general one
         if (!coded || !in_main) too_much("changes its coding on the way");
         check_coding(stream, layers, number(bytes, at + 5, 1), at + 6);
         break;

@@ -35,7 +35,7 @@ class OpenSlideSlides {
 
  private:
   struct Open {
-    std::size_t number;  // of the slide
+    std::size_t number;  // number of the slide
     OpenSlideHandle* handle;
   };
   OpenSlideHandle* take(const SlideFile& slide);

@@ -18,7 +18,7 @@ struct SlideBox {
 struct Canvas {
   std::byte* pixels;
   std::ptrdiff_t stride;
-  std::int64_t left, top;  ///< of the first pixel
+  std::int64_t left, top;  ///< place of the first pixel
   std::byte* at(std::int64_t x, std::int64_t y) const noexcept { return pixels + (y - top) * stride + (x - left) * 3; }
 };
 

@@ -38,7 +38,7 @@ class Segments {
   std::span<const std::byte> rest() const { return stream_.subspan(at_); }
 
   std::uint8_t code = 0;
-  std::span<const std::byte> whole;  // with marker and length
+  std::span<const std::byte> whole;  // the header with marker and length
 
  private:
   bool stop(bool good) {
@@ -54,7 +54,7 @@ class Segments {
 bool is_frame(std::uint8_t code) { return code >= sof0 && code <= 0xCF && code != dht && code != 0xC8 && code != 0xCC; }
 
 bool fits(std::span<const std::byte> frame, const StreamFacts& facts) {
-  constexpr std::size_t frame_bytes = 19;  // of three components
+  constexpr std::size_t frame_bytes = 19;  // bytes of a frame header with three components
   if (frame.size() < frame_bytes) return false;
   const auto number = [&](std::size_t at) {
     return static_cast<int>(byte_at(frame, at) << 8 | byte_at(frame, at + 1));

@@ -11,7 +11,7 @@ namespace penstock::slide {
 
 /// What the file around a stream says of it.
 struct StreamFacts {
-  std::span<const std::byte> tables;  ///< that it may leave out, as a stream of their own; empty: none
+  std::span<const std::byte> tables;  ///< tables that it may leave out, as a stream of their own; empty: none
   bool rgb = false;                   ///< what its values are, else YCbCr
   int width = 0, height = 0;          ///< pixels that it must have
 };

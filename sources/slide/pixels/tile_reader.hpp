@@ -60,8 +60,8 @@ class TileReader {
   struct Worker {
     JpegStreamDecoder decoder;
     std::vector<std::byte> encoded;
-    common::HeapEnd heap_end;  // of the user's heap
-    std::thread::id user;      // that had it last
+    common::HeapEnd heap_end;  // what stands at the end of the user's heap
+    std::thread::id user;      // thread that had it last
   };
   class Lease;
 

@@ -73,7 +73,7 @@ class Reader final : public nlohmann::json_sax<Json> {
     } else if ((role == Role::top || role == Role::geometry) && key_ == "type") {
       open_.back().type = text;
     } else if (role == Role::top && key_ == "id") {
-      // As versions of QuPath before 0.3 say it.
+      // Versions of QuPath before 0.3 say it so.
       if (text == "PathDetectionObject" || text == "PathCellObject" || text == "PathTileObject")
         object_type_ = "detection";
     } else if (role == Role::properties && key_ == "classification") {
@@ -182,7 +182,7 @@ class Reader final : public nlohmann::json_sax<Json> {
 
   Role role_of_list() {
     if (open_.empty()) {
-      known_ = true;  // of features, as QuPath writes them
+      known_ = true;  // a list of features, as QuPath writes them
       return Role::features;
     }
     switch (open_.back().role) {
@@ -286,7 +286,7 @@ class Reader final : public nlohmann::json_sax<Json> {
   RegionPoint point_;
   int at_ = 0;              // numbers of the position
   int depth_ = 0;           // lists that are open
-  int position_depth_ = 0;  // of a position; 0: none was seen
+  int position_depth_ = 0;  // depth of a position; 0: none was seen
 };
 
 }  // namespace

@@ -21,9 +21,9 @@ struct PlacesOnPlane {
     std::size_t first = 0, count = 0;  ///< places
   };
   std::vector<Row> rows;
-  std::vector<Range> columns;           ///< of each place of a row, where all rows have the same; else of each place
-  bool same_columns = false;            ///< all rows have these
-  std::vector<std::uint32_t> place_of;  ///< of a list: which place, row by row, each of its numbers is
+  std::vector<Range> columns;  ///< columns of each place of a row, where all rows have the same; else of every place
+  bool same_columns = false;   ///< all rows have these
+  std::vector<std::uint32_t> place_of;  ///< for a list: which place, row by row, each of its numbers is
 
   const Range& columns_of(const Row& row, std::size_t i) const noexcept {
     return columns[same_columns ? i : row.first + i];

@@ -22,7 +22,7 @@ struct RegionPolygon {
 struct RegionClass {
   std::string name;
   std::vector<RegionPolygon> polygons;
-  std::uint8_t value = 0;  ///< that the picture has for it; 0: there is none
+  std::uint8_t value = 0;  ///< value that the picture has for it; 0: there is none
 };
 
 /// A mask of the whole slide in small: for each pixel the value of a class, or 0.
@@ -32,13 +32,13 @@ struct RegionPicture {
   struct Rows {
     std::int32_t first = 0, end = 0;
   };
-  std::array<Rows, 256> rows{};  ///< in which a value is
+  std::array<Rows, 256> rows{};  ///< rows in which a value is
 };
 
 struct Regions {
   std::vector<RegionClass> classes;  ///< all different, in the order of their names' bytes
   RegionPicture picture;
-  std::uint64_t bytes = 0;          ///< of the file
+  std::uint64_t bytes = 0;          ///< bytes of the file
   std::uint64_t without_area = 0;   ///< points and lines, which were passed over
   std::uint64_t no_annotation = 0;  ///< detections, cells and tiles, which were passed over
 };

@@ -45,8 +45,8 @@ void paint_class(RegionPlane& plane, const Regions& regions, const RegionClass& 
 
 /// What regions say of the places that are wanted.
 struct ShownClasses {
-  std::vector<std::string> names;   ///< of classes that may be told
-  std::vector<std::uint8_t> shown;  ///< of each place, in the grid's order: 0, or the number of a class plus 1
+  std::vector<std::string> names;   ///< names of classes that may be told
+  std::vector<std::uint8_t> shown;  ///< what each place shows, in the grid's order: 0, or the number of a class plus 1
 };
 
 /// Strikes out the places that the rules don't want. The classes are told where `rules.field` asks for them.

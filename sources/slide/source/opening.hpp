@@ -45,8 +45,8 @@ class Opening {
   /// Lists and files of regions are not needed once all slides are open.
   void forget_choices();
 
-  Slides options;                  ///< as they were given, with `stride`
-  std::vector<std::string> names;  ///< of the slides
+  Slides options;                  ///< the options as they were given, with `stride`
+  std::vector<std::string> names;  ///< names of the slides
   SlideTable table;
   std::size_t left_out = 0;         ///< slides that `labels` does not list
   std::size_t without_regions = 0;  ///< slides without a file of regions
@@ -65,8 +65,8 @@ class Opening {
   void take_classes(SlideFile& slide) const;
 
   std::vector<char> wanted_;
-  std::vector<const SlideCoords*> lists_;  // of each slide; empty: there are grids
-  std::vector<std::string> region_files_;  // of each slide; empty: regions are not asked for
+  std::vector<const SlideCoords*> lists_;  // list of each slide's places; empty: there are grids
+  std::vector<std::string> region_files_;  // each slide's file of regions; empty: regions are not asked for
   mutable std::atomic<std::size_t> keep_left_;
 };
 

@@ -118,7 +118,7 @@ std::uint64_t SlideSource::revision() const noexcept {
 }
 
 std::vector<std::uint64_t> SlideSource::block_ends() const {
-  // As many as a shuffle of blocks takes.
+  // A shuffle of blocks takes so many at most.
   constexpr std::uint64_t most = std::uint64_t{1} << 27;
   std::uint64_t count = 0;
   for (const SlideFile& slide : impl_->slides) count += slide.grid.ends();

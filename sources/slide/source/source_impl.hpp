@@ -39,7 +39,7 @@ class SlideSource::Impl : public slide::Opening {
   struct Record {
     const slide::SlideFile* slide;
     std::uint64_t number;  ///< among the slide's
-    slide::SlideBox box;   ///< of the whole image; with SlideEdges::pad it reaches beyond the slide
+    slide::SlideBox box;   ///< the whole image's box; with SlideEdges::pad it reaches beyond the slide
     std::int64_t x, y;     ///< its top left pixel, at level 0
   };
   /// @throws Error(not_found) past the end.
@@ -65,10 +65,10 @@ class SlideSource::Impl : public slide::Opening {
   void number_classes();
   void number();
   void describe();
-  /// Of the records, in the order of their slots.
+  /// Fields of the records, in the order of their slots.
   std::vector<Field> all_fields() const;
   std::uint64_t identity_of_records() const;
-  std::vector<std::string> unknown_classes_;  // that are asked for: a line each
+  std::vector<std::string> unknown_classes_;  // unknown classes that are asked for: a line each
   void add_openslide_notes(std::size_t count, std::vector<std::string>& notes) const;
 };
 

@@ -28,7 +28,7 @@ std::string counted(std::integral auto number, const std::string& noun) {
 // What was chosen of all slides' places, together.
 struct Choices {
   std::size_t empty = 0;            // slides without a place
-  std::size_t without_a_place = 0;  // of which none shows what is asked for
+  std::size_t without_a_place = 0;  // slides of which no place shows what is asked for
   std::size_t without_list = 0;
   bool listed = false;
   std::uint64_t places = 0, struck = 0;

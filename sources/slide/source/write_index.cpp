@@ -93,7 +93,7 @@ class SlideEntries {
     if (old != old_->entries.end() && slide::key_of_entry(old->second) == key) return old->second;
     const slide::SlideFile slide = opening_->open(number);
     key.failed = slide.failure.has_value();
-    key.sample = slide.sample;  // of the file that was looked into
+    key.sample = slide.sample;  // sample of the file that was looked into
     return slide::entry_of(key, slide);
   }
 

@@ -96,7 +96,7 @@ common::FoundSlides SlideFinder::find(std::span<const std::string> cells) const 
     }
     matches.push_back(match);
   }
-  std::unordered_set<std::size_t> named;  // with their own endings, or none
+  std::unordered_set<std::size_t> named;  // slides named with their own endings, or with none
   for (const Match& match : matches)
     if (match.ending != Ending::another) named.insert(match.slide);
   for (const Match& match : matches) {

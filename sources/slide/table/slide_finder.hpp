@@ -46,7 +46,7 @@ class SlideFinder {
   Ends names_;                                                            // whole ones, as records' keys begin with
   Ends with_ending_, without_;                                            // the last parts of slides' paths
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> files_;  // slides by device and number of the file
-  std::vector<std::uint64_t> bytes_;                                      // of each slide's file
+  std::vector<std::uint64_t> bytes_;                                      // bytes of each slide's file
 };
 
 }  // namespace penstock::slide

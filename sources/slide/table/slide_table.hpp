@@ -14,7 +14,8 @@ namespace penstock::slide {
 using SlideColumn = common::TableColumn;
 
 struct SlideTable : common::SlideLines {
-  std::vector<double> mpp;  ///< of the slides, where `Slides::mpp_column` is given; 0: the line says none
+  /// Micrometres a pixel, for each slide, where `Slides::mpp_column` is given; 0: the line says none.
+  std::vector<double> mpp;
 };
 
 /// Reads `options.labels`. `paths` and `names` are those of the slides.

@@ -26,7 +26,7 @@ struct MaskRules {
 
 struct TissueMask {
   std::int32_t width = 0, height = 0;
-  int threshold = 0;                 ///< that was taken
+  int threshold = 0;                 ///< the threshold that was taken
   std::vector<std::uint8_t> tissue;  ///< 0 or 1, row by row
 };
 

@@ -13,11 +13,11 @@
 namespace penstock::detail {
 
 struct EmulatedDevice::StreamState {
-  std::size_t number = 0;          // in `streams_`
-  HappensBefore::Actor actor = 0;  // where orders are checked
-  bool captures = false;           // into a graph
-  std::size_t captured = 0;        // of the graph
-  std::string spoilt;              // by what
+  std::size_t number = 0;          // number in `streams_`
+  HappensBefore::Actor actor = 0;  // actor where orders are checked
+  bool captures = false;           // calls go into a graph
+  std::size_t captured = 0;        // steps of the graph that is captured
+  std::string spoilt;              // what spoilt the capture
 };
 
 struct EmulatedDevice::OwnEvent final : Event {

@@ -87,7 +87,7 @@ class EmulatedDevice final : public DeviceModel {
 
   const Device device_;
   const EmulatedOptions options_;
-  mutable std::mutex mutex_;  // of the calls; never held while the host waits
+  mutable std::mutex mutex_;  // one call at a time; never held while the host waits
   std::uint64_t calls_ = 0;
   std::optional<HappensBefore> orders_;
   std::vector<StreamState*> open_;  // streams there are

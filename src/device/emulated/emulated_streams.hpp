@@ -24,7 +24,7 @@ struct Operation {
   enum class Kind : std::uint8_t { work, record, wait };
   Kind kind = Kind::work;
   std::function<void()> work = {};
-  std::shared_ptr<Record> record = {};  ///< that is reached, or waited for
+  std::shared_ptr<Record> record = {};  ///< record that is reached, or waited for
 };
 
 /// Does it, on the thread of its stream; `wait` returns once a record is reached.

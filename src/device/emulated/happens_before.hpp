@@ -56,7 +56,7 @@ class HappensBefore {
 
   std::vector<Known> actors_;
   std::vector<Actor> ended_;
-  std::vector<Use> uses_;  // that a later one may still clash with
+  std::vector<Use> uses_;  // uses that a later one may still clash with
   std::vector<std::string> findings_;
 };
 

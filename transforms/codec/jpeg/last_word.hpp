@@ -11,7 +11,8 @@ class LastWord {
  public:
   explicit constexpr LastWord(std::string_view word) : word_(word) {}
 
-  // As `text.rfind(word)`, of a text that begins with that of the call before: only what is new is searched.
+  // Gives what `text.rfind(word)` does, of a text that begins with that of the call before: only what is new is
+  // searched.
   std::size_t place_in(std::string_view text) {
     const std::size_t from = searched_ - std::min(searched_, word_.size() - 1);
     const std::size_t found = text.substr(from).rfind(word_);

@@ -30,8 +30,8 @@ enum : std::uint8_t {
 };
 
 struct Marker {
-  std::size_t begin = 0;  // of the first FF; more of them may fill the room before the code
-  std::size_t end = 0;    // after the code, or, in a header, after the data that belongs to it
+  std::size_t begin = 0;  // offset of the first FF; more of them may fill the room before the code
+  std::size_t end = 0;    // offset after the code, or, in a header, after the data that belongs to it
   std::uint8_t code = 0;
 };
 

@@ -75,7 +75,7 @@ class Reader {
   Use use_;
   bool tables_complete_ = false;       // those of the first scan were in the file
   std::optional<Error> header_fault_;  // a warning that stands where the image turns out to be not whole
-  std::uint64_t most_scans_ = 0;       // of an image of that size
+  std::uint64_t most_scans_ = 0;       // most scans that an image of its size may have
   std::vector<Segment> segments_;
   LastWord adobe_{"Adobe"}, jfif_{"JFIF"}, exif_{"Exif"};  // before the bytes that a warning is about
   jpeg_decompress_struct info_{};

@@ -29,8 +29,8 @@ struct Extent {
 
 // The segments that a box and its margin need.
 struct Segments {
-  Size mcu;                         // in pixels
-  Size size;                        // of a segment, in MCUs: a part of a row of them, or some whole rows
+  Size mcu;                         // size of an MCU in pixels
+  Size size;                        // size of a segment, in MCUs: a part of a row of them, or some whole rows
   Range columns, rows;              // the MCUs of all of them
   std::span<const Extent> extents;  // row by row, in scratch
 

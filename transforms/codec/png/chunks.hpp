@@ -17,7 +17,7 @@ struct Header {
   std::uint8_t color = 0;  // a ColorType
   bool interlaced = false;
   bool transparency = false;  // a tRNS chunk says which colours are
-  std::uint64_t bytes = 0;    // of compressed pixels
+  std::uint64_t bytes = 0;    // bytes of compressed pixels
 };
 
 // Where the header chunk begins in the file: after the signature.

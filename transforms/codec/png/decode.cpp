@@ -174,7 +174,7 @@ class Decoding final : public ImageDecoding {
   PngOptions options_;
   std::span<const std::byte> encoded_;
   std::optional<Reader> reader_;
-  bool grayed_ = false;  // of the image last opened: a palette becomes grey
+  bool grayed_ = false;  // the image last opened has a palette that becomes grey
 };
 
 const char* color_name(PngOptions::Color color) {

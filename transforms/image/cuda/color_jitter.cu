@@ -9,7 +9,7 @@ namespace penstock::image {
 namespace {
 
 constexpr unsigned threads_of_color_block = 256, rounds_of_color_block = 4;
-constexpr int pixels_at_a_time = 4;  // of a thread
+constexpr int pixels_at_a_time = 4;  // pixels that a thread takes at a time
 constexpr std::uint64_t pixels_of_color_block =
     std::uint64_t{threads_of_color_block} * rounds_of_color_block * pixels_at_a_time;
 
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(threads_of_color_block) sum_grays_kernel(Color
     const ColorChange& change = shared_draw(draws[image]).change;
     const int contrast = color::place_of_contrast(change);
     if (contrast == 4) continue;
-    std::uint32_t sum = 0;  // of 16 bytes
+    std::uint32_t sum = 0;  // sum of at most 16 greys of a byte each
     for_pixels(work, [&](std::uint64_t at) {
       ColorPixel pixels[pixels_at_a_time];
       load_colors<channels>(work, image, at, pixels);

@@ -10,8 +10,8 @@ namespace penstock {
 /// of mask 0 is: its brightness is 0.
 struct ColorChange {
   enum : std::uint8_t { brightness, contrast, saturation, hue };
-  float factors[3] = {1, 1, 1};  ///< of brightness, contrast, saturation
-  float turns = 0;               ///< of the hue
+  float factors[3] = {1, 1, 1};  ///< factors for brightness, contrast, saturation
+  float turns = 0;               ///< how far the hue is turned, in turns of the colour circle
   /// The operations, in the order in which they are done.
   std::uint8_t order[4] = {brightness, contrast, saturation, hue};
 };

@@ -9,9 +9,9 @@ namespace penstock {
 
 /// Result options of `normalize`. ImageNet's are mean {0.485, 0.456, 0.406}, std {0.229, 0.224, 0.225}.
 struct NormalizeOptions {
-  std::vector<double> mean = {0};  ///< of values 0 to 1; one for all channels, or one each
-  std::vector<double> std = {1};   ///< of values 0 to 1, above 0; one for all channels, or one each
-  DType dtype = DType::f32;        ///< f32, f16 or bf16
+  std::vector<double> mean = {0};  ///< mean of values 0 to 1; one for all channels, or one each
+  std::vector<double> std = {1};   ///< standard deviation of values 0 to 1, above 0; one for all channels, or one each
+  DType dtype = DType::f32;        ///< type of the result's elements: f32, f16 or bf16
   Layout layout = Layout::chw;     ///< order of the result's dimensions
 };
 
@@ -32,7 +32,7 @@ class PENSTOCK_API Normalize {
 
  private:
   NormalizeOptions options_;
-  Convert convert_, wide_;  // of 8 and of 16 bits
+  Convert convert_, wide_;  // the conversions for values of 8 and of 16 bits
 };
 
 /// `field`: u8 [H, W, C] to f32, f16 or bf16 [C, H, W] (or [H, W, C]). No image stage can follow on this field.

@@ -10,7 +10,7 @@ namespace penstock::jpeg::baseline {
 
 // All coefficients are 0 before a block is decoded into it, and are to be 0 again after it was used.
 struct alignas(64) Block {
-  std::int16_t coefficients[64];  // in natural order: row by row
+  std::int16_t coefficients[64];  // coefficients in natural order: row by row
   std::int16_t spare[8];          // where a value that is none is written
   std::uint32_t known;            // how many coefficients, in zigzag order, may differ from 0
 };
@@ -91,7 +91,7 @@ PENSTOCK_INLINE void decode_block(BitReader& reader, const DcTable& dc_table, co
   const auto step = [&]() __attribute__((always_inline)) {
     entry = ac_table.full_entry(reader.peek<AcTable::full_width>());
     to[natural_order.at[at + static_cast<std::uint8_t>(entry >> 16)]] = static_cast<std::int16_t>(entry >> 32);
-    // As signed_value; where there is no value, what it gives goes to `spare`.
+    // The same as signed_value; where there is no value, what it gives goes to `spare`.
     const std::uint64_t bits = reader.bits() << (entry >> 58);
     const auto negative = static_cast<std::uint64_t>(~static_cast<std::int64_t>(bits) >> 63);
     const std::uint64_t value = (((bits ^ negative) >> (entry >> 52 & 63)) ^ negative) - negative;

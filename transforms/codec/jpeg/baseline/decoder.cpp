@@ -13,7 +13,7 @@ namespace {
 // The MCUs whose values the pixels of a box are made of.
 struct Needed {
   Range columns, rows;
-  int rows_read;  // by libjpeg, from the first one of the image on
+  int rows_read;  // rows that libjpeg reads, from the first one of the image on
 };
 
 Needed needed(const Frame& frame, const Upsampling& upsampling, const Box& box) {

@@ -22,8 +22,8 @@ struct Request {
   Box box;                             // inside the image
   bool to_end = false;                 // all data is gone through, and the image must end where it says
   const Segments* segments = nullptr;  // only these are gone through, all of them; not with `to_end`
-  std::uint8_t* pixels = nullptr;      // of the box, 1 value a pixel where libjpeg's output is grey, else 3
-  std::ptrdiff_t stride = 0;           // from row to row of them
+  std::uint8_t* pixels = nullptr;      // where the box goes, 1 value a pixel where libjpeg's output is grey, else 3
+  std::ptrdiff_t stride = 0;           // bytes from one of those rows to the next
 };
 
 // The rule: where it decodes an image, libjpeg gives the same pixels, and no warning; of some segments, where it

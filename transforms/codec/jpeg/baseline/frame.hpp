@@ -17,7 +17,7 @@ struct Component {
   int h = 1, v = 1;  // blocks across and down in an MCU
   const DcTable* dc = nullptr;
   const AcTable* ac = nullptr;
-  alignas(64) std::int16_t quantization[64] = {};  // in natural order
+  alignas(64) std::int16_t quantization[64] = {};  // quantization in natural order
 };
 
 // How the values of a pixel come to be.
@@ -28,8 +28,8 @@ struct Frame {
   int components = 0;
   int h = 1, v = 1;  // the largest factors
   int mcus_across = 0, mcus_down = 0;
-  int alone_v = 1;                // of a single component: the factor that its header has
-  unsigned restart_interval = 0;  // in MCUs; 0: none
+  int alone_v = 1;                // vertical factor that the header has for a single component
+  unsigned restart_interval = 0;  // MCUs from one restart marker to the next; 0: none
   Colors colors = Colors::gray;
   // Pixels of the picture for one of the second and third component, where there are three.
   int chroma_across = 1, chroma_down = 1;

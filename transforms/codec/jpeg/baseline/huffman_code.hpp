@@ -13,8 +13,8 @@ namespace penstock::jpeg::baseline {
 
 struct HuffmanCode {
   std::uint8_t counts[17] = {};    // codes of each length; counts[0] is 0
-  std::uint8_t symbols[256] = {};  // in the order of their codes: shorter ones first
-  int size = 0;                    // of the symbols
+  std::uint8_t symbols[256] = {};  // symbols in the order of their codes: shorter ones first
+  int size = 0;                    // how many symbols there are
 
   // None for a table that libjpeg refuses: more codes of a length than there can be.
   static std::optional<HuffmanCode> of(const JHUFF_TBL& table);

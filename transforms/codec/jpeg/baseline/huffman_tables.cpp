@@ -95,7 +95,7 @@ void AcTable::fill_skip(std::uint16_t* at, int left, std::uint32_t taken, std::u
   std::fill(at, end, none);
 }
 
-// As fill_skip. Where two values are in the entry, the first one's is written into each of the copies.
+// Does what fill_skip does. Where two values are in the entry, the first one's is written into each of the copies.
 void AcTable::fill_full(std::uint64_t* at, int left, const Taken& taken) {
   std::uint64_t* const end = at + (std::size_t{1} << left);
   Taken nothing = taken;

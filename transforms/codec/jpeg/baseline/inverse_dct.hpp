@@ -16,7 +16,7 @@ struct BlocksToValues {
   std::uint8_t* values;
   const std::ptrdiff_t* to;
   int count;                         // ScanReader::most_blocks at most
-  std::ptrdiff_t stride;             // from row to row of the values
+  std::ptrdiff_t stride;             // bytes from row to row of the values
   const std::int16_t* quantization;  // [64], in natural order, 64-byte aligned
 };
 

@@ -50,9 +50,9 @@ HWY_INLINE Pair load_pair(const std::uint8_t* at) {
 // A block's bytes of a colour are those of its eight even pixels, then those of its eight odd ones. Three registers of
 // them become 48 bytes of pixels a block: byte j is colour j % 3 of pixel j / 3.
 struct Order {
-  std::uint8_t from[3][16];    // of each colour: where the byte is that belongs at a place, in one of the three parts
-  std::uint8_t second[3][16];  // of each part: 255 where the second colour belongs
-  std::uint8_t third[3][16];
+  std::uint8_t from[3][16];    // for each colour: which of its bytes belongs at a place, in whichever part has it
+  std::uint8_t second[3][16];  // for each part: 255 where the second colour belongs
+  std::uint8_t third[3][16];   // for each part: 255 where the third colour belongs
 };
 constexpr Order make_order() {
   Order order = {};

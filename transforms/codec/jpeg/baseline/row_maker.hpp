@@ -49,8 +49,8 @@ class RowMaker {
   bool gray_;
   PixelRows rows_;
   int width_, left_out_;
-  int luma_offset_, chroma_offset_;  // of the first value that counts, in the planes
-  int chroma_left_;                  // its column, in the whole image's chroma
+  int luma_offset_, chroma_offset_;  // where the first value that counts is, in the planes
+  int chroma_left_;                  // that value's column, in the whole image's chroma
   std::uint16_t* sums_[2] = {};
   std::uint8_t* values_[2] = {};
 };

@@ -50,10 +50,10 @@ class ScanReader {
   std::int64_t bits_left() const noexcept { return (end_ - bits_.next()) * 8 + bits_.loaded(); }
 
   std::span<const std::uint8_t> bytes_;
-  std::size_t in_ = 0;   // of `bytes_`: what is not in the room yet
+  std::size_t in_ = 0;   // first of `bytes_` that is not in the room yet
   bool at_end_ = false;  // a marker is at `in_`, or the data ends there
   BitReader bits_;
-  const std::uint8_t* end_ = nullptr;  // of what is in the room
+  const std::uint8_t* end_ = nullptr;  // end of what is in the room
   const std::uint8_t* low_ = nullptr;  // where it may not be enough for `most_blocks` blocks
   std::unique_ptr<std::uint8_t[]> room_;
 };

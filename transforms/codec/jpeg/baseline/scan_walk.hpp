@@ -52,7 +52,7 @@ class ScanWalk {
 
   // Whether a segment ends here, with no data left over.
   bool ends_segment();
-  // As sound(), after the last MCU of the image: also whether the image ends there.
+  // What sound() says, after the last MCU of the image: also whether the image ends there.
   bool ends_image();
 
  private:
@@ -84,9 +84,9 @@ class ScanWalk {
   std::span<const std::uint8_t> bytes_;
   ScanReader& reader_;
   Block* blocks_;
-  std::int32_t dc_[3] = {};  // of the last block of each component
+  std::int32_t dc_[3] = {};  // DC value of each component's last block
   unsigned left_in_segment_ = 0;
-  unsigned segments_ = 0;  // that were gone through
+  unsigned segments_ = 0;  // segments that were gone through
   std::optional<HandOver> stopped_;
 };
 

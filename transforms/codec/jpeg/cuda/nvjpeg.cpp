@@ -27,7 +27,7 @@ struct Destination {
 constexpr int success = 0, allocator_failure = 5, hardware_backend = 3, interleaved_rgb = 5;
 // It says that a file is damaged, not supported, not supported by the implementation, or incomplete.
 constexpr int of_a_file[] = {3, 4, 9, 10};
-// As libjpeg upsamples by default: without it every second chroma value would stand twice.
+// Libjpeg upsamples so by default: without it every second chroma value would stand twice.
 constexpr unsigned upsampling_with_interpolation = 1u << 5;
 
 struct Library {
@@ -140,7 +140,7 @@ class Batches final : public BatchDecoding {
  private:
   struct Prepared {
     State state = nullptr;
-    std::size_t images = 0;  // that it is initialised for
+    std::size_t images = 0;  // images that it is initialised for
   };
   Handle handle_;
   Prepared states_[2];
