@@ -8,14 +8,14 @@ namespace penstock::detail {
 
 std::byte* BlockMemory::take(std::size_t bytes, const void* runner, std::mutex& mutex) {
   if (bytes == 0) return nullptr;
-  // One at a time, or what one is about to free would stand beside what another allocates. Not under the other mutex:
-  // a resource is a user's code.
+  // One at a time, so that what one thread is about to free never adds to what another allocates. Not under the owner's
+  // mutex: a resource is a user's code.
   const std::lock_guard one_at_a_time(taking_);
   Spares unwanted;
   {
     const std::lock_guard lock(mutex);
     if (std::byte* const data = reuse(bytes, runner); data != nullptr) return data;
-    unwanted = spares_beyond(limit_ - std::min(limit_, used_));
+    unwanted = take_spares_if_above(limit_ - std::min(limit_, used_));
   }
   free(unwanted);
   return static_cast<std::byte*>(resource_.allocate(bytes, alignment));
@@ -32,7 +32,7 @@ void BlockMemory::give_back(std::byte* data, std::size_t bytes, const void* runn
   }
 }
 
-// The runner's own of the last few, or else the one that was left last.
+// Of the last few spares of that size one that this runner left, or else the newest.
 std::byte* BlockMemory::reuse(std::size_t bytes, const void* runner) noexcept {
   constexpr std::size_t few = 32;
   std::size_t found = spares_.size();
@@ -49,8 +49,8 @@ std::byte* BlockMemory::reuse(std::size_t bytes, const void* runner) noexcept {
   return data;
 }
 
-// Taken out of the spares where those are more than so many bytes.
-BlockMemory::Spares BlockMemory::spares_beyond(std::size_t bytes) noexcept {
+// All spares, if together they are more than `bytes`; else none. The caller frees them, without the mutex.
+BlockMemory::Spares BlockMemory::take_spares_if_above(std::size_t bytes) noexcept {
   Spares out;
   if (spare_bytes_ <= bytes) return out;
   out.swap(spares_);

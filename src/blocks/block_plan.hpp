@@ -17,14 +17,16 @@ namespace penstock::detail {
 
 /// Which blocks are in memory when a sample is made, and which go.
 ///
-/// That is decided in the order of samples and of nothing else: each sample, in turn, finds its blocks or has them
-/// loaded, for which those make room whose next use is farthest, as far as the next `lookahead` samples tell; of those
-/// without one, that which was used longest ago. But where a block would need room, and is nothing but rows that stand
-/// side by side in the batch, in their order, and no other use of it is known, or that comes after those of the blocks
-/// that would make room, it is decoded into their rows there instead, and forgotten. A block that its record can do
-/// without is loaded where there is room, or where two more uses of it are known and the next one comes before that of
-/// the blocks that would make room;
-/// else the record has a part of it decoded for itself. So the number of decodes does not depend on threads or time.
+/// That is decided in the order of samples and of nothing else, so the number of decodes does not depend on threads or
+/// time. Each sample, in turn, finds its blocks or has them loaded:
+///
+/// - The blocks make room whose next use is farthest, as far as the next `lookahead` samples tell; of blocks without a
+///   known use, the one that was used longest ago.
+/// - A block that would need room, and consists of rows that stand side by side in the batch, in their order, is
+/// decoded
+///   into the batch instead and forgotten, if no other use of it is known before those of the blocks that would go.
+/// - A block that its record can do without is loaded where there is room, or where two more uses of it are known and
+///   the next one comes before those of the blocks that would go. Else the record decodes its part for itself.
 ///
 /// One thread at a time. It holds numbers alone, no block.
 class BlockPlan {

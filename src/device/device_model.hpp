@@ -13,7 +13,7 @@
 namespace penstock::detail {
 
 /// What the engine needs of a device, one to one with the CUDA runtime's calls, so that all that can go wrong in an
-/// order of calls is above it. Implementations: `cuda/`, and `host/`, which emulates one.
+/// order of calls is above it. Implementations: `cuda/`, and `emulated/`, which needs no GPU.
 ///
 /// Any thread that has entered. Every call but those that are noexcept may throw Error(device | out_of_memory).
 /// What is enqueued on a stream runs in the order in which it was enqueued, at any later time; between streams, and

@@ -18,13 +18,13 @@ struct CannotPin : Error {
   using Error::Error;
 };
 
-/// The host's memory that a device reads batches from: pinned, and where that can't be had ordinary memory, from which
-/// copies are slower. Any thread.
+/// Allocates the host's memory that a device reads batches from: pinned memory, and where that can't be had ordinary
+/// memory, from which copies are slower. Any thread.
 class StagingMemory final : public MemoryResource {
  public:
   explicit StagingMemory(std::shared_ptr<DeviceModel> device);
 
-  /// @throws what the pinned memory throws, but CannotPin.
+  /// @throws what the pinned memory throws, except CannotPin; and what `host_memory` throws.
   void* allocate(std::size_t bytes, std::size_t align) override;
   void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override;
   MemoryKind kind() const noexcept override { return device_->pinned_memory().kind(); }

@@ -15,7 +15,8 @@
 
 namespace penstock {
 
-/// Options that open a source, which is their `Source`: an aggregate like `Lmdb`. They may stand wherever a source may.
+/// Options that a source is opened with, an aggregate like `Lmdb`; `O::Source` is the type of that source. They may
+/// stand wherever a source may.
 template <class O>
 concept OpensSource = requires {
   typename O::Source;
@@ -53,12 +54,12 @@ class AnySource {
   std::shared_ptr<const detail::SourceModel> model_;
 };
 
-/// The source as one of any type, to be given to several pipelines or joins.
+/// The source as an AnySource, to be given to several pipelines or joins.
 template <class S>
   requires Source<S> || BlockSource<S> || OpensSource<S> AnySource share(S source) {
     return AnySource(std::move(source));
   }
-/// What is no source: a compiler's error that says why.
+/// For a type that is no source: the compiler's error says why.
 template <class S>
 AnySource share(S) {
   detail::explain_source<S>();

@@ -12,8 +12,9 @@
 
 namespace penstock {
 
-/// The fields of a whole batch, on a device: each tensor is [N, ...], contiguous, at a multiple of 256 bytes. Owns
-/// nothing: the view is valid while `run` is called, the memory after it until what that enqueued is done.
+/// The fields of a whole batch on a device, as a `DeviceStage` reads (`in`) and writes (`out`) them: each tensor is
+/// [N, ...], contiguous, at a multiple of 256 bytes. Owns nothing: the view is valid during the call of
+/// `DeviceStage::run`, its memory until the work that the call enqueued is done.
 struct BatchView {
   const Schema* schema = nullptr;  ///< the fields of one row
   /// Tensors in the schema's order; a padded field's is [N, `to`, ...], whatever the schema says of its first

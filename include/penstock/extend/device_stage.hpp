@@ -30,7 +30,7 @@ namespace penstock {
 ///     Schema schema(const Schema& in) const;          of one row, all shapes fixed
 ///     void run(BatchView in, BatchView out, StreamRef stream) const;
 ///
-/// `run` enqueues its work on `stream` and returns without waiting: a kernel on a GPU's (`cuda/stream.hpp` gives its
+/// `run` enqueues its work on `stream` and returns without waiting: a kernel on a GPU's (`interop/cuda.hpp` gives its
 /// cudaStream_t), `launch_on_host` on that of the host or of an EmulatedGpu. One thread of the loader's calls it, batch
 /// after batch, that device chosen. Fields that the result has and `in` has not, or with another type, are the stage's
 /// to make; the others are the same memory in both, unless `writes` names them. And, where they make sense,

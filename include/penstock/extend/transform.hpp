@@ -44,7 +44,7 @@ class PENSTOCK_API Context {
   const std::stop_token* stop_;
 };
 
-/// Changes one record: `void operator()(Sample&, Context&) const`. Const, because any thread calls it at any time.
+/// Changes one sample: `void operator()(Sample&, Context&) const`. Const, because any thread calls it at any time.
 ///
 /// A transform that adds, drops or reshapes fields also says `Schema schema(const Schema& in) const`: the samples it is
 /// given then have that schema, with new and changed fields unset until it emplaces them. (The old value of a changed
@@ -57,7 +57,7 @@ concept Transform = requires(const F& f, Sample& sample, Context& context) {
   { f(sample, context) } -> std::same_as<void>;
 };
 
-/// Dtype and shape of a field's value, or of all its values: then with `dynamic` where they differ.
+/// Dtype and shape of a field's value; or of all its values, with `dynamic` for dimensions in which they differ.
 struct TensorType {
   /// Type of the elements.
   DType dtype = DType::u8;
@@ -93,8 +93,8 @@ concept FieldTransform =
     detail::ConstCall<F, void> && detail::FieldMapArgs<typename detail::CallOf<std::decay_t<F>>::args>::usable;
 
 /// An object for `map("field", f)` that takes fields of any dtype and rank, or of several:
-///     TensorType result(const TensorType& in) const;    of what it makes of such values, or of such a value; throws
-///                                                       Error(schema_mismatch) for what it does not take
+///     TensorType result(const TensorType& in) const;    the type of its result for such an input, of one value or of
+///                                                       all; throws Error(schema_mismatch) for what it does not take
 ///     void operator()(const TensorView& in, const TensorView& out) const;
 template <class F>
 concept TensorTransform = requires(const F& f, const TensorType& type, const TensorView& in, const TensorView& out) {

@@ -13,8 +13,8 @@
 
 namespace penstock {
 
-// Each kind of file has functions of its own names: were they the same inline functions, the linker would keep one of
-// them, and handle 0 would mean the same everywhere.
+// Files compiled for the one default stream and for the other get different functions. If these were the same inline
+// functions, the linker would keep one of them, and handle 0 would mean the same in both kinds of file.
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 inline namespace per_thread_default_stream {
 #else
@@ -39,7 +39,8 @@ inline void check(cudaError_t code, const char* call) {
                                 std::to_string(static_cast<int>(code)) + "): " + cudaGetErrorString(code));
 }
 
-/// The device that a stream belongs to, which is not asked of one that is being captured: that might spoil the graph.
+/// The device that a stream belongs to; of a default stream the current one. @throws Error(unsupported) for another
+/// stream that is being captured, as asking for its device might spoil the graph.
 inline int device_of(cudaStream_t stream) {
   int device = 0;
   if (stream == cudaStreamLegacy || stream == cudaStreamPerThread) {
@@ -63,6 +64,7 @@ inline int device_of(cudaStream_t stream) {
 /// that the including file is compiled for (legacy, or per thread), of the thread's current device. The default stream
 /// per thread is another one on each thread: its batches must come back on the thread that took them. Any thread.
 /// @throws Error(device); Error(unsupported) for a stream that is being captured into a graph: ask before that begins.
+/// For a default stream this is noticed only when a batch is asked for.
 inline StreamRef stream_ref(cudaStream_t stream) {
   const cudaStream_t handle = cuda_detail::resolved(stream);
   return StreamRef::of(handle, gpu(cuda_detail::device_of(handle)));

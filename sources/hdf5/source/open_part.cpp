@@ -1,4 +1,5 @@
-// How one of the files of a source is opened: its keys, its fields, and the tables that these lie in.
+// How one part of a source is opened, its main file and those that hold other fields of the same records: keys, fields,
+// and the tables that these lie in.
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -20,7 +21,8 @@ using hdf5::Table;
 
 namespace {
 
-// A record's blocks are held together: the largest datasets are read by rows until the blocks of the others fit.
+// The blocks that a record needs are in memory together. Where they are more than may be, the largest datasets are read
+// by rows instead, until the blocks of the others fit.
 void limit_block_bytes(Part& part) {
   std::vector<Dataset*> in_blocks;
   std::size_t bytes = 0;

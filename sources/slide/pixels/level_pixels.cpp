@@ -15,7 +15,7 @@ void LevelPixels::read_tiles(const SlideBox& there, bool verify, const Canvas& c
   const TouchedTiles all = tiles_of(level, all_);
   const std::int64_t wide = level.tile_width, high = level.tile_height;
   ReusedScratch for_tile(scratch);
-  std::optional<OpenSlide> open;
+  std::optional<OpenedSlide> open;
   std::array<TilePlace, 16> places;
   for (std::uint64_t row = 0; row < all.rows; ++row) {
     const std::int64_t tile_y = static_cast<std::int64_t>(all.row + row) * high;

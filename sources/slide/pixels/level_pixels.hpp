@@ -10,7 +10,7 @@
 #include <penstock/extend/image_executor.hpp>
 
 #include "file/slide_file.hpp"
-#include "pixels/openslide_slides.hpp"
+#include "pixels/openslide_reader.hpp"
 #include "pixels/slide_box.hpp"
 #include "pixels/tile_reader.hpp"
 
@@ -22,7 +22,7 @@ struct LevelReaders {
       : known(std::make_shared<KnownFiles>()), tiles(most_open, known), regions(most_open, openslide_bytes, known) {}
   std::shared_ptr<KnownFiles> known;
   TileReader tiles;
-  OpenSlideSlides regions;
+  OpenSlideReader regions;
 };
 
 /// Pixels of one record, from its slide's level.

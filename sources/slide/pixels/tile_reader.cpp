@@ -119,7 +119,7 @@ class TileReader::Lease {
   std::unique_ptr<Worker> worker_;
 };
 
-void TileReader::find(const OpenSlide& open, std::uint64_t first, std::span<TilePlace> places) {
+void TileReader::find(const OpenedSlide& open, std::uint64_t first, std::span<TilePlace> places) {
   const SlideFile& slide = *open.slide;
   constexpr std::size_t together = 16;
   std::array<std::byte, together * 8> bytes{};
@@ -146,8 +146,8 @@ void TileReader::find(const OpenSlide& open, std::uint64_t first, std::span<Tile
   }
 }
 
-void TileReader::decode(const OpenSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box, bool verify,
-                        std::byte* into, std::ptrdiff_t stride, Scratch* scratch) {
+void TileReader::decode(const OpenedSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box,
+                        bool verify, std::byte* into, std::ptrdiff_t stride, Scratch* scratch) {
   const SlideFile& slide = *open.slide;
   const Level& level = slide.level;
   check(slide, tile, place);
@@ -171,7 +171,8 @@ void TileReader::decode(const OpenSlide& open, std::uint64_t tile, const TilePla
   }
 }
 
-std::span<std::byte> TileReader::stored(const OpenSlide& open, std::uint64_t tile, std::size_t room, Scratch& scratch) {
+std::span<std::byte> TileReader::stored(const OpenedSlide& open, std::uint64_t tile, std::size_t room,
+                                        Scratch& scratch) {
   TilePlace place;
   find(open, tile, {&place, 1});
   check(*open.slide, tile, place);

@@ -25,8 +25,8 @@ struct TilePlace {
   std::uint64_t offset = 0, bytes = 0;
 };
 
-/// A slide whose file is open, and was unchanged when it was opened.
-struct OpenSlide {
+/// A slide with its file open, which was unchanged when it was opened.
+struct OpenedSlide {
   const SlideFile* slide;
   std::shared_ptr<const FileDescriptor> file;
 };
@@ -38,22 +38,22 @@ class TileReader {
       : files_(most_open_files, std::move(known)) {}
 
   /// @throws Error(io | not_found) with the slide's file, here and in all that follows.
-  OpenSlide open(const SlideFile& slide) {
+  OpenedSlide open(const SlideFile& slide) {
     return {&slide, files_.get(slide.number, slide.path, slide.mark, slide.sample)};
   }
 
   /// Where tiles lie that follow each other. @throws Error(io).
-  static void find(const OpenSlide& open, std::uint64_t first, std::span<TilePlace> places);
+  static void find(const OpenedSlide& open, std::uint64_t first, std::span<TilePlace> places);
 
   /// Writes the pixels of `box`, inside the tile, to `into`, whose rows begin `stride` bytes after each other. Where
   /// the box is the whole tile, or with `verify`, the tile is checked to its end. Memory comes from `scratch`, where
   /// that is not null. @throws Error(corrupt | io | limit_exceeded | unsupported).
-  void decode(const OpenSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box, bool verify,
+  void decode(const OpenedSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box, bool verify,
               std::byte* into, std::ptrdiff_t stride, Scratch* scratch);
 
   /// The tile as it stands in the file, after `room` bytes that are left free, in memory of `scratch`.
   /// @throws Error(corrupt | io).
-  static std::span<std::byte> stored(const OpenSlide& open, std::uint64_t tile, std::size_t room, Scratch& scratch);
+  static std::span<std::byte> stored(const OpenedSlide& open, std::uint64_t tile, std::size_t room, Scratch& scratch);
 
  private:
   // A decoder, and memory for what it decodes. For one thread at a time.

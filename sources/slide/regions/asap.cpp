@@ -35,7 +35,7 @@ double number_of(const pugi::xml_node& node, const char* name, const std::string
   return *number;
 }
 
-// The points of an annotation in the order that they say.
+// The points of an annotation, ordered by their attribute Order, or else as the file has them.
 std::vector<RegionPoint> ring_of(const pugi::xml_node& annotation, const std::string& path) {
   std::vector<NumberedPoint> numbered;
   for (const pugi::xml_node& coordinate : annotation.child("Coordinates").children("Coordinate")) {
@@ -43,12 +43,12 @@ std::vector<RegionPoint> ring_of(const pugi::xml_node& annotation, const std::st
         coordinate.attribute("Order") ? number_of(coordinate, "Order", path) : static_cast<double>(numbered.size());
     numbered.push_back({order, {number_of(coordinate, "X", path), number_of(coordinate, "Y", path)}});
   }
-  // Points of one number stay as the file has them.
-  std::vector<std::pair<double, std::size_t>> order;
-  for (std::size_t i = 0; i < numbered.size(); ++i) order.emplace_back(numbered[i].order, i);
-  std::sort(order.begin(), order.end());
+  // Points of equal numbers stay in the file's order.
+  std::vector<std::pair<double, std::size_t>> sorted;
+  for (std::size_t i = 0; i < numbered.size(); ++i) sorted.emplace_back(numbered[i].order, i);
+  std::sort(sorted.begin(), sorted.end());
   std::vector<RegionPoint> ring;
-  for (const auto& [number, i] : order) ring.push_back(numbered[i].point);
+  for (const auto& [number, i] : sorted) ring.push_back(numbered[i].point);
   return ring;
 }
 

@@ -58,7 +58,7 @@ void SlideSource::load(std::uint64_t block, std::span<std::byte> bytes) const {
   const SlideFile& slide = impl_->slide_of_block(block);
   const Level& level = slide.level;
   const std::uint64_t tile = block - slide.first_block;
-  const slide::OpenSlide open = impl_->readers->tiles.open(slide);
+  const slide::OpenedSlide open = impl_->readers->tiles.open(slide);
   slide::TilePlace place;
   slide::TileReader::find(open, tile, {&place, 1});
   impl_->readers->tiles.decode(open, tile, place, {0, 0, level.tile_height, level.tile_width}, true, bytes.data(),

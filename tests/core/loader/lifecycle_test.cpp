@@ -367,3 +367,14 @@ TEST_CASE("a waiting caller is woken at once") {
   CHECK(calls[15] > 0.004);
   CHECK(calls[45] < 0.014 * (sanitized() ? 5 : 1));
 }
+
+TEST_CASE("runners are never more than the executor's threads") {
+  const ps::Executor executor(1);
+  ps::Loader loader(ps::from(Records{.count = 100}) | ps::batch(10), {.threads = 3, .executor = executor});
+  CHECK(collect(loader).size() == 10);
+  const ps::Report report = loader.report();
+  CHECK(report.threads == 1);
+  CHECK(std::ranges::any_of(report.notes, [](const std::string& n) {
+    return n == "the executor has 1 thread for the 3 runners that were asked for";
+  }));
+}

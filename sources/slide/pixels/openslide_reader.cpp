@@ -1,4 +1,4 @@
-#include "pixels/openslide_slides.hpp"
+#include "pixels/openslide_reader.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -8,19 +8,19 @@
 
 namespace penstock::slide {
 
-OpenSlideSlides::~OpenSlideSlides() {
-  for (const Open& open : idle_) openslide_library()->close(open.handle);
+OpenSlideReader::~OpenSlideReader() {
+  for (const IdleHandle& open : idle_) openslide_library()->close(open.handle);
   if (cache_ != nullptr) openslide_library()->cache_release(cache_);
 }
 
-OpenSlideHandle* OpenSlideSlides::take(const SlideFile& slide) {
+OpenSlideHandle* OpenSlideReader::take(const SlideFile& slide) {
   const OpenSlideLibrary& library = *openslide_library();
-  // OpenSlide opens its files by their names, so what it reads is what lies there now.
+  // OpenSlide opens files by their names and would read one that has replaced ours, so ours is compared first.
   const auto file = open_file(slide.path);
   known_->check(slide.number, file->get(), slide.path, slide.mark, slide.sample);
   {
     const std::lock_guard lock(mutex_);
-    const auto found = std::ranges::find(idle_, slide.number, &Open::number);
+    const auto found = std::ranges::find(idle_, slide.number, &IdleHandle::number);
     if (found != idle_.end()) {
       OpenSlideHandle* const handle = found->handle;
       idle_.erase(found);
@@ -33,23 +33,24 @@ OpenSlideHandle* OpenSlideSlides::take(const SlideFile& slide) {
   return handle.release();
 }
 
-void OpenSlideSlides::give_back(std::list<Open> one) {
-  std::list<Open> closed;
+void OpenSlideReader::give_back(std::list<IdleHandle> one) {
+  std::list<IdleHandle> to_close;
   {
     const std::lock_guard lock(mutex_);
     idle_.splice(idle_.begin(), one);
-    // Before version 4 each keeps as much by itself.
+    // Before version 4 every handle has a cache of its own, of this size.
     constexpr std::size_t of_a_handle = std::size_t{32} << 20;
-    const std::size_t most =
-        openslide_library()->has_shared_cache() ? most_ : std::clamp(cache_bytes_ / of_a_handle, std::size_t{1}, most_);
-    if (idle_.size() > most) closed.splice(closed.begin(), idle_, std::prev(idle_.end()));
+    const std::size_t most = openslide_library()->has_shared_cache()
+                                 ? most_idle_
+                                 : std::clamp(cache_bytes_ / of_a_handle, std::size_t{1}, most_idle_);
+    if (idle_.size() > most) to_close.splice(to_close.begin(), idle_, std::prev(idle_.end()));
   }
-  for (const Open& open : closed) openslide_library()->close(open.handle);
+  for (const IdleHandle& open : to_close) openslide_library()->close(open.handle);
 }
 
-void OpenSlideSlides::read(const SlideFile& slide, std::int64_t x, std::int64_t y, std::int64_t width,
+void OpenSlideReader::read(const SlideFile& slide, std::int64_t x, std::int64_t y, std::int64_t width,
                            std::int64_t height, std::uint32_t* argb) {
-  // An index may say what slides are where OpenSlide is not.
+  // A slide that an index describes was not opened here, so the library may be missing.
   if (openslide_library() == nullptr)
     throw error_in(slide.path, Errc::unsupported, slide.why_openslide + ". " + without_openslide());
   const OpenSlideLibrary& library = *openslide_library();
@@ -60,7 +61,8 @@ void OpenSlideSlides::read(const SlideFile& slide, std::int64_t x, std::int64_t 
                    "OpenSlide can't read " + std::to_string(width) + "x" + std::to_string(height) + " pixels at x " +
                        std::to_string(x) + ", y " + std::to_string(y) + " of level " +
                        std::to_string(slide.level_number) + ": " + printable(why));
-  std::list<Open> one{{slide.number, handle.get()}};
+  // Its node is made before the lock is taken.
+  std::list<IdleHandle> one{{slide.number, handle.get()}};
   (void)handle.release();
   give_back(std::move(one));
 }

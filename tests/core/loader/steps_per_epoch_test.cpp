@@ -1,5 +1,5 @@
-// Epochs of a fixed number of batches, alone and on several ranks: of samples that only turn up on the way, and of all
-// others.
+// Epochs of `steps_per_epoch` batches, on one rank and on several: where only the samples tell how many there are
+// (filter, flat_map), and where that is known.
 #include "support/catch.hpp"
 
 #include <numeric>
@@ -18,9 +18,9 @@ ps::Stage steps(std::uint64_t n, int rank = 0, int world = 1) {
 // Even records, pass after pass, each in the order of its epoch.
 std::vector<std::uint64_t> passes(const ps::Pipeline& order, std::uint64_t count) {
   std::vector<std::uint64_t> out;
-  for (std::uint64_t epoch = 0; epoch < count; ++epoch) {
+  for (std::uint64_t pass = 0; pass < count; ++pass) {
     std::vector<std::uint64_t> all(order.size());
-    order.fill(epoch, 0, all);
+    order.fill(pass, 0, all);
     std::erase_if(all, [](std::uint64_t i) { return i % 2 != 0; });
     out.insert(out.end(), all.begin(), all.end());
   }
@@ -92,7 +92,7 @@ TEST_CASE("ranks share every pass, each record once, in as many steps each") {
   }
 }
 
-TEST_CASE("a loop that is left early is gone on with after its last batch") {
+TEST_CASE("after a loop that is left early the next goes on after its last batch") {
   const Watchdog dog(60s);
   const ps::Pipeline p = ps::from(Records{.count = 23}) | AddDraw{} | Parts{} | ps::batch(3) | steps(6);
   ps::Loader whole(p, {.threads = 2}), left(p, {.threads = 2, .depth = 3});
@@ -136,8 +136,8 @@ TEST_CASE("each rank goes on from a state of its own, as the same rank of as man
       if (i == 7) states.push_back(loader.state());
     }
   }
-  const auto refuses = [&](const ps::Stage& part, const ps::State& state) {
-    ps::Loader loader(p | part, {.threads = 1});
+  const auto refuses = [&](const ps::Stage& shard, const ps::State& state) {
+    ps::Loader loader(p | shard, {.threads = 1});
     const auto error = error_of([&] { loader.resume(state); });
     return error && error->code() == ps::Errc::state_mismatch;
   };
@@ -154,18 +154,18 @@ TEST_CASE("what fails ends the epoch of so many steps, and the next begins after
   source.shared->faults[6] = Fault::corrupt;
   const ps::Pipeline p = ps::from(source) | even() | ps::batch(2) | steps(100);
   ps::Loader loader(p, {.threads = 2});
-  for (std::uint64_t pass = 0; pass < 3; ++pass) {
+  for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
     std::vector<std::uint64_t> got;
     const auto error = error_of([&] {
       for (const ps::Batch& batch : loader.epoch()) {
-        CHECK(batch.epoch() == pass);
+        CHECK(batch.epoch() == epoch);
         got.insert(got.end(), batch.indices().begin(), batch.indices().end());
       }
     });
     REQUIRE(error);
     CHECK(error->index() == 6u);
     // From the record after 6, through the end of the pass, to what is whole before record 6.
-    if (pass == 0)
+    if (epoch == 0)
       CHECK(got == std::vector<std::uint64_t>{0, 2});
     else
       CHECK(got == std::vector<std::uint64_t>{8, 10, 12, 14, 16, 18, 0, 2});
@@ -190,7 +190,7 @@ TEST_CASE("a whole pass of which nothing is left is an error, and not for ever")
   CHECK(collect(other, 4).size() == 12);
 }
 
-TEST_CASE("few survivors of a shuffled pass are no passes without any") {
+TEST_CASE("where few samples of a shuffled pass survive, no pass is taken for an empty one") {
   const Watchdog dog(60s);
   // One that comes first in a pass and last in the next is nearly two passes away; on several ranks, others get it.
   for (const std::uint64_t kept : {1u, 2u}) {
@@ -228,7 +228,7 @@ TEST_CASE("storage that goes away in the middle of a batch, or of a window, is a
   }
 }
 
-TEST_CASE("a rank whose part of a pass has nothing goes on to the next pass") {
+TEST_CASE("a rank whose share of a pass has nothing goes on to the next pass") {
   const Watchdog dog(60s);
   // One survivor a pass: a rank in three gets it.
   const ps::Pipeline p = ps::from(Records{.count = 10}) |
@@ -354,7 +354,7 @@ TEST_CASE("ranks share the batches of so many steps as any others, and one state
   }
 }
 
-TEST_CASE("a loop over so many steps that is left early, or fails, is gone on with after its last batch") {
+TEST_CASE("after a loop over so many steps that is left early, or fails, the next goes on after its last batch") {
   const Watchdog dog(60s);
   Records source{.count = 20};
   source.shared->faults[6] = Fault::corrupt;
@@ -374,7 +374,7 @@ TEST_CASE("a loop over so many steps that is left early, or fails, is gone on wi
   got.clear();
   CHECK(error_of([&] { (void)collect(loader); })->index() == 6u);
   CHECK(loader.state().position == 6);
-  // Record 6 stands in rows 6 and 26 of all passes: batches of rows 6 to 8, and 24 to 26.
+  // Counted over all passes, record 6 stands at positions 6 and 26: in the batches of positions 6 to 8, and 24 to 26.
   const auto error = error_of([&] {
     for (const ps::Batch& batch : loader.epoch()) {
       CHECK(batch.epoch() == 3);
@@ -391,7 +391,7 @@ TEST_CASE("a plan of so many steps knows no last batch") {
   CHECK(p.plan().find("the last one, of") == std::string::npos);
 }
 
-TEST_CASE("steps are refused where they can't be, or need not be, said") {
+TEST_CASE("steps_per_epoch is refused where it can't be, or need not be, said") {
   const auto cause_of = [](const std::function<void()>& f) {
     const auto error = error_of(f);
     REQUIRE(error);

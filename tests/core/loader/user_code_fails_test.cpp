@@ -311,14 +311,3 @@ TEST_CASE("a write gives way to a loader on the same executor") {
   }));
   stop.request_stop();
 }
-
-TEST_CASE("runners are never more than the executor's threads") {
-  const ps::Executor executor(1);
-  ps::Loader loader(ps::from(Records{.count = 100}) | ps::batch(10), {.threads = 3, .executor = executor});
-  CHECK(collect(loader).size() == 10);
-  const ps::Report report = loader.report();
-  CHECK(report.threads == 1);
-  CHECK(std::ranges::any_of(report.notes, [](const std::string& n) {
-    return n == "the executor has 1 thread for the 3 runners that were asked for";
-  }));
-}
