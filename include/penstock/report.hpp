@@ -33,6 +33,31 @@ struct MemoryRow {
   std::uint64_t bytes() const noexcept { return count * bytes_each; }
 };
 
+/// Why runners had nothing to do.
+enum class Idle : std::uint8_t {
+  caller,        ///< the next batch was ready, and the caller had not come for it
+  leases,        ///< the caller, or copies to a device, held all batches
+  straggler,     ///< batches after the next one were ready, but a sample of that one was still in work
+  slots,         ///< all samples of the batches in work were begun, and there was no batch for others
+  cells,         ///< a reordered pipeline: samples waited for an older one, and there was no cell for another
+  blocks,        ///< the blocks that samples need were being loaded
+  block_memory,  ///< there was no memory for the blocks that samples need
+  stream,        ///< another runner read the stream, which one does at a time
+  order,         ///< the order was being asked which records come next
+  threads,       ///< there was work, and the executor had not brought a thread for it yet
+};
+
+/// The word for it: "caller", "block_memory".
+PENSTOCK_API const char* to_string(Idle why) noexcept;
+
+/// One reason, and how much of the runners' time went by with it.
+struct IdleShare {
+  /// Why runners had nothing to do.
+  Idle why = Idle::caller;
+  /// Share of the time of all runners that there may be, 0 to 1, from the first `next()` to the last.
+  double share = 0;
+};
+
 /// What bounded the run.
 enum class Bound : std::uint8_t {
   unknown,          ///< too few batches to tell
@@ -40,6 +65,12 @@ enum class Bound : std::uint8_t {
   cpu,              ///< the chain's own stages used the threads up
   storage,          ///< runners waited for the source
   waiting,          ///< runners waited in another stage, which the verdict names
+  stragglers,       ///< single slow samples kept the others waiting
+  slots,            ///< there were too few batches for the runners to write to
+  cells,            ///< a reordered pipeline had too few cells for samples that wait for older ones
+  blocks,           ///< runners waited for blocks, or for memory for them
+  stream,           ///< the source's stream, which one runner reads at a time
+  order,            ///< asking the order which records come next
   cores,            ///< there are more threads than cores, and those are used up
   other_processes,  ///< runners waited for cores that other processes had
 };
@@ -67,6 +98,8 @@ struct PENSTOCK_API Report {
   double consumer_wait_share = 0;         ///< share of `seconds` that the caller spent inside `next()`
   double runner_idle_share = 0;           ///< share of threads x seconds in which runners had no memory to write to
   double runner_wait_share = 0;           ///< share of the chains' time in which they had given up their core
+  /// Why runners had nothing to do, the largest share first; reasons below one in a thousand are left out.
+  std::vector<IdleShare> idle;
   /// Share of the runners' time, and of the calling thread's since its first `next()`, in which they were ready to run
   /// but had no core. None where the kernel does not count it, or it could not be looked at long enough.
   std::optional<double> runner_delay_share, caller_delay_share;

@@ -129,17 +129,26 @@ void BlockSchedule::plan(std::uint64_t number, std::uint64_t left) {
 
 // True: there is more to do than there was.
 bool BlockSchedule::update() noexcept {
-  bool more = false;
+  bool more = false, lacks_memory = false;
   for (const Residency* next; (next = queue_.next_load()) != nullptr; more = true) {
     if (!next->in_batch) {
-      if (!out_of_memory_ && !memory_.has_room_for(next->bytes)) break;
+      lacks_memory = !out_of_memory_ && !memory_.has_room_for(next->bytes);
+      if (lacks_memory) break;
       memory_.reserve(next->bytes);
       not_begun_ += next->bytes;
     }
     queue_.let_begin();
   }
+  lacks_memory_.store(lacks_memory, std::memory_order_relaxed);
   available_.store(queue_.has_work(), std::memory_order_seq_cst);
   return more;
+}
+
+// Relaxed: what others do at this moment may be another thing the next.
+std::optional<Idle> BlockSchedule::why_idle() const noexcept {
+  if (lacks_memory_.load(std::memory_order_relaxed)) return Idle::block_memory;
+  if (in_load_.load(std::memory_order_relaxed) != 0) return Idle::blocks;
+  return std::nullopt;
 }
 
 BlockSchedule::Work BlockSchedule::take(std::uint64_t& held) noexcept {
@@ -156,6 +165,7 @@ void BlockSchedule::leave(std::uint64_t& held) noexcept {
 }
 
 bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* destination) noexcept {
+  in_load_.fetch_add(1, std::memory_order_relaxed);
   std::byte* data = destination;
   std::optional<Error> failure;
   bool failed = false;
@@ -166,6 +176,7 @@ bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* destination
     failed = true;
     failure = described_error("read");
   }
+  in_load_.fetch_sub(1, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   counts_.peak_bytes = std::max(counts_.peak_bytes, memory_.used() - not_begun_);
   load->data = data;

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 #include <penstock/detail/source_model.hpp>
 #include <penstock/memory.hpp>
+#include <penstock/report.hpp>
 
 #include "blocks/block_memory.hpp"
 #include "blocks/block_plan.hpp"
@@ -56,6 +58,8 @@ class BlockSchedule {
   Work take(std::uint64_t& held) noexcept;
   /// The runner turns to something else.
   void leave(std::uint64_t& held) noexcept;
+  /// Why there is nothing to do; none where no sample waits for a block.
+  std::optional<Idle> why_idle() const noexcept;
   bool available() const noexcept { return available_.load(std::memory_order_seq_cst); }
   /// Loads a block; `destination`: its rows in the batch, of one that goes there. True: there is more to do than
   /// there was.
@@ -87,6 +91,8 @@ class BlockSchedule {
   BlockPlan::Sample next_;  // room that is kept
   mutable std::mutex mutex_;
   std::atomic<bool> available_{false};
+  std::atomic<bool> lacks_memory_{false};  // the next load may not begin
+  std::atomic<std::uint64_t> in_load_{0};  // blocks
   // Under the mutex, and residencies as well:
   BlockQueue queue_;
   BlockMemory memory_;

@@ -11,8 +11,8 @@ namespace penstock::detail {
 
 /// The batches that are issued and not yet delivered, in order. They are numbered from 0 since the last `reset`.
 ///
-/// All under the run's mutex, but for `at` and `admitted`, which are any runner's, and `empty` and `front`, which are
-/// the consumer's: it alone delivers.
+/// All under the run's mutex, but for `at` and `admitted`, which are any runner's, and `empty` and `front`, which the
+/// consumer may call without it: it alone delivers.
 class BatchQueue {
  public:
   explicit BatchQueue(std::size_t depth) : buffers_(depth, nullptr) {}
@@ -28,6 +28,8 @@ class BatchQueue {
     admitted_.store(ordinal + 1, std::memory_order_release);
   }
 
+  /// The number of the first one that is not delivered.
+  std::uint64_t delivered() const noexcept { return delivered_; }
   bool empty() const noexcept { return delivered_ == admitted(); }
   BatchBuffer& front() const noexcept { return at(delivered_); }
   /// The first one goes to the caller.

@@ -44,6 +44,15 @@ bool DirectPlacement::more_to_admit() const noexcept {
          (setup_.epochs == 0 || cursor_.epoch < setup_.epochs);
 }
 
+std::optional<Idle> DirectPlacement::why_idle() noexcept {
+  if (has_work()) return Idle::threads;
+  if (blocks_ != nullptr)
+    if (const std::optional<Idle> why = blocks_->why_idle()) return why;
+  if (admitting_) return Idle::order;
+  if (!more_to_admit()) return std::nullopt;
+  return ring_.free_count() != 0 ? Idle::order : why_no_batch();
+}
+
 // Gives every free buffer to the next batch and raises the limit: the only place where work is issued. Orders are a
 // user's code and may be slow, so the mutex is let go while they are asked; one thread does it at a time, and sees what
 // became free meanwhile, but not for ever.
@@ -53,6 +62,7 @@ void DirectPlacement::admit(Lock& lock) noexcept {
   for (unsigned most = setup_.plan.depth; most != 0 && more_to_admit(); --most) {
     BatchBuffer* const buffer = ring_.acquire();
     if (buffer == nullptr) break;
+    note_idle(now_ns());
     lock.unlock();
     bool failed = false;
     std::optional<Error> error;
@@ -70,10 +80,12 @@ void DirectPlacement::admit(Lock& lock) noexcept {
       break;
     }
     issue(*buffer);
+    note_idle(now_ns());
     pool().wake(lock);
     monitor_.changed.notify_all();
   }
   admitting_ = false;
+  note_idle(now_ns());
   monitor_.changed.notify_all();
 }
 

@@ -33,6 +33,7 @@ class DirectPlacement final : public Placement {
 
  private:
   bool more_to_admit() const noexcept;
+  std::optional<Idle> why_idle() noexcept override;
   void prepare(BatchBuffer& buffer);
   void issue(BatchBuffer& buffer);
 

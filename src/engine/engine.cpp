@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "engine/direct_placement.hpp"
 #include "engine/reordered_placement.hpp"
 #include "positions/rank_rows.hpp"
@@ -38,17 +39,30 @@ void Engine::seek(Cursor cursor, const QuotaCount& count) {
   placement_->admit(lock);
 }
 
+BatchBuffer* Engine::wait(std::uint64_t epoch) {
+  if (!waited_) {
+    const Lock lock(monitor_.mutex);
+    placement_->idle().begin(now_ns());
+    waited_ = true;
+  }
+  return placement_->wait(epoch);
+}
+
 void Engine::lease(BatchBuffer& buffer) {
   const Lock lock(monitor_.mutex);
   ring_.lease(buffer);
   queue_.deliver();
+  placement_->note_idle(now_ns());
+  placement_->idle().take();
 }
 
 void Engine::release(BatchBuffer& buffer) noexcept {
   Lock lock(monitor_.mutex);
   ring_.release(buffer);
   queue_.give_back();
-  if (!monitor_.closed) placement_->admit(lock);
+  if (monitor_.closed) return;
+  placement_->admit(lock);
+  placement_->note_idle(now_ns());
 }
 
 void Engine::stop() noexcept {
@@ -88,6 +102,7 @@ RunTotals Engine::totals() const {
   totals.steps.resize(chain_.steps().size());
   placement_->pool().add_to(totals);
   placement_->add_to(totals);
+  totals.idle = placement_->idle().counts();
   totals.buffer_bytes = ring_.layout().bytes() + ring_.appended_bytes();
   return totals;
 }

@@ -33,7 +33,7 @@ class Engine final {
   /// The buffer of the next batch, once it is ready; null after a stop or `interrupt`, and, where only the samples
   /// tell, at the end of the epoch (that which `epoch` is). @throws LeasesExhausted, or what ended the engine: an
   /// order's failure after the batches that came before it, or that no reader can be opened.
-  BatchBuffer* wait(std::uint64_t epoch) { return placement_->wait(epoch); }
+  BatchBuffer* wait(std::uint64_t epoch);
   /// Takes note that the epoch ended: what its last batch did not tell. None: it has not, or a batch comes first.
   std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) { return placement_->take_epoch_end(epoch); }
   /// Leases the buffer that wait() gave, and moves on.
@@ -64,6 +64,7 @@ class Engine final {
   BatchQueue queue_;
   std::stop_source stop_source_;
   std::unique_ptr<Placement> placement_;  ///< null once closed
+  bool waited_ = false;                   ///< for a batch, at least once; the consumer's
 };
 
 }  // namespace penstock::detail

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/clock.hpp"
 #include "positions/rank_rows.hpp"
 
 namespace penstock::detail {
@@ -40,6 +41,28 @@ void Placement::finish(BatchBuffer& buffer, std::uint32_t parts) noexcept {
 void Placement::wake_pool() noexcept {
   Lock lock(monitor_.mutex);
   if (!monitor_.closed && !monitor_.is_paused()) pool_.wake(lock);
+  note_idle(now_ns());
+}
+
+void Placement::note_idle(std::uint64_t now) noexcept {
+  IdleTime::Now to;
+  if (!monitor_.closed && !monitor_.is_paused()) {
+    to.runners = pool_.most();
+    to.idle = pool_.idle_runners();
+    const std::optional<Idle> why = to.idle != 0 ? why_idle() : Idle::caller;
+    to.ended = !why;
+    if (why) to.why = *why;
+    // What else is in the way stays in the way when the caller takes a batch.
+    if ((why == Idle::slots || why == Idle::straggler) && !queue_.empty()) to.next = &queue_.front();
+  }
+  idle_.change(now, to);
+}
+
+Idle Placement::why_no_batch() const noexcept {
+  if (queue_.empty()) return queue_.leased() == ring_.depth() ? Idle::leases : Idle::order;
+  for (std::uint64_t i = queue_.delivered() + 1; i < queue_.admitted(); ++i)
+    if (queue_.at(i).ready()) return Idle::straggler;
+  return Idle::slots;
 }
 
 LeasesExhausted Placement::leases_exhausted() const {

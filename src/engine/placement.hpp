@@ -7,6 +7,7 @@
 
 #include "chain/chain.hpp"
 #include "engine/batch_queue.hpp"
+#include "engine/idle_time.hpp"
 #include "engine/monitor.hpp"
 #include "engine/run_totals.hpp"
 #include "engine/runner_pool.hpp"
@@ -51,6 +52,10 @@ class Placement : public RunnerWork {
   /// A thread is in `admit` and has let the mutex go.
   virtual bool admitting() const noexcept { return false; }
   virtual void add_to(RunTotals& totals) const = 0;
+  /// What runners have to do, or what they wait for, may have changed.
+  void note_idle(std::uint64_t now) noexcept;
+  void runners_changed(std::uint64_t now) noexcept final { note_idle(now); }
+  IdleTime& idle() noexcept { return idle_; }
 
   // -- the consumer's thread --
   /// The first batch of the queue, once it is ready; null where the run is paused, and, where only the samples tell, at
@@ -64,6 +69,11 @@ class Placement : public RunnerWork {
   /// Notes that `parts` more of the buffer's parts are done. Any runner.
   void finish(BatchBuffer& buffer, std::uint32_t parts) noexcept;
   LeasesExhausted leases_exhausted() const;
+  /// Why a runner finds nothing to do, while the next batch isn't ready; none where nothing is to be issued any more.
+  /// Under the mutex.
+  virtual std::optional<Idle> why_idle() noexcept = 0;
+  /// The same, where it is the batches in work that have nothing left to do.
+  Idle why_no_batch() const noexcept;
   /// Lets runners come where there is new work. Any runner, and the consumer.
   void wake_pool() noexcept;
 
@@ -79,6 +89,7 @@ class Placement : public RunnerWork {
 
  private:
   RunnerPool pool_;
+  IdleTime idle_;
 };
 
 }  // namespace penstock::detail

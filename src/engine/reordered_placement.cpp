@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/relax.hpp"
 #include "positions/positions.hpp"
 
@@ -35,6 +36,11 @@ void ReorderedPlacement::begin(const Cursor& cursor, const QuotaCount& count) {
 void ReorderedPlacement::admit(Lock& lock) noexcept {
   set_stalled(false);
   if (!monitor_.closed && !monitor_.is_paused() && reordered_->has_work()) pool().wake(lock);
+}
+
+std::optional<Idle> ReorderedPlacement::why_idle() noexcept {
+  if (reordered_->has_work()) return Idle::threads;
+  return stalled() ? why_no_batch() : reordered_->why_idle();
 }
 
 bool ReorderedPlacement::work(ChainRun& run) noexcept {
@@ -92,6 +98,7 @@ void ReorderedPlacement::close_batch(BatchBuffer& buffer) noexcept {
   {
     const Lock lock(monitor_.mutex);
     queue_.admit(buffer);
+    note_idle(now_ns());
   }
   finish(buffer, parts);
 }

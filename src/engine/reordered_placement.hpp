@@ -28,6 +28,7 @@ class ReorderedPlacement final : public Placement, private BatchOutlet, private 
   void help(ChainRun& run) noexcept override;
 
  private:
+  std::optional<Idle> why_idle() noexcept override;
   bool epoch_over(std::uint64_t epoch) const noexcept;
   bool answer(Lock& lock) noexcept;
   BlockSchedule::Feed feed(Cursor at) const;

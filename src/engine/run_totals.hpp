@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "blocks/block_schedule.hpp"
+#include "engine/idle_time.hpp"
 
 namespace penstock::detail {
 
@@ -25,6 +26,7 @@ struct RunTotals {
   std::uint64_t parents = 0, parents_stood_for = 0, reads = 0, reads_stood_for = 0;
   /// How long runners waited for a core, and the time that this was in.
   std::uint64_t delay_ns = 0, delay_measured_ns = 0;
+  IdleTime::Counts idle;
   std::uint64_t kept = 0;  ///< samples that have a row, or will
   std::size_t buffer_bytes = 0;
   BlockSchedule::Counts blocks;

@@ -114,20 +114,32 @@ ChainRun* RunnerPool::lease_run(Lock& lock) noexcept {
   return nullptr;
 }
 
+void RunnerPool::begin_work() noexcept {
+  const std::uint64_t now = now_ns();
+  ++running_;
+  busy_ns_ -= now;
+  work_.runners_changed(now);
+}
+
+void RunnerPool::end_work() noexcept {
+  const std::uint64_t now = now_ns();
+  --running_;
+  busy_ns_ += now;
+  work_.runners_changed(now);
+  monitor_.changed.notify_all();
+}
+
 // What a runner does, from its first piece of work to its last.
 void RunnerPool::run(Lock& lock) noexcept {
   if (monitor_.closed || monitor_.is_paused() || runners_ >= max_runners()) {
     --scheduled_;
     return;
   }
-  ++running_;
-  busy_ns_ -= now_ns();
+  begin_work();
   ChainRun* const run = lease_run(lock);
   if (run == nullptr) {
-    --running_;
     --scheduled_;
-    busy_ns_ += now_ns();
-    monitor_.changed.notify_all();
+    end_work();
     return;
   }
   ++runners_;
@@ -153,16 +165,13 @@ void RunnerPool::run(Lock& lock) noexcept {
   }
   --runners_;
   count_runners();
-  --running_;
-  busy_ns_ += now_ns();
   idle_runs_.push_back(run);
   if (!again || !submit_runner()) --scheduled_;
-  monitor_.changed.notify_all();
+  end_work();
 }
 
 void RunnerPool::help(Lock& lock) noexcept {
-  ++running_;
-  busy_ns_ -= now_ns();
+  begin_work();
   if (ChainRun* const run = lease_run(lock); run != nullptr) {
     lock.unlock();
     const std::uint64_t before = run->totals.samples.get();
@@ -176,9 +185,7 @@ void RunnerPool::help(Lock& lock) noexcept {
     idle_runs_.push_back(run);
     if (work_.has_work()) wake(lock);  // a runner may have found no reader while this one was used
   }
-  --running_;
-  busy_ns_ += now_ns();
-  monitor_.changed.notify_all();  // on a device, the thread that helps is not the one that ends the run
+  end_work();  // on a device, the thread that helps is not the one that ends the run
 }
 
 // It opens no reader beyond those of as many runners: it waits until one of them has left.

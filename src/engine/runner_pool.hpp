@@ -100,6 +100,9 @@ class RunnerPool {
     } while (!ready() && !monitor_.is_paused() && !failed_ && running_ == 0 && work_.has_work());
   }
 
+  /// How many runners there may be, and how many of these are not in work.
+  std::size_t most() const noexcept { return max_runners(); }
+  std::size_t idle_runners() const noexcept { return max_runners() - std::min<std::size_t>(running_, max_runners()); }
   /// Nobody is in work.
   bool idle() const noexcept { return running_ == 0; }
   /// No reader at all could be opened: `reader_error` says why.
@@ -130,6 +133,8 @@ class RunnerPool {
   void look_at_samples(std::uint64_t now) noexcept;
   void stop_joining() noexcept;
   ChainRun* join_anew(bool busy) noexcept;
+  void begin_work() noexcept;
+  void end_work() noexcept;
   void run(Lock& lock) noexcept;
   void help(Lock& lock) noexcept;
   ChainRun* lease_run(Lock& lock) noexcept;

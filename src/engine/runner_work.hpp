@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "chain/chain.hpp"
@@ -17,6 +18,8 @@ class RunnerWork {
   virtual bool has_work() noexcept = 0;
   /// Works until nothing is left, or the monitor is paused. True: it leaves earlier, as others wait for the thread.
   virtual bool work(ChainRun& run) noexcept = 0;
+  /// How many runners are in work has changed, at `now`. Under the monitor's mutex.
+  virtual void runners_changed(std::uint64_t /*now*/) noexcept {}
   /// Does one piece of it, if there is any.
   virtual void help(ChainRun& run) noexcept = 0;
 };

@@ -92,6 +92,14 @@ bool Reordered::has_work() noexcept {
          (reader_ ? reader_->can_read() : issuer_->can_issue());
 }
 
+std::optional<Idle> Reordered::why_idle() noexcept {
+  if (blocks_ != nullptr)
+    if (const std::optional<Idle> why = blocks_->why_idle()) return why;
+  if (intake_.exhausted()) return std::nullopt;
+  if (intake_.busy()) return reader_ ? Idle::stream : Idle::order;
+  return Idle::cells;
+}
+
 bool Reordered::step(ChainRun& run) noexcept {
   bool did = tidy();
   if (issuer_) did = issue() || did;

@@ -7,6 +7,8 @@
 #include <span>
 #include <stop_token>
 
+#include <penstock/report.hpp>
+
 #include "blocks/block_schedule.hpp"
 #include "chain/chain.hpp"
 #include "data/cursor.hpp"
@@ -45,6 +47,8 @@ class Reordered {
   void reset(const Cursor& cursor, const QuotaCount& count);
   /// There is something for a runner to do. Any thread.
   bool has_work() noexcept;
+  /// Why there is nothing, while batches have room; none where nothing more comes. Any thread.
+  std::optional<Idle> why_idle() noexcept;
   /// Does some of it. False: there was none.
   bool step(ChainRun& run) noexcept;
   /// A record waits until it is known what of it is skipped. The consumer's thread.

@@ -10,7 +10,7 @@ namespace penstock::detail {
 namespace {
 
 // Less of it is in every run.
-constexpr double min_delay = 0.1, min_others = 0.1;
+constexpr double min_delay = 0.1, min_others = 0.1, min_idle = 0.15;
 
 std::string number(double value, int digits) {
   char text[64];
@@ -43,6 +43,89 @@ bool others_hold_up(const Report& r) {
   return std::min(waiting, *r.other_core_share) >= 0.15 * *r.own_core_share;
 }
 
+double idle_share(const Report& r, Idle why) {
+  const auto found = std::ranges::find(r.idle, why, &IdleShare::why);
+  return found == r.idle.end() ? 0 : found->share;
+}
+
+// What a reason for idleness bounds a run by; none where it says that the caller was slow, or nothing.
+std::optional<Bound> bound_of(Idle why) {
+  switch (why) {
+    case Idle::straggler:
+      return Bound::stragglers;
+    case Idle::slots:
+    case Idle::leases:
+      return Bound::slots;
+    case Idle::cells:
+      return Bound::cells;
+    case Idle::blocks:
+    case Idle::block_memory:
+      return Bound::blocks;
+    case Idle::stream:
+      return Bound::stream;
+    case Idle::order:
+      return Bound::order;
+    case Idle::caller:
+    case Idle::threads:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// The largest share of the runners' time that they had nothing to do and the caller was not to blame for. Where they
+// waited for the caller and it waited for them, both by turns, more batches would even that out.
+IdleShare worst_idleness(const Report& r) {
+  IdleShare worst{Idle::caller, 0};
+  for (const IdleShare& i : r.idle) {
+    const bool by_turns = i.why == Idle::caller && r.consumer_wait_share >= 0.2;
+    if (!by_turns && !bound_of(i.why)) continue;
+    if (i.share > worst.share) worst = {by_turns ? Idle::slots : i.why, i.share};
+  }
+  return worst;
+}
+
+// The rate without that idleness, as far as the stages allow it.
+std::string without(const Report& r, double idle) {
+  const double rate = std::min(r.samples_per_s / std::max(1 - idle, 0.01), r.limit_samples_per_s);
+  return number(std::max(rate, r.samples_per_s), 0) + " samples/s";
+}
+
+std::string idle_words(const Report& r, const IdleShare& idle) {
+  const std::string share = percent(idle.share) + " of their time";
+  const std::string gain =
+      " would give up to about " + without(r, idle.share) + " in the place of " + number(r.samples_per_s, 0) + ".";
+  switch (idle.why) {
+    case Idle::straggler:
+      return "Single slow samples bound the run: runners waited " + share +
+             " for one of them, with the batches after it ready. Evener samples or a larger `depth`" + gain;
+    case Idle::leases:
+      return "Too few batches bound the run: for " + share +
+             " runners had none to write to, as all were held by the caller or on their way to a device. A larger "
+             "`depth` or letting batches go earlier" +
+             gain;
+    case Idle::cells:
+      return "Cells bound the run: runners waited " + share +
+             " because every sample in work waited for an older one. A larger `max_reorder_bytes` or evener samples" +
+             gain;
+    case Idle::blocks:
+      return "Loading blocks bounds the run: runners waited " + share +
+             " for blocks that others loaded. Smaller blocks or more of them in sight (by a larger batch or `depth`)" +
+             gain;
+    case Idle::block_memory:
+      return "The memory for blocks bounds the run: runners waited " + share +
+             " for room for the next one. A larger `max_block_bytes` or an order that asks for fewer at a time" + gain;
+    case Idle::stream:
+      return "Reading the stream bounds the run: one runner reads it at a time, and the others waited " + share +
+             " for it. Less work where it is read, or several streams interleaved," + gain;
+    case Idle::order:
+      return "The order bounds the run: runners waited " + share +
+             " until it said which records come next. A cheaper order" + gain;
+    default:
+      return "Too few batches bound the run: runners had none to write to for " + share + ", while the caller waited " +
+             percent(r.consumer_wait_share) + " of the time. A larger `depth`" + gain;
+  }
+}
+
 // What one more thread would do.
 std::string another_thread(const Report& r) {
   const std::string words =
@@ -71,9 +154,15 @@ void judge(Report& r, bool short_samples) {
   const double of_limit = r.samples_per_s / r.limit_samples_per_s;
   const std::string rate = number(r.samples_per_s, 0) + " samples/s";
   const std::string limit = number(r.limit_samples_per_s, 0);
+  const IdleShare idle = worst_idleness(r);
+  const bool idle_matters = idle.share >= min_idle && idle.share > r.runner_wait_share;
   // The limit is an estimate.
   const std::string reached = of_limit > 1 ? "all" : percent(of_limit);
-  if (r.consumer_wait_share < 0.1 || (r.runner_idle_share > 0.5 && r.consumer_wait_share < 0.3)) {
+  // The caller's own thread asks the order as well, when it lets a batch go, and that is no waiting for a batch.
+  if (idle.why == Idle::order && idle_matters && idle.share > idle_share(r, Idle::caller)) {
+    r.bound = Bound::order;
+    r.verdict = idle_words(r, idle);
+  } else if (r.consumer_wait_share < 0.1 || (r.runner_idle_share > 0.5 && r.consumer_wait_share < 0.3)) {
     r.bound = Bound::consumer;
     r.verdict = "The caller bounds the run: it took " + rate + " and waited for batches " +
                 percent(r.consumer_wait_share) + " of the time; the loader could make about " + limit + ".";
@@ -84,7 +173,10 @@ void judge(Report& r, bool short_samples) {
     r.verdict = "Other processes bound the run: they had " + percent(*r.other_core_share) + " of " + cores_of(r) +
                 ", and runners waited " + percent(*r.runner_delay_share) + " of their time for one; " + rate + " is " +
                 reached + " of what " + std::to_string(r.threads) + (r.threads == 1 ? " thread" : " threads") +
-                " can do. Fewer of them, or cores that they leave alone, would help.";
+                " can do. Fewer of them, or cores that they leave alone would help.";
+  } else if (idle_matters) {
+    r.bound = *bound_of(idle.why);
+    r.verdict = idle_words(r, idle);
   } else if (r.runner_wait_share > 0.3 && of_limit < 0.8) {
     r.bound = reads ? Bound::storage : Bound::waiting;
     r.verdict = (reads ? "The storage bounds the run: runners spent "
@@ -94,7 +186,7 @@ void judge(Report& r, bool short_samples) {
                 (reads ? "Faster storage, more threads than the " + std::to_string(r.threads) +
                              " there are, or a warm cache would help."
                        : "Less waiting there, or more threads than the " + std::to_string(r.threads) +
-                             " there are, would help.") +
+                             " there are would help.") +
                 delay_words(r, "They", r.runner_delay_share);
   } else if (r.threads > r.cores) {
     r.bound = Bound::cores;
@@ -111,7 +203,7 @@ void judge(Report& r, bool short_samples) {
     else if (r.threads < r.cores)
       r.verdict += another_thread(r);
     else
-      r.verdict += " More cores, or a cheaper " + costliest->name + ", would help.";
+      r.verdict += " More cores, or a cheaper " + costliest->name + " would help.";
   }
 }
 

@@ -106,6 +106,17 @@ void fill_runner_shares(Report& r, const RunTotals& t) {
     r.runner_delay_share = static_cast<double>(t.delay_ns) / static_cast<double>(t.delay_measured_ns);
 }
 
+// Reasons too small to matter are left out.
+std::vector<IdleShare> idle_shares(const IdleTime::Counts& counts) {
+  std::vector<IdleShare> shares;
+  for (std::size_t why = 0; why < IdleTime::reasons && counts.all_ns != 0; ++why)
+    if (const double share = static_cast<double>(counts.idle_ns[why]) / static_cast<double>(counts.all_ns);
+        share >= 0.001)
+      shares.push_back({static_cast<Idle>(why), share});
+  std::ranges::sort(shares, std::ranges::greater(), &IdleShare::share);
+  return shares;
+}
+
 // A quota is less than the cores it may be used on: what others have of those takes nothing from it. Returns what is to
 // be said of it.
 std::vector<std::string> fill_cores(Report& r, const std::optional<CoreShares>& shares) {
@@ -136,6 +147,7 @@ Report make_report(const Engine& engine, const DeliveryCounters& c) {
   r.stages = stage_reports(engine.chain(), t);
   fill_limit(r, t, engine.data().source->is_stream());
   fill_runner_shares(r, t);
+  r.idle = idle_shares(t.idle);
   r.batch_allocations = engine.ring().allocations();
   r.memory = memory_rows(engine, t);
   for (std::string& note : run_notes(engine, t, c)) r.notes.push_back(std::move(note));

@@ -39,6 +39,18 @@ const char* bound_name(Bound bound) {
       return "storage";
     case Bound::waiting:
       return "waiting";
+    case Bound::stragglers:
+      return "stragglers";
+    case Bound::slots:
+      return "slots";
+    case Bound::cells:
+      return "cells";
+    case Bound::blocks:
+      return "blocks";
+    case Bound::stream:
+      return "stream";
+    case Bound::order:
+      return "order";
     case Bound::cores:
       return "cores";
     case Bound::other_processes:
@@ -85,6 +97,14 @@ std::string json_string(std::string_view text) {
 std::string number(double value) { return std::isfinite(value) ? detail::shortest(value) : "0"; }
 std::string number(std::optional<double> value) { return value ? number(*value) : "null"; }
 
+// Why runners had nothing to do, where they had for long.
+std::string idle_text(const Report& r) {
+  std::string out;
+  for (const IdleShare& i : r.idle)
+    if (i.share >= 0.01) out += format("%s %.0f %% %s", out.empty() ? "" : ",", 100 * i.share, to_string(i.why));
+  return out.empty() ? out : "  runners had nothing to do:" + out + "\n";
+}
+
 // Who had the cores, as far as is known.
 std::string cores_text(const Report& r) {
   std::string out;
@@ -100,6 +120,32 @@ std::string cores_text(const Report& r) {
 
 }  // namespace
 
+const char* to_string(Idle why) noexcept {
+  switch (why) {
+    case Idle::caller:
+      return "caller";
+    case Idle::leases:
+      return "leases";
+    case Idle::straggler:
+      return "straggler";
+    case Idle::slots:
+      return "slots";
+    case Idle::cells:
+      return "cells";
+    case Idle::blocks:
+      return "blocks";
+    case Idle::block_memory:
+      return "block_memory";
+    case Idle::stream:
+      return "stream";
+    case Idle::order:
+      return "order";
+    case Idle::threads:
+      return "threads";
+  }
+  return "unknown";
+}
+
 std::string Report::text() const {
   std::string out = verdict + "\n";
   out += format("  %llu batches, %llu samples in %.2f s: %.0f samples/s, %.3f CPU seconds per 1,000 samples\n",
@@ -111,6 +157,7 @@ std::string Report::text() const {
                 limit_samples_per_s > 0 ? 100 * samples_per_s / limit_samples_per_s : 0.0);
   out += format("  next(): p50 %.3f ms, p99 %.3f ms, first %.3f ms; the caller waited %.0f %% of the time\n",
                 next_p50_s * 1e3, next_p99_s * 1e3, first_batch_s * 1e3, 100 * consumer_wait_share);
+  out += idle_text(*this);
   out += cores_text(*this);
   out += "    CPU      each us   waits us         bytes  stage\n";
   for (const StageReport& s : stages)
@@ -161,6 +208,10 @@ std::string Report::json() const {
   add("other_core_share", number(other_core_share));
   add("batch_allocations", std::to_string(batch_allocations));
   std::string list;
+  for (const IdleShare& i : idle)
+    list += (list.empty() ? "" : ", ") + ("\"" + std::string(to_string(i.why)) + "\": ") + number(i.share);
+  add("idle", "{" + list + "}");
+  list.clear();
   for (const StageReport& s : stages)
     list += (list.empty() ? "" : ", ") + ("{\"name\": " + json_string(s.name)) +
             ", \"samples\": " + std::to_string(s.samples) + ", \"bytes\": " + std::to_string(s.bytes) +

@@ -5,6 +5,7 @@
 #include <exception>
 #include <limits>
 
+#include "base/clock.hpp"
 #include "base/failure.hpp"
 
 namespace penstock::detail {
@@ -39,6 +40,7 @@ BatchBuffer* BatchRing::acquire() noexcept {
   BatchBuffer* buffer = free_.back();
   free_.pop_back();
   move(*buffer, BufferState::free, BufferState::filling);
+  buffer->ready_ns.store(0, std::memory_order_relaxed);
   buffer->bad.clear();
   buffer->unlisted = 0;
   buffer->unreported = false;
@@ -104,6 +106,7 @@ BatchRing::Finished BatchRing::finish(BatchBuffer& buffer, std::uint32_t parts) 
   const auto unreported = [&] { return buffer.unreported || buffer.broken.load(std::memory_order_relaxed); };
   if (layout_.row().appends() && !unreported()) lay_side_by_side(buffer);
   buffer.unreported = unreported();
+  buffer.ready_ns.store(now_ns(), std::memory_order_relaxed);
   move(buffer, BufferState::filling, BufferState::ready);
   return Finished::ready;
 }

@@ -32,6 +32,7 @@ struct BatchBuffer : BatchInfo {
   bool discarded = false;        ///< goes back to free when it is done
   std::vector<RowPlace> places;  ///< place of each row, where the engine keeps them
   std::mutex bad_mutex;          ///< guards `bad`, `unlisted` and `replaced` while it is filled
+  std::atomic<std::uint64_t> ready_ns{0};  ///< when it became ready; 0: it is not
   /// A row could not even be reported bad. Relaxed: the runner that sets it then counts its part off `left`
   /// (release), and the one that counts the last part off reads it (acquire).
   std::atomic<bool> broken{false};

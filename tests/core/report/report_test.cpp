@@ -398,3 +398,54 @@ TEST_CASE("bad samples count in the cost of a sample, and those beyond the first
   CHECK(r.cpu_s_per_1000 < 0.15 * (sanitized() ? 20 : 3));
   CHECK(r.notes.back() == "400 bad samples in all");
 }
+
+TEST_CASE("runners without work bound the run by what they waited for, and the gain is said") {
+  struct Expected {
+    ps::Idle why;
+    ps::Bound bound;
+    const char* word;
+  };
+  for (const Expected& it : {Expected{ps::Idle::straggler, ps::Bound::stragglers, "depth"},
+                             Expected{ps::Idle::slots, ps::Bound::slots, "depth"},
+                             Expected{ps::Idle::leases, ps::Bound::slots, "held by the caller"},
+                             Expected{ps::Idle::cells, ps::Bound::cells, "max_reorder_bytes"},
+                             Expected{ps::Idle::blocks, ps::Bound::blocks, "Smaller blocks"},
+                             Expected{ps::Idle::block_memory, ps::Bound::blocks, "max_block_bytes"},
+                             Expected{ps::Idle::stream, ps::Bound::stream, "interleaved"},
+                             Expected{ps::Idle::order, ps::Bound::order, "cheaper order"}}) {
+    ps::Report r = busy();
+    r.samples_per_s = 500;
+    r.runner_idle_share = 0.42;
+    r.idle = {{it.why, 0.4}, {ps::Idle::threads, 0.02}};
+    judge(r);
+    CAPTURE(r.verdict);
+    CHECK(r.bound == it.bound);
+    CHECK(r.verdict.find(it.word) != std::string::npos);
+    CHECK(r.verdict.find("40 %") != std::string::npos);
+    CHECK(r.verdict.find("833 samples/s in the place of 500") != std::string::npos);
+    // Waiting for the disk is the larger loss.
+    r.runner_wait_share = 0.5;
+    judge(r);
+    CHECK(r.bound == ps::Bound::storage);
+    // Too little to matter, and of the caller's making.
+    r.runner_wait_share = 0.05;
+    r.idle = {{it.why, 0.1}};
+    judge(r);
+    CHECK(r.bound == ps::Bound::cpu);
+    r.idle = {{it.why, 0.4}};
+    r.consumer_wait_share = 0.05;
+    judge(r);
+    CHECK(r.bound == (it.why == ps::Idle::order ? ps::Bound::order : ps::Bound::consumer));
+  }
+}
+
+TEST_CASE("runners and the caller that wait for each other by turns want more batches") {
+  ps::Report r = busy();
+  r.samples_per_s = 500;
+  r.runner_idle_share = 0.4;
+  r.consumer_wait_share = 0.4;
+  r.idle = {{ps::Idle::caller, 0.4}};
+  judge(r);
+  CHECK(r.bound == ps::Bound::slots);
+  CHECK(r.verdict.find("the caller waited 40 %") != std::string::npos);
+}

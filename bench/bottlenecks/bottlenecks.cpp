@@ -1,0 +1,189 @@
+// bottlenecks [--runs N] [NAME...]: plants one bottleneck after the other in a pipeline and lets the loader's report
+// say what bounds the run. Its last line is "N of N right"; it fails where one is wrong. Without names all are planted,
+// three times each. For a machine with two cores or more and nothing else to do.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "planted.hpp"
+
+namespace bottlenecks {
+
+namespace {
+
+using ps::Bound;
+
+constexpr double us_of_run = 1'500'000;
+
+struct Job {
+  ps::LoaderOptions options = {.threads = 2};
+  double caller_us = 0;  ///< that the caller computes with each batch
+  double seconds = us_of_run * 1e-6;
+};
+
+ps::Report run(const ps::Pipeline& pipeline, const Job& job) {
+  ps::Loader loader(pipeline, job.options);
+  const auto begun = std::chrono::steady_clock::now();
+  std::optional<ps::Batch> held;  // until the next one is there
+  while (std::optional<ps::Batch> batch = loader.next()) {
+    held = std::move(batch);
+    if (job.caller_us != 0) spin_us(job.caller_us);
+    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count() > job.seconds) break;
+  }
+  return loader.report();
+}
+
+constexpr std::uint64_t many = 1u << 20;
+
+// A stage of the field x that costs what `cost` does for a record of that value.
+ps::Stage work(std::function<void(std::int64_t)> cost) {
+  return ps::map("x",
+                 [cost = std::move(cost)](ps::View<const std::int64_t, 0> in, ps::View<std::int64_t, 0> out) {
+                   cost(in());
+                   out() = in();
+                 },
+                 {.name = "planted_stage"});
+}
+
+ps::Stage computing(double us) {
+  return work([us](std::int64_t) { spin_us(us); });
+}
+
+struct Case {
+  const char* name;
+  Bound expected;
+  const char* named;  ///< what the verdict must name
+  std::function<ps::Report()> run;
+};
+
+ps::Report straggler() {
+  const ps::Pipeline p =
+      ps::from(Source{many}) | work([](std::int64_t i) { spin_us(i % 100 == 7 ? 60'000 : 300); }) | ps::batch(8);
+  return run(p, {});
+}
+
+ps::Report lock() {
+  const auto mutex = std::make_shared<std::mutex>();
+  const ps::Pipeline p = ps::from(Source{many}) | work([mutex](std::int64_t) {
+                           const std::lock_guard held(*mutex);
+                           spin_us(500);
+                         }) |
+                         ps::batch(8);
+  return run(p, {});
+}
+
+ps::Report neighbours() {
+  const Neighbours others(std::thread::hardware_concurrency());
+  return run(ps::from(Source{many}) | computing(500) | ps::batch(8), {});
+}
+
+ps::Report cells() {
+  const ps::Pipeline p = ps::from(Source{many}) | work([](std::int64_t i) { spin_us(i % 50 == 7 ? 30'000 : 300); }) |
+                         ps::filter([](const ps::Sample&) { return true; }) | ps::batch(64);
+  return run(p, {.options = {.threads = 2, .max_reorder_bytes = 1}});
+}
+
+ps::Report block_memory() {
+  const ps::Pipeline p =
+      ps::from(Blocks{.count = 4096, .each = 8, .cost_us = 1000}) | ps::shuffle({.seed = 1}) | ps::batch(8);
+  return run(p, {.options = {.threads = 2, .max_block_bytes = (3u << 20) / 2}});
+}
+
+std::vector<Case> cases() {
+  return {
+      {"healthy", Bound::cpu, "planted_stage",
+       [] { return run(ps::from(Source{many}) | computing(500) | ps::batch(16), {}); }},
+      {"slow source", Bound::cpu, "read",
+       [] {
+         return run(ps::from(Source{many, [](std::uint64_t) { spin_us(800); }}) | computing(200) | ps::batch(16), {});
+       }},
+      {"slow storage", Bound::storage, "storage",
+       [] {
+         return run(ps::from(Source{many, [](std::uint64_t) { sleep_us(2'000); }}) | computing(200) | ps::batch(8), {});
+       }},
+      {"slow stage", Bound::cpu, "planted_stage",
+       [] {
+         return run(ps::from(Source{many, [](std::uint64_t) { spin_us(100); }}) | computing(900) | ps::batch(16), {});
+       }},
+      {"a stage that sleeps", Bound::waiting, "planted_stage",
+       [] { return run(ps::from(Source{many}) | work([](std::int64_t) { sleep_us(2'000); }) | ps::batch(8), {}); }},
+      {"a user's lock", Bound::waiting, "planted_stage", lock},
+      {"slow consumer", Bound::consumer, "caller",
+       [] {
+         return run(ps::from(Source{many}) | computing(200) | ps::batch(8),
+                    {.options = {.threads = 1}, .caller_us = 8'000});
+       }},
+      {"too few slots", Bound::slots, "depth",
+       [] {
+         return run(ps::from(Source{many}) | computing(2'000) | ps::batch(1), {.options = {.threads = 2, .depth = 2}});
+       }},
+      {"a straggler in 100", Bound::stragglers, "depth", straggler},
+      {"too few cells", Bound::cells, "max_reorder_bytes", cells},
+      {"a noisy neighbour", Bound::other_processes, "Other processes", neighbours},
+      {"too few threads", Bound::cpu, "Another thread",
+       [] { return run(ps::from(Source{many}) | computing(1'000) | ps::batch(8), {.options = {.threads = 1}}); }},
+      {"a slow order", Bound::order, "order",
+       [] { return run(ps::from(Source{many}) | ps::order(SlowOrder{800}) | computing(300) | ps::batch(8), {}); }},
+      {"a slow stream", Bound::stream, "stream",
+       [] {
+         return run(ps::from(Stream{many, 800}) | computing(300) | ps::batch(8), {});
+       }},
+      {"too little memory for blocks", Bound::blocks, "max_block_bytes", block_memory},
+  };
+}
+
+// What a report says of one more thread, and what it then is: within a fifth.
+bool thread_gain() {
+  const ps::Pipeline p = ps::from(Source{many}) | computing(1'000) | ps::batch(8);
+  const ps::Report one = run(p, {.options = {.threads = 1}}), two = run(p, {.options = {.threads = 2}});
+  const double said = one.samples_per_s + one.limit_samples_per_s / one.threads;
+  const bool right = std::abs(said / two.samples_per_s - 1) <= 0.2;
+  std::printf("%-28s  %s  said %.0f samples/s, then %.0f\n", "gain of a thread", right ? "right" : "WRONG", said,
+              two.samples_per_s);
+  return right;
+}
+
+int main_of(int argc, char** argv) {
+  int runs = 3;
+  std::vector<std::string> names;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--runs") == 0 && i + 1 < argc)
+      runs = std::atoi(argv[++i]);
+    else
+      names.emplace_back(argv[i]);
+  }
+  const auto wanted = [&](const char* name) { return names.empty() || std::ranges::find(names, name) != names.end(); };
+  int all = 0, right = 0;
+  for (const Case& it : cases()) {
+    if (!wanted(it.name)) continue;
+    for (int i = 0; i < runs; ++i) {
+      const ps::Report r = it.run();
+      const bool ok = r.bound == it.expected && r.verdict.find(it.named) != std::string::npos;
+      std::printf("%-28s  %s  %s\n", it.name, ok ? "right" : "WRONG", ok ? r.verdict.c_str() : r.text().c_str());
+      std::fflush(stdout);
+      ++all;
+      right += ok;
+    }
+  }
+  if (wanted("gain of a thread"))
+    for (int i = 0; i < runs; ++i, ++all) right += thread_gain();
+  std::printf("%d of %d right\n", right, all);
+  return right == all && all != 0 ? 0 : 1;
+}
+
+}  // namespace
+
+}  // namespace bottlenecks
+
+int main(int argc, char** argv) { return bottlenecks::main_of(argc, argv); }

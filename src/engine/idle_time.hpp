@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <penstock/report.hpp>
+
+#include "ring/batch_ring.hpp"
+
+namespace penstock::detail {
+
+/// How long runners had nothing to do, by reason. It is told of each change, and counts the time before it as what it
+/// was told of at the change before.
+///
+/// All under the run's mutex.
+class IdleTime {
+ public:
+  static constexpr std::size_t reasons = static_cast<std::size_t>(Idle::threads) + 1;
+
+  /// What holds from a change on.
+  struct Now {
+    std::size_t runners = 0;            ///< that there may be
+    std::size_t idle = 0;               ///< how many of them have nothing to do
+    bool ended = true;                  ///< nothing is to be issued any more: this time counts for nothing
+    Idle why = Idle::caller;            ///< until `next`, if there is one, becomes ready; from then on Idle::caller
+    const BatchBuffer* next = nullptr;  ///< the batch that the caller takes next; null: none is in work
+  };
+  /// What runners did with their time, in nanoseconds, summed over them.
+  struct Counts {
+    std::array<std::uint64_t, reasons> idle_ns{};
+    std::uint64_t all_ns = 0;  ///< idle or not
+  };
+
+  /// From the first call on time counts.
+  void begin(std::uint64_t now) noexcept;
+  bool begun() const noexcept { return begun_; }
+  void change(std::uint64_t now, const Now& to) noexcept;
+  /// The caller took a batch: what was counted so far belongs to the run. After its last batch it may do as it likes.
+  void take() noexcept { taken_ = counted_; }
+  /// Up to the last `take`.
+  const Counts& counts() const noexcept { return taken_; }
+
+ private:
+  bool begun_ = false;
+  std::uint64_t last_ns_ = 0;
+  Now last_;
+  Counts counted_, taken_;
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,63 @@
+#include "engine/idle_time.hpp"
+
+#include "support/catch.hpp"
+
+#include <penstock/memory.hpp>
+
+using namespace penstock;
+using namespace penstock::detail;
+
+namespace {
+
+std::uint64_t of(const IdleTime& time, Idle why) { return time.counts().idle_ns[static_cast<std::size_t>(why)]; }
+
+IdleTime::Now idle(std::size_t runners, std::size_t idle, Idle why, const BatchBuffer* next = nullptr) {
+  return {.runners = runners, .idle = idle, .ended = false, .why = why, .next = next};
+}
+
+}  // namespace
+
+TEST_CASE("idle runners count for the reason that held, until it changes") {
+  IdleTime time;
+  time.begin(1000);
+  time.change(1000, idle(4, 3, Idle::slots));
+  time.change(1100, idle(4, 1, Idle::order));
+  time.change(1250, idle(4, 0, Idle::caller));
+  time.change(1300, idle(4, 2, Idle::slots));
+  time.take();
+  CHECK(of(time, Idle::slots) == 300);
+  CHECK(of(time, Idle::order) == 150);
+  CHECK(of(time, Idle::caller) == 0);
+  CHECK(time.counts().all_ns == 1200);
+}
+
+TEST_CASE("from when the next batch is ready, idle runners wait for the caller") {
+  BatchBuffer next(host_memory(), 0);
+  IdleTime time;
+  time.begin(0);
+  time.change(0, idle(2, 2, Idle::straggler, &next));
+  next.ready_ns = 70;
+  time.change(100, idle(2, 1, Idle::slots, &next));
+  time.change(200, {});
+  time.take();
+  CHECK(of(time, Idle::straggler) == 140);
+  CHECK(of(time, Idle::caller) == 60 + 100);  // it was ready before the second change
+  CHECK(of(time, Idle::slots) == 0);
+}
+
+TEST_CASE("time before the first call, after the last batch, and with nothing left to issue counts for nothing") {
+  IdleTime time;
+  time.change(0, idle(2, 2, Idle::blocks));
+  time.begin(500);
+  time.change(600, idle(2, 1, Idle::cells));
+  time.take();
+  CHECK(of(time, Idle::blocks) == 200);
+  time.change(900, {});
+  CHECK(of(time, Idle::cells) == 0);
+  time.take();
+  CHECK(of(time, Idle::cells) == 300);
+  time.change(5000, idle(2, 2, Idle::cells));  // it had ended
+  time.take();
+  CHECK(of(time, Idle::cells) == 300);
+  CHECK(time.counts().all_ns == 200 + 600);
+}
