@@ -62,7 +62,7 @@ void DirectPlacement::admit(Lock& lock) noexcept {
   for (unsigned most = setup_.plan.depth; most != 0 && more_to_admit(); --most) {
     BatchBuffer* const buffer = ring_.acquire();
     if (buffer == nullptr) break;
-    note_idle(now_ns());
+    note_idle();
     lock.unlock();
     bool failed = false;
     std::optional<Error> error;
@@ -80,12 +80,12 @@ void DirectPlacement::admit(Lock& lock) noexcept {
       break;
     }
     issue(*buffer);
-    note_idle(now_ns());
+    note_idle();
     pool().wake(lock);
     monitor_.changed.notify_all();
   }
   admitting_ = false;
-  note_idle(now_ns());
+  note_idle();
   monitor_.changed.notify_all();
 }
 

@@ -52,7 +52,7 @@ void Engine::lease(BatchBuffer& buffer) {
   const Lock lock(monitor_.mutex);
   ring_.lease(buffer);
   queue_.deliver();
-  placement_->note_idle(now_ns());
+  placement_->note_idle();
   placement_->idle().take();
 }
 
@@ -60,9 +60,7 @@ void Engine::release(BatchBuffer& buffer) noexcept {
   Lock lock(monitor_.mutex);
   ring_.release(buffer);
   queue_.give_back();
-  if (monitor_.closed) return;
-  placement_->admit(lock);
-  placement_->note_idle(now_ns());
+  if (!monitor_.closed) placement_->admit(lock);
 }
 
 void Engine::stop() noexcept {
@@ -102,6 +100,7 @@ RunTotals Engine::totals() const {
   totals.steps.resize(chain_.steps().size());
   placement_->pool().add_to(totals);
   placement_->add_to(totals);
+  placement_->note_idle(now_ns());
   totals.idle = placement_->idle().counts();
   totals.buffer_bytes = ring_.layout().bytes() + ring_.appended_bytes();
   return totals;

@@ -1,6 +1,7 @@
 #include "engine/idle_time.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace penstock::detail {
 
@@ -15,7 +16,10 @@ void IdleTime::change(std::uint64_t now, const Now& to) noexcept {
   last_ns_ = end;
   last_ = to;
   if (!begun_ || was.ended) return;
-  counted_.all_ns += was.runners * (end - begin);
+  const std::uint64_t all_ns = was.runners * (end - begin);
+  counted_.all_ns += all_ns;
+  // Batches were taken meanwhile, but when the last one was, is not known: the rest is as good as nothing against it.
+  if (std::exchange(taken_while_busy_, false)) taken_.all_ns += all_ns;
   if (was.idle == 0) return;
   // A batch becomes ready without the mutex, so when that was is found out afterwards.
   std::uint64_t ready = end;

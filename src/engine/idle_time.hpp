@@ -32,17 +32,26 @@ class IdleTime {
     std::uint64_t all_ns = 0;  ///< idle or not
   };
 
-  /// From the first call on time counts.
+  /// From this call on time counts.
   void begin(std::uint64_t now) noexcept;
   bool begun() const noexcept { return begun_; }
   void change(std::uint64_t now, const Now& to) noexcept;
+  /// All runners were in work, and are: `change` need not be told, which spares asking for the time.
+  bool still_busy(const Now& to) const noexcept {
+    return was_busy() && to.idle == 0 && to.runners == last_.runners && to.ended == last_.ended;
+  }
   /// The caller took a batch: what was counted so far belongs to the run. After its last batch it may do as it likes.
-  void take() noexcept { taken_ = counted_; }
+  void take() noexcept {
+    taken_ = counted_;
+    taken_while_busy_ = was_busy();
+  }
   /// Up to the last `take`.
   const Counts& counts() const noexcept { return taken_; }
 
  private:
-  bool begun_ = false;
+  bool was_busy() const noexcept { return last_.idle == 0; }
+
+  bool begun_ = false, taken_while_busy_ = false;
   std::uint64_t last_ns_ = 0;
   Now last_;
   Counts counted_, taken_;

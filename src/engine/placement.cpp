@@ -41,7 +41,7 @@ void Placement::finish(BatchBuffer& buffer, std::uint32_t parts) noexcept {
 void Placement::wake_pool() noexcept {
   Lock lock(monitor_.mutex);
   if (!monitor_.closed && !monitor_.is_paused()) pool_.wake(lock);
-  note_idle(now_ns());
+  note_idle();
 }
 
 void Placement::note_idle(std::uint64_t now) noexcept {
@@ -55,7 +55,7 @@ void Placement::note_idle(std::uint64_t now) noexcept {
     // What else is in the way stays in the way when the caller takes a batch.
     if ((why == Idle::slots || why == Idle::straggler) && !queue_.empty()) to.next = &queue_.front();
   }
-  idle_.change(now, to);
+  if (!idle_.still_busy(to)) idle_.change(now != 0 ? now : now_ns(), to);
 }
 
 Idle Placement::why_no_batch() const noexcept {

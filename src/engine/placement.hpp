@@ -52,8 +52,8 @@ class Placement : public RunnerWork {
   /// A thread is in `admit` and has let the mutex go.
   virtual bool admitting() const noexcept { return false; }
   virtual void add_to(RunTotals& totals) const = 0;
-  /// What runners have to do, or what they wait for, may have changed.
-  void note_idle(std::uint64_t now) noexcept;
+  /// What runners have to do, or what they wait for, may have changed, at `now`; 0: now.
+  void note_idle(std::uint64_t now = 0) noexcept;
   void runners_changed(std::uint64_t now) noexcept final { note_idle(now); }
   IdleTime& idle() noexcept { return idle_; }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/relax.hpp"
 #include "positions/positions.hpp"
 
@@ -36,6 +35,7 @@ void ReorderedPlacement::begin(const Cursor& cursor, const QuotaCount& count) {
 void ReorderedPlacement::admit(Lock& lock) noexcept {
   set_stalled(false);
   if (!monitor_.closed && !monitor_.is_paused() && reordered_->has_work()) pool().wake(lock);
+  note_idle();
 }
 
 std::optional<Idle> ReorderedPlacement::why_idle() noexcept {
@@ -98,7 +98,7 @@ void ReorderedPlacement::close_batch(BatchBuffer& buffer) noexcept {
   {
     const Lock lock(monitor_.mutex);
     queue_.admit(buffer);
-    note_idle(now_ns());
+    note_idle();
   }
   finish(buffer, parts);
 }

@@ -45,6 +45,25 @@ TEST_CASE("from when the next batch is ready, idle runners wait for the caller")
   CHECK(of(time, Idle::slots) == 0);
 }
 
+TEST_CASE("while all runners are in work nothing need be told, and the time counts") {
+  IdleTime time;
+  time.begin(0);
+  time.change(0, idle(2, 1, Idle::slots));
+  time.change(100, idle(2, 0, Idle::caller));
+  CHECK(time.still_busy(idle(2, 0, Idle::caller)));
+  CHECK_FALSE(time.still_busy(idle(1, 0, Idle::caller)));
+  CHECK_FALSE(time.still_busy(idle(2, 1, Idle::slots)));
+  CHECK_FALSE(time.still_busy({.runners = 2}));
+  time.take();
+  time.take();
+  time.change(900, idle(2, 2, Idle::order));
+  CHECK(time.counts().all_ns == 1800);
+  time.change(1000, {});  // after the last batch that was taken
+  CHECK(time.counts().all_ns == 1800);
+  CHECK(of(time, Idle::slots) == 100);
+  CHECK(of(time, Idle::order) == 0);
+}
+
 TEST_CASE("time before the first call, after the last batch, and with nothing left to issue counts for nothing") {
   IdleTime time;
   time.change(0, idle(2, 2, Idle::blocks));
