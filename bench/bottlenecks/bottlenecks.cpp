@@ -100,6 +100,17 @@ ps::Report block_memory() {
   return run(p, {.options = {.threads = 2, .max_block_bytes = (3u << 20) / 2}});
 }
 
+// Values of 8 MiB: two batches, and what a runner and the caller work with, are 48 MiB; another runner needs 16 more.
+ps::Report memory() {
+  const auto enlarge = [](ps::View<const std::int64_t, 0> in, ps::View<std::int64_t, 1> out) {
+    spin_us(20'000);
+    out(0) = in();
+  };
+  const ps::Pipeline p = ps::from(Source{many}) |
+                         ps::map("x", enlarge, {.name = "planted_stage", .shape = ps::Shape{1 << 20}}) | ps::batch(1);
+  return run(p, {.options = {.threads = 2, .max_memory_bytes = 56u << 20, .depth = 2}});
+}
+
 std::vector<Case> cases() {
   return {
       {"healthy", Bound::cpu, "planted_stage",
@@ -131,6 +142,7 @@ std::vector<Case> cases() {
       {"a straggler in 100", Bound::stragglers, "depth", straggler},
       {"too few cells", Bound::cells, "max_reorder_bytes", cells},
       {"a noisy neighbour", Bound::other_processes, "Other processes", neighbours},
+      {"samples too large for the memory", Bound::memory, "max_memory_bytes", memory},
       {"too few threads", Bound::cpu, "Another thread",
        [] { return run(ps::from(Source{many}) | computing(1'000) | ps::batch(8), {.options = {.threads = 1}}); }},
       {"a slow order", Bound::order, "order",

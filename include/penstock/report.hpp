@@ -71,6 +71,7 @@ enum class Bound : std::uint8_t {
   blocks,           ///< runners waited for blocks, or for memory for them
   stream,           ///< the source's stream, which one runner reads at a time
   order,            ///< asking the order which records come next
+  memory,           ///< a limit of memory left fewer runners than were wanted, and those are used up
   cores,            ///< there are more threads than cores, and those are used up
   other_processes,  ///< runners waited for cores that other processes had
 };
@@ -91,6 +92,7 @@ struct PENSTOCK_API Report {
   double cpu_s_per_1000 = 0;               ///< CPU seconds of the chain's stages per 1,000 samples
   std::string device;                      ///< where batches end up: "host", or a device and what it is
   unsigned threads = 0;                    ///< runners asked for
+  unsigned threads_wanted = 0;             ///< runners that there would be without a limit of memory
   unsigned threads_seen = 0;               ///< most runners alive at once
   unsigned cores = 0;                      ///< cores that this process may use
   double core_quota = 0;                  ///< how many cores' time a quota of its control group leaves it; 0 = no quota

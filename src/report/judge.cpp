@@ -173,7 +173,7 @@ void judge(Report& r, bool short_samples) {
     r.verdict = "Other processes bound the run: they had " + percent(*r.other_core_share) + " of " + cores_of(r) +
                 ", and runners waited " + percent(*r.runner_delay_share) + " of their time for one; " + rate + " is " +
                 reached + " of what " + std::to_string(r.threads) + (r.threads == 1 ? " thread" : " threads") +
-                " can do. Fewer of them, or cores that they leave alone would help.";
+                " can do. Fewer of them, or cores that they leave alone, would help.";
   } else if (idle_matters) {
     r.bound = *bound_of(idle.why);
     r.verdict = idle_words(r, idle);
@@ -186,13 +186,19 @@ void judge(Report& r, bool short_samples) {
                 (reads ? "Faster storage, more threads than the " + std::to_string(r.threads) +
                              " there are, or a warm cache would help."
                        : "Less waiting there, or more threads than the " + std::to_string(r.threads) +
-                             " there are would help.") +
+                             " there are, would help.") +
                 delay_words(r, "They", r.runner_delay_share);
   } else if (r.threads > r.cores) {
     r.bound = Bound::cores;
     r.verdict = "The cores bound the run: " + std::to_string(r.threads) + " threads share " + std::to_string(r.cores) +
                 (r.cores == 1 ? " core" : " cores") + " and give " + rate + ", " + reached + " of what they can do.";
     if (others_are_there(r)) r.verdict += delay_words(r, "They", r.runner_delay_share);
+  } else if (std::min(r.threads_wanted, r.cores) > r.threads) {
+    r.bound = Bound::memory;
+    r.verdict = "The memory limit bounds the run: it leaves room for " + std::to_string(r.threads) + " of " +
+                std::to_string(r.threads_wanted) + " threads, and " + rate + " is " + reached +
+                " of what they can do. Smaller samples, or a larger `max_memory_bytes`, would help." +
+                another_thread(r);
   } else {
     r.bound = Bound::cpu;
     r.verdict = "The CPU bounds the run: " + rate + " is " + reached + " of what " + std::to_string(r.threads) +
@@ -203,7 +209,7 @@ void judge(Report& r, bool short_samples) {
     else if (r.threads < r.cores)
       r.verdict += another_thread(r);
     else
-      r.verdict += " More cores, or a cheaper " + costliest->name + " would help.";
+      r.verdict += " More cores, or a cheaper " + costliest->name + ", would help.";
   }
 }
 

@@ -140,6 +140,7 @@ Report make_report(const Engine& engine, const DeliveryCounters& c) {
   const RunTotals t = engine.totals();
   Report r;
   r.threads = engine.setup().plan.threads;
+  r.threads_wanted = engine.setup().plan.wanted_threads;
   r.threads_seen = t.threads_seen;
   r.notes = fill_cores(r, c.cores);
   fill_delivered(r, c);

@@ -51,6 +51,8 @@ const char* bound_name(Bound bound) {
       return "stream";
     case Bound::order:
       return "order";
+    case Bound::memory:
+      return "memory";
     case Bound::cores:
       return "cores";
     case Bound::other_processes:
@@ -194,6 +196,7 @@ std::string Report::json() const {
   add("cpu_s_per_1000", number(cpu_s_per_1000));
   add("device", json_string(device));
   add("threads", std::to_string(threads));
+  add("threads_wanted", std::to_string(threads_wanted));
   add("threads_seen", std::to_string(threads_seen));
   add("cores", std::to_string(cores));
   add("core_quota", number(core_quota));

@@ -203,6 +203,7 @@ MemoryPlan plan_memory(const MemoryRequest& r) {
   const std::uint64_t filling = std::max<std::uint64_t>(2, (2ull * r.threads + r.rows - 1) / r.rows);
   plan.depth =
       r.depth != 0 ? std::max(r.depth, min_depth) : static_cast<unsigned>(std::min<std::uint64_t>(2 + filling, 4096));
+  plan.wanted_threads = r.threads;
   set_threads(r, r.threads, plan);
   plan_pinned(r, plan);
   plan_device(r, plan);

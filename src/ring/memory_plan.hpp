@@ -47,9 +47,10 @@ struct MemoryRequest {
 struct MemoryPlan {
   static constexpr std::size_t unlimited = ~std::size_t{0};
 
-  unsigned threads = 1;       ///< runners
-  unsigned depth = 4;         ///< batches in the ring
-  unsigned device_depth = 3;  ///< batches on a device
+  unsigned threads = 1;         ///< runners
+  unsigned wanted_threads = 1;  ///< runners that there would be without a limit
+  unsigned depth = 4;           ///< batches in the ring
+  unsigned device_depth = 3;    ///< batches on a device
   // What a reordered pipeline has: samples in work, and the records that they share.
   std::size_t entries = 0, shared_records = 0;
   std::size_t scratch_limit = unlimited;        ///< bytes a runner, and as much for a stand-in

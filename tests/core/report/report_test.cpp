@@ -439,6 +439,19 @@ TEST_CASE("runners without work bound the run by what they waited for, and the g
   }
 }
 
+TEST_CASE("a limit of memory that leaves too few threads bounds the run") {
+  ps::Report r = busy();
+  r.cores = 4;
+  r.threads_wanted = 3;
+  judge(r);
+  CHECK(r.bound == ps::Bound::memory);
+  CHECK(r.verdict.find("room for 2 of 3 threads") != std::string::npos);
+  CHECK(r.verdict.find("Another thread would add about 500") != std::string::npos);
+  r.cores = 2;  // more threads would have no core
+  judge(r);
+  CHECK(r.bound == ps::Bound::cpu);
+}
+
 TEST_CASE("runners and the caller that wait for each other by turns want more batches") {
   ps::Report r = busy();
   r.samples_per_s = 500;
