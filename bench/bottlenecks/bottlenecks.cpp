@@ -16,6 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include <penstock/emulated_gpu.hpp>
+
 #include "planted.hpp"
 
 namespace bottlenecks {
@@ -100,6 +102,13 @@ ps::Report block_memory() {
   return run(p, {.options = {.threads = 2, .max_block_bytes = (3u << 20) / 2}});
 }
 
+// Every step of the device, copies among them, takes up to 40 ms.
+ps::Report device() {
+  const ps::EmulatedGpu gpu({.seed = 1, .max_delay_us = 40'000});
+  return run(ps::from(Source{many}) | computing(200) | ps::batch(8),
+             {.options = {.device = gpu.device(), .threads = 2}});
+}
+
 // Values of 8 MiB: two batches, and what a runner and the caller work with, are 48 MiB; another runner needs 16 more.
 ps::Report memory() {
   const auto enlarge = [](ps::View<const std::int64_t, 0> in, ps::View<std::int64_t, 1> out) {
@@ -141,6 +150,7 @@ std::vector<Case> cases() {
        }},
       {"a straggler in 100", Bound::stragglers, "depth", straggler},
       {"too few cells", Bound::cells, "max_reorder_bytes", cells},
+      {"a slow device", Bound::device, "device", device},
       {"a noisy neighbour", Bound::other_processes, "Other processes", neighbours},
       {"samples too large for the memory", Bound::memory, "max_memory_bytes", memory},
       {"too few threads", Bound::cpu, "Another thread",

@@ -72,6 +72,7 @@ enum class Bound : std::uint8_t {
   stream,           ///< the source's stream, which one runner reads at a time
   order,            ///< asking the order which records come next
   memory,           ///< a limit of memory left fewer runners than were wanted, and those are used up
+  device,           ///< batches waited for a place on the device: for copies to it, or for the work there
   cores,            ///< there are more threads than cores, and those are used up
   other_processes,  ///< runners waited for cores that other processes had
 };

@@ -136,9 +136,7 @@ Report Loader::Impl::report() const {
       last = now;
     if (last) counters.cores = detail::core_shares(*first, *last);
   }
-  Report report = detail::make_report(*engine_, counters);
-  delivery_->describe(report);
-  return report;
+  return detail::make_report(*engine_, *delivery_, counters);
 }
 
 }  // namespace penstock

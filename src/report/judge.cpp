@@ -1,6 +1,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <string>
+#include <utility>
+
+#include <penstock/device.hpp>
 
 #include "report/judge.hpp"
 
@@ -72,11 +76,19 @@ std::optional<Bound> bound_of(Idle why) {
   return std::nullopt;
 }
 
+bool on_device(const Report& r) { return !r.device.empty() && r.device != to_string(host()); }
+
+// Batches were made and had no place on the device, nor a way to it.
+double device_share(const Report& r) {
+  return on_device(r) ? idle_share(r, Idle::caller) + idle_share(r, Idle::leases) : 0;
+}
+
 // The largest share of the runners' time that they had nothing to do and the caller was not to blame for. Where they
 // waited for the caller and it waited for them, both by turns, more batches would even that out.
 IdleShare worst_idleness(const Report& r) {
   IdleShare worst{Idle::caller, 0};
   for (const IdleShare& i : r.idle) {
+    if (on_device(r) && (i.why == Idle::caller || i.why == Idle::leases)) continue;
     const bool by_turns = i.why == Idle::caller && r.consumer_wait_share >= 0.2;
     if (!by_turns && !bound_of(i.why)) continue;
     if (i.share > worst.share) worst = {by_turns ? Idle::slots : i.why, i.share};
@@ -136,6 +148,106 @@ std::string another_thread(const Report& r) {
   return free >= 0.7 ? words + "." : " No core is free for another thread.";
 }
 
+struct Judgement {
+  Bound bound;
+  std::string verdict;
+};
+
+// What every verdict speaks of. The limit is an estimate, which a run may exceed.
+struct Rates {
+  explicit Rates(const Report& r)
+      : of_limit(r.samples_per_s / r.limit_samples_per_s),
+        rate(number(r.samples_per_s, 0) + " samples/s"),
+        limit(number(r.limit_samples_per_s, 0)),
+        reached(of_limit > 1 ? "all" : percent(of_limit)) {}
+  double of_limit;
+  std::string rate, limit, reached;
+};
+
+std::string threads_of(const Report& r) {
+  return std::to_string(r.threads) + (r.threads == 1 ? " thread" : " threads");
+}
+
+Judgement by_caller(const Report& r, const Rates& rates) {
+  const std::string caller = delay_words(r, "It", r.caller_delay_share);
+  return {Bound::consumer, "The caller bounds the run: it took " + rates.rate + " and waited for batches " +
+                               percent(r.consumer_wait_share) + " of the time; the loader could make about " +
+                               rates.limit + "." +
+                               (caller.empty() ? delay_words(r, "Runners", r.runner_delay_share) : caller)};
+}
+
+Judgement by_other_processes(const Report& r, const Rates& rates) {
+  return {Bound::other_processes, "Other processes bound the run: they had " + percent(*r.other_core_share) + " of " +
+                                      cores_of(r) + ", and runners waited " + percent(*r.runner_delay_share) +
+                                      " of their time for one; " + rates.rate + " is " + rates.reached + " of what " +
+                                      threads_of(r) +
+                                      " can do. Fewer of them, or cores that they leave alone, would help."};
+}
+
+Judgement by_device(const Report& r, const Rates& rates) {
+  return {Bound::device,
+          "The device bounds the run: for " + percent(device_share(r)) +
+              " of the time batches were made and found no place there, as it was copying, or working on, those before "
+              "them; the caller waited " +
+              percent(r.consumer_wait_share) + " of the time. It took " + rates.rate +
+              "; the loader could make about " + rates.limit + "."};
+}
+
+// Runners that gave up their core: in the source, or in a stage.
+Judgement by_waiting(const Report& r, const Rates& rates) {
+  const auto waits = std::ranges::max_element(r.stages, {}, &StageReport::wait_us_per_sample);
+  const std::string spent = percent(r.runner_wait_share) + " of their time waiting, not computing; ",
+                    threads = "more threads than the " + std::to_string(r.threads) + " there are",
+                    delay = delay_words(r, "They", r.runner_delay_share);
+  if (waits == r.stages.begin())
+    return {Bound::storage, "The storage bounds the run: runners spent " + spent + "it gives " + rates.rate +
+                                ", the CPU could do " + rates.limit + ". Faster storage, " + threads +
+                                ", or a warm cache would help." + delay};
+  return {Bound::waiting, "Waiting in " + waits->name + " bounds the run: runners spent " + spent + "that gives " +
+                              rates.rate + ", the CPU could do " + rates.limit + ". Less waiting there, or " + threads +
+                              ", would help." + delay};
+}
+
+Judgement by_cores(const Report& r, const Rates& rates) {
+  return {Bound::cores, "The cores bound the run: " + std::to_string(r.threads) + " threads share " +
+                            std::to_string(r.cores) + (r.cores == 1 ? " core" : " cores") + " and give " + rates.rate +
+                            ", " + rates.reached + " of what they can do." +
+                            (others_are_there(r) ? delay_words(r, "They", r.runner_delay_share) : "")};
+}
+
+Judgement by_memory(const Report& r, const Rates& rates) {
+  return {Bound::memory, "The memory limit bounds the run: it leaves room for " + std::to_string(r.threads) + " of " +
+                             std::to_string(r.threads_wanted) + " threads, and " + rates.rate + " is " + rates.reached +
+                             " of what they can do. Smaller samples, or a larger `max_memory_bytes`, would help." +
+                             another_thread(r)};
+}
+
+Judgement by_cpu(const Report& r, const Rates& rates) {
+  const auto costliest = std::ranges::max_element(r.stages, {}, &StageReport::share);
+  std::string help = delay_words(r, "Runners", r.runner_delay_share);
+  if (help.empty())
+    help = r.threads < r.cores ? another_thread(r) : " More cores, or a cheaper " + costliest->name + ", would help.";
+  return {Bound::cpu, "The CPU bounds the run: " + rates.rate + " is " + rates.reached + " of what " + threads_of(r) +
+                          " can do; " + costliest->name + " takes " + percent(costliest->share) + " of it." + help};
+}
+
+Judgement judgement_of(const Report& r) {
+  const Rates rates(r);
+  const IdleShare idle = worst_idleness(r);
+  const auto matters = [&](double share) { return share >= min_idle && share > r.runner_wait_share; };
+  // The caller's own thread asks the order as well, when it lets a batch go, and that is no waiting for a batch.
+  if (idle.why == Idle::order && matters(idle.share) && idle.share > idle_share(r, Idle::caller))
+    return {Bound::order, idle_words(r, idle)};
+  if (r.consumer_wait_share < 0.1 || (r.runner_idle_share > 0.5 && r.consumer_wait_share < 0.3))
+    return by_caller(r, rates);
+  if (others_hold_up(r) && *r.runner_delay_share >= r.runner_wait_share) return by_other_processes(r, rates);
+  if (matters(device_share(r))) return by_device(r, rates);
+  if (matters(idle.share)) return {*bound_of(idle.why), idle_words(r, idle)};
+  if (r.runner_wait_share > 0.3 && rates.of_limit < 0.8) return by_waiting(r, rates);
+  if (r.threads > r.cores) return by_cores(r, rates);
+  return std::min(r.threads_wanted, r.cores) > r.threads ? by_memory(r, rates) : by_cpu(r, rates);
+}
+
 }  // namespace
 
 void judge(Report& r, bool short_samples) {
@@ -148,69 +260,9 @@ void judge(Report& r, bool short_samples) {
     r.verdict = "Too few batches to say what bounds the run.";
     return;
   }
-  const auto costliest = std::ranges::max_element(r.stages, {}, &StageReport::share);
-  const auto waits = std::ranges::max_element(r.stages, {}, &StageReport::wait_us_per_sample);
-  const bool reads = waits == r.stages.begin();
-  const double of_limit = r.samples_per_s / r.limit_samples_per_s;
-  const std::string rate = number(r.samples_per_s, 0) + " samples/s";
-  const std::string limit = number(r.limit_samples_per_s, 0);
-  const IdleShare idle = worst_idleness(r);
-  const bool idle_matters = idle.share >= min_idle && idle.share > r.runner_wait_share;
-  // The limit is an estimate.
-  const std::string reached = of_limit > 1 ? "all" : percent(of_limit);
-  // The caller's own thread asks the order as well, when it lets a batch go, and that is no waiting for a batch.
-  if (idle.why == Idle::order && idle_matters && idle.share > idle_share(r, Idle::caller)) {
-    r.bound = Bound::order;
-    r.verdict = idle_words(r, idle);
-  } else if (r.consumer_wait_share < 0.1 || (r.runner_idle_share > 0.5 && r.consumer_wait_share < 0.3)) {
-    r.bound = Bound::consumer;
-    r.verdict = "The caller bounds the run: it took " + rate + " and waited for batches " +
-                percent(r.consumer_wait_share) + " of the time; the loader could make about " + limit + ".";
-    const std::string caller = delay_words(r, "It", r.caller_delay_share);
-    r.verdict += caller.empty() ? delay_words(r, "Runners", r.runner_delay_share) : caller;
-  } else if (others_hold_up(r) && *r.runner_delay_share >= r.runner_wait_share) {
-    r.bound = Bound::other_processes;
-    r.verdict = "Other processes bound the run: they had " + percent(*r.other_core_share) + " of " + cores_of(r) +
-                ", and runners waited " + percent(*r.runner_delay_share) + " of their time for one; " + rate + " is " +
-                reached + " of what " + std::to_string(r.threads) + (r.threads == 1 ? " thread" : " threads") +
-                " can do. Fewer of them, or cores that they leave alone, would help.";
-  } else if (idle_matters) {
-    r.bound = *bound_of(idle.why);
-    r.verdict = idle_words(r, idle);
-  } else if (r.runner_wait_share > 0.3 && of_limit < 0.8) {
-    r.bound = reads ? Bound::storage : Bound::waiting;
-    r.verdict = (reads ? "The storage bounds the run: runners spent "
-                       : "Waiting in " + waits->name + " bounds the run: runners spent ") +
-                percent(r.runner_wait_share) + " of their time waiting, not computing; " +
-                (reads ? "it gives " : "that gives ") + rate + ", the CPU could do " + limit + ". " +
-                (reads ? "Faster storage, more threads than the " + std::to_string(r.threads) +
-                             " there are, or a warm cache would help."
-                       : "Less waiting there, or more threads than the " + std::to_string(r.threads) +
-                             " there are, would help.") +
-                delay_words(r, "They", r.runner_delay_share);
-  } else if (r.threads > r.cores) {
-    r.bound = Bound::cores;
-    r.verdict = "The cores bound the run: " + std::to_string(r.threads) + " threads share " + std::to_string(r.cores) +
-                (r.cores == 1 ? " core" : " cores") + " and give " + rate + ", " + reached + " of what they can do.";
-    if (others_are_there(r)) r.verdict += delay_words(r, "They", r.runner_delay_share);
-  } else if (std::min(r.threads_wanted, r.cores) > r.threads) {
-    r.bound = Bound::memory;
-    r.verdict = "The memory limit bounds the run: it leaves room for " + std::to_string(r.threads) + " of " +
-                std::to_string(r.threads_wanted) + " threads, and " + rate + " is " + reached +
-                " of what they can do. Smaller samples, or a larger `max_memory_bytes`, would help." +
-                another_thread(r);
-  } else {
-    r.bound = Bound::cpu;
-    r.verdict = "The CPU bounds the run: " + rate + " is " + reached + " of what " + std::to_string(r.threads) +
-                (r.threads == 1 ? " thread" : " threads") + " can do; " + costliest->name + " takes " +
-                percent(costliest->share) + " of it.";
-    if (const std::string delay = delay_words(r, "Runners", r.runner_delay_share); !delay.empty())
-      r.verdict += delay;
-    else if (r.threads < r.cores)
-      r.verdict += another_thread(r);
-    else
-      r.verdict += " More cores, or a cheaper " + costliest->name + ", would help.";
-  }
+  Judgement found = judgement_of(r);
+  r.bound = found.bound;
+  r.verdict = std::move(found.verdict);
 }
 
 }  // namespace penstock::detail

@@ -136,7 +136,7 @@ std::vector<std::string> fill_cores(Report& r, const std::optional<CoreShares>& 
 
 }  // namespace
 
-Report make_report(const Engine& engine, const DeliveryCounters& c) {
+Report make_report(const Engine& engine, const Delivery& delivery, const DeliveryCounters& c) {
   const RunTotals t = engine.totals();
   Report r;
   r.threads = engine.setup().plan.threads;
@@ -152,6 +152,7 @@ Report make_report(const Engine& engine, const DeliveryCounters& c) {
   r.batch_allocations = engine.ring().allocations();
   r.memory = memory_rows(engine, t);
   for (std::string& note : run_notes(engine, t, c)) r.notes.push_back(std::move(note));
+  delivery.describe(r);
   judge(r, t.joined != 0);
   return r;
 }

@@ -2,12 +2,13 @@
 
 #include <penstock/report.hpp>
 
+#include "delivery/delivery.hpp"
 #include "engine/engine.hpp"
 #include "report/delivery_counters.hpp"
 
 namespace penstock::detail {
 
 /// Turns counters into numbers, and numbers into words.
-Report make_report(const Engine& engine, const DeliveryCounters& counters);
+Report make_report(const Engine& engine, const Delivery& delivery, const DeliveryCounters& counters);
 
 }  // namespace penstock::detail

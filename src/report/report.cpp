@@ -53,6 +53,8 @@ const char* bound_name(Bound bound) {
       return "order";
     case Bound::memory:
       return "memory";
+    case Bound::device:
+      return "device";
     case Bound::cores:
       return "cores";
     case Bound::other_processes:

@@ -439,6 +439,21 @@ TEST_CASE("runners without work bound the run by what they waited for, and the g
   }
 }
 
+TEST_CASE("batches that wait for a place on the device are bound by it, and by nothing on the host") {
+  ps::Report r = busy();
+  r.samples_per_s = 400;
+  r.runner_idle_share = 0.5;
+  r.consumer_wait_share = 0.8;
+  r.idle = {{ps::Idle::leases, 0.3}, {ps::Idle::caller, 0.2}};
+  r.device = "emulated:0 (an emulated GPU)";
+  judge(r);
+  CHECK(r.bound == ps::Bound::device);
+  CHECK(r.verdict.find("for 50 % of the time") != std::string::npos);
+  r.device = "host";
+  judge(r);
+  CHECK(r.bound == ps::Bound::slots);
+}
+
 TEST_CASE("a limit of memory that leaves too few threads bounds the run") {
   ps::Report r = busy();
   r.cores = 4;
