@@ -75,6 +75,12 @@ ps::Report straggler() {
   return run(p, {});
 }
 
+ps::Report slow_file() {
+  const Source source{
+      .count = many, .cost = [](std::uint64_t i) { sleep_us(i % 10 == 3 ? 10'000 : 300); }, .files = 10};
+  return run(ps::from(source) | ps::shuffle({.seed = 3}) | computing(100) | ps::batch(8), {});
+}
+
 ps::Report lock() {
   const auto mutex = std::make_shared<std::mutex>();
   const ps::Pipeline p = ps::from(Source{many}) | work([mutex](std::int64_t) {
@@ -132,6 +138,7 @@ std::vector<Case> cases() {
        [] {
          return run(ps::from(Source{many, [](std::uint64_t) { sleep_us(2'000); }}) | computing(200) | ps::batch(8), {});
        }},
+      {"a slow file of ten", Bound::storage, "file-3", slow_file},
       {"slow stage", Bound::cpu, "planted_stage",
        [] {
          return run(ps::from(Source{many, [](std::uint64_t) { spin_us(100); }}) | computing(900) | ps::batch(16), {});

@@ -21,14 +21,17 @@ void spin_us(double us) noexcept;
 /// Sleeps, as a thread does that waits for a disk.
 void sleep_us(double us);
 
-/// Records {x: i64[]} that cost what `cost` does for record i.
+/// Records {x: i64[]} that cost what `cost` does for record i, which is in file i modulo `files`.
 struct Source {
   std::uint64_t count = 0;
   std::function<void(std::uint64_t)> cost = [](std::uint64_t) {};
 
+  std::uint64_t files = 1;
+
   std::uint64_t size() const { return count; }
   ps::Schema schema() const { return {{"x", ps::DType::i64, {}}}; }
   std::string name() const { return "planted"; }
+  std::string file_of(std::uint64_t i) const { return "file-" + std::to_string(i % files); }
   std::uint64_t identity() const { return count; }
   void read(std::uint64_t i, ps::SampleBuilder& out) const {
     cost(i);

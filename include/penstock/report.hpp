@@ -21,6 +21,15 @@ struct StageReport {
   double share = 0;               ///< its share of all stages' CPU time, 0 to 1
 };
 
+/// What reading from one file took. From measured samples, of which each runner keeps the last 256.
+struct FileReport {
+  /// The file, as errors name it.
+  std::string name;
+  std::uint64_t measured = 0;  ///< samples of it that were measured
+  double read_us = 0;          ///< microseconds to read a record of it, waiting included: the mean
+  double share = 0;            ///< its share of the time of all measured readings, 0 to 1
+};
+
 /// A row of the byte table: what the loader's memory is for.
 struct MemoryRow {
   /// What the memory is for.
@@ -36,6 +45,7 @@ struct MemoryRow {
 /// Why runners had nothing to do.
 enum class Idle : std::uint8_t {
   caller,        ///< the next batch was ready, and the caller had not come for it
+  pause,         ///< the same, where the caller was away for much longer than a batch takes: validation, a checkpoint
   leases,        ///< the caller, or copies to a device, held all batches
   straggler,     ///< batches after the next one were ready, but a sample of that one was still in work
   slots,         ///< all samples of the batches in work were begun, and there was no batch for others
@@ -43,7 +53,7 @@ enum class Idle : std::uint8_t {
   blocks,        ///< the blocks that samples need were being loaded
   block_memory,  ///< there was no memory for the blocks that samples need
   stream,        ///< another runner read the stream, which one does at a time
-  order,         ///< the order was being asked which records come next
+  order,         ///< the order was being asked which records come next, or the source which blocks these need
   threads,       ///< there was work, and the executor had not brought a thread for it yet
 };
 
@@ -54,7 +64,8 @@ PENSTOCK_API const char* to_string(Idle why) noexcept;
 struct IdleShare {
   /// Why runners had nothing to do.
   Idle why = Idle::caller;
-  /// Share of the time of all runners that there may be, 0 to 1, from the first `next()` to the last.
+  /// Share of the time of all runners that there may be, 0 to 1, from the first `next()` to the last. Time in which
+  /// nothing is left to be made, as at the run's end, is no part of it.
   double share = 0;
 };
 
@@ -73,6 +84,7 @@ enum class Bound : std::uint8_t {
   order,            ///< asking the order which records come next
   memory,           ///< a limit of memory left fewer runners than were wanted, and those are used up
   device,           ///< batches waited for a place on the device: for copies to it, or for the work there
+  threads,          ///< the executor brought too few threads
   cores,            ///< there are more threads than cores, and those are used up
   other_processes,  ///< runners waited for cores that other processes had
 };
@@ -99,7 +111,7 @@ struct PENSTOCK_API Report {
   double core_quota = 0;                  ///< how many cores' time a quota of its control group leaves it; 0 = no quota
   double next_p50_s = 0, next_p99_s = 0;  ///< seconds inside `next()`: median and 99th percentile
   double consumer_wait_share = 0;         ///< share of `seconds` that the caller spent inside `next()`
-  double runner_idle_share = 0;           ///< share of threads x seconds in which runners had no memory to write to
+  double runner_idle_share = 0;           ///< share of threads x seconds in which runners were not in work
   double runner_wait_share = 0;           ///< share of the chains' time in which they had given up their core
   /// Why runners had nothing to do, the largest share first; reasons below one in a thousand are left out.
   std::vector<IdleShare> idle;
@@ -110,6 +122,10 @@ struct PENSTOCK_API Report {
   /// and share of all others together with the kernel's own threads. None where the system does not show it, or in a
   /// run below 0.2 s. In a container "all others" may be those inside alone.
   std::optional<double> own_core_share, other_core_share;
+  double sample_p50_s = 0, sample_p99_s = 0;  ///< seconds that one sample takes, waiting included: median and 99th
+                                              ///< percentile of the measured ones
+  /// What reading takes, by file, the largest share first, at most 16; empty where all records come from one file.
+  std::vector<FileReport> files;
   /// What each stage did, in the order of the pipeline.
   std::vector<StageReport> stages;
   /// What the loader's memory is for.

@@ -162,10 +162,12 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
   if (may_block) watch.emplace(run.sample_ns == 0 || run.sample_ns > 20000);
   Clocks before = read_clocks();
   const Clocks begun = before;
+  std::uint64_t read_ns = 0;
   const auto count = [&](std::size_t i) {
     const Clocks after = read_clocks();
     const std::uint64_t cpu_ns = after.cpu_ns - before.cpu_ns, wall_ns = after.wall_ns - before.wall_ns;
     run.counters[i].cpu_ns.add(stands_for * cpu_ns);
+    if (i == 0) read_ns = wall_ns;
     if (watch && wall_ns > cpu_ns) run.counters[i].wait_ns.add(stands_for * watch->waited(wall_ns - cpu_ns));
     before = may_block ? read_clocks() : after;
   };
@@ -176,6 +178,7 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
     run.totals.stood_for.add(stands_for);
     run.totals.scratch_bytes.set(run.arena.peak());
     run.delay.tick(before.wall_ns);
+    if (run.measured_samples != nullptr) run.measured_samples->add({index, read_ns, run.sample_ns});
   };
   std::size_t i = first;
   bool kept = true;

@@ -17,6 +17,7 @@
 
 #include "base/counters.hpp"
 #include "base/run_delay.hpp"
+#include "chain/measured_samples.hpp"
 #include "data/row_layout.hpp"
 #include "data/scratch.hpp"
 
@@ -58,13 +59,14 @@ class ChainRun final : public Cells {
   std::vector<StepCounters> counters;         ///< one per step
   StepCounters loads;  ///< counts of block loads: all that this runner made, not what measured chains stand for
   ChainCounters totals;
-  ChainCounters parents, reads;         ///< counts for shared records, and for records of a stream
-  DelayMeter delay;                     ///< how long the runner that has it waited for a core
-  std::uint64_t blocked = 0;            ///< what `times_blocked` last said of its thread
-  std::uint64_t sample_ns = 0;          ///< wall time of the last measured chain; 0 = none yet
-  std::uint64_t load_count = 0;         ///< blocks that it loaded
-  std::uint64_t load_ns = 0;            ///< wall time of the last measured load
-  const std::string* at = nullptr;      ///< label of the stage in work, for errors
+  ChainCounters parents, reads;                       ///< counts for shared records, and for records of a stream
+  std::unique_ptr<MeasuredSamples> measured_samples;  ///< what its measured chains took, one by one; null: not kept
+  DelayMeter delay;                                   ///< how long the runner that has it waited for a core
+  std::uint64_t blocked = 0;                          ///< what `times_blocked` last said of its thread
+  std::uint64_t sample_ns = 0;                        ///< wall time of the last measured chain; 0 = none yet
+  std::uint64_t load_count = 0;                       ///< blocks that it loaded
+  std::uint64_t load_ns = 0;                          ///< wall time of the last measured load
+  const std::string* at = nullptr;                    ///< label of the stage in work, for errors
   std::optional<std::size_t> decoding;  ///< slot of the source's field whose promised image is in work, for errors
   std::stop_token stop;
   bool recalls = false;                ///< the cache has the sample in work

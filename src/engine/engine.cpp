@@ -28,6 +28,7 @@ Engine::~Engine() = default;
 
 void Engine::seek(Cursor cursor, const QuotaCount& count) {
   Lock lock(monitor_.mutex);
+  placement_->note_idle();  // while the batch that runners waited for knows when it became ready
   monitor_.paused.store(true, std::memory_order_seq_cst);
   monitor_.changed.wait(lock, [this] { return placement_->pool().idle() && !placement_->admitting(); });
   queue_.reset([this](BatchBuffer& unread) { ring_.release(unread); });

@@ -10,6 +10,20 @@ void IdleTime::begin(std::uint64_t now) noexcept {
   last_ns_ = now;
 }
 
+void IdleTime::take() noexcept {
+  constexpr std::uint64_t enough = 4, much_longer = 8;
+  constexpr auto caller = static_cast<std::size_t>(Idle::caller), pause = static_cast<std::size_t>(Idle::pause);
+  // A caller that is away now and then is no caller that is slow.
+  const std::uint64_t waited_ns = counted_.idle_ns[caller] - taken_.idle_ns[caller];
+  if (takes_ >= enough && waited_ns > much_longer * (taken_.all_ns / takes_)) {
+    counted_.idle_ns[caller] -= waited_ns;
+    counted_.idle_ns[pause] += waited_ns;
+  }
+  ++takes_;
+  taken_ = counted_;
+  taken_while_busy_ = was_busy();
+}
+
 void IdleTime::change(std::uint64_t now, const Now& to) noexcept {
   const std::uint64_t begin = last_ns_, end = std::max(now, begin);
   const Now was = last_;

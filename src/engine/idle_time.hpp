@@ -41,10 +41,7 @@ class IdleTime {
     return was_busy() && to.idle == 0 && to.runners == last_.runners && to.ended == last_.ended;
   }
   /// The caller took a batch: what was counted so far belongs to the run. After its last batch it may do as it likes.
-  void take() noexcept {
-    taken_ = counted_;
-    taken_while_busy_ = was_busy();
-  }
+  void take() noexcept;
   /// Up to the last `take`.
   const Counts& counts() const noexcept { return taken_; }
 
@@ -55,6 +52,7 @@ class IdleTime {
   std::uint64_t last_ns_ = 0;
   Now last_;
   Counts counted_, taken_;
+  std::uint64_t takes_ = 0;
 };
 
 }  // namespace penstock::detail

@@ -23,6 +23,7 @@ std::unique_ptr<ChainRun> Placement::open_run() {
   auto run = std::make_unique<ChainRun>(chain_, setup_.plan.scratch_limit, data_.source->open_reader());
   run->decodes_on_device = setup_.decodes_on_device;
   run->stop = stop_;
+  run->measured_samples = std::make_unique<MeasuredSamples>();
   run->rows.resize(ring_.layout().fields());
   return run;
 }
@@ -55,7 +56,7 @@ void Placement::note_idle(std::uint64_t now) noexcept {
     // What else is in the way stays in the way when the caller takes a batch.
     if ((why == Idle::slots || why == Idle::straggler) && !queue_.empty()) to.next = &queue_.front();
   }
-  if (!idle_.still_busy(to)) idle_.change(now != 0 ? now : now_ns(), to);
+  if (now != 0 || !idle_.still_busy(to)) idle_.change(now != 0 ? now : now_ns(), to);
 }
 
 Idle Placement::why_no_batch() const noexcept {

@@ -40,7 +40,10 @@ void ReorderedPlacement::admit(Lock& lock) noexcept {
 
 std::optional<Idle> ReorderedPlacement::why_idle() noexcept {
   if (reordered_->has_work()) return Idle::threads;
-  return stalled() ? why_no_batch() : reordered_->why_idle();
+  if (!stalled()) return reordered_->why_idle();
+  // Ends of epochs that the caller has not come for.
+  if (queue_.empty() && queue_.leased() < ring_.depth()) return Idle::caller;
+  return why_no_batch();
 }
 
 bool ReorderedPlacement::work(ChainRun& run) noexcept {

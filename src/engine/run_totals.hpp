@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "blocks/block_schedule.hpp"
+#include "chain/measured_samples.hpp"
 #include "engine/idle_time.hpp"
 
 namespace penstock::detail {
@@ -27,7 +28,8 @@ struct RunTotals {
   /// How long runners waited for a core, and the time that this was in.
   std::uint64_t delay_ns = 0, delay_measured_ns = 0;
   IdleTime::Counts idle;
-  std::uint64_t kept = 0;  ///< samples that have a row, or will
+  std::uint64_t kept = 0;                        ///< samples that have a row, or will
+  std::vector<MeasuredSample> measured_samples;  ///< the last ones of each runner
   std::size_t buffer_bytes = 0;
   BlockSchedule::Counts blocks;
   std::size_t entries = 0, entry_bytes = 0, shared_records = 0, shared_record_bytes = 0;

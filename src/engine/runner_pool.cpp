@@ -265,6 +265,8 @@ void RunnerPool::add_to(RunTotals& t) const {
     t.samples += run->totals.samples.get();
     t.recalled += run->totals.recalled.get() + run->parents.recalled.get();
     t.measured += run->totals.measured.get();
+    if (run->measured_samples != nullptr)
+      run->measured_samples->for_each([&](const MeasuredSample& sample) { t.measured_samples.push_back(sample); });
     t.delay_ns += run->delay.delay_ns();
     t.delay_measured_ns += run->delay.measured_ns();
     t.stood_for += run->totals.stood_for.get();

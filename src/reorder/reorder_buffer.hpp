@@ -105,6 +105,8 @@ class ReorderBuffer {
   /// Copies survivors to their rows, makes their entries vacant, and tells the outlet. Any thread.
   void copy_rows(std::span<const Move> moves, const BatchRing& ring) noexcept;
 
+  /// Nothing more becomes of what is made: the run's last batch is closed, or a failure ended it. Any thread.
+  bool halted() const noexcept { return halted_.load(std::memory_order_relaxed); }
   /// Survivors retired since the beginning.
   std::uint64_t kept() const noexcept { return kept_.load(std::memory_order_relaxed); }
   /// The buffer being filled, if any. Only while nothing is in work.

@@ -95,7 +95,7 @@ bool Reordered::has_work() noexcept {
 std::optional<Idle> Reordered::why_idle() noexcept {
   if (blocks_ != nullptr)
     if (const std::optional<Idle> why = blocks_->why_idle()) return why;
-  if (intake_.exhausted()) return std::nullopt;
+  if (intake_.exhausted() || buffer_.halted()) return std::nullopt;
   if (intake_.busy()) return reader_ ? Idle::stream : Idle::order;
   return Idle::cells;
 }

@@ -7,6 +7,7 @@
 #include <penstock/device.hpp>
 
 #include "report/judge.hpp"
+#include "report/sample_times.hpp"
 
 // Makes a report's words of its numbers.
 namespace penstock::detail {
@@ -70,6 +71,7 @@ std::optional<Bound> bound_of(Idle why) {
     case Idle::order:
       return Bound::order;
     case Idle::caller:
+    case Idle::pause:
     case Idle::threads:
       return std::nullopt;
   }
@@ -96,16 +98,20 @@ IdleShare worst_idleness(const Report& r) {
   return worst;
 }
 
-// The rate without that idleness, as far as the stages allow it.
-std::string without(const Report& r, double idle) {
-  const double rate = std::min(r.samples_per_s / std::max(1 - idle, 0.01), r.limit_samples_per_s);
-  return number(std::max(rate, r.samples_per_s), 0) + " samples/s";
+// The rate without that idleness, as far as the stages allow it. A stream is read by one runner, whose rate is what is
+// to be raised, so that it bounds nothing here.
+double rate_without(const Report& r, const IdleShare& idle) {
+  const double cores = r.core_quota != 0 ? r.core_quota : r.cores;
+  const double limit = idle.why == Idle::stream && r.cpu_s_per_1000 > 0
+                           ? std::min<double>(r.threads, cores) * 1000 / r.cpu_s_per_1000
+                           : r.limit_samples_per_s;
+  return std::max(std::min(r.samples_per_s / std::max(1 - idle.share, 0.01), limit), r.samples_per_s);
 }
 
 std::string idle_words(const Report& r, const IdleShare& idle) {
   const std::string share = percent(idle.share) + " of their time";
-  const std::string gain =
-      " would give up to about " + without(r, idle.share) + " in the place of " + number(r.samples_per_s, 0) + ".";
+  const std::string gain = " would give up to about " + number(rate_without(r, idle), 0) +
+                           " samples/s in the place of " + number(r.samples_per_s, 0) + ".";
   switch (idle.why) {
     case Idle::straggler:
       return "Single slow samples bound the run: runners waited " + share +
@@ -117,7 +123,8 @@ std::string idle_words(const Report& r, const IdleShare& idle) {
              gain;
     case Idle::cells:
       return "Cells bound the run: runners waited " + share +
-             " because every sample in work waited for an older one. A larger `max_reorder_bytes` or evener samples" +
+             " because every sample in work waited for an older one. Evener samples or, where no records are shared by "
+             "several samples or read from a stream, a larger `max_reorder_bytes`" +
              gain;
     case Idle::blocks:
       return "Loading blocks bounds the run: runners waited " + share +
@@ -131,7 +138,7 @@ std::string idle_words(const Report& r, const IdleShare& idle) {
              " for it. Less work where it is read, or several streams interleaved," + gain;
     case Idle::order:
       return "The order bounds the run: runners waited " + share +
-             " until it said which records come next. A cheaper order" + gain;
+             " until it was known which records come next, and what blocks they need. A cheaper order" + gain;
     default:
       return "Too few batches bound the run: runners had none to write to for " + share + ", while the caller waited " +
              percent(r.consumer_wait_share) + " of the time. A larger `depth`" + gain;
@@ -193,16 +200,26 @@ Judgement by_device(const Report& r, const Rates& rates) {
               "; the loader could make about " + rates.limit + "."};
 }
 
+// Where reading is what takes long: one file among several that takes most of it.
+std::string slow_file_words(const Report& r) {
+  const FileReport* const slow = slow_file(r);
+  if (slow == nullptr) return "";
+  return " One file stands out: reading from " + slow->name + " takes " + number(slow->read_us * 1e-3, 2) +
+         " ms a record, and " + percent(slow->share) + " of all reading.";
+}
+
 // Runners that gave up their core: in the source, or in a stage.
 Judgement by_waiting(const Report& r, const Rates& rates) {
   const auto waits = std::ranges::max_element(r.stages, {}, &StageReport::wait_us_per_sample);
   const std::string spent = percent(r.runner_wait_share) + " of their time waiting, not computing; ",
-                    threads = "more threads than the " + std::to_string(r.threads) + " there are",
+                    threads = r.threads_wanted > r.threads
+                                  ? "a larger `max_memory_bytes` for more threads"
+                                  : "more threads than the " + std::to_string(r.threads) + " there are",
                     delay = delay_words(r, "They", r.runner_delay_share);
   if (waits == r.stages.begin())
     return {Bound::storage, "The storage bounds the run: runners spent " + spent + "it gives " + rates.rate +
                                 ", the CPU could do " + rates.limit + ". Faster storage, " + threads +
-                                ", or a warm cache would help." + delay};
+                                ", or a warm cache would help." + slow_file_words(r) + delay};
   return {Bound::waiting, "Waiting in " + waits->name + " bounds the run: runners spent " + spent + "that gives " +
                               rates.rate + ", the CPU could do " + rates.limit + ". Less waiting there, or " + threads +
                               ", would help." + delay};
@@ -225,26 +242,43 @@ Judgement by_memory(const Report& r, const Rates& rates) {
 Judgement by_cpu(const Report& r, const Rates& rates) {
   const auto costliest = std::ranges::max_element(r.stages, {}, &StageReport::share);
   std::string help = delay_words(r, "Runners", r.runner_delay_share);
+  const double away = idle_share(r, Idle::pause);
+  if (away >= min_idle) help += " The caller was away for " + percent(away) + " of the time, in long pauses.";
   if (help.empty())
     help = r.threads < r.cores ? another_thread(r) : " More cores, or a cheaper " + costliest->name + ", would help.";
   return {Bound::cpu, "The CPU bounds the run: " + rates.rate + " is " + rates.reached + " of what " + threads_of(r) +
-                          " can do; " + costliest->name + " takes " + percent(costliest->share) + " of it." + help};
+                          " can do; " + costliest->name + " takes " + percent(costliest->share) + " of it." +
+                          (costliest == r.stages.begin() ? slow_file_words(r) : "") + help};
+}
+
+Judgement by_threads(const Report& r, const Rates& rates) {
+  return {Bound::threads, "The executor bounds the run: for " + percent(idle_share(r, Idle::threads)) +
+                              " of the time there was work and no thread for it. Others use the executor, or the "
+                              "application allows fewer threads; " +
+                              rates.rate + " is " + rates.reached + " of what " + threads_of(r) + " can do."};
 }
 
 Judgement judgement_of(const Report& r) {
   const Rates rates(r);
   const IdleShare idle = worst_idleness(r);
-  const auto matters = [&](double share) { return share >= min_idle && share > r.runner_wait_share; };
+  // Runners wait for something else in a share of the time in which they are in work.
+  const double waiting = r.runner_wait_share * (1 - r.runner_idle_share);
+  const auto matters = [&](double share) { return share >= min_idle && share > waiting; };
+  const bool idle_matters = (matters(idle.share) || (idle.why == Idle::stream && idle.share >= min_idle)) &&
+                            rate_without(r, idle) >= 1.1 * r.samples_per_s;
+  const double for_caller = idle_share(r, Idle::caller) + idle_share(r, Idle::leases);
   // The caller's own thread asks the order as well, when it lets a batch go, and that is no waiting for a batch.
-  if (idle.why == Idle::order && matters(idle.share) && idle.share > idle_share(r, Idle::caller))
+  if (idle.why == Idle::order && idle_matters && idle.share > idle_share(r, Idle::caller))
     return {Bound::order, idle_words(r, idle)};
-  if (r.consumer_wait_share < 0.1 || (r.runner_idle_share > 0.5 && r.consumer_wait_share < 0.3))
-    return by_caller(r, rates);
+  if (r.consumer_wait_share < 0.1 || (for_caller > 0.5 && r.consumer_wait_share < 0.3)) return by_caller(r, rates);
   if (others_hold_up(r) && *r.runner_delay_share >= r.runner_wait_share) return by_other_processes(r, rates);
-  if (matters(device_share(r))) return by_device(r, rates);
-  if (matters(idle.share)) return {*bound_of(idle.why), idle_words(r, idle)};
+  // What the caller's absence explains is not the device's.
+  if (matters(device_share(r)) && device_share(r) > 1 - r.consumer_wait_share) return by_device(r, rates);
+  if (idle_matters) return {*bound_of(idle.why), idle_words(r, idle)};
+  if (matters(for_caller) && r.consumer_wait_share < 0.2) return by_caller(r, rates);
   if (r.runner_wait_share > 0.3 && rates.of_limit < 0.8) return by_waiting(r, rates);
   if (r.threads > r.cores) return by_cores(r, rates);
+  if (matters(idle_share(r, Idle::threads)) && rates.of_limit < 0.8) return by_threads(r, rates);
   return std::min(r.threads_wanted, r.cores) > r.threads ? by_memory(r, rates) : by_cpu(r, rates);
 }
 

@@ -10,6 +10,7 @@
 #include "report/judge.hpp"
 #include "report/memory_rows.hpp"
 #include "report/run_notes.hpp"
+#include "report/sample_times.hpp"
 
 namespace penstock::detail {
 
@@ -149,6 +150,7 @@ Report make_report(const Engine& engine, const Delivery& delivery, const Deliver
   fill_limit(r, t, engine.data().source->is_stream());
   fill_runner_shares(r, t);
   r.idle = idle_shares(t.idle);
+  fill_sample_times(r, *engine.data().source, t);
   r.batch_allocations = engine.ring().allocations();
   r.memory = memory_rows(engine, t);
   for (std::string& note : run_notes(engine, t, c)) r.notes.push_back(std::move(note));

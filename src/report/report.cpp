@@ -55,6 +55,8 @@ const char* bound_name(Bound bound) {
       return "memory";
     case Bound::device:
       return "device";
+    case Bound::threads:
+      return "threads";
     case Bound::cores:
       return "cores";
     case Bound::other_processes:
@@ -128,6 +130,8 @@ const char* to_string(Idle why) noexcept {
   switch (why) {
     case Idle::caller:
       return "caller";
+    case Idle::pause:
+      return "pause";
     case Idle::leases:
       return "leases";
     case Idle::straggler:
@@ -163,6 +167,10 @@ std::string Report::text() const {
                 next_p50_s * 1e3, next_p99_s * 1e3, first_batch_s * 1e3, 100 * consumer_wait_share);
   out += idle_text(*this);
   out += cores_text(*this);
+  if (sample_p50_s != 0)
+    out += format("  a sample: p50 %.3f ms, p99 %.3f ms\n", sample_p50_s * 1e3, sample_p99_s * 1e3);
+  for (const FileReport& f : files)
+    out += format("  reading %5.1f %%  %9.2f us a record of  ", 100 * f.share, f.read_us) + f.name + "\n";
   out += "    CPU      each us   waits us         bytes  stage\n";
   for (const StageReport& s : stages)
     out += format("  %5.1f %%  %9.2f  %9.2f  %12s  ", 100 * s.share, s.cpu_us_per_sample, s.wait_us_per_sample,
@@ -207,6 +215,8 @@ std::string Report::json() const {
   add("consumer_wait_share", number(consumer_wait_share));
   add("runner_idle_share", number(runner_idle_share));
   add("runner_wait_share", number(runner_wait_share));
+  add("sample_p50_s", number(sample_p50_s));
+  add("sample_p99_s", number(sample_p99_s));
   add("runner_delay_share", number(runner_delay_share));
   add("caller_delay_share", number(caller_delay_share));
   add("own_core_share", number(own_core_share));
@@ -228,6 +238,12 @@ std::string Report::json() const {
     list += (list.empty() ? "" : ", ") + ("{\"name\": " + json_string(m.name)) +
             ", \"count\": " + std::to_string(m.count) + ", \"bytes_each\": " + std::to_string(m.bytes_each) + "}";
   add("memory", "[" + list + "]");
+  list.clear();
+  for (const FileReport& f : files)
+    list += (list.empty() ? "" : ", ") + ("{\"name\": " + json_string(f.name)) +
+            ", \"measured\": " + std::to_string(f.measured) + ", \"read_us\": " + number(f.read_us) +
+            ", \"share\": " + number(f.share) + "}";
+  add("files", "[" + list + "]");
   list.clear();
   for (const std::string& note : notes) list += (list.empty() ? "" : ", ") + json_string(note);
   add("notes", "[" + list + "]");

@@ -64,6 +64,25 @@ TEST_CASE("while all runners are in work nothing need be told, and the time coun
   CHECK(of(time, Idle::order) == 0);
 }
 
+TEST_CASE("a caller that is away for much longer than a batch takes has paused") {
+  BatchBuffer next(host_memory(), 0);
+  next.ready_ns = 1;
+  IdleTime time;
+  time.begin(0);
+  std::uint64_t now = 0;
+  const auto batch = [&](std::uint64_t busy, std::uint64_t waits) {
+    time.change(now, idle(2, 0, Idle::caller));
+    time.change(now += busy, idle(2, 2, Idle::slots, &next));
+    time.change(now += waits, idle(2, 0, Idle::caller));
+    time.take();
+  };
+  for (int i = 0; i < 6; ++i) batch(100, 50);
+  batch(100, 5000);
+  CHECK(of(time, Idle::pause) == 2 * 5000);
+  CHECK(of(time, Idle::caller) == 2 * 6 * 50);
+  CHECK(time.counts().all_ns == 2 * now);
+}
+
 TEST_CASE("time before the first call, after the last batch, and with nothing left to issue counts for nothing") {
   IdleTime time;
   time.change(0, idle(2, 2, Idle::blocks));

@@ -77,6 +77,32 @@ TEST_CASE("runners without work say whom they wait for") {
   }
 }
 
+TEST_CASE("a report of a running loader counts the time in which all runners are in work") {
+  const Watchdog dog(60s);
+  ps::Loader loader(ps::from(sleeping(100'000, [](std::uint64_t) { return 2ms; })) | ps::batch(4), {.threads = 2});
+  REQUIRE(loader.next());
+  std::this_thread::sleep_for(400ms);
+  const auto begun = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - begun < 1200ms) REQUIRE(loader.next());
+  const ps::Report r = loader.report();
+  const double away = share(r, ps::Idle::caller) + share(r, ps::Idle::pause);
+  CHECK(away > 0.1);
+  CHECK(away < 0.45);
+}
+
+TEST_CASE("a batch that an early end of the epoch gives up was still ready for the caller") {
+  const Watchdog dog(60s);
+  ps::Loader loader(ps::from(Records{.count = 1000}) | ps::batch(4), {.threads = 2, .depth = 2});
+  auto held = loader.next();
+  REQUIRE(held);
+  std::this_thread::sleep_for(500ms);
+  loader.end_epoch();
+  REQUIRE(loader.next());
+  const ps::Report r = loader.report();
+  CHECK(share(r, ps::Idle::caller) + share(r, ps::Idle::pause) > 0.5);
+  CHECK(share(r, ps::Idle::slots) < 0.3);
+}
+
 TEST_CASE("idle shares are told as text and as JSON") {
   ps::Report r;
   r.idle = {{ps::Idle::straggler, 0.25}, {ps::Idle::block_memory, 0.125}};

@@ -424,9 +424,9 @@ TEST_CASE("runners without work bound the run by what they waited for, and the g
     CHECK(r.verdict.find("40 %") != std::string::npos);
     CHECK(r.verdict.find("833 samples/s in the place of 500") != std::string::npos);
     // Waiting for the disk is the larger loss.
-    r.runner_wait_share = 0.5;
+    r.runner_wait_share = 0.9;
     judge(r);
-    CHECK(r.bound == ps::Bound::storage);
+    CHECK(r.bound == (it.why == ps::Idle::stream ? it.bound : ps::Bound::storage));
     // Too little to matter, and of the caller's making.
     r.runner_wait_share = 0.05;
     r.idle = {{it.why, 0.1}};
@@ -449,9 +449,51 @@ TEST_CASE("batches that wait for a place on the device are bound by it, and by n
   judge(r);
   CHECK(r.bound == ps::Bound::device);
   CHECK(r.verdict.find("for 50 % of the time") != std::string::npos);
+  r.consumer_wait_share = 0.4;  // the caller was away for longer than batches waited
+  judge(r);
+  CHECK(r.bound != ps::Bound::device);
+  r.consumer_wait_share = 0.8;
   r.device = "host";
   judge(r);
   CHECK(r.bound == ps::Bound::slots);
+}
+
+TEST_CASE("nothing is promised where nothing is to be gained") {
+  ps::Report r = busy();
+  r.threads = r.threads_seen = 16;
+  r.samples_per_s = 980;
+  r.runner_idle_share = 0.5;
+  r.idle = {{ps::Idle::slots, 0.5}};
+  judge(r);
+  CHECK(r.bound == ps::Bound::cores);
+}
+
+TEST_CASE("a share of the time in work is weighed as what it is of all time") {
+  ps::Report r = busy();
+  r.samples_per_s = 200;
+  r.runner_idle_share = 0.83;
+  r.runner_wait_share = 0.99;
+  r.idle = {{ps::Idle::slots, 0.83}};
+  judge(r);
+  CHECK(r.bound == ps::Bound::slots);
+}
+
+TEST_CASE("an executor without threads, and a caller that is away now and then, are named") {
+  ps::Report r = busy();
+  r.samples_per_s = 480;
+  r.runner_idle_share = 0.5;
+  r.idle = {{ps::Idle::threads, 0.5}};
+  judge(r);
+  CHECK(r.bound == ps::Bound::threads);
+  r.idle = {{ps::Idle::pause, 0.4}};
+  r.consumer_wait_share = 0.5;
+  judge(r);
+  CHECK(r.bound == ps::Bound::cpu);
+  CHECK(r.verdict.find("away for 40 %") != std::string::npos);
+  r.idle = {{ps::Idle::caller, 0.4}};
+  r.consumer_wait_share = 0.15;
+  judge(r);
+  CHECK(r.bound == ps::Bound::consumer);
 }
 
 TEST_CASE("a limit of memory that leaves too few threads bounds the run") {

@@ -1,0 +1,72 @@
+#include "report/sample_times.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace penstock::detail {
+
+namespace {
+
+constexpr std::size_t most_files = 16;
+
+double quantile(const std::vector<double>& sorted, double share) {
+  return sorted[std::min(sorted.size() - 1, static_cast<std::size_t>(share * static_cast<double>(sorted.size())))];
+}
+
+void fill_files(Report& r, const SourceModel& source, const std::vector<MeasuredSample>& samples) {
+  struct Sum {
+    std::uint64_t measured = 0, ns = 0;
+  };
+  std::map<std::string, Sum> files;
+  std::uint64_t all_ns = 0;
+  for (const MeasuredSample& sample : samples) {
+    if (sample.read_ns == 0 || sample.index >= source.size()) continue;
+    Sum& sum = files[source.file_of(sample.index)];
+    ++sum.measured;
+    sum.ns += sample.read_ns;
+    all_ns += sample.read_ns;
+  }
+  if (files.size() < 2) return;
+  for (const auto& [name, sum] : files) {
+    const double ns = static_cast<double>(sum.ns);
+    r.files.push_back({.name = name,
+                       .measured = sum.measured,
+                       .read_us = ns / static_cast<double>(sum.measured) * 1e-3,
+                       .share = ns / static_cast<double>(all_ns)});
+  }
+  std::ranges::sort(r.files, std::ranges::greater(), &FileReport::share);
+  if (r.files.size() > most_files) r.files.resize(most_files);
+}
+
+}  // namespace
+
+void fill_sample_times(Report& r, const SourceModel& source, const RunTotals& t) {
+  if (t.measured_samples.empty()) return;
+  std::vector<double> seconds;
+  for (const MeasuredSample& sample : t.measured_samples)
+    seconds.push_back(static_cast<double>(sample.sample_ns) * 1e-9);
+  std::ranges::sort(seconds);
+  r.sample_p50_s = quantile(seconds, 0.5);
+  r.sample_p99_s = quantile(seconds, 0.99);
+  if (!source.is_stream()) fill_files(r, source, t.measured_samples);
+}
+
+// The slowest by far: of a few measured records one may have been unlucky.
+const FileReport* slow_file(const Report& r) {
+  constexpr std::uint64_t enough = 3;
+  const auto slowest =
+      std::ranges::max_element(r.files, {}, [](const FileReport& f) { return f.measured >= enough ? f.read_us : 0; });
+  if (slowest == r.files.end() || slowest->measured < enough) return nullptr;
+  double others_us = 0, others = 0;
+  for (const FileReport& f : r.files) {
+    if (&f == &*slowest) continue;
+    others_us += f.read_us * static_cast<double>(f.measured);
+    others += static_cast<double>(f.measured);
+  }
+  return others != 0 && slowest->read_us >= 3 * others_us / others && slowest->share >= 0.2 ? &*slowest : nullptr;
+}
+
+}  // namespace penstock::detail

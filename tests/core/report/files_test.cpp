@@ -1,0 +1,54 @@
+// What reading takes, by file, and how long single samples take.
+#include "support/catch.hpp"
+
+#include "core/help.hpp"
+#include "report/sample_times.hpp"
+
+using namespace help;
+using penstock::detail::slow_file;
+
+namespace {
+
+struct InFiles : Records {
+  std::string file_of(std::uint64_t i) const { return "file-" + std::to_string(i % 4); }
+};
+
+ps::Report run(const ps::Pipeline& pipeline, const ps::LoaderOptions& options) {
+  ps::Loader loader(pipeline, options);
+  while (loader.next()) {
+  }
+  return loader.report();
+}
+
+}  // namespace
+
+TEST_CASE("the report says what reading takes in each file, and names one that stands out") {
+  const Watchdog dog(60s);
+  InFiles source;
+  source.count = 256;
+  source.shared->before_read = [](std::uint64_t i) { std::this_thread::sleep_for(i % 4 == 2 ? 20ms : 1ms); };
+  const ps::Report r = run(ps::from(source) | ps::batch(4), {.threads = 2, .epochs = 1});
+  REQUIRE(r.files.size() == 4);
+  CHECK(r.files[0].name == "file-2");
+  CHECK(r.files[0].read_us > 20'000);
+  CHECK(r.files[0].share > 0.6);
+  CHECK(r.files[0].measured >= 3);
+  CHECK(r.bound == ps::Bound::storage);
+  CHECK(r.verdict.find("file-2") != std::string::npos);
+  CHECK(r.sample_p99_s >= 0.02);
+  CHECK(r.sample_p50_s < 0.02);
+  CHECK(r.text().find("us a record of  file-2") != std::string::npos);
+  CHECK(r.json().find("{\"name\": \"file-2\", \"measured\": ") != std::string::npos);
+}
+
+TEST_CASE("one file alone is not listed, and of even ones none stands out") {
+  CHECK(run(ps::from(Records{.count = 64}) | ps::batch(4), {.threads = 2, .epochs = 1}).files.empty());
+  ps::Report r;
+  r.files = {{"a", 10, 100, 0.5}, {"b", 10, 90, 0.45}, {"c", 1, 900, 0.05}};
+  CHECK(slow_file(r) == nullptr);  // the third one was measured once
+  r.files[2] = {"c", 3, 900, 0.6};
+  REQUIRE(slow_file(r) != nullptr);
+  CHECK(slow_file(r)->name == "c");
+  r.files[2].share = 0.1;
+  CHECK(slow_file(r) == nullptr);
+}
