@@ -104,7 +104,7 @@ struct PENSTOCK_API Report {
   std::uint64_t limit_chains = 0;          ///< measured chains that the limit was estimated from
   double cpu_s_per_1000 = 0;               ///< CPU seconds of the chain's stages per 1,000 samples
   std::string device;                      ///< where batches end up: "host", or a device and what it is
-  unsigned threads = 0;                    ///< runners asked for
+  unsigned threads = 0;                    ///< runners that there may be
   unsigned threads_wanted = 0;             ///< runners that there would be without a limit of memory
   unsigned threads_seen = 0;               ///< most runners alive at once
   unsigned cores = 0;                      ///< cores that this process may use
@@ -123,7 +123,7 @@ struct PENSTOCK_API Report {
   /// run below 0.2 s. In a container "all others" may be those inside alone.
   std::optional<double> own_core_share, other_core_share;
   double sample_p50_s = 0, sample_p99_s = 0;  ///< seconds that one sample takes, waiting included: median and 99th
-                                              ///< percentile of the measured ones
+                                              ///< percentile of the measured ones; 0 where none was
   /// What reading takes, by file, the largest share first, at most 16; empty where all records come from one file.
   std::vector<FileReport> files;
   /// What each stage did, in the order of the pipeline.

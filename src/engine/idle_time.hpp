@@ -34,7 +34,6 @@ class IdleTime {
 
   /// From this call on time counts.
   void begin(std::uint64_t now) noexcept;
-  bool begun() const noexcept { return begun_; }
   void change(std::uint64_t now, const Now& to) noexcept;
   /// All runners were in work, and are: `change` need not be told, which spares asking for the time.
   bool still_busy(const Now& to) const noexcept {

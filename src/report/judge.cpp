@@ -101,9 +101,8 @@ IdleShare worst_idleness(const Report& r) {
 // The rate without that idleness, as far as the stages allow it. A stream is read by one runner, whose rate is what is
 // to be raised, so that it bounds nothing here.
 double rate_without(const Report& r, const IdleShare& idle) {
-  const double cores = r.core_quota != 0 ? r.core_quota : r.cores;
   const double limit = idle.why == Idle::stream && r.cpu_s_per_1000 > 0
-                           ? std::min<double>(r.threads, cores) * 1000 / r.cpu_s_per_1000
+                           ? std::min<double>(r.threads, core_time(r)) * 1000 / r.cpu_s_per_1000
                            : r.limit_samples_per_s;
   return std::max(std::min(r.samples_per_s / std::max(1 - idle.share, 0.01), limit), r.samples_per_s);
 }
@@ -150,8 +149,7 @@ std::string another_thread(const Report& r) {
   const std::string words =
       " Another thread would add about " + number(r.limit_samples_per_s / r.threads, 0) + " samples/s";
   if (!r.own_core_share || (!r.other_core_share && r.core_quota == 0)) return words + ", where a core is free for it.";
-  const double all = r.core_quota != 0 ? r.core_quota : r.cores;
-  const double free = (1 - *r.own_core_share - r.other_core_share.value_or(0)) * all;
+  const double free = (1 - *r.own_core_share - r.other_core_share.value_or(0)) * core_time(r);
   return free >= 0.7 ? words + "." : " No core is free for another thread.";
 }
 

@@ -89,9 +89,8 @@ void fill_limit(Report& r, const RunTotals& t, bool stream) {
   const double cpu_s_per_sample = cpu_us_of(r.stages) * 1e-6;
   r.cpu_s_per_1000 = cpu_s_per_sample * 1000;
   r.limit_chains = t.measured;
-  const double cores = r.core_quota != 0 ? r.core_quota : r.cores;
   if (t.measured != 0 && cpu_s_per_sample > 0)
-    r.limit_samples_per_s = std::min<double>(r.threads, cores) / cpu_s_per_sample;
+    r.limit_samples_per_s = std::min<double>(r.threads, core_time(r)) / cpu_s_per_sample;
   // A stream is read by one runner at a time, however many there are.
   if (stream && r.stages[0].cpu_us_per_sample > 0)
     r.limit_samples_per_s = std::min(r.limit_samples_per_s, 1e6 / r.stages[0].cpu_us_per_sample);

@@ -23,7 +23,7 @@ void fill_files(Report& r, const SourceModel& source, const std::vector<Measured
   std::map<std::string, Sum> files;
   std::uint64_t all_ns = 0;
   for (const MeasuredSample& sample : samples) {
-    if (sample.read_ns == 0 || sample.index >= source.size()) continue;
+    if (sample.read_ns == 0) continue;
     Sum& sum = files[source.file_of(sample.index)];
     ++sum.measured;
     sum.ns += sample.read_ns;
@@ -51,7 +51,12 @@ void fill_sample_times(Report& r, const SourceModel& source, const RunTotals& t)
   std::ranges::sort(seconds);
   r.sample_p50_s = quantile(seconds, 0.5);
   r.sample_p99_s = quantile(seconds, 0.99);
-  if (!source.is_stream()) fill_files(r, source, t.measured_samples);
+  if (source.is_stream()) return;
+  try {
+    fill_files(r, source, t.measured_samples);
+  } catch (...) {  // a source that can't name its files; what else there is to report does not depend on it
+    r.files.clear();
+  }
 }
 
 // The slowest by far: of a few measured records one may have been unlucky.

@@ -41,6 +41,18 @@ TEST_CASE("the report says what reading takes in each file, and names one that s
   CHECK(r.json().find("{\"name\": \"file-2\", \"measured\": ") != std::string::npos);
 }
 
+TEST_CASE("a source that can't name its files gets its report all the same") {
+  struct Nameless : Records {
+    std::string file_of(std::uint64_t) const { throw ps::Error(ps::Errc::io, "no name"); }
+  };
+  Nameless source;
+  source.count = 64;
+  const ps::Report r = run(ps::from(source) | ps::batch(4), {.threads = 2, .epochs = 1});
+  CHECK(r.batches == 16);
+  CHECK(r.files.empty());
+  CHECK(r.sample_p50_s > 0);
+}
+
 TEST_CASE("one file alone is not listed, and of even ones none stands out") {
   CHECK(run(ps::from(Records{.count = 64}) | ps::batch(4), {.threads = 2, .epochs = 1}).files.empty());
   ps::Report r;

@@ -77,6 +77,29 @@ TEST_CASE("runners without work say whom they wait for") {
   }
 }
 
+TEST_CASE("an order that is asked while all runners rest already is what they wait for") {
+  const Watchdog dog(60s);
+  struct SlowOnce {
+    std::shared_ptr<std::atomic<int>> calls = std::make_shared<std::atomic<int>>(0);
+    std::uint64_t size(std::uint64_t n) const { return n; }
+    void fill(std::uint64_t, std::uint64_t, std::span<ps::OrderPoint>) const {
+      if (++*calls == 6) std::this_thread::sleep_for(600ms);
+    }
+    std::string name() const { return "slow_once"; }
+    std::string describe() const { return ""; }
+  };
+  ps::Loader loader(ps::from(Records{.count = 40}) | ps::order(SlowOnce{}) | ps::batch(4),
+                    {.threads = 2, .depth = 2, .epochs = 1});
+  std::optional<ps::Batch> held;
+  while (auto batch = loader.next()) {
+    std::this_thread::sleep_for(5ms);
+    held = std::move(batch);  // lets one go, and so has the order asked for the next one
+  }
+  const ps::Report r = loader.report();
+  CHECK(share(r, ps::Idle::order) > 0.6);
+  CHECK(share(r, ps::Idle::leases) < 0.3);
+}
+
 TEST_CASE("a report of a running loader counts the time in which all runners are in work") {
   const Watchdog dog(60s);
   ps::Loader loader(ps::from(sleeping(100'000, [](std::uint64_t) { return 2ms; })) | ps::batch(4), {.threads = 2});
