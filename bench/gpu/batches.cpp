@@ -18,20 +18,21 @@ void Marks::run(BatchView, BatchView, StreamRef stream) const {
   if (own_->used < own_->events.size()) own_->events[own_->used++].record(cuda_stream(stream));
 }
 
-double time_loader(Loader& loader, const CudaStream& stream, const BatchSize& size, const Load* load,
-                   unsigned long long* wrong) {
-  const CudaEvent begin, end;
-  std::uint64_t steps = 0;
+LoaderTime time_loader(Loader& loader, const CudaStream& stream, const BatchSize& size, const Load* load,
+                       unsigned long long* wrong) {
+  std::vector<CudaEvent> begins, ends;
   for (const Batch& batch : loader.epoch(stream.ref())) {
+    begins.emplace_back().record(stream.handle());
     check_rows(stream.handle(), batch["x"].data, static_cast<std::size_t>(size.row_bytes), batch.size(),
                batch.number() * size.rows % size.records, wrong);
     if (load != nullptr) load->enqueue(stream.handle());
-    if (++steps == warm_steps) begin.record(stream.handle());
-    // Each time, as the last step is known after it only: the latest record counts.
-    end.record(stream.handle());
+    ends.emplace_back().record(stream.handle());
   }
-  end.synchronize();
-  return end.since(begin) / static_cast<double>(steps - warm_steps);
+  stream.synchronize();
+  double waited = 0;
+  for (std::size_t i = warm_steps; i < ends.size(); ++i) waited += begins[i].since(ends[i - 1]);
+  const double whole = ends.back().since(ends[warm_steps - 1]);
+  return {whole / static_cast<double>(ends.size() - warm_steps), waited / whole};
 }
 
 void settle() {
@@ -40,8 +41,9 @@ void settle() {
   must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
-double time_plain(const PlainLoop& loop, std::size_t bytes, std::uint64_t steps, const Load& load) {
-  const Memory host(Kind::pinned, bytes);
+double time_plain(const PlainLoop& loop, const BatchSize& size, std::uint64_t steps, const Load& load) {
+  const std::size_t bytes = size.bytes();
+  const Memory host(Kind::pinned, bytes), wrong(Kind::device, sizeof(unsigned long long));
   std::vector<std::unique_ptr<Memory>> device;
   std::vector<CudaEvent> copied, used;
   for (unsigned i = 0; i < loop.depth; ++i) {
@@ -60,6 +62,9 @@ double time_plain(const PlainLoop& loop, std::size_t bytes, std::uint64_t steps,
     copy(device[slot]->data(), host.data(), bytes, copies);
     copied[slot].record(copies);
     copied[slot].wait_on(consumer.handle());
+    // As in the loader's steps; what it counts is not looked at, as rows have no numbers here.
+    check_rows(consumer.handle(), device[slot]->data(), static_cast<std::size_t>(size.row_bytes), size.rows, 0,
+               wrong.as<unsigned long long>());
     load.enqueue(consumer.handle());
     used[slot].record(consumer.handle());
     if (i + 1 == warm_steps) begin.record(consumer.handle());

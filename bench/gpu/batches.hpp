@@ -57,9 +57,13 @@ struct BatchSize {
   std::size_t bytes() const { return rows * static_cast<std::size_t>(row_bytes); }
 };
 
-// One epoch of steps of `load` (none: only a look at the rows' numbers). Seconds a step, of those after the first few.
-// Rows that were wrong are counted in *wrong.
-double time_loader(Loader& loader, const CudaStream& stream, const BatchSize& size, const Load* load,
+// The steps of an epoch after the first few.
+struct LoaderTime {
+  double step_s;
+  double starved;  // share of the time in which the consumer's stream waited for a batch, by events around each step
+};
+// One epoch of steps of `load` (none: only a look at the rows' numbers). Rows that were wrong are counted in *wrong.
+LoaderTime time_loader(Loader& loader, const CudaStream& stream, const BatchSize& size, const Load* load,
                    unsigned long long* wrong);
 constexpr std::uint64_t warm_steps = 10;
 
@@ -71,7 +75,7 @@ struct PlainLoop {
   bool on_consumers_stream = false;  // copies
   bool on_legacy_stream = false;     // copies; the consumer's stream is one that waits for it
 };
-// Seconds of steps written by hand with CUDA's own calls, from one pinned batch that never changes.
-double time_plain(const PlainLoop& loop, std::size_t bytes, std::uint64_t steps, const Load& load);
+// Seconds a step of the same steps written by hand with CUDA's own calls, from one pinned batch that never changes.
+double time_plain(const PlainLoop& loop, const BatchSize& size, std::uint64_t steps, const Load& load);
 
 }  // namespace penstock::gpu_bench

@@ -15,12 +15,15 @@ constexpr std::size_t traffic_bytes = std::size_t{256} << 20;
 
 }  // namespace
 
-Load::Load(Sort sort) : sort_(sort), memory_(Kind::device, sort == Sort::gemm ? 3 * matrix_bytes : traffic_bytes) {
+Load::Load(Sort sort, Numbers numbers)
+    : sort_(sort), memory_(Kind::device, sort == Sort::gemm ? 3 * matrix_bytes : traffic_bytes) {
   if (sort != Sort::gemm) return;
-  // A stream of its own, as the default one may be anybody's.
-  const CudaStream stream;
-  fill_halves(stream.handle(), memory_.data(), 2 * matrix_bytes / 2, 1);
-  stream.synchronize();
+  if (numbers == Numbers::random) {
+    // A stream of its own, as the default one may be anybody's.
+    const CudaStream stream;
+    fill_halves(stream.handle(), memory_.data(), 2 * matrix_bytes / 2, 1);
+    stream.synchronize();
+  }
   cublas_.emplace();
   side_ = max_side;
 }

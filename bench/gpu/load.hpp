@@ -14,7 +14,10 @@ class Load {
     gemm,    // products of matrices: the GPU's cores
     memory,  // the GPU's memory
   };
-  explicit Load(Sort sort);
+  // Zeros by default. Products of other numbers take more power than the GPU may have: its clock then moves by several
+  // percent, with the heat of whatever ran before.
+  enum class Numbers { zeros, random };
+  explicit Load(Sort sort, Numbers numbers = Numbers::zeros);
   Load(const Load&) = delete;
   Load& operator=(const Load&) = delete;
 

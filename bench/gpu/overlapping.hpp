@@ -57,6 +57,6 @@ void tell_wrong_rows(Results& results, const std::string& name, const Memory& wr
 // One case more, with records of a file.
 void overlap_of_file(Results& results, const Settings& settings);
 
-constexpr double min_eta = 0.95, max_against_longer = 1.03, min_rate = 0.95;
+constexpr double min_eta = 0.95, max_against_longer = 1.03, min_rate = 0.95, max_step_starved = 0.01;
 
 }  // namespace penstock::gpu_bench

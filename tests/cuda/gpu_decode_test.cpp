@@ -110,3 +110,42 @@ TEST_CASE("a JPEG that is cut off is a bad sample where a GPU decodes the others
   for (const ps::Batch& batch : loader.epoch(consumer.ref())) rows += batch.size();
   CHECK(rows == 36);
 }
+
+TEST_CASE("memory of a batch that the engines refuse is not written to after that") {
+  PENSTOCK_NEEDS_ENGINES();
+  const Watchdog watchdog(100s);
+  const GpuStream stream;
+  const auto batches = ps::jpeg_decoder()->start_batches(ps::gpu(0));
+  const ps::ImageShape shape{1000, 1200, 3};
+  constexpr std::size_t images = 32, each = 1000 * 1200 * 3;
+  constexpr auto written = 0x5a;
+  const std::vector<std::byte> sound = encoded(shape, 420, 1);
+  std::vector<std::byte> refused = sound;
+  // A marker that a baseline file has no use for.
+  for (const int byte : {0x00, 0x00, 0x04, 0x00, 0xdc, 0xff})
+    refused.insert(refused.begin() + 2, static_cast<std::byte>(byte));
+  std::byte* pixels = nullptr;
+  must(cudaMalloc(reinterpret_cast<void**>(&pixels), images * each));
+  for (int i = 0; i < 5; ++i) {
+    std::vector<ps::BatchDecoding::Image> batch;
+    for (std::size_t k = 0; k < images; ++k)
+      batch.push_back({k + 1 < images ? sound : refused, shape, pixels + k * each});
+    REQUIRE_FALSE(batches->decode(batch, stream.ref()));
+    must(cudaMemsetAsync(pixels, written, images * each, stream.handle()));
+    stream.synchronize();
+    must(cudaDeviceSynchronize());
+    std::vector<std::byte> got(images * each);
+    must(cudaMemcpy(got.data(), pixels, got.size(), cudaMemcpyDeviceToHost));
+    std::size_t others = 0;
+    for (const std::byte byte : got) others += byte != std::byte{written} ? 1 : 0;
+    CHECK(others == 0);
+    batch.back().encoded = sound;
+    REQUIRE(batches->decode(batch, stream.ref()));
+    stream.synchronize();
+    must(cudaMemcpy(got.data(), pixels, got.size(), cudaMemcpyDeviceToHost));
+    others = 0;
+    for (const std::byte byte : got) others += byte == std::byte{written} ? 1 : 0;
+    CHECK(others < got.size() / 10);
+  }
+  must(cudaFree(pixels));
+}

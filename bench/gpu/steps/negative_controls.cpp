@@ -17,7 +17,7 @@ void by_hand(Results& results, const Settings& settings, const std::string& name
   Overlap measured;
   for (int round = 0; round < (settings.quick ? 1 : 3); ++round)
     measure_round(measured, settings, size, load, stream,
-                  [&] { return time_plain(loop, size.bytes(), overlap_steps(settings), load); });
+                  [&] { return time_plain(loop, size, overlap_steps(settings), load); });
   results.raw()["negative_controls"][name] = measured.raw();
   results.add({.name = "eta, " + name,
                .ours = measured.median(&OverlapRound::eta),
@@ -35,7 +35,7 @@ void pageable(Results& results, const Settings& settings) {
   std::vector<double> seconds;
   for (int round = 0; round < (settings.quick ? 1 : 3); ++round) {
     settle();
-    seconds.push_back(time_loader(loader, stream, size, nullptr, wrong.as<unsigned long long>()));
+    seconds.push_back(time_loader(loader, stream, size, nullptr, wrong.as<unsigned long long>()).step_s);
   }
   results.raw()["negative_controls"]["pageable_s"] = seconds;
   results.add({.name = "H2D, batch buffers in pageable memory",

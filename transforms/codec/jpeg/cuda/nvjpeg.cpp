@@ -34,6 +34,7 @@ struct Library {
   void* file = nullptr;
   std::string why;  // it is not there
   int (*create)(int backend, void* device_allocator, void* pinned_allocator, unsigned flags, Handle*) = nullptr;
+  int (*destroy)(Handle) = nullptr;
   int (*hardware)(Handle, unsigned* engines, unsigned* cores) = nullptr;
   int (*create_state)(Handle, State*) = nullptr;
   int (*destroy_state)(State) = nullptr;
@@ -50,6 +51,7 @@ struct Library {
       return;
     }
     get("nvjpegCreateEx", create);
+    get("nvjpegDestroy", destroy);
     get("nvjpegGetHardwareDecoderInfo", hardware);
     get("nvjpegJpegStateCreate", create_state);
     get("nvjpegJpegStateDestroy", destroy_state);
@@ -92,9 +94,11 @@ Opened open_on(Device gpu) {
     const int created =
         library().create(hardware_backend, nullptr, nullptr, upsampling_with_interpolation, &opened.handle);
     if (created == allocator_failure) check(created, "nvjpegCreateEx");
-    if (created != success || library().hardware(opened.handle, &engines, &cores) != success || engines == 0)
+    if (created != success || library().hardware(opened.handle, &engines, &cores) != success || engines == 0) {
+      if (created == success) library().destroy(opened.handle);
       opened = {nullptr, to_string(gpu) + " has no engine that decodes JPEGs (status " + std::to_string(created) +
                              " of nvJPEG)"};
+    }
   }
   all.emplace(gpu.index, opened);
   return opened;
@@ -132,7 +136,11 @@ class Batches final : public BatchDecoding {
     }
     const int status =
         library().decode(handle_, next.state, data_.data(), lengths_.data(), destinations_.data(), stream.handle());
-    if (std::ranges::find(of_a_file, status) != std::end(of_a_file)) return false;
+    if (std::ranges::find(of_a_file, status) != std::end(of_a_file)) {
+      // Some images of the batch may be with the engines by now: the state's end waits for them.
+      library().destroy_state(std::exchange(next, {}).state);
+      return false;
+    }
     check(status, "nvjpegDecodeBatched");
     return true;
   }
