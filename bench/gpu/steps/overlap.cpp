@@ -14,7 +14,8 @@ struct Case {
   Load::Sort sort;
   double copy_to_compute;
   Load::Numbers numbers = Load::Numbers::zeros;
-  // Random numbers: told only. The GPU's clock follows the heat of the minute before, and the loader has no part in that.
+  // Random numbers: told only. The GPU's clock follows the heat of the minute before, and the loader has no part in
+  // that.
   bool judged() const { return numbers == Load::Numbers::zeros; }
   std::string name() const {
     return fmt::format("{}{}, copy/step {:g}", sort == Load::Sort::gemm ? "GEMM" : "memory",

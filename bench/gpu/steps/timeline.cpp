@@ -71,8 +71,8 @@ void write_trace(const std::filesystem::path& folder, const Timeline& line) {
 
 // The copy of a batch is the largest there is: what else was copied meanwhile is left out.
 Timeline measured_timeline(const Activity& activity) {
-  // Kernels of one stream follow each other within a microsecond or two, which is no time in which it starves.
-  constexpr double launch_gap_s = 5e-6;
+  // Kernels of one stream follow each other within some microseconds while CUPTI looks, and no time of that is starved.
+  constexpr double launch_gap_s = 10e-6;
   Timeline out{"measured", activity.copies, merged(activity.kernels, launch_gap_s)};
   double longest = 0, origin = 0;
   for (const Interval& c : out.copies) longest = std::max(longest, c.end - c.begin);
@@ -80,12 +80,18 @@ Timeline measured_timeline(const Activity& activity) {
   if (!out.copies.empty()) origin = out.copies.front().begin;
   for (std::vector<Interval>* all : {&out.copies, &out.steps})
     for (Interval& i : *all) i = {i.begin - origin, i.end - origin};
+  // What warmed the GPU before.
+  std::erase_if(out.steps, [](const Interval& step) { return step.end < 0; });
   return out;
 }
 
-// Between the first steady copy and the last one: how much of the shorter of both, copies or steps, went beside the
-// other, and how much of the time copies were in work.
-void tell_covered(Results& results, const std::string& name, const Timeline& line, bool judged) {
+// Of the time between the first steady copy and the last one.
+struct Covered {
+  double both = 0, shorter = 0;  // how much of the shorter of both, copies or steps, went beside the other
+  double copying = 0, whole = 0;
+  double share() const { return copying / whole; }
+};
+Covered look_at(const Timeline& line) {
   const Interval window{line.copies.at(warm_steps).begin, line.copies.at(line.copies.size() - 2).end};
   const auto in_window = [&](std::vector<Interval> all) {
     for (Interval& i : all) i = {std::max(i.begin, window.begin), std::min(i.end, window.end)};
@@ -98,29 +104,32 @@ void tell_covered(Results& results, const std::string& name, const Timeline& lin
     return seconds;
   };
   const std::vector<Interval> copies = in_window(line.copies), steps = in_window(line.steps);
+  return {covered(copies, steps), std::min(sum(copies), sum(steps)), sum(copies), window.end - window.begin};
+}
+
+void tell_covered(Results& results, const Timeline& line, bool judged) {
+  const Covered c = look_at(line);
   const auto tell = [&](const std::string& what, double seconds, double against) {
-    results.add({.name = what + ", " + name,
+    results.add({.name = what + ", " + line.how,
                  .ours = 1e3 * seconds,
                  .against = 1e3 * against,
                  .unit = "ms",
                  .gate = judged ? Gate::at_least : Gate::none,
                  .bound = judged ? min_eta : 0});
   };
-  tell("copies beside steps / the shorter of both", covered(copies, steps), std::min(sum(copies), sum(steps)));
-  tell("time in which copies were in work", sum(copies), window.end - window.begin);
+  tell("copies beside steps / the shorter of both", c.both, c.shorter);
+  tell("time in which copies were in work", c.copying, c.whole);
 }
 
-}  // namespace
+struct Recorded {
+  Timeline measured, inferred;
+};
 
-void timeline(Results& results, const Settings& settings) {
-  results.begin(6, "timeline");
-  const BatchSize size = overlap_batch(settings);
-  const std::uint64_t steps = overlap_steps(settings);
-  const CudaStream stream;
-  const Memory host(Kind::pinned, size.bytes()), device(Kind::device, size.bytes());
-  const double copy_s =
-      time_on(stream, 20, [&] { copy(device.data(), host.data(), size.bytes(), stream.handle()); }) / 20;
-  Load load(Load::Sort::gemm);
+// One epoch. A step is as long as wanted while CUPTI looks, which makes it longer: so it looks from the beginning.
+Recorded record_epoch(const BatchSize& size, std::uint64_t steps, const CudaStream& stream, Load& load, double copy_s,
+                      std::string& why_not) {
+  ActivityRecorder recorder;
+  why_not = recorder.why_not();
   load.take(0.995 * copy_s, stream, 40, true);
   const Marks copied(steps);
   std::vector<CudaEvent> begins(steps), ends(steps);
@@ -128,7 +137,6 @@ void timeline(Results& results, const Settings& settings) {
   settle();
   load.warm(stream);
   origin.record(stream.handle());
-  ActivityRecorder recorder;
   {
     Loader loader(stamped_batches(size, steps) | copied, {.device = gpu(0), .epochs = 1});
     std::size_t i = 0;
@@ -143,23 +151,47 @@ void timeline(Results& results, const Settings& settings) {
     stream.synchronize();
   }
   if (copied.count() != steps) throw std::runtime_error("a stage was not run for each batch");
-  Timeline inferred{"ends recorded, beginnings inferred", {}, {}};
+  Timeline inferred{"beginnings inferred", {}, {}};
   for (std::size_t i = 0; i < steps; ++i) {
     const double end = copied[i].since(origin);
     const double alone = end - copy_s;
     inferred.copies.push_back({i == 0 ? alone : std::max(alone, inferred.copies.back().end), end});
     inferred.steps.push_back({begins[i].since(origin), ends[i].since(origin)});
   }
-  const Timeline measured = measured_timeline(recorder.finish());
-  const bool has_measured = measured.copies.size() == steps && !measured.steps.empty();
+  return {measured_timeline(recorder.finish()), std::move(inferred)};
+}
+
+}  // namespace
+
+void timeline(Results& results, const Settings& settings) {
+  results.begin(6, "timeline");
+  const BatchSize size = overlap_batch(settings);
+  const std::uint64_t steps = overlap_steps(settings);
+  const CudaStream stream;
+  const Memory host(Kind::pinned, size.bytes()), device(Kind::device, size.bytes());
+  const double copy_s =
+      time_on(stream, 20, [&] { copy(device.data(), host.data(), size.bytes(), stream.handle()); }) / 20;
+  Load load(Load::Sort::gemm);
+  std::string why_not;
+  std::vector<Recorded> epochs;
+  for (int round = 0; round < (settings.quick ? 1 : 5); ++round)
+    epochs.push_back(record_epoch(size, steps, stream, load, copy_s, why_not));
+  const bool has_measured = std::ranges::all_of(epochs, [&](const Recorded& epoch) {
+    return epoch.measured.copies.size() == steps && !epoch.measured.steps.empty();
+  });
+  const auto judged = [&](const Recorded& epoch) -> const Timeline& {
+    return has_measured ? epoch.measured : epoch.inferred;
+  };
+  // A machine that stands still for some milliseconds stands in one epoch.
+  const auto middle = epochs.begin() + static_cast<std::ptrdiff_t>(epochs.size() / 2);
+  std::ranges::nth_element(epochs, middle, {}, [&](const Recorded& epoch) { return look_at(judged(epoch)).share(); });
   if (has_measured)
-    tell_covered(results, "measured", measured, true);
+    tell_covered(results, middle->measured, true);
   else
-    results.note("not measured: " + (recorder.why_not().empty()
-                                         ? fmt::format("CUPTI told of {} copies", measured.copies.size())
-                                         : recorder.why_not()));
-  tell_covered(results, "beginnings inferred", inferred, !has_measured);
-  write_trace(settings.out, has_measured ? measured : inferred);
+    results.note("not measured: " +
+                 (why_not.empty() ? fmt::format("CUPTI told of {} copies", middle->measured.copies.size()) : why_not));
+  tell_covered(results, middle->inferred, !has_measured);
+  write_trace(settings.out, judged(*middle));
   results.note("trace: " + (settings.out / "timeline.json").string());
 }
 
