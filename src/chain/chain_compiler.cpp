@@ -173,22 +173,24 @@ void ChainCompiler::relate_steps() {
 
 // A decoder is told where what it makes is a mask. Names are followed backwards.
 void ChainCompiler::find_masks() {
-  for (std::size_t at = steps().size(); at-- > 0;) {
-    const auto* const image = dynamic_cast<const ImageStep*>(steps()[at].get());
-    if (image == nullptr || !image->takes_mask()) continue;
-    std::string name = image->result.name;
-    for (std::size_t i = at + 1; i-- > 0;) {
-      Step& step = *steps()[i];
-      const auto slot = step.schema.find(name);
-      if (!slot) break;
-      if (auto* const before = dynamic_cast<ImageStep*>(&step); before != nullptr && before->slot == *slot) {
-        before->makes_mask = before->decoder != nullptr;
-        if (before->makes_mask) break;
-      } else if (step.makes(i == 0 ? step.schema : steps()[i - 1]->schema, *slot)) {
+  for (std::size_t at = steps().size(); at-- > 0;)
+    for (const std::string& name : steps()[at]->masks()) find_decoder_of_mask(at, name);
+}
+
+void ChainCompiler::find_decoder_of_mask(std::size_t at, std::string name) {
+  for (std::size_t i = at + 1; i-- > 0;) {
+    Step& step = *steps()[i];
+    const auto slot = step.schema.find(name);
+    if (!slot) break;
+    if (auto* const before = dynamic_cast<ImageStep*>(&step); before != nullptr && before->slot == *slot) {
+      if (before->decoder != nullptr) {
+        before->makes_mask = true;
         break;
       }
-      name = step.name_before(name);
+    } else if (step.makes(i == 0 ? step.schema : steps()[i - 1]->schema, *slot)) {
+      break;
     }
+    name = step.name_before(name);
   }
 }
 

@@ -55,6 +55,7 @@ class ChainCompiler {
   std::size_t moved_to_the_end(std::size_t at);
   void relate_steps();
   void find_masks();
+  void find_decoder_of_mask(std::size_t at, std::string name);
   void assign_destinations();
   void check_fixed_sizes();
 

@@ -62,9 +62,17 @@ bool ImageStep::takes_mask() const noexcept {
   return std::ranges::any_of(stages, [](const FoldStage& stage) { return stage.filter == Filter::nearest; });
 }
 
+std::vector<std::string> ImageStep::masks() const {
+  return takes_mask() ? std::vector{result.name} : std::vector<std::string>{};
+}
+
 std::vector<std::string> ImageStep::notes() const {
-  if (!makes_mask || decoder->labels_become().empty()) return {};
-  return {result.name + " is used as a mask: " + decoder->labels_become()};
+  return makes_mask ? mask_notes(result.name, *decoder) : std::vector<std::string>{};
+}
+
+std::vector<std::string> mask_notes(const std::string& field, const ImageDecoder& decoder) {
+  const std::string becomes = decoder.labels_become();
+  return becomes.empty() ? std::vector<std::string>{} : std::vector{field + " is used as a mask: " + becomes};
 }
 
 }  // namespace penstock::detail

@@ -48,11 +48,11 @@ class ImageStep final : public Step {
   bool run(ChainRun& run, const StepCall& call) const override;
   std::string describe(const CheckOptions& check) const override;
   std::vector<std::string> notes() const override;
+  std::vector<std::string> masks() const override;
   bool makes(const Schema&, std::size_t of) const override { return makes_slot(of); }
   std::optional<std::size_t> only_slot() const override { return slot; }
   bool counts(std::size_t of, bool) const override { return makes_slot(of); }
   void follow(const Schema& before) override;
-  bool takes_mask() const noexcept;
   /// Its field is no image any more.
   bool encoded() const noexcept { return !encodings.empty() && encodings.back().in_place; }
   /// Its field gets another value. Else encoders look at the image, and it stays where it is.
@@ -73,8 +73,12 @@ class ImageStep final : public Step {
 
  private:
   bool makes_slot(std::size_t of) const noexcept;
+  bool takes_mask() const noexcept;
   std::string resampling() const;
   std::string encoding(const CheckOptions& check) const;
 };
+
+/// What plan() says where a field that `decoder` makes is used as a mask; empty: it keeps labels as they are.
+std::vector<std::string> mask_notes(const std::string& field, const ImageDecoder& decoder);
 
 }  // namespace penstock::detail

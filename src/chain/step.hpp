@@ -52,6 +52,8 @@ class Step {
   virtual std::string describe(const CheckOptions& check) const = 0;
   /// Lines that stand below that.
   virtual std::vector<std::string> notes() const { return {}; }
+  /// The label of what its images' remarks are about, in reports.
+  virtual const std::string& remarks_label() const { return label; }
 
   // -- for the compiler --
   /// The value of this slot is a new one, rather than one that is changed in place or left alone. `before`: the schema
@@ -61,6 +63,8 @@ class Step {
   virtual std::optional<std::size_t> only_slot() const { return std::nullopt; }
   /// Its schema, where that follows from the one before; for others it was said when the stage joined the pipeline.
   virtual void follow(const Schema&) {}
+  /// Names of the fields that it resamples by nearest, as masks are.
+  virtual std::vector<std::string> masks() const { return {}; }
   /// The field that it makes, or knows, under another name: what is called so before the step.
   virtual const std::string& name_before(const std::string& name) const { return name; }
 

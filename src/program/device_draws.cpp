@@ -133,6 +133,7 @@ void decode_row(const DeviceProgram& program, std::size_t number, std::uint64_t 
   ImageDecoding& decoding = room.decoding(number);
   const auto bytes = static_cast<std::size_t>(shapes[slot].elements());
   const ImageShape shape = decoding.open({room.value(slot), bytes});
+  if (const char* const text = decoding.remark()) room.remark(text);
   shapes[slot] = {shape.height, shape.width, shape.channels};
   if (!step.out.at(step.field).shape.admits(shapes[slot]))
     throw Error(Errc::schema_mismatch, "the image is " + shapes[slot].to_string() + ", where " +

@@ -34,6 +34,8 @@ class DrawRoom {
   virtual void require_size(std::size_t field, std::uint64_t bytes) const = 0;
   /// Images are decoded to their end.
   virtual bool verifies() const = 0;
+  /// What a decoder says of one image, for the report. `text` lives as long as the program.
+  virtual void remark(const char* text) = 0;
 };
 
 /// What image stages after `batch` ask for, tried with images of sizes that suit them: an ImageOp for each step of kind

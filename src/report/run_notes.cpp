@@ -27,7 +27,7 @@ void note_makers(Notes& notes, const RunTotals& t) {
 void note_remarks(Notes& notes, const Chain& chain, const RunTotals& t) {
   for (std::size_t i = 0; i < t.steps.size(); ++i)
     if (t.steps[i].remark != nullptr)
-      notes.push_back(chain.steps()[i]->label + ": " + std::to_string(t.steps[i].remarked) +
+      notes.push_back(chain.steps()[i]->remarks_label() + ": " + std::to_string(t.steps[i].remarked) +
                       (t.steps[i].remarked == 1 ? " image " : " images ") + t.steps[i].remark);
 }
 

@@ -1,6 +1,10 @@
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "chain/chain_run.hpp"
+#include "chain/image_step.hpp"
 #include "chain/steps/steps.hpp"
 #include "data/find_field.hpp"
 #include "program/device_draws.hpp"
@@ -11,8 +15,8 @@ namespace {
 
 class Room final : public DrawRoom {
  public:
-  Room(ChainRun& run, const DeviceProgram& program, bool verifies)
-      : run_(run), program_(program), verifies_(verifies) {}
+  Room(ChainRun& run, const DeviceProgram& program, const StepCall& call)
+      : run_(run), program_(program), remarks_(run.counters[call.number].remarks), verifies_(call.check.verify) {}
   std::byte* make(std::size_t field, std::size_t bytes) override {
     return run_.make(field, Shape{static_cast<std::int64_t>(bytes)});
   }
@@ -29,32 +33,54 @@ class Room final : public DrawRoom {
   }
   void require_size(std::size_t field, std::uint64_t bytes) const override { run_.require_size(field, bytes); }
   bool verifies() const override { return verifies_; }
+  void remark(const char* text) override { remarks_.add(text, 1); }
 
  private:
   ChainRun& run_;
   const DeviceProgram& program_;
+  Remarks& remarks_;
   const bool verifies_;
 };
 
 // What the stages after `batch` draw for a row, which travels with it.
 class DrawsStep final : public Step {
  public:
-  DrawsStep(const DeviceProgram& program, const Schema& of) : Step("draws", 0), program_(program) { schema = of; }
+  DrawsStep(const DeviceProgram& program, const Schema& of) : Step("draws", 0), program_(program) {
+    schema = of;
+    for (const DeviceStep& step : program_.steps)
+      if (step.kind == DeviceStep::Kind::decode) decodes_ += (decodes_.empty() ? "" : " + ") + step.label;
+  }
 
   bool run(ChainRun& run, const StepCall& call) const override {
     run.shapes.clear();
     for (std::size_t slot = 0; slot < program_.sample.size(); ++slot) run.shapes.push_back(run.cells[slot].shape);
-    Room room(run, program_, call.check.verify);
+    Room room(run, program_, call);
     draw_row(program_, call.seed, call.place, run.shapes, room, run.image_ops, &run.at);
     return true;
   }
   std::string describe(const CheckOptions&) const override { return label + ": for the stages after batch"; }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> all;
+    const std::vector<std::string> used = masks();
+    for (const DeviceStep& step : program_.steps)
+      if (step.kind == DeviceStep::Kind::decode && std::ranges::find(used, step.field) != used.end())
+        for (std::string& note : mask_notes(step.field, *step.decoder)) all.push_back(std::move(note));
+    return all;
+  }
+  const std::string& remarks_label() const override { return decodes_; }
+  std::vector<std::string> masks() const override {
+    std::vector<std::string> all;
+    for (const DeviceDraw& draw : program_.draws)
+      if (draw.image != nullptr && draw.filter == Filter::nearest) all.push_back(program_.steps[draw.step].field);
+    return all;
+  }
   bool makes(const Schema& before, std::size_t slot) const override {
     return !find_field(before, schema[slot].name, slot);
   }
 
  private:
   const DeviceProgram& program_;
+  std::string decodes_;  // labels of the stages that decode
 };
 
 }  // namespace

@@ -264,6 +264,15 @@ TEST_CASE("a palette that becomes grey is told by the report, and by the plan wh
                               ps::map("regions", [](ps::View<std::uint8_t, 3>) {}) |
                               ps::resize({"image", "regions"}, {16, 16});
   CHECK(has(behind.plan(), "is used as a mask: the numbers of a PNG's palette become"));
+  // After batch, where all is done there, and where only the size is.
+  const ps::Stage resized = ps::resize({"image", "mask"}, {16, 16});
+  const auto packed = [](const ps::Pipeline& p) { return p | ps::ragged("image") | ps::ragged("mask") | ps::batch(4); };
+  const ps::Pipeline all_after = packed(ps::from(Masked(true))) | ps::decode_image("image") |
+                                 ps::decode_image("mask", {.color = any_gray}) | resized;
+  CHECK(has(all_after.plan(), "is used as a mask: the numbers of a PNG's palette become"));
+  CHECK(has(notes_of(all_after), "decode_image(image) + decode_image(mask): 8 images had a palette"));
+  CHECK(has((packed(gray) | resized).plan(), "is used as a mask: the numbers of a PNG's palette become"));
+  CHECK_FALSE(has((packed(gray) | ps::resize("image", {16, 16}) | ps::resize("mask", {16, 16})).plan(), "palette"));
   // Records that many samples share are decoded before the samples are.
   const ps::Pipeline twice = cropped(gray) | ps::on_error({.policy = ps::OnError::drop}) | ps::batch(4);
   CHECK(has(notes_of(twice), ": 8 images had a palette"));
