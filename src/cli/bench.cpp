@@ -1,20 +1,26 @@
 // penstock bench: how fast a pipeline delivers, what it takes, and what bounds it.
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <penstock/error.hpp>
-#include <penstock/stages/check.hpp>
-#include <penstock/stages/on_error.hpp>
-#include <penstock/stages/order.hpp>
+#include <penstock/extend/store_files.hpp>
 
-#include "bench_limits.hpp"
-#include "bench_run.hpp"
+#include "bench/compare.hpp"
+#include "bench/free_memory.hpp"
+#include "bench/limits.hpp"
+#include "bench/page_cache.hpp"
+#include "bench/pipeline.hpp"
+#include "bench/run.hpp"
+#include "bench/stalls.hpp"
+#include "bench/table.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "input_store.hpp"
@@ -26,161 +32,174 @@ namespace penstock::cli {
 namespace {
 
 constexpr const char* after_decoding = "random_resized_crop 224 | random_flip | batch 64";
+constexpr std::uint64_t usual_epochs = 3;
 
 struct BenchOptions {
-  std::string store, key, values = "automatic", json, threads, memory = "0", on_error;
-  std::vector<std::string> fields;
-  bool isolate = false;
-  std::string stages = std::string("decode_image | ") + after_decoding;
-  std::optional<std::uint64_t> seed;
-  std::uint64_t epochs = 3;
-  unsigned depth = 0;
-  bool no_shuffle = false, no_checksums = false, verify = false, hash = false, quiet = false;
+  std::string store, key, values = "automatic", json, threads, depth = "0", block_bytes = "0", memory = "0", stub;
+  std::vector<std::string> fields, compared;
+  PipelineFlags pipeline{.stages = std::string("decode_image | ") + after_decoding};
+  std::optional<std::uint64_t> epochs;
+  std::uint64_t rounds = 1;
+  double consumer_ms = 0;
+  bool isolate = false, no_checksums = false, hash = false, quiet = false, cold = false, stalls = false, append = false;
+  bool json_only() const { return json == "-"; }
 };
 
-OnError policy_of(const std::string& name) {
-  return name == "replace" ? OnError::replace
-         : name == "mask"  ? OnError::mask
-         : name == "drop"  ? OnError::drop
-                           : OnError::fail;
-}
-
-// A stage that doesn't fit what stands before it, or the store's fields, is a wrong command line like any other.
-void join(Pipeline& pipeline, const ParsedStage& stage, std::string_view line) {
-  try {
-    pipeline = pipeline | stage.stage;
-  } catch (const Error& error) {
-    const Errc code = error.code();
-    if (code != Errc::invalid_argument && code != Errc::schema_mismatch && code != Errc::unsupported) throw;
-    refuse_at(line, stage.word, error.cause());
-  }
-}
-
-// The flags' stages come first. The shuffle stands after the order stages that begin the line (`take 1000 | ...`
-// shuffles those 1,000), or is left to the line where that has one.
-Pipeline build(const InputStore& store, const BenchOptions& options) {
-  const std::vector<ParsedStage> stages = parse_stages(options.stages);
-  const auto has = [&](std::string_view name) {
-    return std::ranges::any_of(stages, [&](const ParsedStage& s) { return s.syntax->name == name; });
+// What can't be together, before anything is opened.
+void check_options(const BenchOptions& options) {
+  const auto refuse = [](bool wrong, const char* why) {
+    if (wrong) throw UsageError(why);
   };
-  if (!has("batch")) throw UsageError("--stages: the pipeline needs a batch; add | batch 64");
-  if (!options.on_error.empty() && has("on_error"))
-    throw UsageError("--on-error: --stages has an on_error stage already");
-  if (options.verify && has("check"))
-    throw UsageError("--verify: --stages has a check stage already; add verify=true there");
-  Pipeline pipeline = store.pipeline();
-  if (options.seed) pipeline = pipeline | seed(*options.seed);
-  if (!options.on_error.empty()) pipeline = pipeline | on_error({.policy = policy_of(options.on_error)});
-  if (options.verify) pipeline = pipeline | check({.verify = true});
-  bool shuffled = options.no_shuffle || has("shuffle") || has("bags");
-  for (const ParsedStage& s : stages) {
-    if (!s.syntax->order && !std::exchange(shuffled, true)) pipeline = pipeline | shuffle();
-    join(pipeline, s, options.stages);
-  }
-  return pipeline;
+  refuse(options.store.empty(), "bench: STORE is missing, or --compare A.json B.json");
+  refuse(options.stalls && options.consumer_ms <= 0, "--stalls: say how long a batch takes: --consumer-ms N");
+  refuse(options.stalls && !options.stub.empty(), "--stalls and --stub: stalls stub the source by themselves");
+  refuse(options.cold && !options.stub.empty(), "--cold and --stub: what is stubbed is not read");
+  refuse(options.cold && options.epochs.value_or(1) != 1, "--cold: one epoch is cold, a second one would not be");
+  refuse(options.append && (options.json.empty() || options.json_only()),
+         "--append: say to which file: --json FILE.json");
 }
 
-Json run_json(const Run& run, const Limits& limits) {
-  return {{"threads", run.threads},
-          {"samples_per_s", run.samples_per_s},
-          {"cpu_s_per_1000", run.cpu_s_per_1000},
-          {"first_batch_s", run.first_batch_s},
-          {"peak_rss_bytes", run.peak_rss_bytes},
-          {"next_p50_s", run.report.next_p50_s},
-          {"next_p99_s", run.report.next_p99_s},
-          {"errors", run.report.errors},
-          {"hash", run.hash.empty() ? Json(nullptr) : Json(run.hash)},
-          {"states_hash", run.states_hash.empty() ? Json(nullptr) : Json(run.states_hash)},
-          {"limits",
-           {{"chain_samples_per_s", run.report.limit_samples_per_s},
-            {"read_samples_per_s", limits.read},
-            {"memcpy_samples_per_s", limits.memcpy}}},
-          {"samples", run.samples},
-          {"seconds", run.seconds},
-          {"chain_cpu_s_per_1000", run.report.cpu_s_per_1000},
-          {"peak_rss_is_of_run", run.peak_is_of_run},
-          {"report", Json::parse(run.report.json())}};
-}
-
-std::string header() {
-  return fmt::format(
-      "{:>7}  {:>10}  {:>14}  {:>11}  {:>17}  {:>10}  {:>6}  {:>12}  {:>6}\n{:>7}  {:>10}  {:>14}  {:>11}  {:>17}  "
-      "{:>10}  {:>6}  {:>12}  {:>6}\n",
-      "threads", "images/s", "CPU s / 1,000", "first batch", "next() p50, p99", "peak RSS", "errors", "chain limit",
-      "share", "", "", "process, chain", "ms", "ms", "", "", "images/s", "%");
-}
-
-std::string line(const Run& run) {
-  const double limit = run.report.limit_samples_per_s;
-  return fmt::format(
-      "{:>7}  {:>10.0f}  {:>6.3f}, {:>6.3f}  {:>11.1f}  {:>8.3f}, {:>7.3f}  {:>10}  {:>6}  {:>12.0f}  {:>6.0f}\n",
-      run.threads, run.samples_per_s, run.cpu_s_per_1000, run.report.cpu_s_per_1000, run.first_batch_s * 1e3,
-      run.report.next_p50_s * 1e3, run.report.next_p99_s * 1e3, bytes_text(static_cast<double>(run.peak_rss_bytes)),
-      run.report.errors, limit, limit > 0 ? 100 * run.samples_per_s / limit : 0.0);
-}
-
-std::string summary(const std::vector<Run>& runs, const std::vector<Limits>& limits) {
-  const auto best = static_cast<std::size_t>(std::ranges::max_element(runs, {}, &Run::samples_per_s) - runs.begin());
-  std::string out;
-  if (runs.size() > 1)
-    out +=
-        fmt::format("\nbest: {}, {:.0f} samples/s\n", counted(runs[best].threads, "thread"), runs[best].samples_per_s);
-  out += fmt::format("\nbeside it, with {}: reading alone {:.0f} records/s, copying alone {:.0f} rows/s\n\n",
-                     counted(runs[best].threads, "thread"), limits[best].read, limits[best].memcpy);
-  out += runs[best].report.text();
-  if (runs[best].hash.empty()) return out;
-  const bool same = std::ranges::all_of(runs, [&](const Run& run) { return run.hash == runs.front().hash; });
-  out += fmt::format("hash {}{}\n", runs.front().hash,
-                     runs.size() == 1 ? ""
-                     : same           ? ", the same in all runs"
-                                      : ", but it DIFFERS between runs");
-  return out;
-}
-
-int bench(BenchOptions options) {
+std::vector<Setting> settings_of(const BenchOptions& options) {
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   const std::vector<unsigned> threads =
       options.threads.empty() ? std::vector<unsigned>{std::max(1u, cores - 1)} : parse_threads(options.threads);
-  RunOptions run_options;
-  run_options.epochs = options.epochs;
-  run_options.memory = parse_bytes(options.memory);
-  run_options.depth = options.depth;
-  run_options.hash = options.hash;
-  const bool json_only = options.json == "-";
-  run_options.quiet = options.quiet || json_only;
-  parse_stages(options.stages);  // before the store is opened: a typing error is told at once
+  const std::vector<unsigned> depths = parse_counts(options.depth, "batches for --depth", 0, 4096);
+  std::vector<Setting> all;
+  for (const unsigned t : threads)
+    for (const unsigned depth : depths)
+      for (const std::uint64_t bytes : parse_sizes(options.block_bytes)) all.push_back({t, depth, bytes});
+  return all;
+}
 
-  const InputStore store(options.store, {.checksums = !options.no_checksums,
-                                         .values = options.values,
-                                         .isolate = options.isolate,
-                                         .isolate_option = options.isolate ? "--isolate" : "",
-                                         .key = options.key,
-                                         .fields = options.fields});
-  store.require_known_values();
-  // What is usual, of a store that has pixels already.
-  if (options.stages == BenchOptions().stages)
-    if (const Schema schema = store.schema(); schema.find("image") && schema.at("image").shape.rank() == 3)
-      options.stages = after_decoding;
-  const Pipeline pipeline = build(store, options);
-  if (pipeline.size() == 0) throw UsageError("--stages: nothing is left of the store's records");
-  if (!json_only) print(pipeline.plan() + "\n" + header());
-  std::vector<Run> runs;
-  std::vector<Limits> limits;
-  Json json{{"store", options.store},
-            {"stages", options.stages},
-            {"seed", pipeline.seed()},
-            {"epochs", options.epochs},
-            {"runs", Json::array()}};
-  for (const unsigned t : threads) {
-    run_options.threads = t;
-    runs.push_back(run_once(pipeline, run_options));
-    limits.push_back(measure_limits(store, pipeline, t));
-    json["runs"].push_back(run_json(runs.back(), limits.back()));
-    if (!json_only) print(line(runs.back()));
+// What was written before, for --append.
+Json begun_json(const BenchOptions& options, const Pipeline& pipeline, std::uint64_t epochs) {
+  if (options.append && std::filesystem::exists(options.json)) {
+    Json json = Json::parse(read_text(options.json, "result of bench").value_or(""), nullptr, false);
+    if (!json.is_object() || !json.contains("runs") || !json["runs"].is_array())
+      throw UsageError("--append: " + options.json + " is no result of penstock bench --json FILE");
+    return json;
   }
-  if (!json_only) print(summary(runs, limits));
-  if (!options.json.empty()) write_json(json, options.json);
+  return {{"store", options.store},
+          {"stages", options.pipeline.stages},
+          {"seed", pipeline.seed()},
+          {"epochs", epochs},
+          {"runs", Json::array()}};
+}
+
+class Bench {
+ public:
+  explicit Bench(BenchOptions options)
+      : options_(std::move(options)),
+        settings_(settings_of(options_)),
+        store_(options_.store, {.checksums = !options_.no_checksums,
+                                .values = options_.values,
+                                .isolate = options_.isolate,
+                                .isolate_option = options_.isolate ? "--isolate" : "",
+                                .key = options_.key,
+                                .fields = options_.fields}),
+        pipeline_(open()) {
+    run_.epochs = options_.epochs.value_or(options_.cold ? 1 : usual_epochs);
+    run_.memory = parse_bytes(options_.memory);
+    run_.consumer_s = 1e-3 * options_.consumer_ms;
+    run_.hash = options_.hash;
+    run_.quiet = options_.quiet || options_.json_only();
+    if (options_.cold) run_.dropped_files = files_of_store(options_.store);
+  }
+
+  void run() {
+    Json json = begun_json(options_, pipeline_, run_.epochs);
+    say(pipeline_.plan() + "\n" + table_header());
+    const std::vector<MeasuredRun> runs = run_settings();
+    for (const MeasuredRun& measured : runs) json["runs"].push_back(run_json(measured));
+    say(summary(runs));
+    if (run_.consumer_s > 0) look_at_consumer(runs.back().run, json);
+    if (!options_.json.empty()) write_json(json, options_.json);
+  }
+
+ private:
+  Pipeline open() {
+    store_.require_known_values();
+    // What is usual, of a store that has pixels already.
+    if (options_.pipeline.stages == BenchOptions().pipeline.stages)
+      if (const Schema schema = store_.schema(); schema.find("image") && schema.at("image").shape.rank() == 3)
+        options_.pipeline.stages = after_decoding;
+    Pipeline pipeline = options_.stub.empty() ? build_pipeline(store_, options_.pipeline) : stubbed(options_.stub);
+    if (pipeline.size() == 0) throw UsageError("--stages: nothing is left of the store's records");
+    return pipeline;
+  }
+
+  Pipeline stubbed(const std::string& stub) const {
+    return build_stubbed(store_, options_.pipeline, stub, static_cast<std::size_t>(free_memory() / 2),
+                         settings_.front().threads);
+  }
+
+  void say(const std::string& text) const {
+    if (!options_.json_only()) print(text);
+  }
+
+  // In turns, there and back, so that a machine that gets slower does so for all of them.
+  std::vector<MeasuredRun> run_settings() {
+    std::vector<MeasuredRun> runs;
+    std::vector<Setting> order = settings_;
+    for (std::uint64_t round = 0; round < options_.rounds; ++round) {
+      for (const Setting& setting : order) {
+        run_.setting = setting;
+        runs.push_back({run_once(pipeline_, run_), measure_limits(store_, pipeline_, setting.threads)});
+        say(table_line(runs.back().run));
+      }
+      std::ranges::reverse(order);
+    }
+    return runs;
+  }
+
+  // Of the last setting.
+  void look_at_consumer(const Run& run, Json& json) {
+    RunOptions free_options = run_;
+    free_options.consumer_s = 0;
+    const BusyRate rate = largest_busy_rate(pipeline_, free_options, run_once(pipeline_, free_options));
+    json["busy_rate"] = {{"samples_per_s", rate.samples_per_s}, {"busy", rate.busy}};
+    say(fmt::format("a consumer of {:.0f} samples/s {} {:.1f} % of the time\n", rate.samples_per_s,
+                    rate.busy >= wanted_busy ? "or less is busy" : "is still not busier than", 100 * rate.busy));
+    if (!options_.stalls) return;
+    RunOptions warm = run_;
+    warm.dropped_files.clear();
+    const Stalls stalls = split_stalls(run_once(stubbed("source"), warm), run, run_.consumer_s);
+    json["stalls"] = stalls_json(stalls);
+    say(stalls_text(stalls));
+  }
+
+  BenchOptions options_;
+  std::vector<Setting> settings_;
+  InputStore store_;
+  Pipeline pipeline_;
+  RunOptions run_;
+};
+
+int bench(const BenchOptions& options) {
+  if (!options.compared.empty()) {
+    const std::vector<Comparison> all = compare_results(options.compared[0], options.compared[1]);
+    if (!options.json_only()) print(compare_text(all));
+    if (!options.json.empty()) write_json(compare_json(all), options.json);
+    return exit_ok;
+  }
+  check_options(options);
+  parse_stages(options.pipeline.stages);  // before the store is opened: a typing error is told at once
+  Bench(options).run();
   return exit_ok;
+}
+
+// What stands in for the consumer, the source, or memory.
+void add_consumer_options(CLI::App& command, BenchOptions& options) {
+  command
+      .add_option(
+          "--consumer-ms", options.consumer_ms,
+          "The loop takes so long for each batch, as an accelerator would: how busy that is, and what rate it may\n"
+          "have to be busy 90 % of the time")
+      ->check(CLI::PositiveNumber);
+  command.add_flag("--stalls", options.stalls, "How long such a consumer waits for preparation, and for reading");
+  command.add_option("--stub", options.stub,
+                     "source, or a stage: all up to there is replaced by what it gave, kept in memory");
+  command.add_flag("--cold", options.cold, "The store's pages leave the memory before each run; one epoch");
 }
 
 }  // namespace
@@ -189,23 +208,29 @@ void add_bench(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App& command = *app.add_subcommand(
       "bench", "Runs a pipeline over a store and tells how fast it is, what it takes, and what bounds it.");
-  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, slide, or CSV")
-      ->required();
-  command.add_option("--stages", options->stages, "What to run, see below")->capture_default_str();
-  command.add_option("--seed", options->seed, "Seed of the shuffle and of all random stages; default 0")
+  command.add_option("STORE", options->store, "LMDB store, folder of images, tar shards, HDF5, slide, or CSV");
+  command.add_option("--stages", options->pipeline.stages, "What to run, see below")->capture_default_str();
+  command.add_option("--seed", options->pipeline.seed, "Seed of the shuffle and of all random stages; default 0")
       ->check(whole_number());
-  command.add_flag("--no-shuffle", options->no_shuffle, "Records in the store's order");
+  command.add_flag("--no-shuffle", options->pipeline.no_shuffle, "Records in the store's order");
   command.add_option("--threads", options->threads, "2, or 1..4 or 1,2,8 for a run with each; default: cores - 1");
-  command.add_option("--epochs", options->epochs, "Epochs a run")->check(CLI::Range(1, 1000000))->capture_default_str();
+  command.add_option("--epochs", options->epochs, "Epochs a run; default: 3, cold 1")->check(CLI::Range(1, 1000000));
+  command.add_option("--rounds", options->rounds, "Runs of each setting, in turns")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   command
-      .add_option("--on-error", options->on_error,
+      .add_option("--on-error", options->pipeline.on_error,
                   "Bad samples: end the run (default), are replaced, masked, or dropped")
       ->check(CLI::IsMember({"fail", "replace", "mask", "drop"}));
-  command.add_flag("--verify", options->verify, "Decode every image to its end");
+  command.add_flag("--verify", options->pipeline.verify, "Decode every image to its end");
   command.add_option("--memory", options->memory, "Most bytes the loader may take, like 2GiB; 0 = no limit")
       ->capture_default_str();
-  command.add_option("--depth", options->depth, "Batches in the ring; 0 = the loader's choice")
-      ->check(CLI::Range(0, 4096))
+  command
+      .add_option("--depth", options->depth, "Batches in the ring, or a list as of --threads; 0 = the loader's choice")
+      ->capture_default_str();
+  command
+      .add_option("--block-bytes", options->block_bytes,
+                  "Most bytes of decoded blocks that are kept, or a list, like 64MiB,1GiB; 0 = the loader's choice")
       ->capture_default_str();
   command.add_flag("--hash", options->hash,
                    "XXH3 over all rows, indices and masks in order; in the JSON another over the loader's states");
@@ -215,7 +240,14 @@ void add_bench(CLI::App& app, Command& chosen) {
   add_key_option(command, options->key);
   add_fields_option(command, options->fields);
   add_isolate_option(command, options->isolate);
+  add_consumer_options(command, *options);
   add_json_option(command, options->json);
+  command.add_flag("--append", options->append, "Runs are added to those that --json FILE.json has");
+  command
+      .add_option("--compare", options->compared,
+                  "Two results, by --json: whether they differ in speed, setting by setting. No STORE")
+      ->expected(2)
+      ->type_name("A.json B.json");
   command.add_flag("--quiet,-q", options->quiet, "No progress");
   command.footer(
       "Stages stand between bars, with arguments by position or as name=value, on the field image unless one is "

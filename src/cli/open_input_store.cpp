@@ -147,17 +147,6 @@ bool begins_as_hdf5(const std::string& path) {
 
 bool names_hdf5(const std::string& path) { return path.ends_with(".h5") || path.ends_with(".hdf5"); }
 
-// The files that a pattern stands for, in order.
-std::vector<std::string> files_of(const std::string& pattern) {
-  ::glob_t found{};
-  std::vector<std::string> files;
-  if (::glob(pattern.c_str(), GLOB_BRACE, nullptr, &found) == 0)
-    files.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  ::globfree(&found);
-  if (files.empty()) throw Error(Errc::not_found, "there is no file of this name").with_file(pattern);
-  return files;
-}
-
 std::vector<std::string> hdf5_files_in(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code failed;
@@ -210,6 +199,16 @@ SlideSource open_slides(const std::string& path, const SlideFlags* flags) {
 
 }  // namespace
 
+std::vector<std::string> files_of_pattern(const std::string& pattern) {
+  ::glob_t found{};
+  std::vector<std::string> files;
+  if (::glob(pattern.c_str(), GLOB_BRACE, nullptr, &found) == 0)
+    files.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  ::globfree(&found);
+  if (files.empty()) throw Error(Errc::not_found, "there is no file of this name").with_file(pattern);
+  return files;
+}
+
 OpenedStore open_input_store(const std::string& path, const InputStoreOptions& options) {
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
@@ -224,7 +223,7 @@ OpenedStore open_input_store(const std::string& path, const InputStoreOptions& o
       return open_lmdb({.path = path, .values = values_of(options.values), .verify_checksum = options.checksums});
     throw Error(Errc::corrupt, "the file is no list of stores, as `penstock merge` writes it").with_file(path);
   }
-  if (pattern && names_hdf5(path)) return open_hdf5(files_of(path));
+  if (pattern && names_hdf5(path)) return open_hdf5(files_of_pattern(path));
   if (names_slide(path) && !fs::is_directory(status) && (pattern || fs::exists(status)))
     return open_slides(path, options.slides);
   if (!fs::exists(status) && !pattern) refuse_missing(path);

@@ -71,16 +71,15 @@ std::uint64_t parse_bytes(const std::string& text) {
   throw UsageError("\"" + printable(text) + "\" is not a number of bytes; write it like 2GiB, 512M or 1000000");
 }
 
-std::vector<unsigned> parse_threads(const std::string& text) {
-  constexpr unsigned most = 1024;
+std::vector<unsigned> parse_counts(const std::string& text, const char* what, unsigned least, unsigned most) {
   const auto refuse = [&]() -> UsageError {
-    return UsageError(
-        fmt::format("\"{}\" is not a number of threads; write 2, 1..4 or 1,2,8, from 1 to {}", printable(text), most));
+    return UsageError(fmt::format("\"{}\" is not a number of {}; write 2, 1..4 or 1,2,8, from {} to {}",
+                                  printable(text), what, least, most));
   };
   const auto number = [&](std::string_view part) {
     if (part.empty() || part.size() > 4 || part.find_first_not_of("0123456789") != part.npos) throw refuse();
     const unsigned n = static_cast<unsigned>(std::stoul(std::string(part)));
-    if (n < 1 || n > most) throw refuse();
+    if (n < least || n > most) throw refuse();
     return n;
   };
   std::vector<unsigned> list;
@@ -94,6 +93,18 @@ std::vector<unsigned> parse_threads(const std::string& text) {
     } else {
       list.push_back(number(part));
     }
+    at = end + 1;
+  }
+  return list;
+}
+
+std::vector<unsigned> parse_threads(const std::string& text) { return parse_counts(text, "threads", 1, 1024); }
+
+std::vector<std::uint64_t> parse_sizes(const std::string& text) {
+  std::vector<std::uint64_t> list;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    list.push_back(parse_bytes(text.substr(at, end - at)));
     at = end + 1;
   }
   return list;

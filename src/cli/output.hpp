@@ -37,7 +37,10 @@ std::string bytes_text(double bytes);
 std::string clock_text(double seconds);
 /// "2GiB", "512M", "1000" to bytes. @throws UsageError.
 std::uint64_t parse_bytes(const std::string& text);
-/// "2", "1..4" or "1,2,8" to a list. @throws UsageError.
+/// "64MiB,1GiB" to a list. @throws UsageError.
+std::vector<std::uint64_t> parse_sizes(const std::string& text);
+/// "2", "1..4" or "1,2,8" to a list of numbers of `what`. @throws UsageError.
+std::vector<unsigned> parse_counts(const std::string& text, const char* what, unsigned least, unsigned most);
 std::vector<unsigned> parse_threads(const std::string& text);
 
 /// Everything that is printed on stdout goes through this; what can't be written ends the program with an error.

@@ -1,4 +1,4 @@
-#include "bench_run.hpp"
+#include "bench/run.hpp"
 
 #include <malloc.h>
 #include <sys/resource.h>
@@ -8,6 +8,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -16,6 +17,8 @@
 
 #include <penstock/loader.hpp>
 
+#include "bench/page_cache.hpp"
+#include "output.hpp"
 #include "progress.hpp"
 
 namespace penstock::cli {
@@ -82,46 +85,76 @@ void add_batch(Hash& hash, const Batch& batch) {
   hash.add(batch.mask().data(), batch.mask().size_bytes());
 }
 
+// What trains on a batch: it takes as long as it takes, and needs no core. A sleep ends late, by more than a short step
+// may take, so its end is waited for awake.
+void consume(double seconds) {
+  if (seconds <= 0) return;
+  constexpr std::chrono::microseconds late{200};
+  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  std::this_thread::sleep_until(end - late);
+  while (Clock::now() < end) {
+  }
+}
+
+// All epochs of one loader.
+void run_epochs(Loader& loader, const RunOptions& options, std::uint64_t samples, Clock::time_point start, Run& run) {
+  Hash batches, states;
+  Progress progress(counted(options.setting.threads, "thread"), samples * options.epochs, options.quiet);
+  std::uint64_t rows = 0;
+  for (std::uint64_t epoch = 0; epoch < options.epochs; ++epoch) {
+    for (Batch& batch : loader.epoch()) {
+      if (run.batches++ == 0) run.first_batch_s = since(start);
+      if (options.hash) {
+        add_batch(batches, batch);
+        const State state = loader.state();
+        states.add(&state, sizeof(state));
+      }
+      consume(options.consumer_s);
+      progress.set(rows += batch.size());
+    }
+  }
+  if (!options.hash) return;
+  run.hash = batches.text();
+  run.states_hash = states.text();
+}
+
 }  // namespace
+
+std::string setting_text(const Setting& setting) {
+  std::string text = counted(setting.threads, "thread");
+  if (setting.depth != 0) text += fmt::format(", depth {}", setting.depth);
+  if (setting.block_bytes != 0)
+    text += fmt::format(", {} for blocks", bytes_text(static_cast<double>(setting.block_bytes)));
+  return text;
+}
 
 Run run_once(const Pipeline& pipeline, const RunOptions& options) {
   Run run;
-  run.threads = options.threads;
+  run.setting = options.setting;
   run.peak_is_of_run = reset_peak_rss();
-  Hash batches, states;
+  run.file_bytes = drop_pages(options.dropped_files);
   {
+    run.began_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     const double cpu_before = process_cpu();
+    const std::uint64_t disk_before = disk_bytes_read();
     const Clock::time_point start = Clock::now();
-    Loader loader(pipeline, {.threads = options.threads,
+    Loader loader(pipeline, {.threads = options.setting.threads,
                              .max_memory_bytes = options.memory,
-                             .depth = options.depth,
+                             .depth = options.setting.depth,
+                             .max_block_bytes = options.setting.block_bytes,
                              .epochs = options.epochs});
-    Progress progress(fmt::format("{} thread{}", options.threads, options.threads == 1 ? "" : "s"),
-                      pipeline.size() * options.epochs, options.quiet);
-    std::uint64_t rows = 0;
-    bool first = true;
-    for (std::uint64_t epoch = 0; epoch < options.epochs; ++epoch) {
-      for (Batch& batch : loader.epoch()) {
-        if (std::exchange(first, false)) run.first_batch_s = since(start);
-        if (options.hash) {
-          add_batch(batches, batch);
-          const State state = loader.state();
-          states.add(&state, sizeof(state));
-        }
-        progress.set(rows += batch.size());
-      }
-    }
+    run_epochs(loader, options, pipeline.size(), start, run);
     run.seconds = since(start);
+    run.disk_bytes = disk_bytes_read() - disk_before;
     run.report = loader.report();
     run.samples = run.report.samples;
-    if (run.seconds > 0) run.samples_per_s = static_cast<double>(run.samples) / run.seconds;
+    if (run.seconds > 0) {
+      run.samples_per_s = static_cast<double>(run.samples) / run.seconds;
+      run.consumer_busy = static_cast<double>(run.batches) * options.consumer_s / run.seconds;
+    }
     if (run.samples != 0) run.cpu_s_per_1000 = 1000 * (process_cpu() - cpu_before) / static_cast<double>(run.samples);
   }
   run.peak_rss_bytes = peak_rss_bytes();
-  if (options.hash) {
-    run.hash = batches.text();
-    run.states_hash = states.text();
-  }
   return run;
 }
 

@@ -1,4 +1,4 @@
-#include "bench_limits.hpp"
+#include "bench/limits.hpp"
 
 #include <algorithm>
 #include <atomic>

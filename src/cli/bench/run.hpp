@@ -1,32 +1,50 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <penstock/pipeline.hpp>
 #include <penstock/report.hpp>
 
 namespace penstock::cli {
 
-struct RunOptions {
+/// What runs of a sweep differ in; 0 = the loader's choice.
+struct Setting {
   unsigned threads = 1;
+  unsigned depth = 0;
+  std::size_t block_bytes = 0;  ///< LoaderOptions::max_block_bytes
+  bool operator==(const Setting&) const = default;
+};
+
+/// "2 threads, depth 4".
+std::string setting_text(const Setting& setting);
+
+struct RunOptions {
+  Setting setting = {};
   std::uint64_t epochs = 1;
   std::size_t memory = 0;
-  unsigned depth = 0;
+  double consumer_s = 0;                        ///< seconds that the loop spends on each batch, without using a core
+  std::vector<std::string> dropped_files = {};  ///< their pages leave the memory before the run
   bool hash = false;
   bool quiet = false;
 };
 
 /// What one loader did, from its construction to the end of its last epoch.
 struct Run {
-  unsigned threads = 0;
-  std::uint64_t samples = 0;
+  Setting setting = {};
+  double began_s = 0;  ///< seconds since 1970
+  std::uint64_t samples = 0, batches = 0;
   double seconds = 0;  ///< of all epochs
   double samples_per_s = 0;
+  double consumer_busy = 0;          ///< the share of the time that the loop spent on its batches
   double cpu_s_per_1000 = 0;         ///< the whole process, hash and progress bar included
   double first_batch_s = 0;          ///< the loader's construction included
   std::uint64_t peak_rss_bytes = 0;  ///< 0 where the system doesn't tell
   bool peak_is_of_run = false;       ///< false: of the process so far
+  std::uint64_t disk_bytes = 0;      ///< that were read from disks
+  std::uint64_t file_bytes = 0;      ///< of `dropped_files`
   std::string hash;                  ///< of all batches; 16 hex digits, or empty
   std::string states_hash;           ///< of the loader's state after each batch; likewise
   Report report;

@@ -1,0 +1,101 @@
+#include "bench/page_cache.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <system_error>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/store_files.hpp>
+
+#include "open_input_store.hpp"
+#include "output.hpp"
+#include "store_list.hpp"
+
+namespace penstock::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void add_files(const fs::path& path, std::vector<std::string>& all) {
+  if (!fs::is_directory(path)) {
+    all.push_back(path.string());
+    // A MIRAX slide is a file and the folder beside it.
+    if (const fs::path beside = fs::path(path).replace_extension(); path.extension() == ".mrxs" && fs::exists(beside))
+      add_files(beside, all);
+    return;
+  }
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path))
+    if (entry.is_regular_file()) all.push_back(entry.path().string());
+}
+
+void add_stores_of_list(const std::string& path, std::vector<std::string>& all) {
+  all.push_back(path);
+  const Json json = Json::parse(read_text(path, "list of stores").value_or(""), nullptr, false);
+  if (!json.is_object() || !json.contains("stores")) return;
+  for (const Json& store : json.at("stores"))
+    add_files(fs::absolute(path).parent_path() / store.get<std::string>(), all);
+}
+
+// Pages that some map of this process refers to would stay.
+void unmap_pages(const std::string& file) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (!line.ends_with(" " + file)) continue;
+    std::uintptr_t begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR, &begin, &end) != 2) continue;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address is all that /proc gives
+    static_cast<void>(::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED));
+  }
+}
+
+[[noreturn]] void refuse(const std::string& file, const char* call, int code) {
+  throw Error(Errc::io, std::string(call) + ": " + std::generic_category().message(code)).with_file(file);
+}
+
+}  // namespace
+
+std::vector<std::string> files_of_store(const std::string& path) {
+  std::vector<std::string> all;
+  if (names_list(path) && !form_of_list(path).empty())
+    add_stores_of_list(path, all);
+  else if (fs::exists(path))
+    add_files(path, all);
+  else
+    for (const std::string& file : files_of_pattern(path)) add_files(file, all);
+  if (all.empty()) throw UsageError("--cold: " + path + " has no files");
+  return all;
+}
+
+std::uint64_t drop_pages(const std::vector<std::string>& files) {
+  std::uint64_t bytes = 0;
+  for (const std::string& file : files) {
+    unmap_pages(fs::canonical(file).string());
+    const int opened = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (opened < 0) refuse(file, "open", errno);
+    ::fdatasync(opened);
+    const int code = ::posix_fadvise(opened, 0, 0, POSIX_FADV_DONTNEED);
+    ::close(opened);
+    if (code != 0) refuse(file, "posix_fadvise", code);
+    bytes += fs::file_size(file);
+  }
+  return bytes;
+}
+
+std::uint64_t disk_bytes_read() {
+  std::ifstream file("/proc/self/io");
+  std::string key;
+  for (std::uint64_t value = 0; file >> key >> value;)
+    if (key == "read_bytes:") return value;
+  return 0;
+}
+
+}  // namespace penstock::cli
