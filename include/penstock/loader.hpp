@@ -89,6 +89,9 @@ struct LoaderOptions {
   /// Epochs that batches are made of: after so many nothing is read ahead, and `next()` gives nothing, which the report
   /// notes; 0 = they never end.
   std::uint64_t epochs = 0;
+  /// Slices of the timeline that are kept of each of its lines, the latest ones, for `Loader::write_trace`: 32 bytes
+  /// each, beside `max_memory_bytes`; 0 = no timeline.
+  std::size_t trace = 0;
   /// When it is requested, `next()` returns nothing more.
   std::stop_token stop = {};
 };
@@ -257,6 +260,12 @@ class PENSTOCK_API Loader {
   std::uint64_t steps_per_epoch() const;
   /// What happened so far, and what was slow. From any thread.
   Report report() const;
+  /// Writes what was done lately, and when, to a file that chrome://tracing and Perfetto open: a line for each runner,
+  /// with its samples and their stages, loads of blocks and the settling of what waited for older samples; for each
+  /// batch of the ring, whether it is being filled, ready, or held; for asking the order; for runners without work, and
+  /// why; for `next()`; for each device. `LoaderOptions::trace` says how much is kept of each. From any thread.
+  /// @throws Error(invalid_argument) without that; Error(io).
+  void write_trace(const std::string& file) const;
 
   class Impl;
 

@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/failure.hpp"
+#include "base/trace.hpp"
 
 namespace penstock::detail {
 
@@ -14,6 +15,7 @@ constexpr std::size_t bytes_worth_asking = 1u << 16;
 }  // namespace
 
 bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work work, std::byte* destination) noexcept {
+  const TracedRange traced(run.trace, "load block", work.load->block);
   run.loads.bytes.add(work.load->bytes);
   const std::uint64_t stands_for = measures_load(run.load_count++, run.load_ns);
   if (stands_for == 0) return blocks.load(std::move(work.load), destination);

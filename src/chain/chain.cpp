@@ -9,6 +9,7 @@
 
 #include "base/failure.hpp"
 #include "base/profiled_range.hpp"
+#include "base/trace.hpp"
 #include "positions/rank_rows.hpp"
 
 namespace penstock::detail {
@@ -51,6 +52,7 @@ bool Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
   const Step& step = *steps()[number];
   run.at = &step.label;
   const ProfiledRange range(step.label);
+  const TracedRange traced(run.trace, step.label.c_str());
   run.begin(step, rows);
   // What a cache keeps must not depend on when it is made.
   const Place of_record{0, index, 0, 0};
@@ -102,6 +104,7 @@ bool Chain::run_steps(ChainRun& run, std::size_t first, std::size_t last, const 
 
 bool Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
                 std::uint64_t stands_for) const {
+  const TracedRange traced(run.trace, "sample", index);
   std::size_t first = 0;
   for (RaggedRow& row : run.varying) row.data = nullptr;
   if (run.parent != nullptr) {
@@ -121,6 +124,7 @@ bool Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::spa
 }
 
 bool Chain::open(ChainRun& parent, const Place& place, std::uint64_t index, std::uint64_t stands_for) const {
+  const TracedRange traced(parent.trace, "record", index);
   const std::size_t first = data_->source->is_stream() ? 1 : first_step(parent, index);
   const bool kept = stands_for == 0 ? run_steps(parent, first, children_begin(), place, index, {})
                                     : run_measured(parent, first, children_begin(), place, index, {}, stands_for);

@@ -32,6 +32,7 @@ struct SharedDraw {
 
 class Chain;
 class Step;
+class TraceLane;
 
 /// What one runner owns to run chains: reader, decoders, scratch, cells, counters. One thread at a time.
 class ChainRun final : public Cells {
@@ -68,6 +69,7 @@ class ChainRun final : public Cells {
   std::uint64_t load_ns = 0;                          ///< wall time of the last measured load
   const std::string* at = nullptr;                    ///< label of the stage in work, for errors
   std::optional<std::size_t> decoding;  ///< slot of the source's field whose promised image is in work, for errors
+  TraceLane* trace = nullptr;           ///< its line of the timeline; null: none is kept
   std::stop_token stop;
   bool recalls = false;                ///< the cache has the sample in work
   ChainRun* parent = nullptr;          ///< what the sample in work is a child of; read by several runners at once

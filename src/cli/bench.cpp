@@ -35,7 +35,8 @@ constexpr const char* after_decoding = "random_resized_crop 224 | random_flip | 
 constexpr std::uint64_t usual_epochs = 3;
 
 struct BenchOptions {
-  std::string store, key, values = "automatic", json, threads, depth = "0", block_bytes = "0", memory = "0", stub;
+  std::string store, key, values = "automatic", json, threads, depth = "0", block_bytes = "0", memory = "0", stub,
+                          trace;
   std::vector<std::string> fields, compared;
   PipelineFlags pipeline{.stages = std::string("decode_image | ") + after_decoding};
   std::optional<std::uint64_t> epochs;
@@ -102,6 +103,7 @@ class Bench {
     run_.memory = parse_bytes(options_.memory);
     run_.consumer_s = 1e-3 * options_.consumer_ms;
     run_.hash = options_.hash;
+    run_.trace = options_.trace;
     run_.quiet = options_.quiet || options_.json_only();
     if (options_.cold) run_.dropped_files = files_of_store(options_.store);
   }
@@ -156,6 +158,7 @@ class Bench {
   void look_at_consumer(const Run& run, Json& json) {
     RunOptions free_options = run_;
     free_options.consumer_s = 0;
+    free_options.trace.clear();
     const BusyRate rate = largest_busy_rate(pipeline_, free_options, run_once(pipeline_, free_options));
     json["busy_rate"] = {{"samples_per_s", rate.samples_per_s}, {"busy", rate.busy}};
     say(fmt::format("a consumer of {:.0f} samples/s {} {:.1f} % of the time\n", rate.samples_per_s,
@@ -163,6 +166,7 @@ class Bench {
     if (!options_.stalls) return;
     RunOptions warm = run_;
     warm.dropped_files.clear();
+    warm.trace.clear();
     const Stalls stalls = split_stalls(run_once(stubbed("source"), warm), run, run_.consumer_s);
     json["stalls"] = stalls_json(stalls);
     say(stalls_text(stalls));
@@ -199,6 +203,10 @@ void add_consumer_options(CLI::App& command, BenchOptions& options) {
   command.add_flag("--stalls", options.stalls, "How long such a consumer waits for preparation, and for reading");
   command.add_option("--stub", options.stub,
                      "source, or a stage: all up to there is replaced by what it gave, kept in memory");
+  command
+      .add_option("--trace", options.trace,
+                  "File for the timeline of the last run's threads, stages and batches, for Perfetto")
+      ->type_name("FILE.json");
   command.add_flag("--cold", options.cold, "The store's pages leave the memory before each run; one epoch");
 }
 

@@ -43,7 +43,8 @@ class DeviceDelivery final : public Delivery {
                                          options.grows ? std::min(plan.device_depth, 2u) : plan.device_depth,
                                          plan.device_depth, options.memory);
     for (std::size_t i = 0; i < ring_->devices().size(); ++i)
-      lanes_.push_back(std::make_unique<DeviceLane>(*ring_, i, engine_->ring().layout(), buffers_, plan));
+      lanes_.push_back(std::make_unique<DeviceLane>(*ring_, i, engine_->ring().layout(), buffers_, plan,
+                                                    engine_->setup().trace.get()));
     made_.reserve(2 * ring_->most());
     reaper_.emplace(*ring_, *engine_, lanes_);
     stuck_.reserve(ring_->most());

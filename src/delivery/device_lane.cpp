@@ -8,8 +8,12 @@
 namespace penstock::detail {
 
 DeviceLane::DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t buffers,
-                       const MemoryPlan& plan)
+                       const MemoryPlan& plan, Trace* trace)
     : ring_(ring), device_(ring.device(number)), number_(number), whole_(whole) {
+  if (trace != nullptr) {
+    enqueues_ = &trace->lane("to " + to_string(device_.device()));
+    waits_ = &trace->lane("read by " + to_string(device_.device()));
+  }
   const Entered entered(device_);
   if (const auto& program = ring_.data().device)
     prep_.emplace(ring_.devices()[number], ring_.memory(number), program, ring_.made_layout(), ring_.layout(),
@@ -34,6 +38,7 @@ DeviceLane::~DeviceLane() {
 
 void DeviceLane::enqueue(const std::byte* from, std::size_t buffer, DeviceBatch& to) {
   const ProfiledRange range("enqueue batch");
+  const TracedRange traced(enqueues_, "enqueue batch", to.info(number_).number);
   const StreamRef copies = copies_->ref(), writes = prep_ ? prep_->stream() : copies;
   DevicePart& part = to.parts[number_];
   const std::uint64_t rows = to.info(number_).rows;
@@ -81,6 +86,7 @@ void DeviceLane::copy(std::byte* to, const std::byte* from, const DevicePart& pa
 
 void DeviceLane::wait_until_read(std::size_t buffer) const {
   const ProfiledRange range("wait until read");
+  const TracedRange traced(waits_, "wait until read");
   device_.synchronize(*copied_[buffer]);
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/trace.hpp"
 #include "delivery/device_prep.hpp"
 #include "delivery/device_ring.hpp"
 #include "delivery/device_rows.hpp"
@@ -20,9 +21,9 @@ class DeviceLane {
  public:
   /// Part `number` of each batch of `ring`; the engine has so many buffers of that layout. Enters the device.
   /// @throws Error(out_of_memory | device).
-  /// `plan`: bytes of a batch for fields of any size, and for decoded images.
+  /// `plan`: bytes of a batch for fields of any size, and for decoded images. `trace`: the run's; null: none is kept.
   DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t buffers,
-             const MemoryPlan& plan);
+             const MemoryPlan& plan, Trace* trace);
   DeviceLane(const DeviceLane&) = delete;
   DeviceLane& operator=(const DeviceLane&) = delete;
   /// Waits until nothing reads the engine's buffers any more. Enters the device.
@@ -50,8 +51,9 @@ class DeviceLane {
   DeviceModel& device_;
   const std::size_t number_;
   const BatchLayout& whole_;
-  std::optional<DevicePrep> prep_;  // where there are stages after `batch`
-  std::optional<DeviceRows> rows_;  // where there are fields of any size
+  TraceLane *enqueues_ = nullptr, *waits_ = nullptr;  // lines of a timeline, for each of the two threads
+  std::optional<DevicePrep> prep_;                    // where there are stages after `batch`
+  std::optional<DeviceRows> rows_;                    // where there are fields of any size
   std::unique_ptr<DeviceModel::Stream> copies_;
   // For each of the engine's buffers, an event after its copies.
   std::vector<std::unique_ptr<DeviceModel::Event>> copied_;

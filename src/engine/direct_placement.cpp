@@ -67,6 +67,7 @@ void DirectPlacement::admit(Lock& lock) noexcept {
     bool failed = false;
     std::optional<Error> error;
     try {
+      const TracedRange traced(order_lane_, "order");
       prepare(*buffer);
       if (blocks_ != nullptr) blocks_->prepare(buffer->valid);
     } catch (...) {

@@ -17,6 +17,7 @@ Engine::Engine(RunSetup setup, Executor::Impl& executor)
             setup_.buffer_memory != nullptr ? *setup_.buffer_memory : *setup_.memory, setup_.plan.buffer_limit,
             setup_.memory),
       queue_(setup_.plan.depth) {
+  if (setup_.trace != nullptr) ring_.show(*setup_.trace);
   const Placement::Context context{setup_, chain_, ring_, queue_, monitor_, executor, stop_source_.get_token()};
   if (data().reordered())
     placement_ = std::make_unique<ReorderedPlacement>(context);

@@ -40,11 +40,12 @@ void IdleTime::change(std::uint64_t now, const Now& to) noexcept {
   if (was.next != nullptr)
     if (const std::uint64_t at = was.next->ready_ns.load(std::memory_order_relaxed); at != 0)
       ready = std::clamp(at, begin, end);
-  const auto add = [&](Idle why, std::uint64_t ns) {
-    counted_.idle_ns[static_cast<std::size_t>(why)] += was.idle * ns;
+  const auto add = [&](Idle why, std::uint64_t from, std::uint64_t to_ns) {
+    counted_.idle_ns[static_cast<std::size_t>(why)] += was.idle * (to_ns - from);
+    if (lane_ != nullptr && to_ns > from) lane_->add({to_string(why), from, to_ns, was.idle});
   };
-  add(was.why, ready - begin);
-  add(Idle::caller, end - ready);
+  add(was.why, begin, ready);
+  add(Idle::caller, ready, end);
 }
 
 }  // namespace penstock::detail

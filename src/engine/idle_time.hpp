@@ -6,6 +6,7 @@
 
 #include <penstock/report.hpp>
 
+#include "base/trace.hpp"
 #include "ring/batch_ring.hpp"
 
 namespace penstock::detail {
@@ -32,6 +33,8 @@ class IdleTime {
     std::uint64_t all_ns = 0;  ///< idle or not
   };
 
+  /// Its times stand in this line of a timeline, too, with how many runners had nothing to do.
+  void show(TraceLane& lane) noexcept { lane_ = &lane; }
   /// From this call on time counts.
   void begin(std::uint64_t now) noexcept;
   void change(std::uint64_t now, const Now& to) noexcept;
@@ -52,6 +55,7 @@ class IdleTime {
   Now last_;
   Counts counted_, taken_;
   std::uint64_t takes_ = 0;
+  TraceLane* lane_ = nullptr;
 };
 
 }  // namespace penstock::detail

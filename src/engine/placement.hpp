@@ -85,7 +85,8 @@ class Placement : public RunnerWork {
   Monitor& monitor_;
   Executor::Impl& executor_;
   const std::stop_token stop_;
-  const std::uint64_t rows_;  ///< rows of a batch, the most that this rank has
+  const std::uint64_t rows_;         ///< rows of a batch, the most that this rank has
+  TraceLane* order_lane_ = nullptr;  ///< where the timeline shows that the order is asked; null: none is kept
 
  private:
   RunnerPool pool_;

@@ -18,7 +18,7 @@ ReorderedPlacement::ReorderedPlacement(const Context& context) : Placement(conte
   }
   BatchOutlet& outlet = *this;
   RunSignals& signals = *this;
-  reordered_ = std::make_unique<Reordered>(setup_, chain_, stop_, blocks_.get(), ring_, outlet, signals);
+  reordered_ = std::make_unique<Reordered>(setup_, chain_, stop_, blocks_.get(), ring_, outlet, signals, order_lane_);
   ends_.reserve(plan.depth);
   if (setup_.keeps_places)
     for (const auto& buffer : ring_.all()) buffer->places.resize(rows_);

@@ -76,5 +76,6 @@ std::shared_ptr<detail::DeviceModel> Loader::device() const noexcept {
 const Pipeline& Loader::pipeline() const noexcept { return impl_->pipeline(); }
 std::uint64_t Loader::steps_per_epoch() const { return impl_->pipeline().steps_per_epoch(); }
 Report Loader::report() const { return impl_->report(); }
+void Loader::write_trace(const std::string& file) const { impl_->write_trace(file); }
 
 }  // namespace penstock

@@ -114,6 +114,15 @@ void Loader::Impl::note_cores(Clock::time_point now) noexcept {
   cores_last_ = read;
 }
 
+void Loader::Impl::write_trace(const std::string& file) const {
+  check_process();
+  const detail::Trace* const trace = engine_->setup().trace.get();
+  if (trace == nullptr)
+    throw Error(Errc::invalid_argument,
+                "this loader keeps no timeline: say with `LoaderOptions::trace` how many slices of each line it keeps");
+  trace->write(file);
+}
+
 Report Loader::Impl::report() const {
   check_process();
   detail::DeliveryCounters counters;

@@ -8,6 +8,7 @@
 #include "base/failure.hpp"
 #include "base/process.hpp"
 #include "base/profiled_range.hpp"
+#include "base/trace.hpp"
 #include "data/state.hpp"
 #include "delivery/device_delivery.hpp"
 #include "delivery/host_delivery.hpp"
@@ -50,6 +51,10 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
   setup.data = std::make_shared<const detail::PipelineData>(data);
   setup.plan = std::move(plan);
   setup.epochs = options_.epochs;
+  if (options_.trace != 0) {
+    setup.trace = std::make_shared<detail::Trace>(options_.trace);
+    lane_ = &setup.trace->lane("next()");
+  }
   if (options_.host_memory != nullptr) setup.memory = options_.host_memory;
   setup.decodes_on_device = detail::decodes_on_devices(data, devices_, setup.plan.notes);
   if (device == nullptr) {
@@ -183,6 +188,7 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
   if (engine_->stopped() || beyond_epochs()) return over();
   const Clock::time_point begun = Clock::now();
   note_caller(begun);
+  const detail::TracedRange traced(lane_, "next");
   for (;;) {
     if (empty_ || (!reordered_ && cursor_.epoch != epoch_)) {
       to_epoch(epoch_ + 1);
@@ -196,6 +202,7 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
     try {
       for (std::size_t i = 0; i < leases.size(); ++i) leases[i] = delivery_->make_lease(i);
       const detail::ProfiledRange range("wait for batch");
+      const detail::TracedRange waiting(lane_, "wait for batch");
       made = delivery_->wait(epoch_);
       if (made == nullptr) {
         if (account_end()) to_epoch(epoch_ + 1);

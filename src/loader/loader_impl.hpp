@@ -67,6 +67,7 @@ class Loader::Impl {
   std::uint64_t beginnings() const noexcept { return beginnings_; }
 
   Report report() const;
+  void write_trace(const std::string& file) const;
   const Pipeline& pipeline() const noexcept { return pipeline_; }
   const detail::DeviceModels& devices() const noexcept { return devices_; }
   bool here() const noexcept;
@@ -96,7 +97,8 @@ class Loader::Impl {
   pid_t pid_;
   detail::PolicyLedger ledger_;
   std::optional<Executor> executor_;
-  detail::DeviceModels devices_;  // none: the host. Before the engine, whose buffers may be their memory
+  detail::DeviceModels devices_;       // none: the host. Before the engine, whose buffers may be their memory
+  detail::TraceLane* lane_ = nullptr;  ///< the line of next() in the timeline; null: none is kept
   std::shared_ptr<detail::Engine> engine_;
   std::unique_ptr<detail::Delivery> delivery_;
   std::optional<std::stop_callback<std::function<void()>>> stop_callback_;

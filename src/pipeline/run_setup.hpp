@@ -13,6 +13,7 @@
 namespace penstock::detail {
 
 class RecordSkips;
+class Trace;
 
 /// What all parts of a run are told. Made once, before anything runs; nothing of it changes.
 struct RunSetup {
@@ -25,6 +26,7 @@ struct RunSetup {
   bool lists_all_bad = false;                     ///< bad samples keep what they say, however many there are
   std::vector<PositionRange> ranges = {};  ///< positions of which samples are made, ascending; none: all. For one epoch
   std::vector<bool> decodes_on_device = {};  ///< for each step after `batch`: it decodes, and its devices do it
+  std::shared_ptr<Trace> trace = {};         ///< the run's timeline; null: none is kept
   RecordSkips* skips = nullptr;              ///< asked of each record that samples share, where there are some
 };
 

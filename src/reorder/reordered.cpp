@@ -48,12 +48,13 @@ std::size_t Reordered::min_shared_record_bytes(const PipelineData& data) {
 }
 
 Reordered::Reordered(const RunSetup& setup, const Chain& chain, std::stop_token stop, BlockSchedule* blocks,
-                     const BatchRing& ring, BatchOutlet& outlet, RunSignals& signals)
+                     const BatchRing& ring, BatchOutlet& outlet, RunSignals& signals, TraceLane* order_lane)
     : setup_(setup),
       source_(*setup.data->source),
       blocks_(blocks),
       ring_(ring),
       signals_(signals),
+      order_lane_(order_lane),
       advises_(source_.wants_advice()),
       buffer_(*setup.data, chain.bounds(), setup.plan.entries, *setup.memory, outlet, setup.epochs,
               setup.plan.entry_limit),
@@ -101,31 +102,32 @@ std::optional<Idle> Reordered::why_idle() noexcept {
 }
 
 bool Reordered::step(ChainRun& run) noexcept {
-  bool did = tidy();
+  bool did = tidy(run);
   if (issuer_) did = issue() || did;
   if (const TicketRun tickets = tickets_.take(tickets_at_once(run.sample_ns), std::uint64_t{2} * setup_.plan.threads);
       tickets.count != 0) {
     make(run, tickets);
-    tidy();
+    tidy(run);
     return true;
   }
   if (blocks_ != nullptr && work_in_blocks(run)) {
-    tidy();
+    tidy(run);
     return true;
   }
   if (const TicketRun ticket = to_open_.take(1); ticket.count != 0) {
     open(run, ticket.first);
-    tidy();
+    tidy(run);
     return true;
   }
   if (reader_) did = read(run) || did;
   return did;
 }
 
-bool Reordered::tidy() noexcept {
+bool Reordered::tidy(const ChainRun& run) noexcept {
   bool did = false;
   while (can_tidy()) {
     if (retiring_.exchange(true, std::memory_order_seq_cst)) return did;
+    const TracedRange traced(run.trace, "settle");
     std::array<ReorderBuffer::Move, moves_at_once> moves;
     const std::size_t count = buffer_.retire(moves);
     const std::uint64_t expanded = samples_ ? samples_->expand() : 0;
@@ -142,11 +144,16 @@ bool Reordered::issue() noexcept {
   bool did = false;
   while (issuer_->can_issue() && !signals_.paused()) {
     if (!intake_.enter()) return did;
-    if (const PositionIssuer::Issued issued = issuer_->issue(); issued.count != 0) announce(issued);
+    if (const PositionIssuer::Issued issued = issue_some(); issued.count != 0) announce(issued);
     intake_.leave();
     did = true;
   }
   return did;
+}
+
+PositionIssuer::Issued Reordered::issue_some() noexcept {
+  const TracedRange traced(order_lane_, "order");
+  return issuer_->issue();
 }
 
 void Reordered::announce(const PositionIssuer::Issued& issued) noexcept {
@@ -163,7 +170,7 @@ void Reordered::announce(const PositionIssuer::Issued& issued) noexcept {
 
 bool Reordered::read(ChainRun& run) noexcept {
   if (reader_->read(run) == 0) return false;
-  tidy();
+  tidy(run);
   signals_.wake_runners();
   return true;
 }

@@ -34,9 +34,10 @@ inline constexpr std::size_t appended_row_bytes = 1u << 14;
 /// runner that lets go of it, or changes what others wait for, looks once more for itself.
 class Reordered {
  public:
-  /// All of these outlive it. `blocks`: null where records share none.
+  /// All of these outlive it. `blocks`: null where records share none. `order_lane`: where a timeline shows that the
+  /// order is asked; null: none is kept.
   Reordered(const RunSetup& setup, const Chain& chain, std::stop_token stop, BlockSchedule* blocks,
-            const BatchRing& ring, BatchOutlet& outlet, RunSignals& signals);
+            const BatchRing& ring, BatchOutlet& outlet, RunSignals& signals, TraceLane* order_lane);
 
   /// How many entries, and shared records, a pipeline wants.
   static std::size_t entries_for(const PipelineData& data, std::size_t max_reorder_bytes, unsigned threads);
@@ -60,9 +61,10 @@ class Reordered {
   std::size_t shared_records() const noexcept { return records_ ? records_->size() : 0; }
 
  private:
-  bool tidy() noexcept;
+  bool tidy(const ChainRun& run) noexcept;
   bool can_tidy() noexcept { return buffer_.can_retire() || (samples_ && samples_->can_expand()); }
   bool issue() noexcept;
+  PositionIssuer::Issued issue_some() noexcept;
   void announce(const PositionIssuer::Issued& issued) noexcept;
   bool read(ChainRun& run) noexcept;
   bool work_in_blocks(ChainRun& run) noexcept;
@@ -75,6 +77,7 @@ class Reordered {
   BlockSchedule* const blocks_;
   const BatchRing& ring_;
   RunSignals& signals_;
+  TraceLane* const order_lane_;
   const bool advises_;
   ReorderBuffer buffer_;
   std::optional<SharedRecords> records_;  // where samples share them

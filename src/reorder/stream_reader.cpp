@@ -34,6 +34,7 @@ bool StreamReader::can_read() noexcept {
 unsigned StreamReader::read(ChainRun& run) noexcept {
   Intake& intake = context_.intake;
   if (!can_read() || !intake.enter()) return 0;
+  const TracedRange traced(run.trace, "read stream");
   WaitWatch watch(last_ns_ > read_worth_asking_ns);
   const Clocks begun = read_clocks();
   unsigned count = 0;

@@ -10,6 +10,33 @@
 
 namespace penstock::detail {
 
+namespace {
+
+// What a timeline calls a state; null: it shows nothing.
+const char* shown_as(BufferState state) noexcept {
+  switch (state) {
+    case BufferState::free:
+      return nullptr;
+    case BufferState::filling:
+      return "filling";
+    case BufferState::ready:
+      return "ready";
+    case BufferState::leased:
+      return "held";
+  }
+  return nullptr;
+}
+
+// While this thread alone has the buffer: before others see its new state.
+void show_turn(const BatchBuffer& buffer, BufferState to) noexcept {
+  if (buffer.trace == nullptr) return;
+  // Which batch is filled is known later.
+  const bool known = to == BufferState::ready || to == BufferState::leased;
+  buffer.trace->turn_to(shown_as(to), buffer.number, known ? buffer.number : TraceLane::no_number);
+}
+
+}  // namespace
+
 BatchRing::BatchRing(const Schema& schema, std::uint64_t rows, std::size_t depth, MemoryResource& memory,
                      std::size_t append_limit, MemoryResource* append_memory)
     : layout_(schema, rows), memory_(&memory) {
@@ -30,8 +57,13 @@ BatchRing::~BatchRing() {
   if (data_ != nullptr) memory_->deallocate(data_, layout_.bytes() * depth(), BatchLayout::field_alignment);
 }
 
+void BatchRing::show(Trace& trace) {
+  for (const auto& buffer : buffers_) buffer->trace = &trace.next_lane("batch");
+}
+
 // A wrong edge means that two parties believe they own the batch: nothing after it can be trusted.
 void BatchRing::move(BatchBuffer& buffer, BufferState from, BufferState to) noexcept {
+  show_turn(buffer, to);
   if (!buffer.state.compare_exchange_strong(from, to)) std::terminate();
 }
 
@@ -117,6 +149,7 @@ void BatchRing::lease(BatchBuffer& buffer) noexcept {
 }
 
 void BatchRing::release(BatchBuffer& buffer) noexcept {
+  show_turn(buffer, BufferState::free);
   if (buffer.state.exchange(BufferState::free) == BufferState::free) std::terminate();
   free_.push_back(&buffer);
 }

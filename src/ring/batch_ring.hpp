@@ -12,6 +12,7 @@
 #include <penstock/memory.hpp>
 #include <penstock/schema.hpp>
 
+#include "base/trace.hpp"
 #include "data/batch_arena.hpp"
 #include "data/cursor.hpp"
 #include "ring/batch_info.hpp"
@@ -28,10 +29,11 @@ struct BatchBuffer : BatchInfo {
   BatchBuffer(MemoryResource& memory, std::size_t limit) : arena(memory, limit) {}
   bool ready() const noexcept { return state.load(std::memory_order_seq_cst) == BufferState::ready; }
   std::byte* data = nullptr;
+  TraceLane* trace = nullptr;  ///< line of a timeline that shows its states; null: none is kept
   std::atomic<BufferState> state{BufferState::free};
-  bool discarded = false;        ///< goes back to free when it is done
-  std::vector<RowPlace> places;  ///< place of each row, where the engine keeps them
-  std::mutex bad_mutex;          ///< guards `bad`, `unlisted` and `replaced` while it is filled
+  bool discarded = false;                  ///< goes back to free when it is done
+  std::vector<RowPlace> places;            ///< place of each row, where the engine keeps them
+  std::mutex bad_mutex;                    ///< guards `bad`, `unlisted` and `replaced` while it is filled
   std::atomic<std::uint64_t> ready_ns{0};  ///< when it became ready; 0: it is not
   /// A row could not even be reported bad. Relaxed: the runner that sets it then counts its part off `left`
   /// (release), and the one that counts the last part off reads it (acquire).
@@ -51,6 +53,9 @@ class BatchRing {
   BatchRing(const BatchRing&) = delete;
   BatchRing& operator=(const BatchRing&) = delete;
   ~BatchRing();
+
+  /// Its buffers' states stand in the timeline from now on. Before any is acquired. @throws std::bad_alloc.
+  void show(Trace& trace);
 
   std::size_t depth() const noexcept { return buffers_.size(); }
   const BatchLayout& layout() const noexcept { return layout_; }

@@ -96,6 +96,9 @@ void consume(double seconds) {
   }
 }
 
+// Some seconds of a fast pipeline, in a file that a browser still opens.
+constexpr std::size_t trace_slices = 50'000;
+
 // All epochs of one loader.
 void run_epochs(Loader& loader, const RunOptions& options, std::uint64_t samples, Clock::time_point start, Run& run) {
   Hash batches, states;
@@ -142,11 +145,13 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
                              .max_memory_bytes = options.memory,
                              .depth = options.setting.depth,
                              .max_block_bytes = options.setting.block_bytes,
-                             .epochs = options.epochs});
+                             .epochs = options.epochs,
+                             .trace = options.trace.empty() ? 0 : trace_slices});
     run_epochs(loader, options, pipeline.size(), start, run);
     run.seconds = since(start);
     run.disk_bytes = disk_bytes_read() - disk_before;
     run.report = loader.report();
+    if (!options.trace.empty()) loader.write_trace(options.trace);
     run.samples = run.report.samples;
     if (run.seconds > 0) {
       run.samples_per_s = static_cast<double>(run.samples) / run.seconds;

@@ -27,6 +27,7 @@ struct RunOptions {
   std::size_t memory = 0;
   double consumer_s = 0;                        ///< seconds that the loop spends on each batch, without using a core
   std::vector<std::string> dropped_files = {};  ///< their pages leave the memory before the run
+  std::string trace = {};                       ///< file for the loader's timeline; empty: none
   bool hash = false;
   bool quiet = false;
 };
