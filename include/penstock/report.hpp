@@ -71,7 +71,7 @@ struct IdleShare {
 
 /// What bounded the run.
 enum class Bound : std::uint8_t {
-  unknown,          ///< too few batches to tell
+  unknown,          ///< too few batches to tell, or no one thing
   consumer,         ///< batches waited for the caller
   cpu,              ///< the chain's own stages used the threads up
   storage,          ///< runners waited for the source
@@ -134,6 +134,7 @@ struct PENSTOCK_API Report {
   /// What bounded the run.
   Bound bound = Bound::unknown;
   std::string verdict;             ///< one or two sentences
+  std::string besides;             ///< the largest cause that the verdict does not speak of, in a sentence; or empty
   std::vector<std::string> notes;  ///< warnings, and decisions worth knowing
 
   /// For a person: verdict, table of stages, memory, notes.

@@ -73,13 +73,12 @@ TraceLane& Trace::lane(const std::string& name) {
 }
 
 TraceLane& Trace::next_lane(const std::string& name) {
+  const std::lock_guard lock(mutex_);
   std::size_t same = 1;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& lane : lanes_)
-      if (lane->name().starts_with(name + " ")) ++same;
-  }
-  return lane(name + " " + std::to_string(same));
+  for (const auto& lane : lanes_)
+    if (lane->name().starts_with(name + " ")) ++same;
+  lanes_.push_back(std::make_unique<TraceLane>(name + " " + std::to_string(same), most_slices_));
+  return *lanes_.back();
 }
 
 std::size_t Trace::bytes() const {

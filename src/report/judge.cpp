@@ -7,6 +7,7 @@
 #include <penstock/device.hpp>
 
 #include "report/judge.hpp"
+#include "report/next_cause.hpp"
 #include "report/sample_times.hpp"
 
 // Makes a report's words of its numbers.
@@ -86,11 +87,12 @@ double device_share(const Report& r) {
 }
 
 // The largest share of the runners' time that they had nothing to do and the caller was not to blame for. Where they
-// waited for the caller and it waited for them, both by turns, more batches would even that out.
+// waited for the caller and it waited for them, both by turns, more batches would even that out; on a device they may
+// have waited for that.
 IdleShare worst_idleness(const Report& r) {
   IdleShare worst{Idle::caller, 0};
   for (const IdleShare& i : r.idle) {
-    if (on_device(r) && (i.why == Idle::caller || i.why == Idle::leases)) continue;
+    if (on_device(r) && i.why == Idle::leases) continue;
     const bool by_turns = i.why == Idle::caller && r.consumer_wait_share >= 0.2;
     if (!by_turns && !bound_of(i.why)) continue;
     if (i.share > worst.share) worst = {by_turns ? Idle::slots : i.why, i.share};
@@ -256,6 +258,17 @@ Judgement by_threads(const Report& r, const Rates& rates) {
                               rates.rate + " is " + rates.reached + " of what " + threads_of(r) + " can do."};
 }
 
+// Threads had no work for a large part of the time, and no one reason for that is large.
+Judgement by_nothing(const Report& r, const Rates& rates) {
+  std::string reasons;
+  for (const IdleShare& i : r.idle)
+    if (i.share >= 0.05) reasons += (reasons.empty() ? "" : ", ") + percent(i.share) + " " + to_string(i.why);
+  return {Bound::unknown, "No single thing bounds the run: " + rates.rate + " is " + rates.reached + " of what " +
+                              threads_of(r) + " can do. Runners had nothing to do for " + percent(r.runner_idle_share) +
+                              " of their time (" + reasons + "), and the caller waited for batches " +
+                              percent(r.consumer_wait_share) + " of it. A longer run, without pauses, would say more."};
+}
+
 Judgement judgement_of(const Report& r) {
   const Rates rates(r);
   const IdleShare idle = worst_idleness(r);
@@ -277,7 +290,11 @@ Judgement judgement_of(const Report& r) {
   if (r.runner_wait_share > 0.3 && rates.of_limit < 0.8) return by_waiting(r, rates);
   if (r.threads > r.cores) return by_cores(r, rates);
   if (matters(idle_share(r, Idle::threads)) && rates.of_limit < 0.8) return by_threads(r, rates);
-  return std::min(r.threads_wanted, r.cores) > r.threads ? by_memory(r, rates) : by_cpu(r, rates);
+  if (std::min(r.threads_wanted, r.cores) > r.threads) return by_memory(r, rates);
+  // A caller that is away in long pauses makes the CPU no faster for the rest of the time.
+  const double away = idle_share(r, Idle::pause), there = std::max(1 - away, 0.01);
+  const bool idle_otherwise = r.runner_idle_share - away >= 0.3 * there && rates.of_limit < 0.7 * there;
+  return idle_otherwise ? by_nothing(r, rates) : by_cpu(r, rates);
 }
 
 }  // namespace
@@ -295,6 +312,7 @@ void judge(Report& r, bool short_samples) {
   Judgement found = judgement_of(r);
   r.bound = found.bound;
   r.verdict = std::move(found.verdict);
+  r.besides = next_cause(r);
 }
 
 }  // namespace penstock::detail

@@ -121,6 +121,7 @@ const char* to_string(Idle why) noexcept {
 
 std::string Report::text() const {
   std::string out = verdict + "\n";
+  if (!besides.empty()) out += besides + "\n";
   out += format("  %llu batches, %llu samples in %.2f s: %.0f samples/s, %.3f CPU seconds per 1,000 samples\n",
                 static_cast<unsigned long long>(batches), static_cast<unsigned long long>(samples), seconds,
                 samples_per_s, cpu_s_per_1000);
@@ -159,6 +160,7 @@ std::string Report::json() const {
   };
   add("bound", json_string(bound_name(bound)));
   add("verdict", json_string(verdict));
+  add("besides", json_string(besides));
   add("batches", std::to_string(batches));
   add("samples", std::to_string(samples));
   add("bytes", std::to_string(bytes));

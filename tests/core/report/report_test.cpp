@@ -429,6 +429,7 @@ TEST_CASE("runners without work bound the run by what they waited for, and the g
     CHECK(r.bound == (it.why == ps::Idle::stream ? it.bound : ps::Bound::storage));
     // Too little to matter, and of the caller's making.
     r.runner_wait_share = 0.05;
+    r.runner_idle_share = 0.12;
     r.idle = {{it.why, 0.1}};
     judge(r);
     CHECK(r.bound == ps::Bound::cpu);
@@ -518,4 +519,72 @@ TEST_CASE("runners and the caller that wait for each other by turns want more ba
   judge(r);
   CHECK(r.bound == ps::Bound::slots);
   CHECK(r.verdict.find("the caller waited 40 %") != std::string::npos);
+}
+
+TEST_CASE("a device's runners and caller that wait for each other by turns want more batches, too") {
+  ps::Report r = busy();
+  r.device = "gpu:0 (a GPU)";
+  r.samples_per_s = 500;
+  r.runner_idle_share = 0.49;
+  r.consumer_wait_share = 0.26;
+  r.idle = {{ps::Idle::caller, 0.28}, {ps::Idle::pause, 0.11}, {ps::Idle::threads, 0.1}};
+  judge(r);
+  CHECK(r.bound == ps::Bound::slots);
+  CHECK(r.verdict.find("694 samples/s in the place of 500") != std::string::npos);
+  CHECK(r.besides == "Next to that, runners waited 11 % of their time while the caller was away, in long pauses.");
+}
+
+TEST_CASE("a run of many small losses is bound by none of them") {
+  ps::Report r = busy();
+  r.samples_per_s = 500;
+  r.runner_idle_share = 0.45;
+  r.consumer_wait_share = 0.5;
+  r.idle = {{ps::Idle::threads, 0.14}, {ps::Idle::straggler, 0.12}, {ps::Idle::slots, 0.1}, {ps::Idle::order, 0.09}};
+  judge(r);
+  CHECK(r.bound == ps::Bound::unknown);
+  CHECK(r.verdict.find("No single thing bounds the run: 500 samples/s is 50 % of what 2 threads can do. Runners had "
+                       "nothing to do for 45 % of their time (14 % threads, 12 % straggler, 10 % slots, 9 % order)") ==
+        0);
+  CHECK_FALSE(promises(r));
+}
+
+TEST_CASE("the largest cause that the verdict does not speak of is told besides") {
+  struct Expected {
+    ps::Idle why;
+    const char* words;
+  };
+  for (const Expected& it :
+       {Expected{ps::Idle::straggler, "for single slow samples"}, Expected{ps::Idle::slots, "for a batch to write to."},
+        Expected{ps::Idle::leases, "as all were held"}, Expected{ps::Idle::cells, "for older samples"},
+        Expected{ps::Idle::blocks, "for blocks that others loaded"},
+        Expected{ps::Idle::block_memory, "for room for the next block"},
+        Expected{ps::Idle::order, "for the order to say"}, Expected{ps::Idle::threads, "for a thread of the executor"},
+        Expected{ps::Idle::caller, "for the caller, with all batches ready"}}) {
+    ps::Report r = busy();
+    r.runner_idle_share = 0.13;
+    r.idle = {{it.why, 0.12}, {ps::Idle::pause, 0.01}};
+    judge(r);
+    CAPTURE(r.verdict, r.besides);
+    CHECK(r.bound == ps::Bound::cpu);
+    CHECK(r.besides.find("Next to that, runners waited 12 % of their time ") == 0);
+    CHECK(r.besides.find(it.words) != std::string::npos);
+    CHECK(r.text().find(r.verdict + "\n" + r.besides + "\n") == 0);
+    CHECK(nlohmann::json::parse(r.json())["besides"] == r.besides);
+    r.idle[0].share = 0.09;
+    judge(r);
+    CHECK(r.besides == "");
+  }
+  // What the verdict names is not named again, nor what comes of it.
+  ps::Report r = busy();
+  r.samples_per_s = 500;
+  r.runner_idle_share = 0.6;
+  r.runner_wait_share = 0.4;
+  r.idle = {{ps::Idle::slots, 0.4}, {ps::Idle::leases, 0.2}};
+  judge(r);
+  CHECK(r.bound == ps::Bound::slots);
+  CHECK(r.besides == "Next to that, runners waited 16 % of their time in read, not computing.");
+  r.runner_wait_share = 0.05;
+  r.runner_delay_share = 0.5;
+  judge(r);
+  CHECK(r.besides == "Next to that, runners waited 20 % of their time for a core.");
 }

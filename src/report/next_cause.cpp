@@ -1,0 +1,79 @@
+#include "report/next_cause.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+namespace penstock::detail {
+
+namespace {
+
+// Less of it is not worth a sentence.
+constexpr double least_share = 0.1;
+
+struct Cause {
+  double share;
+  std::vector<Bound> named_by;  // verdicts that speak of it
+  std::string what;
+};
+
+Cause of_idleness(const IdleShare& idle) {
+  switch (idle.why) {
+    case Idle::caller:
+      return {idle.share, {Bound::consumer, Bound::device, Bound::slots}, "for the caller, with all batches ready"};
+    case Idle::pause:
+      return {idle.share, {Bound::consumer}, "while the caller was away, in long pauses"};
+    case Idle::leases:
+      return {idle.share,
+              {Bound::consumer, Bound::device, Bound::slots},
+              "for a batch to write to, as all were held, or on their way to a device"};
+    case Idle::straggler:
+      return {idle.share, {Bound::stragglers}, "for single slow samples, with the batches after them ready"};
+    case Idle::slots:
+      return {idle.share, {Bound::slots}, "for a batch to write to"};
+    case Idle::cells:
+      return {idle.share, {Bound::cells}, "for older samples, as no cell was left for newer ones"};
+    case Idle::blocks:
+      return {idle.share, {Bound::blocks}, "for blocks that others loaded"};
+    case Idle::block_memory:
+      return {idle.share, {Bound::blocks}, "for room for the next block"};
+    case Idle::stream:
+      return {idle.share, {Bound::stream}, "for the stream, which another one read"};
+    case Idle::order:
+      return {idle.share, {Bound::order}, "for the order to say which records come next"};
+    case Idle::threads:
+      return {idle.share, {Bound::threads}, "for a thread of the executor"};
+  }
+  return {0, {}, ""};
+}
+
+// What runners in work spent without computing.
+std::vector<Cause> of_work(const Report& r) {
+  std::vector<Cause> all;
+  const double in_work = 1 - r.runner_idle_share;
+  if (!r.stages.empty()) {
+    const auto waits = std::ranges::max_element(r.stages, {}, &StageReport::wait_us_per_sample);
+    all.push_back(
+        {r.runner_wait_share * in_work, {Bound::storage, Bound::waiting}, "in " + waits->name + ", not computing"});
+  }
+  if (r.runner_delay_share)
+    all.push_back({*r.runner_delay_share * in_work, {Bound::other_processes, Bound::cores}, "for a core"});
+  return all;
+}
+
+}  // namespace
+
+std::string next_cause(const Report& report) {
+  std::vector<Cause> all = of_work(report);
+  for (const IdleShare& idle : report.idle) all.push_back(of_idleness(idle));
+  std::erase_if(
+      all, [&](const Cause& cause) { return std::ranges::find(cause.named_by, report.bound) != cause.named_by.end(); });
+  const auto largest = std::ranges::max_element(all, {}, &Cause::share);
+  if (largest == all.end() || largest->share < least_share) return "";
+  char percent[16];
+  std::snprintf(percent, sizeof percent, "%.0f %%", 100 * largest->share);
+  return "Next to that, runners waited " + std::string(percent) + " of their time " + largest->what + ".";
+}
+
+}  // namespace penstock::detail
