@@ -25,6 +25,7 @@ void add_pack(CLI::App& app, Command& chosen);
 void add_convert(CLI::App& app, Command& chosen);
 void add_merge(CLI::App& app, Command& chosen);
 void add_bench(CLI::App& app, Command& chosen);
+void add_report(CLI::App& app, Command& chosen);
 void add_inspect(CLI::App& app, Command& chosen);
 void add_tile(CLI::App& app, Command& chosen);
 void add_index(CLI::App& app, Command& chosen);

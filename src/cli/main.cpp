@@ -44,6 +44,7 @@ int run(int argc, char** argv) {
   add_index(app, chosen);
   add_merge(app, chosen);
   add_bench(app, chosen);
+  add_report(app, chosen);
   add_inspect(app, chosen);
   add_verify(app, chosen);
   add_synth(app, chosen);

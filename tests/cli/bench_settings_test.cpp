@@ -227,3 +227,65 @@ TEST_CASE("bench says what can't be measured together") {
   CHECK(nothing.status == 2);
   CHECK(says(nothing.err, "STORE is missing"));
 }
+
+TEST_CASE("bench tells how a run went over time, in a number of stretches that does not grow") {
+  const TempFolder folder;
+  write_images(folder, 3, 41);
+  const ToolResult result = tool({"bench", folder / "images", "--stages", "decode_jpeg | resize 8 | batch 1",
+                                  "--epochs", "20", "--threads", "2", "--json", "-"});
+  REQUIRE(result.status == 0);
+  const auto run = result.json()["runs"][0];
+  const auto stretches = run["over_time"];
+  CHECK(stretches.size() >= 100);
+  CHECK(stretches.size() <= 200);
+  double begin = 0, samples = 0;
+  for (const auto& stretch : stretches) {
+    const double end = stretch[0], rate = stretch[1], waited = stretch[2];
+    REQUIRE(end >= begin);
+    CHECK(waited >= 0);
+    CHECK(waited <= 1);
+    samples += rate * (end - begin);
+    begin = end;
+  }
+  CHECK(samples == Approx(820).epsilon(0.01));
+  CHECK(begin <= run["seconds"].get<double>());
+}
+
+TEST_CASE("report shows what bench found, as text and as a page that needs nothing beside it") {
+  const TempFolder folder;
+  write_images(folder, 3, 41);
+  const std::string result = folder / "r.json", page = folder / "r.html";
+  REQUIRE(tool({"bench", folder / "images", "--stages", stages, "--threads", "1,2", "--consumer-ms", "0.1", "--stalls",
+                "--json", result})
+              .status == 0);
+  const ToolResult text = tool({"report", result});
+  REQUIRE(text.status == 0);
+  std::ifstream in(result);
+  auto json = nlohmann::json::parse(in);
+  for (const auto& run : json["runs"]) CHECK(says(text.out, run["report"]["verdict"].get<std::string>()));
+  CHECK(says(text.out, "1 thread: "));
+  CHECK(says(text.out, "2 threads: "));
+
+  // A folder may be called anything.
+  json["store"] = "</script><b>";
+  std::ofstream(result) << json;
+  const ToolResult made = tool({"report", result, "--html", page});
+  REQUIRE(made.status == 0);
+  CHECK(made.out == page + "\n");
+  const std::string html = text_in(page);
+  const std::size_t begin = html.find("id=\"data\">") + 10, end = html.find("</script>");
+  const auto data = nlohmann::json::parse(html.substr(begin, end - begin));
+  CHECK(data == json);
+  CHECK_FALSE(says(html, "src="));
+  CHECK_FALSE(says(html, "<link"));
+  for (std::size_t at = html.find("http"); at != std::string::npos; at = html.find("http", at + 1))
+    CHECK(html.compare(at, 26, "http://www.w3.org/2000/svg") == 0);
+
+  for (const std::string wrong : {"[]", "{\"runs\": []}", "no JSON"}) {
+    std::ofstream(result) << wrong;
+    const ToolResult refused = tool({"report", result, "--html", page});
+    CHECK(refused.status == 2);
+    CHECK(says(refused.err, "is no result of penstock bench --json FILE"));
+  }
+  CHECK(tool({"report", folder / "none.json"}).status != 0);
+}

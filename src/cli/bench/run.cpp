@@ -99,14 +99,46 @@ void consume(double seconds) {
 // Some seconds of a fast pipeline, in a file that a browser still opens.
 constexpr std::size_t trace_slices = 50'000;
 
+// Stretches of a run, which become longer as it does.
+class Moments {
+ public:
+  void add(const Moment& batch) {
+    Moment& last = all_.empty() || batches_ == each_ ? all_.emplace_back() : all_.back();
+    if (batches_ == each_) batches_ = 0;
+    ++batches_;
+    last.end_s = batch.end_s;
+    last.samples += batch.samples;
+    last.waited_s += batch.waited_s;
+    if (all_.size() == most && batches_ == each_) merge();
+  }
+  std::vector<Moment> take() { return std::move(all_); }
+
+ private:
+  static constexpr std::size_t most = 200;
+  void merge() {
+    for (std::size_t i = 0; i < most / 2; ++i) {
+      const Moment &first = all_[2 * i], &second = all_[2 * i + 1];
+      all_[i] = {second.end_s, first.samples + second.samples, first.waited_s + second.waited_s};
+    }
+    all_.resize(most / 2);
+    each_ *= 2;
+    batches_ = each_;
+  }
+  std::vector<Moment> all_;
+  std::uint64_t each_ = 1, batches_ = 0;  // in a stretch, and in the last one
+};
+
 // All epochs of one loader.
 void run_epochs(Loader& loader, const RunOptions& options, std::uint64_t samples, Clock::time_point start, Run& run) {
   Hash batches, states;
   Progress progress(counted(options.setting.threads, "thread"), samples * options.epochs, options.quiet);
   std::uint64_t rows = 0;
+  Moments moments;
+  double done_s = since(start);
   for (std::uint64_t epoch = 0; epoch < options.epochs; ++epoch) {
     for (Batch& batch : loader.epoch()) {
-      if (run.batches++ == 0) run.first_batch_s = since(start);
+      const double came_s = since(start);
+      if (run.batches++ == 0) run.first_batch_s = came_s;
       if (options.hash) {
         add_batch(batches, batch);
         const State state = loader.state();
@@ -114,8 +146,11 @@ void run_epochs(Loader& loader, const RunOptions& options, std::uint64_t samples
       }
       consume(options.consumer_s);
       progress.set(rows += batch.size());
+      moments.add({since(start), batch.size(), came_s - done_s});
+      done_s = since(start);
     }
   }
+  run.moments = moments.take();
   if (!options.hash) return;
   run.hash = batches.text();
   run.states_hash = states.text();

@@ -32,6 +32,13 @@ struct RunOptions {
   bool quiet = false;
 };
 
+/// What happened in one stretch of a run.
+struct Moment {
+  double end_s = 0;  ///< since the loader's construction
+  std::uint64_t samples = 0;
+  double waited_s = 0;  ///< that the loop waited for batches
+};
+
 /// What one loader did, from its construction to the end of its last epoch.
 struct Run {
   Setting setting = {};
@@ -46,6 +53,7 @@ struct Run {
   bool peak_is_of_run = false;       ///< false: of the process so far
   std::uint64_t disk_bytes = 0;      ///< that were read from disks
   std::uint64_t file_bytes = 0;      ///< of `dropped_files`
+  std::vector<Moment> moments;       ///< the whole run, in at most 200 stretches
   std::string hash;                  ///< of all batches; 16 hex digits, or empty
   std::string states_hash;           ///< of the loader's state after each batch; likewise
   Report report;

@@ -88,6 +88,22 @@ std::string summary(const std::vector<MeasuredRun>& runs) {
   return out + consumer_line(best.run) + cold_line(best.run) + "\n" + best.run.report.text() + hash_line(runs);
 }
 
+namespace {
+
+// [seconds, samples a second, share of the time in which the loop waited] of each stretch.
+Json over_time(const Run& run) {
+  Json all = Json::array();
+  double begin_s = 0;
+  for (const Moment& m : run.moments) {
+    const double seconds = std::max(m.end_s - begin_s, 1e-9);
+    all.push_back({m.end_s, static_cast<double>(m.samples) / seconds, std::min(m.waited_s / seconds, 1.0)});
+    begin_s = m.end_s;
+  }
+  return all;
+}
+
+}  // namespace
+
 Json run_json(const MeasuredRun& measured) {
   const Run& run = measured.run;
   const auto text_or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
@@ -115,6 +131,7 @@ Json run_json(const MeasuredRun& measured) {
           {"file_bytes", run.file_bytes},
           {"chain_cpu_s_per_1000", run.report.cpu_s_per_1000},
           {"peak_rss_is_of_run", run.peak_is_of_run},
+          {"over_time", over_time(run)},
           {"report", Json::parse(run.report.json())}};
 }
 

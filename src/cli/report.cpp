@@ -1,0 +1,58 @@
+// penstock report: what bench found, as a page.
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include <penstock/extend/store_files.hpp>
+
+#include "bench/page.hpp"
+#include "command_line.hpp"
+#include "commands.hpp"
+#include "output.hpp"
+
+namespace penstock::cli {
+
+namespace {
+
+struct ReportOptions {
+  std::string result, html;
+};
+
+Json read_result(const std::string& file) {
+  Json json = Json::parse(read_text(file, "result of bench").value_or(""), nullptr, false);
+  const bool has_runs = json.is_object() && json.contains("runs") && json["runs"].is_array() && !json["runs"].empty() &&
+                        json["runs"][0].contains("report");
+  if (!has_runs) throw UsageError(file + " is no result of penstock bench --json FILE");
+  return json;
+}
+
+int report(const ReportOptions& options) {
+  const Json json = read_result(options.result);
+  if (!options.html.empty()) {
+    replace_text(options.html, bench_page(json_text(json, -1)), false, "report");
+    print(options.html + "\n");
+    return exit_ok;
+  }
+  for (const Json& run : json["runs"]) {
+    const Json& said = run["report"];
+    print(counted(run.value("threads", 0u), "thread") + ": " + said.value("verdict", "") + "\n");
+    if (const std::string besides = said.value("besides", ""); !besides.empty()) print("  " + besides + "\n");
+  }
+  return exit_ok;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App& command = *app.add_subcommand("report", "Shows what a bench found: its verdicts, or a page.");
+  command.add_option("RESULT", options->result, "What penstock bench --json FILE.json wrote")
+      ->required()
+      ->type_name("FILE.json");
+  command.add_option("--html", options->html, "File for a page that needs nothing beside it")->type_name("FILE.html");
+  command.footer(exit_status_help);
+  command.callback([options, &chosen] { chosen = [options] { return report(*options); }; });
+}
+
+}  // namespace penstock::cli
