@@ -131,6 +131,11 @@ struct PENSTOCK_API Report {
   /// What the loader's memory is for.
   std::vector<MemoryRow> memory;
   std::uint64_t batch_allocations = 0;  ///< memory blocks allocated for batches, in all
+  std::uint64_t block_decodes = 0;      ///< blocks of the source that were decoded; 0 where records share none
+  std::uint64_t block_uses = 0;         ///< how often samples needed one
+  /// Of the decodes, those that twice the `max_block_bytes` would have saved. Exact where blocks are of one size and
+  /// no record can do without its blocks.
+  std::uint64_t block_decodes_saved = 0;
   /// What bounded the run.
   Bound bound = Bound::unknown;
   std::string verdict;             ///< one or two sentences

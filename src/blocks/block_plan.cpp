@@ -31,7 +31,8 @@ void BlockPlan::reset(Feed feed, const std::function<bool(std::uint64_t block)>&
   upcoming_.clear();
   planned_ = in_batch_end_ = fetched_uses_ = upcoming_uses_ = 0;
   by_next_use_.clear();
-  bytes_ = 0;
+  gone_by_next_use_.clear();
+  bytes_ = gone_bytes_ = 0;
   for (auto at = known_.begin(); at != known_.end();) {
     Known& block = at->second;
     if (!block.stays || !keeps(at->first)) {
@@ -150,10 +151,11 @@ void BlockPlan::note_use(std::uint64_t sample, const Block& needed) {
     std::ranges::lower_bound(before, needed.number, {}, &Block::number)->next_use = sample;
   } else {
     block.next_use = sample;
-    if (block.stays) {
-      by_next_use_.erase({block.key, needed.number});
+    if (block.stays || block.gone) {
+      auto& of_next_use = block.stays ? by_next_use_ : gone_by_next_use_;
+      of_next_use.erase({block.key, needed.number});
       block.key = sample;
-      by_next_use_.emplace(sample, needed.number);
+      of_next_use.emplace(sample, needed.number);
     }
   }
   block.farthest_use = sample;
@@ -192,6 +194,7 @@ bool BlockPlan::next(std::uint64_t left, Sample& out) {
   upcoming_uses_ -= now.distinct.size();
   const std::uint64_t use = planned_++;
   now_.clear();
+  no_longer_gone_.clear();
   for (const Block& needed : now.distinct) {
     Known& block = known_.find(needed.number)->second;
     --block.uses;
@@ -200,8 +203,11 @@ bool BlockPlan::next(std::uint64_t left, Sample& out) {
   }
   const bool known = now.known;
   if (known) {
+    take_gone(now);
     plan(now, use, left, out);
+    note_gone(now, use, out);
     for (const std::uint64_t block : out.evicted) forget(block);
+    for (const std::uint64_t block : no_longer_gone_) forget(block);
   }
   for (const Block& needed : now.distinct) forget(needed.number);
   out.blocks.swap(now.blocks);
@@ -212,7 +218,48 @@ bool BlockPlan::next(std::uint64_t left, Sample& out) {
 // Where nothing is known of a block any more.
 void BlockPlan::forget(std::uint64_t block) {
   const auto found = known_.find(block);
-  if (found != known_.end() && found->second.uses == 0 && !found->second.stays) nodes_.push_back(known_.extract(found));
+  if (found != known_.end() && found->second.uses == 0 && !found->second.stays && !found->second.gone)
+    nodes_.push_back(known_.extract(found));
+}
+
+// A block that makes room, or would have to with twice the memory.
+void BlockPlan::remember(std::uint64_t number, Known& block) {
+  block.gone = true;
+  gone_by_next_use_.emplace(block.key, number);
+  gone_bytes_ += block.bytes;
+  while (gone_bytes_ > limit_) {
+    const auto farthest = std::prev(gone_by_next_use_.end());
+    Known& dropped = known_.find(farthest->second)->second;
+    dropped.gone = false;
+    gone_bytes_ -= dropped.bytes;
+    no_longer_gone_.push_back(farthest->second);
+    gone_by_next_use_.erase(farthest);
+  }
+}
+
+void BlockPlan::take_gone(const Upcoming& now) {
+  taken_.clear();
+  for (std::size_t n = 0; n < now_.size(); ++n) {
+    Known& block = *now_[n];
+    if (!block.gone) continue;
+    block.gone = false;
+    gone_by_next_use_.erase({block.key, now.distinct[n].number});
+    gone_bytes_ -= block.bytes;
+    taken_.push_back(n);
+  }
+}
+
+// With twice the memory they would have been there. What was decoded into the batch, or done without, still is.
+void BlockPlan::note_gone(const Upcoming& now, std::uint64_t use, const Sample& out) {
+  const bool into_batch = out.in_batch && out.needs.front().loads;
+  for (const std::size_t n : taken_) {
+    Known& block = *now_[n];
+    if (block.stays || into_batch) ++saved_;
+    if (block.stays) continue;
+    block.last_use = use + 1;
+    block.key = key_of(block, block.last_use);
+    remember(now.distinct[n].number, block);
+  }
 }
 
 void BlockPlan::plan(Upcoming& now, std::uint64_t use, std::uint64_t left, Sample& out) {
@@ -332,6 +379,7 @@ void BlockPlan::make_room(std::size_t bytes, std::vector<std::uint64_t>& evicted
     bytes_ -= block.bytes;
     block.stays = false;
     by_next_use_.erase(farthest);
+    remember(evicted.back(), block);
   }
 }
 

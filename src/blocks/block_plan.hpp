@@ -28,6 +28,9 @@ namespace penstock::detail {
 /// - A block that its record can do without is loaded where there is room, or where two more uses of it are known and
 ///   the next one comes before those of the blocks that would go. Else the record decodes its part for itself.
 ///
+/// It knows as well what it would hold in twice the memory: blocks that go stay in a second plan of the same size, from
+/// which those go whose next use is farthest. Where blocks are of one size, that is what the larger memory would have.
+///
 /// One thread at a time. It holds numbers alone, no block.
 class BlockPlan {
  public:
@@ -47,6 +50,8 @@ class BlockPlan {
     const auto found = known_.find(block);
     return found != known_.end() && found->second.stays;
   }
+  /// Of the loads that were planned, those that twice the memory would have saved, about.
+  std::uint64_t saved_by_double() const noexcept { return saved_; }
   /// Asks the feed, and the source, for what the next `count` samples need, and those after them.
   void prepare(std::uint64_t count) noexcept;
 
@@ -87,9 +92,10 @@ class BlockPlan {
   struct Known {
     std::uint64_t uses = 0;                        // uses by samples in sight
     std::uint64_t next_use = 0, farthest_use = 0;  // their numbers
-    bool stays = false;                            // is in memory, and then:
-    std::size_t bytes = 0;
-    std::uint64_t key = 0;  // key in `by_next_use_`
+    bool stays = false;                            // is in memory
+    bool gone = false;                             // went, and is one of `gone_by_next_use_`
+    std::size_t bytes = 0;                         // where it is one of both:
+    std::uint64_t key = 0;                         // key in that set
     std::uint64_t last_use = 0;
   };
 
@@ -113,6 +119,9 @@ class BlockPlan {
   static std::uint64_t key_of(const Known& block, std::uint64_t last_use) noexcept;
   void make_room(std::size_t bytes, std::vector<std::uint64_t>& evicted);
   bool has_room_before(std::size_t bytes, std::uint64_t key) const;
+  void remember(std::uint64_t number, Known& block);
+  void take_gone(const Upcoming& now);
+  void note_gone(const Upcoming& now, std::uint64_t use, const Sample& out);
 
   const BlockModel& model_;
   const std::size_t limit_;
@@ -135,6 +144,12 @@ class BlockPlan {
   // What is in memory after the last planned sample.
   std::set<std::pair<std::uint64_t, std::uint64_t>> by_next_use_;  // (key, block)
   std::size_t bytes_ = 0;
+  // What twice the memory would hold besides.
+  std::set<std::pair<std::uint64_t, std::uint64_t>> gone_by_next_use_;  // (key, block)
+  std::vector<std::size_t> taken_;             // blocks of the sample that is planned, which were among these
+  std::vector<std::uint64_t> no_longer_gone_;  // blocks that its plan drove out of these
+  std::size_t gone_bytes_ = 0;
+  std::uint64_t saved_ = 0;
   std::uint64_t in_batch_end_ = 0;  // samples before this number are rows of the block that went into a batch last
   std::size_t in_batch_field_ = 0;
 };

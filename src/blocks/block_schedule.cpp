@@ -63,6 +63,7 @@ void BlockSchedule::issue(std::uint64_t first, std::uint64_t of_feed, std::uint6
     queue_.begin(number);
     try {
       if (number - first < of_feed && !out_of_memory_) plan(number, of_feed - (number - first));
+      counts_.saved_by_double = plan_.saved_by_double();
     } catch (...) {
       out_of_memory_ = true;
     }

@@ -73,7 +73,8 @@ class BlockSchedule {
 
   struct Counts {
     std::uint64_t loads = 0, uses = 0;
-    std::uint64_t again = 0;  ///< loads of blocks that were loaded in the same pass before, about
+    std::uint64_t again = 0;            ///< loads of blocks that were loaded in the same pass before, about
+    std::uint64_t saved_by_double = 0;  ///< loads that twice the memory would have saved, about
     std::size_t peak_bytes = 0;
   };
   Counts counts() const;

@@ -67,6 +67,12 @@ void add_loads(StageReport& reads, const RunTotals::StepTotals& loads, double ke
   reads.wait_us_per_sample += static_cast<double>(loads.wait_ns) / kept * 1e-3;
 }
 
+// Of the CPU time of all stages, as far as it is known.
+double share_of_loads(const Report& r, const RunTotals& t) {
+  const double kept = static_cast<double>(std::max<std::uint64_t>(t.kept, 1));
+  return r.cpu_s_per_1000 > 0 ? static_cast<double>(t.loads.cpu_ns) / kept * 1e-6 / r.cpu_s_per_1000 : 0;
+}
+
 double cpu_us_of(const std::vector<StageReport>& stages) {
   double sum = 0;
   for (const StageReport& s : stages) sum += s.cpu_us_per_sample;
@@ -151,8 +157,11 @@ Report make_report(const Engine& engine, const Delivery& delivery, const Deliver
   r.idle = idle_shares(t.idle);
   fill_sample_times(r, *engine.data().source, t);
   r.batch_allocations = engine.ring().allocations();
+  r.block_decodes = t.blocks.loads;
+  r.block_uses = t.blocks.uses;
+  r.block_decodes_saved = t.blocks.saved_by_double;
   r.memory = memory_rows(engine, t);
-  for (std::string& note : run_notes(engine, t, c)) r.notes.push_back(std::move(note));
+  for (std::string& note : run_notes(engine, t, c, share_of_loads(r, t))) r.notes.push_back(std::move(note));
   delivery.describe(r);
   judge(r, t.joined != 0);
   return r;

@@ -190,6 +190,9 @@ std::string Report::json() const {
   add("own_core_share", number(own_core_share));
   add("other_core_share", number(other_core_share));
   add("batch_allocations", std::to_string(batch_allocations));
+  add("block_decodes", std::to_string(block_decodes));
+  add("block_uses", std::to_string(block_uses));
+  add("block_decodes_saved", std::to_string(block_decodes_saved));
   std::string list;
   for (const IdleShare& i : idle)
     list += (list.empty() ? "" : ", ") + ("\"" + std::string(to_string(i.why)) + "\": ") + number(i.share);

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <mutex>
+#include <random>
 #include <string>
 #include <utility>
 
@@ -56,6 +57,16 @@ struct Planned {
     for (const std::uint64_t block : sample.evicted) out += "-" + std::to_string(block);
     for (const BlockPlan::Need& need : sample.needs) out += (need.loads ? "+" : "=") + std::to_string(need.block);
     return sample.too_large != 0 ? "too large: " + std::to_string(sample.too_large) : out;
+  }
+
+  // Of all samples that are left.
+  std::uint64_t loads() {
+    std::uint64_t count = 0;
+    for (BlockPlan::Sample sample; plan.next(1, sample);) {
+      for (const BlockPlan::Need& need : sample.needs) count += need.loads ? 1 : 0;
+      plan.prepare(100);
+    }
+    return count;
   }
 
   std::shared_ptr<BlockSourceOf<Pairs>> model;
@@ -146,4 +157,37 @@ TEST_CASE("memory for blocks is used again, and what is beyond the limit goes ba
     for (std::byte* const data : {mine, its, last}) memory.give_back(data, 200, &one);
   }
   CHECK(resource.used() == 0);
+}
+
+TEST_CASE("a plan knows how many loads twice the memory would save") {
+  std::mt19937 random(1);
+  const auto from = [&](int low, int high) { return low + static_cast<int>(random() % unsigned(high - low + 1)); };
+  int saving = 0;
+  for (int round = 0; round < 300; ++round) {
+    // Some far apart, some beside each other, with what is seen of them ahead or not.
+    const int blocks = from(2, 50), near = from(1, blocks);
+    std::vector<std::uint64_t> order;
+    int at = 0;
+    for (int i = from(1, 600); i > 0; --i) {
+      at = from(0, 3) == 0 ? from(0, blocks - 1) : (at + from(0, near - 1)) % blocks;
+      order.push_back(static_cast<std::uint64_t>(2 * at + from(0, 1)));
+    }
+    const auto memory = static_cast<std::size_t>(100 * from(1, 30));
+    const auto ahead = static_cast<std::uint64_t>(from(0, 1) == 0 ? from(0, 40) : 1000);
+    Planned once(memory, order, ahead), twice(2 * memory, order, ahead);
+    const std::uint64_t few = once.loads(), fewer = twice.loads();
+    CAPTURE(round, blocks, memory, ahead);
+    REQUIRE(once.plan.saved_by_double() == few - fewer);
+    saving += few != fewer ? 1 : 0;
+  }
+  CHECK(saving > 100);
+}
+
+TEST_CASE("what a plan would keep in twice the memory is forgotten where it begins again") {
+  Planned p(100, {0, 2, 0});
+  CHECK(p.loads() == 3);
+  CHECK(p.plan.saved_by_double() == 1);
+  p.begin({2, 0});
+  CHECK(p.loads() == 2);
+  CHECK(p.plan.saved_by_double() == 2);  // block 0 was there when it began, and went for block 1
 }

@@ -65,14 +65,14 @@ TEST_CASE("the report counts blocks that were decoded again in an epoch, and adv
     INFO(said.note);
     CHECK(said.again > 50);
     // What is prepared of the next epoch is not again.
-    CHECK(has(said,
-              " of them not for the first time in their epoch; `max_block_bytes` keeps more of them, and "
-              "`shuffle({.blocks = true})` asks for fewer at a time"));
+    CHECK(has(said, " of them not for the first time in their epoch; twice the `max_block_bytes` would save about "));
+    CHECK(has(said, ", and `shuffle({.blocks = true})` asks for fewer at a time"));
   }
   const Said wide = run(by_blocks(32), 4, 1);
   INFO(wide.note);
   CHECK(wide.again > 50);
-  CHECK(has(wide, "; `max_block_bytes` keeps more of them, and fewer `.window_blocks` ask for fewer at a time"));
+  CHECK(has(wide, "; twice the `max_block_bytes` would save about "));
+  CHECK(has(wide, ", and fewer `.window_blocks` ask for fewer at a time"));
   CHECK_FALSE(has(wide, ".blocks = true"));
 }
 
