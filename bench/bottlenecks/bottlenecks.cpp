@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <penstock/emulated_gpu.hpp>
+#include <penstock/sources/lmdb.hpp>
 
 #include "planted.hpp"
 
@@ -108,6 +109,20 @@ ps::Report block_memory() {
   return run(p, {.options = {.threads = 2, .max_block_bytes = (3u << 20) / 2}});
 }
 
+// 64 blocks at random, of which so many have room.
+ps::Report decode_blocks(std::size_t room) {
+  const ps::Pipeline p = ps::from(Blocks{.count = 512, .each = 8, .cost_us = 2'000}) | ps::shuffle({.seed = 1}) |
+                         ps::repeat(8) | computing(100) | ps::batch(8);
+  return run(p, {.options = {.threads = 1, .max_block_bytes = room << 20}, .seconds = 6});
+}
+
+// Records of a store whose pages are not in memory, with hardly any work on them.
+ps::Report cold_disk() {
+  const ColdStore store(4'000, 128 << 10);
+  return run(ps::from(ps::Lmdb{.path = store.path()}) | ps::shuffle({.seed = 1}) | ps::batch(8),
+             {.options = {.threads = 1, .epochs = 1}, .seconds = 10});
+}
+
 // Every step of the device, copies among them, takes up to 40 ms.
 ps::Report device() {
   const ps::EmulatedGpu gpu({.seed = 1, .max_delay_us = 40'000});
@@ -169,6 +184,8 @@ std::vector<Case> cases() {
          return run(ps::from(Stream{many, 800}) | computing(300) | ps::batch(8), {});
        }},
       {"too little memory for blocks", Bound::blocks, "max_block_bytes", block_memory},
+      {"blocks decoded anew", Bound::cpu, "max_block_bytes", [] { return decode_blocks(16); }},
+      {"a cold disk", Bound::storage, "storage", cold_disk},
   };
 }
 
@@ -180,6 +197,17 @@ bool thread_gain() {
   const bool right = std::abs(said / two.samples_per_s - 1) <= 0.2;
   std::printf("%-28s  %s  said %.0f samples/s, then %.0f\n", "gain of a thread", right ? "right" : "WRONG", said,
               two.samples_per_s);
+  return right;
+}
+
+// What a report says of twice the memory for blocks, and what it then is: within a fifth.
+bool memory_gain() {
+  const ps::Report once = decode_blocks(16), twice = decode_blocks(32);
+  const double saved = static_cast<double>(once.block_decodes_saved) / static_cast<double>(once.block_decodes);
+  const double said = once.samples_per_s / (1 - saved * once.stages.front().share);
+  const bool right = std::abs(said / twice.samples_per_s - 1) <= 0.2 && twice.samples_per_s > 1.2 * once.samples_per_s;
+  std::printf("%-28s  %s  %.0f samples/s; said %.0f, then %.0f\n", "gain of memory for blocks",
+              right ? "right" : "WRONG", once.samples_per_s, said, twice.samples_per_s);
   return right;
 }
 
@@ -207,6 +235,8 @@ int main_of(int argc, char** argv) {
   }
   if (wanted("gain of a thread"))
     for (int i = 0; i < runs; ++i, ++all) right += thread_gain();
+  if (wanted("gain of memory for blocks"))
+    for (int i = 0; i < runs; ++i, ++all) right += memory_gain();
   std::printf("%d of %d right\n", right, all);
   return right == all && all != 0 ? 0 : 1;
 }

@@ -1,5 +1,6 @@
 #include "planted.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -7,7 +8,14 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <system_error>
 #include <thread>
+
+#include <penstock/sources/lmdb_sink.hpp>
+#include <penstock/write.hpp>
 
 namespace bottlenecks {
 
@@ -18,6 +26,22 @@ double thread_us() noexcept {
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_nsec) * 1e-3;
 }
+
+struct RandomBytes {
+  std::uint64_t records;
+  std::int64_t each_bytes;
+  std::uint64_t size() const { return records; }
+  ps::Schema schema() const { return {{"x", ps::DType::u8, {each_bytes}}}; }
+  void read(std::uint64_t i, ps::SampleBuilder& out) const {
+    const auto bytes = out.emplace<std::uint8_t, 1>("x", {each_bytes});
+    std::uint64_t state = 2 * i + 1;
+    for (std::int64_t at = 0; at < each_bytes; at += sizeof state) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      const std::uint64_t mixed = (state ^ state >> 33) * 0xff51afd7ed558ccdu;
+      std::memcpy(bytes.data() + at, &mixed, sizeof mixed);
+    }
+  }
+};
 
 }  // namespace
 
@@ -31,6 +55,22 @@ void spin_us(double us) noexcept {
 }
 
 void sleep_us(double us) { std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(us)); }
+
+ColdStore::ColdStore(std::uint64_t records, std::int64_t each_bytes)
+    : path_(std::filesystem::temp_directory_path() / ("penstock_cold_" + std::to_string(::getpid()) + ".lmdb")) {
+  static_cast<void>(ps::write(ps::from(RandomBytes{records, each_bytes}), ps::LmdbSink({.path = path_})));
+  for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+    const int file = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0 || ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) != 0)
+      throw std::runtime_error("the pages of " + entry.path().string() + " stay in memory");
+    ::close(file);
+  }
+}
+
+ColdStore::~ColdStore() {
+  std::error_code failed;
+  std::filesystem::remove_all(path_, failed);
+}
 
 Neighbours::Neighbours(unsigned cores) {
   for (unsigned i = 0; i < cores; ++i) {

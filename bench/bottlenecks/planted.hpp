@@ -71,6 +71,20 @@ struct Blocks {
   }
 };
 
+/// An LMDB store of records {x: u8[each_bytes]}, of bytes that no file system makes smaller, on the disk and not in
+/// memory. It goes with this.
+class ColdStore {
+ public:
+  ColdStore(std::uint64_t records, std::int64_t each_bytes);
+  ColdStore(const ColdStore&) = delete;
+  ColdStore& operator=(const ColdStore&) = delete;
+  ~ColdStore();
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+};
+
 /// The records as they stand, which takes the order `cost_us` of CPU time a record to say.
 struct SlowOrder {
   double cost_us = 0;

@@ -588,3 +588,28 @@ TEST_CASE("the largest cause that the verdict does not speak of is told besides"
   judge(r);
   CHECK(r.besides == "Next to that, runners waited 20 % of their time for a core.");
 }
+
+TEST_CASE("reading that decodes blocks again and again is told what twice the memory would give") {
+  ps::Report r = busy();
+  r.stages[0].share = 0.8;
+  r.stages[1].share = 0.2;
+  r.block_decodes = 1000;
+  r.block_decodes_saved = 400;
+  judge(r);
+  CHECK(r.bound == ps::Bound::cpu);
+  // 40 % of 80 %.
+  CHECK(r.verdict.find("Twice the `max_block_bytes` would save about 40 % of the decodes of blocks, and give about 1397 "
+                       "samples/s.") != std::string::npos);
+  const auto j = nlohmann::json::parse(r.json());
+  CHECK(j["block_decodes"] == 1000);
+  CHECK(j["block_decodes_saved"] == 400);
+  r.block_decodes_saved = 100;
+  judge(r);
+  CHECK(r.verdict.find("max_block_bytes") == std::string::npos);
+  // Another stage is what takes long.
+  r.block_decodes_saved = 400;
+  r.stages[0].share = 0.4;
+  r.stages[1].share = 0.6;
+  judge(r);
+  CHECK(r.verdict.find("max_block_bytes") == std::string::npos);
+}
