@@ -90,7 +90,7 @@ struct LoaderOptions {
   /// notes; 0 = they never end.
   std::uint64_t epochs = 0;
   /// Slices of the timeline that are kept of each of its lines, the latest ones, for `Loader::write_trace`: 32 bytes
-  /// each, beside `max_memory_bytes`; 0 = no timeline.
+  /// each, beside `max_memory_bytes`; at most 2^26; 0 = no timeline.
   std::size_t trace = 0;
   /// When it is requested, `next()` returns nothing more.
   std::stop_token stop = {};
@@ -165,7 +165,8 @@ class PENSTOCK_API EpochRange {
 };
 
 /// The running object: prefetches on its threads while the caller computes. Nothing runs before the first batch is
-/// asked for. One thread at a time, but for `report()` and `stop()`, which any thread may call. Move-only.
+/// asked for. One thread at a time, but for `report()`, `write_trace()` and `stop()`, which any thread may call.
+/// Move-only.
 ///
 /// The loader stands at one batch: that which `next()` would give, `state()` names, and a loop would show. Leaving a
 /// loop moves nothing: `next()`, or a second loop over the same range, goes on with what is left of the epoch, and so

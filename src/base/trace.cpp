@@ -88,8 +88,15 @@ std::size_t Trace::bytes() const {
   return sum;
 }
 
-void Trace::write(const std::string& file) const {
+// The mutex is not held while the file is written: runners that come want a line of their own.
+std::vector<const TraceLane*> Trace::all() const {
   const std::lock_guard lock(mutex_);
+  std::vector<const TraceLane*> out;
+  for (const auto& lane : lanes_) out.push_back(lane.get());
+  return out;
+}
+
+void Trace::write(const std::string& file) const {
   const auto failed = [&](const char* call) { return system_error("trace", errno, call, file); };
   struct Closing {
     std::FILE* file;
@@ -103,15 +110,16 @@ void Trace::write(const std::string& file) const {
   };
   put("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
   put(R"({"ph":"M","pid":1,"name":"process_name","args":{"name":"penstock"}})");
-  std::vector<std::vector<TraceLane::Slice>> all;
+  const std::vector<const TraceLane*> lanes = all();
+  std::vector<std::vector<TraceLane::Slice>> slices;
   std::uint64_t origin_ns = ~std::uint64_t{0};
-  for (const auto& lane : lanes_) {
-    all.push_back(lane->slices());
-    for (const TraceLane::Slice& slice : all.back()) origin_ns = std::min(origin_ns, slice.begin_ns);
+  for (const TraceLane* lane : lanes) {
+    slices.push_back(lane->slices());
+    for (const TraceLane::Slice& slice : slices.back()) origin_ns = std::min(origin_ns, slice.begin_ns);
   }
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    put(",\n" + thread_name(i + 1, lanes_[i]->name()));
-    for (const TraceLane::Slice& slice : all[i]) put(",\n" + event(i + 1, slice, origin_ns));
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    put(",\n" + thread_name(i + 1, lanes[i]->name()));
+    for (const TraceLane::Slice& slice : slices[i]) put(",\n" + event(i + 1, slice, origin_ns));
   }
   put("\n]}\n");
   if (std::fclose(std::exchange(out.file, nullptr)) != 0) throw failed("write");

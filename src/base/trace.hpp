@@ -60,6 +60,7 @@ class Trace {
   void write(const std::string& file) const;
 
  private:
+  std::vector<const TraceLane*> all() const;
   const std::size_t most_slices_;
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<TraceLane>> lanes_;

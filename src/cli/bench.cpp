@@ -11,13 +11,13 @@
 #include <CLI/CLI.hpp>
 
 #include <penstock/error.hpp>
-#include <penstock/extend/store_files.hpp>
 
 #include "bench/compare.hpp"
 #include "bench/free_memory.hpp"
 #include "bench/limits.hpp"
 #include "bench/page_cache.hpp"
 #include "bench/pipeline.hpp"
+#include "bench/result.hpp"
 #include "bench/run.hpp"
 #include "bench/stalls.hpp"
 #include "bench/table.hpp"
@@ -56,6 +56,7 @@ void check_options(const BenchOptions& options) {
   refuse(options.stalls && !options.stub.empty(), "--stalls and --stub: stalls stub the source by themselves");
   refuse(options.cold && !options.stub.empty(), "--cold and --stub: what is stubbed is not read");
   refuse(options.cold && options.epochs.value_or(1) != 1, "--cold: one epoch is cold, a second one would not be");
+  refuse(!(options.consumer_ms >= 0), "--consumer-ms: that is no number");
   refuse(options.append && (options.json.empty() || options.json_only()),
          "--append: say to which file: --json FILE.json");
 }
@@ -65,6 +66,7 @@ std::vector<Setting> settings_of(const BenchOptions& options) {
   const std::vector<unsigned> threads =
       options.threads.empty() ? std::vector<unsigned>{std::max(1u, cores - 1)} : parse_threads(options.threads);
   const std::vector<unsigned> depths = parse_counts(options.depth, "batches for --depth", 0, 4096);
+  if (std::ranges::find(depths, 1u) != depths.end()) throw UsageError("--depth: a ring has at least 2 batches");
   std::vector<Setting> all;
   for (const unsigned t : threads)
     for (const unsigned depth : depths)
@@ -72,19 +74,35 @@ std::vector<Setting> settings_of(const BenchOptions& options) {
   return all;
 }
 
-// What was written before, for --append.
-Json begun_json(const BenchOptions& options, const Pipeline& pipeline, std::uint64_t epochs) {
-  if (options.append && std::filesystem::exists(options.json)) {
-    Json json = Json::parse(read_text(options.json, "result of bench").value_or(""), nullptr, false);
-    if (!json.is_object() || !json.contains("runs") || !json["runs"].is_array())
-      throw UsageError("--append: " + options.json + " is no result of penstock bench --json FILE");
-    return json;
-  }
+// What all runs of a file have in common.
+Json header_of(const BenchOptions& options, const Pipeline& pipeline, std::uint64_t epochs) {
   return {{"store", options.store},
           {"stages", options.pipeline.stages},
           {"seed", pipeline.seed()},
           {"epochs", epochs},
-          {"runs", Json::array()}};
+          {"consumer_ms", options.consumer_ms},
+          {"stub", options.stub},
+          {"cold", options.cold},
+          {"memory", parse_bytes(options.memory)},
+          {"on_error", options.pipeline.on_error},
+          {"no_shuffle", options.pipeline.no_shuffle},
+          {"verify", options.pipeline.verify},
+          {"checksums", !options.no_checksums},
+          {"fields", options.fields}};
+}
+
+// What was written before, for --append; else a new one.
+Json begun_json(const BenchOptions& options, Json header) {
+  if (options.append && std::filesystem::exists(options.json)) {
+    Json json = read_bench_result(options.json, "--append");
+    for (const auto& [name, value] : header.items())
+      if (json.value(name, Json()) != value)
+        throw UsageError("--append: the runs of " + options.json + " are of another " + name + ", " +
+                         json_text(json.value(name, Json()), -1) + ", not " + json_text(value, -1));
+    return json;
+  }
+  header["runs"] = Json::array();
+  return header;
 }
 
 class Bench {
@@ -99,7 +117,7 @@ class Bench {
                                 .key = options_.key,
                                 .fields = options_.fields}),
         pipeline_(open()) {
-    run_.epochs = options_.epochs.value_or(options_.cold ? 1 : usual_epochs);
+    run_.epochs = epochs();
     run_.memory = parse_bytes(options_.memory);
     run_.consumer_s = 1e-3 * options_.consumer_ms;
     run_.hash = options_.hash;
@@ -109,11 +127,12 @@ class Bench {
   }
 
   void run() {
-    Json json = begun_json(options_, pipeline_, run_.epochs);
+    Json json = begun_json(options_, header_of(options_, pipeline_, run_.epochs));
     say(pipeline_.plan() + "\n" + table_header());
     const std::vector<MeasuredRun> runs = run_settings();
     for (const MeasuredRun& measured : runs) json["runs"].push_back(run_json(measured));
     say(summary(runs));
+    if (!options_.stub.empty()) tell_made_anew(runs.back().run, json);
     if (run_.consumer_s > 0) look_at_consumer(runs.back().run, json);
     if (!options_.json.empty()) write_json(json, options_.json);
   }
@@ -131,8 +150,22 @@ class Bench {
   }
 
   Pipeline stubbed(const std::string& stub) const {
-    return build_stubbed(store_, options_.pipeline, stub, static_cast<std::size_t>(free_memory() / 2),
-                         settings_.front().threads);
+    constexpr std::uint64_t where_unknown = std::uint64_t{2} << 30;
+    const std::uint64_t free = free_memory();
+    return build_stubbed(store_, options_.pipeline, stub,
+                         static_cast<std::size_t>((free != 0 ? free : where_unknown) / 2), settings_.front().threads,
+                         epochs());
+  }
+
+  std::uint64_t epochs() const { return options_.epochs.value_or(options_.cold ? 1 : usual_epochs); }
+
+  // What a stub had no memory for was read, and made, in the run that was to be without that.
+  void tell_made_anew(const Run& stubbed, Json& json) const {
+    const std::uint64_t anew = stubbed.report.stages.front().samples;
+    json["stub_made_anew"] = anew;
+    if (anew != 0)
+      say(fmt::format("the stub had not everything: {} of {} samples were read and made anew, for lack of memory\n",
+                      anew, stubbed.samples));
   }
 
   void say(const std::string& text) const {
@@ -167,7 +200,9 @@ class Bench {
     RunOptions warm = run_;
     warm.dropped_files.clear();
     warm.trace.clear();
-    const Stalls stalls = split_stalls(run_once(stubbed("source"), warm), run, run_.consumer_s);
+    const Run without_reading = run_once(stubbed("source"), warm);
+    tell_made_anew(without_reading, json);
+    const Stalls stalls = split_stalls(without_reading, run, run_.consumer_s);
     json["stalls"] = stalls_json(stalls);
     say(stalls_text(stalls));
   }
@@ -181,7 +216,7 @@ class Bench {
 
 int bench(const BenchOptions& options) {
   if (!options.compared.empty()) {
-    const std::vector<Comparison> all = compare_results(options.compared[0], options.compared[1]);
+    const Compared all = compare_results(options.compared[0], options.compared[1]);
     if (!options.json_only()) print(compare_text(all));
     if (!options.json.empty()) write_json(compare_json(all), options.json);
     return exit_ok;
@@ -199,7 +234,7 @@ void add_consumer_options(CLI::App& command, BenchOptions& options) {
           "--consumer-ms", options.consumer_ms,
           "The loop takes so long for each batch, as an accelerator would: how busy that is, and what rate it may\n"
           "have to be busy 90 % of the time")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1e-3, 3.6e6));
   command.add_flag("--stalls", options.stalls, "How long such a consumer waits for preparation, and for reading");
   command.add_option("--stub", options.stub,
                      "source, or a stage: all up to there is replaced by what it gave, kept in memory");

@@ -7,6 +7,7 @@
 #include <penstock/extend/store_files.hpp>
 
 #include "bench/page.hpp"
+#include "bench/result.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "output.hpp"
@@ -19,16 +20,8 @@ struct ReportOptions {
   std::string result, html;
 };
 
-Json read_result(const std::string& file) {
-  Json json = Json::parse(read_text(file, "result of bench").value_or(""), nullptr, false);
-  const bool has_runs = json.is_object() && json.contains("runs") && json["runs"].is_array() && !json["runs"].empty() &&
-                        json["runs"][0].contains("report");
-  if (!has_runs) throw UsageError(file + " is no result of penstock bench --json FILE");
-  return json;
-}
-
 int report(const ReportOptions& options) {
-  const Json json = read_result(options.result);
+  const Json json = read_bench_result(options.result, "");
   if (!options.html.empty()) {
     replace_text(options.html, bench_page(json_text(json, -1)), false, "report");
     print(options.html + "\n");

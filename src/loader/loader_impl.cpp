@@ -51,6 +51,9 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
   setup.data = std::make_shared<const detail::PipelineData>(data);
   setup.plan = std::move(plan);
   setup.epochs = options_.epochs;
+  constexpr std::size_t most_slices = std::size_t{1} << 26;
+  if (options_.trace > most_slices)
+    throw Error(Errc::invalid_argument, "`trace` is at most " + std::to_string(most_slices) + " slices of each line");
   if (options_.trace != 0) {
     setup.trace = std::make_shared<detail::Trace>(options_.trace);
     lane_ = &setup.trace->lane("next()");

@@ -8,13 +8,19 @@ namespace penstock::detail {
 
 namespace {
 
-// Lends a reader for as long as this lives.
+// Lends a runner's reader, and its line of the timeline, for as long as this lives.
 class LentReader {
  public:
-  LentReader(ChainRun& from, ChainRun& to) noexcept : from_(from), to_(to) { std::swap(from_.reader, to_.reader); }
+  LentReader(ChainRun& from, ChainRun& to) noexcept : from_(from), to_(to) {
+    std::swap(from_.reader, to_.reader);
+    to_.trace = from_.trace;
+  }
   LentReader(const LentReader&) = delete;
   LentReader& operator=(const LentReader&) = delete;
-  ~LentReader() { std::swap(from_.reader, to_.reader); }
+  ~LentReader() {
+    std::swap(from_.reader, to_.reader);
+    to_.trace = nullptr;
+  }
 
  private:
   ChainRun &from_, &to_;

@@ -87,12 +87,12 @@ double device_share(const Report& r) {
 }
 
 // The largest share of the runners' time that they had nothing to do and the caller was not to blame for. Where they
-// waited for the caller and it waited for them, both by turns, more batches would even that out; on a device they may
-// have waited for that.
+// waited for the caller and it waited for them, both by turns, more batches would even that out; on a device it may be
+// that which both waited for.
 IdleShare worst_idleness(const Report& r) {
   IdleShare worst{Idle::caller, 0};
   for (const IdleShare& i : r.idle) {
-    if (on_device(r) && i.why == Idle::leases) continue;
+    if (on_device(r) && (i.why == Idle::caller || i.why == Idle::leases)) continue;
     const bool by_turns = i.why == Idle::caller && r.consumer_wait_share >= 0.2;
     if (!by_turns && !bound_of(i.why)) continue;
     if (i.share > worst.share) worst = {by_turns ? Idle::slots : i.why, i.share};
@@ -158,6 +158,7 @@ std::string another_thread(const Report& r) {
 struct Judgement {
   Bound bound;
   std::string verdict;
+  ToldBesides told = {};
 };
 
 // What every verdict speaks of. The limit is an estimate, which a run may exceed.
@@ -176,11 +177,13 @@ std::string threads_of(const Report& r) {
 }
 
 Judgement by_caller(const Report& r, const Rates& rates) {
-  const std::string caller = delay_words(r, "It", r.caller_delay_share);
-  return {Bound::consumer, "The caller bounds the run: it took " + rates.rate + " and waited for batches " +
-                               percent(r.consumer_wait_share) + " of the time; the loader could make about " +
-                               rates.limit + "." +
-                               (caller.empty() ? delay_words(r, "Runners", r.runner_delay_share) : caller)};
+  const std::string caller = delay_words(r, "It", r.caller_delay_share),
+                    runners = caller.empty() ? delay_words(r, "Runners", r.runner_delay_share) : "";
+  return {Bound::consumer,
+          "The caller bounds the run: it took " + rates.rate + " and waited for batches " +
+              percent(r.consumer_wait_share) + " of the time; the loader could make about " + rates.limit + "." +
+              caller + runners,
+          {.delay = !runners.empty()}};
 }
 
 Judgement by_other_processes(const Report& r, const Rates& rates) {
@@ -217,12 +220,15 @@ Judgement by_waiting(const Report& r, const Rates& rates) {
                                   : "more threads than the " + std::to_string(r.threads) + " there are",
                     delay = delay_words(r, "They", r.runner_delay_share);
   if (waits == r.stages.begin())
-    return {Bound::storage, "The storage bounds the run: runners spent " + spent + "it gives " + rates.rate +
-                                ", the CPU could do " + rates.limit + ". Faster storage, " + threads +
-                                ", or a warm cache would help." + slow_file_words(r) + delay};
-  return {Bound::waiting, "Waiting in " + waits->name + " bounds the run: runners spent " + spent + "that gives " +
-                              rates.rate + ", the CPU could do " + rates.limit + ". Less waiting there, or " + threads +
-                              ", would help." + delay};
+    return {Bound::storage,
+            "The storage bounds the run: runners spent " + spent + "it gives " + rates.rate + ", the CPU could do " +
+                rates.limit + ". Faster storage, " + threads + ", or a warm cache would help." + slow_file_words(r) +
+                delay,
+            {.delay = !delay.empty()}};
+  return {Bound::waiting,
+          "Waiting in " + waits->name + " bounds the run: runners spent " + spent + "that gives " + rates.rate +
+              ", the CPU could do " + rates.limit + ". Less waiting there, or " + threads + ", would help." + delay,
+          {.delay = !delay.empty()}};
 }
 
 Judgement by_cores(const Report& r, const Rates& rates) {
@@ -253,12 +259,15 @@ Judgement by_cpu(const Report& r, const Rates& rates) {
   const auto costliest = std::ranges::max_element(r.stages, {}, &StageReport::share);
   std::string help = delay_words(r, "Runners", r.runner_delay_share);
   const double away = idle_share(r, Idle::pause);
-  if (away >= min_idle) help += " The caller was away for " + percent(away) + " of the time, in long pauses.";
+  const ToldBesides told{.delay = !help.empty(), .pause = away >= min_idle};
+  if (told.pause) help += " The caller was away for " + percent(away) + " of the time, in long pauses.";
   if (help.empty())
     help = r.threads < r.cores ? another_thread(r) : " More cores, or a cheaper " + costliest->name + ", would help.";
-  return {Bound::cpu, "The CPU bounds the run: " + rates.rate + " is " + rates.reached + " of what " + threads_of(r) +
-                          " can do; " + costliest->name + " takes " + percent(costliest->share) + " of it." +
-                          (costliest == r.stages.begin() ? slow_file_words(r) + block_words(r) : "") + help};
+  return {Bound::cpu,
+          "The CPU bounds the run: " + rates.rate + " is " + rates.reached + " of what " + threads_of(r) + " can do; " +
+              costliest->name + " takes " + percent(costliest->share) + " of it." +
+              (costliest == r.stages.begin() ? slow_file_words(r) + block_words(r) : "") + help,
+          told};
 }
 
 Judgement by_threads(const Report& r, const Rates& rates) {
@@ -268,11 +277,20 @@ Judgement by_threads(const Report& r, const Rates& rates) {
                               rates.rate + " is " + rates.reached + " of what " + threads_of(r) + " can do."};
 }
 
+// Idleness with a reason, of the time in which the caller was not away: what is left when nothing is left to be made is
+// none.
+double idle_with_reason(const Report& r) {
+  double sum = 0;
+  for (const IdleShare& i : r.idle)
+    if (i.why != Idle::pause) sum += i.share;
+  return sum / std::max(1 - idle_share(r, Idle::pause), 0.01);
+}
+
 // Threads had no work for a large part of the time, and no one reason for that is large.
 Judgement by_nothing(const Report& r, const Rates& rates) {
   std::string reasons;
   for (const IdleShare& i : r.idle)
-    if (i.share >= 0.05) reasons += (reasons.empty() ? "" : ", ") + percent(i.share) + " " + to_string(i.why);
+    if (i.share >= 0.03) reasons += (reasons.empty() ? "" : ", ") + percent(i.share) + " " + to_string(i.why);
   return {Bound::unknown, "No single thing bounds the run: " + rates.rate + " is " + rates.reached + " of what " +
                               threads_of(r) + " can do. Runners had nothing to do for " + percent(r.runner_idle_share) +
                               " of their time (" + reasons + "), and the caller waited for batches " +
@@ -298,13 +316,17 @@ Judgement judgement_of(const Report& r) {
   if (idle_matters) return {*bound_of(idle.why), idle_words(r, idle)};
   if (matters(for_caller) && r.consumer_wait_share < 0.2) return by_caller(r, rates);
   if (r.runner_wait_share > 0.3 && rates.of_limit < 0.8) return by_waiting(r, rates);
+  if (matters(idle_share(r, Idle::threads)) && rates.of_limit < 0.8 && r.threads <= r.cores)
+    return by_threads(r, rates);
+  const double there = std::max(1 - idle_share(r, Idle::pause), 0.01);
+  if (rates.of_limit < 0.7 * there) {
+    if (idle_with_reason(r) >= 0.3) return by_nothing(r, rates);
+    // All was made, and the caller had not come for it.
+    if (r.runner_idle_share - idle_with_reason(r) * there - (1 - there) >= 0.3 && r.consumer_wait_share < 0.3)
+      return by_caller(r, rates);
+  }
   if (r.threads > r.cores) return by_cores(r, rates);
-  if (matters(idle_share(r, Idle::threads)) && rates.of_limit < 0.8) return by_threads(r, rates);
-  if (std::min(r.threads_wanted, r.cores) > r.threads) return by_memory(r, rates);
-  // A caller that is away in long pauses makes the CPU no faster for the rest of the time.
-  const double away = idle_share(r, Idle::pause), there = std::max(1 - away, 0.01);
-  const bool idle_otherwise = r.runner_idle_share - away >= 0.3 * there && rates.of_limit < 0.7 * there;
-  return idle_otherwise ? by_nothing(r, rates) : by_cpu(r, rates);
+  return std::min(r.threads_wanted, r.cores) > r.threads ? by_memory(r, rates) : by_cpu(r, rates);
 }
 
 }  // namespace
@@ -322,7 +344,7 @@ void judge(Report& r, bool short_samples) {
   Judgement found = judgement_of(r);
   r.bound = found.bound;
   r.verdict = std::move(found.verdict);
-  r.besides = next_cause(r);
+  r.besides = next_cause(r, found.told);
 }
 
 }  // namespace penstock::detail

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include <penstock/device.hpp>
+
 namespace penstock::detail {
 
 namespace {
@@ -18,10 +20,13 @@ struct Cause {
   std::string what;
 };
 
-Cause of_idleness(const IdleShare& idle) {
+Cause of_idleness(const IdleShare& idle, bool on_device) {
   switch (idle.why) {
     case Idle::caller:
-      return {idle.share, {Bound::consumer, Bound::device, Bound::slots}, "for the caller, with all batches ready"};
+      return {
+          idle.share,
+          {Bound::consumer, Bound::device, Bound::slots},
+          on_device ? "for the device or the caller, with all batches made" : "for the caller, with all batches ready"};
     case Idle::pause:
       return {idle.share, {Bound::consumer}, "while the caller was away, in long pauses"};
     case Idle::leases:
@@ -52,10 +57,13 @@ Cause of_idleness(const IdleShare& idle) {
 std::vector<Cause> of_work(const Report& r) {
   std::vector<Cause> all;
   const double in_work = 1 - r.runner_idle_share;
-  if (!r.stages.empty()) {
+  double waiting_us = 0;
+  for (const StageReport& stage : r.stages) waiting_us += stage.wait_us_per_sample;
+  if (waiting_us > 0) {
     const auto waits = std::ranges::max_element(r.stages, {}, &StageReport::wait_us_per_sample);
-    all.push_back(
-        {r.runner_wait_share * in_work, {Bound::storage, Bound::waiting}, "in " + waits->name + ", not computing"});
+    all.push_back({r.runner_wait_share * in_work * waits->wait_us_per_sample / waiting_us,
+                   {Bound::storage, Bound::waiting},
+                   "in " + waits->name + ", not computing"});
   }
   if (r.runner_delay_share)
     all.push_back({*r.runner_delay_share * in_work, {Bound::other_processes, Bound::cores}, "for a core"});
@@ -64,9 +72,14 @@ std::vector<Cause> of_work(const Report& r) {
 
 }  // namespace
 
-std::string next_cause(const Report& report) {
-  std::vector<Cause> all = of_work(report);
-  for (const IdleShare& idle : report.idle) all.push_back(of_idleness(idle));
+std::string next_cause(const Report& report, const ToldBesides& told) {
+  if (report.bound == Bound::unknown) return "";
+  std::vector<Cause> all;
+  const bool on_device = !report.device.empty() && report.device != to_string(host());
+  for (const IdleShare& idle : report.idle)
+    if (!(told.pause && idle.why == Idle::pause)) all.push_back(of_idleness(idle, on_device));
+  for (Cause& cause : of_work(report))
+    if (!(told.delay && cause.what == "for a core")) all.push_back(std::move(cause));
   std::erase_if(
       all, [&](const Cause& cause) { return std::ranges::find(cause.named_by, report.bound) != cause.named_by.end(); });
   const auto largest = std::ranges::max_element(all, {}, &Cause::share);

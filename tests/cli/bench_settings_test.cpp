@@ -1,6 +1,7 @@
 // What bench measures beside a plain run: sweeps, consumers, stubs, cold stores, and comparisons of results.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <vector>
@@ -23,17 +24,45 @@ std::vector<std::string> bench_of(const std::string& store, const std::vector<st
 struct Round {
   double began_s, samples_per_s;
   std::string hash = {};
+  int threads = 2;
 };
+
+nlohmann::json run_of(const Round& round) {
+  return {{"threads", round.threads},
+          {"depth", 0},
+          {"block_bytes", 0},
+          {"began_s", round.began_s},
+          {"samples_per_s", round.samples_per_s},
+          {"cpu_s_per_1000", 1},
+          {"peak_rss_bytes", 1},
+          {"consumer_busy", 0},
+          {"file_bytes", 0},
+          {"hash", round.hash.empty() ? nlohmann::json(nullptr) : nlohmann::json(round.hash)},
+          {"report",
+           {{"verdict", "v"},
+            {"idle", nlohmann::json::object()},
+            {"stages",
+             {{{"name", "read"},
+               {"samples", 1},
+               {"bytes", 1},
+               {"cpu_us_per_sample", 1},
+               {"wait_us_per_sample", 1},
+               {"share", 1}}}},
+            {"memory", nlohmann::json::array()},
+            {"notes", nlohmann::json::array()},
+            {"limit_samples_per_s", 1},
+            {"consumer_wait_share", 1},
+            {"next_p50_s", 1},
+            {"next_p99_s", 1},
+            {"batches", 1},
+            {"bytes", 1},
+            {"runner_idle_share", 0},
+            {"runner_wait_share", 0}}}};
+}
 
 void write_result(const std::string& file, const std::vector<Round>& rounds) {
   nlohmann::json runs = nlohmann::json::array();
-  for (const Round& r : rounds)
-    runs.push_back({{"threads", 2},
-                    {"depth", 0},
-                    {"block_bytes", 0},
-                    {"began_s", r.began_s},
-                    {"samples_per_s", r.samples_per_s},
-                    {"hash", r.hash.empty() ? nlohmann::json(nullptr) : nlohmann::json(r.hash)}});
+  for (const Round& r : rounds) runs.push_back(run_of(r));
   std::ofstream(file) << nlohmann::json{{"runs", runs}};
 }
 
@@ -201,6 +230,99 @@ TEST_CASE("two results differ where their rounds do, whatever single ones say") 
   CHECK(says(tool({"bench", "--compare", a, b}).err, "is no result of penstock bench"));
 }
 
+TEST_CASE("rounds are compared with those beside them in time, setting by setting") {
+  const TempFolder folder;
+  const std::string a = folder / "a.json", b = folder / "b.json";
+  std::vector<Round> first, second;
+  // The first one's of another day, when the machine was half as fast.
+  for (int i = 0; i < 12; ++i) first.push_back({double(i), 50 + 0.1 * i});
+  for (int i = 0; i < 12; ++i) {
+    first.push_back({1000.0 + 10 * i, 100 + 0.1 * (i % 5)});
+    second.push_back({1005.0 + 10 * i, 100 + 0.1 * (i % 7)});
+  }
+  // And seven of another setting.
+  for (int i = 0; i < 7; ++i) {
+    first.push_back({2000.0 + 10 * i, 10, "", 5});
+    second.push_back({2005.0 + 10 * i, 20, "", 5});
+  }
+  write_result(a, first);
+  write_result(b, second);
+  const ToolResult result = tool({"bench", "--compare", a, b});
+  INFO(result.out);
+  CHECK(result.status == 0);
+  CHECK(says(result.out, "2 threads: no difference"));
+  CHECK_FALSE(says(result.out, "in turns"));
+  CHECK(says(result.out, "5 threads: 7 rounds of each are too few"));
+
+  for (const double rate : {0.0, -1.0}) {
+    second[3].samples_per_s = rate;
+    write_result(b, second);
+    CHECK(says(tool({"bench", "--compare", a, b}).err, "has a run whose samples_per_s can't be"));
+  }
+}
+
+TEST_CASE("a stub has what every epoch of the run wants, and says so where it has not") {
+  const TempFolder folder;
+  write_images(folder, 3, 60);
+  const auto bench = [&](const std::string& line) {
+    return tool({"bench", folder / "images", "--stages", line, "--stub", "decode_jpeg", "--json", "-"});
+  };
+  for (const std::string line :
+       {"shuffle | take 10 | decode_jpeg | resize 8 | batch 4", "decode_jpeg | resize 8 | batch 25 tail=drop"}) {
+    const ToolResult result = bench(line);
+    REQUIRE(result.status == 0);
+    CHECK(result.json()["stub_made_anew"] == 0);
+  }
+}
+
+TEST_CASE("stores are cold that are named by ranges, or lie behind links") {
+  const TempFolder folder;
+  write_images(folder, 3, 90);
+  REQUIRE(tool({"pack", folder / "images", "--out", folder / "x.lmdb"}).status == 0);
+  std::filesystem::create_directory(folder / "shards");
+  REQUIRE(tool({"convert", folder / "x.lmdb", "--out", folder / "shards/t.tar", "--shard-samples", "30"}).status == 0);
+  std::vector<std::string> shards;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "shards"))
+    if (entry.path().extension() == ".tar") shards.push_back(entry.path().filename());
+  std::sort(shards.begin(), shards.end());
+  REQUIRE(shards.size() == 3);
+  std::uintmax_t bytes = 0;
+  for (const std::string& shard : shards) bytes += std::filesystem::file_size(folder / ("shards/" + shard));
+  const std::size_t digit = shards[0].find_last_of('0');
+  const std::string range = shards[0].substr(0, digit) + "{0..2}" + shards[0].substr(digit + 1);
+  ToolResult result = tool(bench_of(folder / ("shards/" + range), {"--cold"}));
+  INFO(result.err);
+  REQUIRE(result.status == 0);
+  CHECK(result.json()["runs"][0]["file_bytes"] == bytes);
+
+  std::filesystem::create_directory(folder / "linked");
+  std::filesystem::create_directory_symlink(folder / "images", folder / "linked/images");
+  result = tool(bench_of(folder / "linked", {"--cold"}));
+  REQUIRE(result.status == 0);
+  CHECK(result.json()["runs"][0]["file_bytes"] > 100'000);
+}
+
+TEST_CASE("a file of runs takes no others than its own") {
+  const TempFolder folder;
+  write_images(folder, 3, 20);
+  const std::string file = folder / "runs.json";
+  const auto append = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all{"bench", folder / "images", "--epochs", "1", "--json", file, "--append"};
+    all.insert(all.end(), more.begin(), more.end());
+    return tool(all);
+  };
+  REQUIRE(append({"--stages", stages}).status == 0);
+  REQUIRE(append({"--stages", stages, "--threads", "2"}).status == 0);
+  for (const auto& [more, part] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--stages", "decode_jpeg | resize 8 | batch 4"}, "another stages"},
+           {{"--stages", stages, "--consumer-ms", "1"}, "another consumer_ms"},
+           {{"--stages", stages, "--seed", "5"}, "another seed"}}) {
+    const ToolResult refused = append(more);
+    CHECK(refused.status == 2);
+    CHECK(says(refused.err, part));
+  }
+}
+
 TEST_CASE("bench says what can't be measured together") {
   const TempFolder folder;
   write_images(folder, 2, 9);
@@ -216,6 +338,9 @@ TEST_CASE("bench says what can't be measured together") {
       {{"--stub", "random_flip"}, "draws at random"},
       {{"--depth", "1..5000"}, "from 0 to 4096"},
       {{"--block-bytes", "1MiB,"}, "\"\""},
+      {{"--depth", "1"}, "a ring has at least 2 batches"},
+      {{"--consumer-ms", "nan"}, "--consumer-ms"},
+      {{"--consumer-ms", "1e16"}, "--consumer-ms"},
       {{"--consumer-ms", "0"}, "--consumer-ms"}};
   for (const auto& [more, part] : wrong) {
     const ToolResult result = tool(bench_of(store, more));
@@ -281,7 +406,15 @@ TEST_CASE("report shows what bench found, as text and as a page that needs nothi
   for (std::size_t at = html.find("http"); at != std::string::npos; at = html.find("http", at + 1))
     CHECK(html.compare(at, 26, "http://www.w3.org/2000/svg") == 0);
 
-  for (const std::string wrong : {"[]", "{\"runs\": []}", "no JSON"}) {
+  auto half = json;
+  half["runs"][1].erase("report");
+  auto without_rate = json;
+  without_rate["runs"][0]["samples_per_s"] = nullptr;
+  auto no_report = json;
+  no_report["runs"][0]["report"] = nullptr;
+  for (const std::string& wrong :
+       {std::string("[]"), std::string("{\"runs\": []}"), std::string("no JSON"), half.dump(), without_rate.dump(),
+        no_report.dump(), std::string("{\"runs\": [{\"report\": {\"verdict\": \"v\"}}, {}]}")}) {
     std::ofstream(result) << wrong;
     const ToolResult refused = tool({"report", result, "--html", page});
     CHECK(refused.status == 2);

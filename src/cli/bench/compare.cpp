@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 
 #include <fmt/format.h>
 
-#include <penstock/extend/store_files.hpp>
+#include "bench/result.hpp"
 
 namespace penstock::cli {
 
@@ -21,20 +22,30 @@ struct Round {
   std::string hash;
 };
 
+Round round_of(const Json& run, const std::string& file) {
+  const Json& hash = run.at("hash");
+  const auto refuse = [&](const std::string& name) {
+    return UsageError("--compare: " + file + " has a run whose " + name + " can't be");
+  };
+  const auto count = [&](const char* name, std::uint64_t most) {
+    const Json& value = run.at(name);
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most) throw refuse(name);
+    return value.get<std::uint64_t>();
+  };
+  Round round{{static_cast<unsigned>(count("threads", 1u << 20)), static_cast<unsigned>(count("depth", 1u << 20)),
+               static_cast<std::size_t>(count("block_bytes", std::uint64_t{1} << 60))},
+              run.at("began_s"),
+              run.at("samples_per_s"),
+              hash.is_string() ? hash.get<std::string>() : ""};
+  if (!std::isfinite(round.began_s)) throw refuse("began_s");
+  if (!std::isfinite(round.samples_per_s) || round.samples_per_s <= 0) throw refuse("samples_per_s");
+  return round;
+}
+
 std::vector<Round> rounds_of(const std::string& file) {
-  const Json json = Json::parse(read_text(file, "result of bench").value_or(""), nullptr, false);
+  const Json json = read_bench_result(file, "--compare");
   std::vector<Round> all;
-  try {
-    for (const Json& run : json.at("runs")) {
-      const Json hash = run.at("hash");
-      all.push_back({{run.at("threads"), run.at("depth"), run.at("block_bytes")},
-                     run.at("began_s"),
-                     run.at("samples_per_s"),
-                     hash.is_string() ? hash.get<std::string>() : ""});
-    }
-  } catch (const Json::exception&) {
-    throw UsageError("--compare: " + file + " is no result of penstock bench --json FILE");
-  }
+  for (const Json& run : json.at("runs")) all.push_back(round_of(run, file));
   std::ranges::stable_sort(all, {}, &Round::began_s);
   return all;
 }
@@ -45,26 +56,44 @@ std::vector<Round> of_setting(const std::vector<Round>& all, const Setting& sett
   return same;
 }
 
-// By turns, one comes after the other about as often as there are pairs, or twice as often.
-bool taken_in_turns(const std::vector<Round>& first, const std::vector<Round>& second) {
-  std::vector<std::pair<double, int>> all;
-  for (const Round& r : first) all.emplace_back(r.began_s, 0);
-  for (const Round& r : second) all.emplace_back(r.began_s, 1);
-  std::ranges::sort(all);
-  std::size_t changes = 0;
-  for (std::size_t i = 1; i < all.size(); ++i) changes += all[i].second != all[i - 1].second ? 1 : 0;
-  return 2 * changes >= std::min(first.size(), second.size());
+struct Pairs {
+  std::vector<std::pair<const Round*, const Round*>> all;  // of the first, and of the second
+  bool in_turns = true;
+};
+
+// Each round with the one beside it in time. Where hardly any has one, they were not taken in turns: then one after the
+// other.
+Pairs pairs_of(const std::vector<Round>& first, const std::vector<Round>& second) {
+  std::vector<std::pair<const Round*, bool>> line;
+  for (const Round& r : first) line.emplace_back(&r, false);
+  for (const Round& r : second) line.emplace_back(&r, true);
+  std::ranges::stable_sort(line, {}, [](const auto& one) { return one.first->began_s; });
+  Pairs out;
+  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+    if (line[i].second == line[i + 1].second) continue;
+    const auto& [a, b] =
+        line[i].second ? std::pair(line[i + 1].first, line[i].first) : std::pair(line[i].first, line[i + 1].first);
+    out.all.emplace_back(a, b);
+    ++i;
+  }
+  const std::size_t most = std::min(first.size(), second.size());
+  if (2 * out.all.size() >= most) return out;
+  out = {{}, false};
+  for (std::size_t i = 0; i < most; ++i) out.all.emplace_back(&first[i], &second[i]);
+  return out;
 }
 
 std::optional<Comparison> compare(const std::vector<Round>& first, const std::vector<Round>& second) {
+  Pairs pairs = pairs_of(first, second);
+  if (pairs.all.size() > most_pairs) pairs.all.resize(most_pairs);
   Comparison out;
   out.setting = first.front().setting;
-  out.rounds = std::min({first.size(), second.size(), most_pairs});
-  out.in_turns = taken_in_turns(first, second);
+  out.rounds = pairs.all.size();
+  out.in_turns = pairs.in_turns;
   std::vector<double> logs;
-  for (std::size_t i = 0; i < out.rounds; ++i) {
-    logs.push_back(std::log(second[i].samples_per_s / first[i].samples_per_s));
-    if (!first[i].hash.empty() && !second[i].hash.empty() && first[i].hash != second[i].hash) out.same_results = false;
+  for (const auto& [a, b] : pairs.all) {
+    logs.push_back(std::log(b->samples_per_s / a->samples_per_s));
+    if (!a->hash.empty() && !b->hash.empty() && a->hash != b->hash) out.same_results = false;
   }
   const std::optional<Interval> interval = signed_rank_interval(logs, compare_confidence);
   if (!interval) return std::nullopt;
@@ -78,30 +107,32 @@ std::string faster_or_slower(double ratio) {
 
 }  // namespace
 
-std::vector<Comparison> compare_results(const std::string& first, const std::string& second) {
+Compared compare_results(const std::string& first, const std::string& second) {
   const std::vector<Round> all_first = rounds_of(first), all_second = rounds_of(second);
-  std::vector<Comparison> out;
-  std::size_t most = 0;
+  Compared out;
   std::vector<Setting> seen;
   for (const Round& round : all_first) {
     if (std::ranges::find(seen, round.setting) != seen.end()) continue;
     seen.push_back(round.setting);
     const std::vector<Round> one = of_setting(all_first, round.setting), other = of_setting(all_second, round.setting);
-    most = std::max(most, std::min(one.size(), other.size()));
     if (other.empty()) continue;
-    if (const std::optional<Comparison> found = compare(one, other)) out.push_back(*found);
+    if (const std::optional<Comparison> found = compare(one, other))
+      out.comparisons.push_back(*found);
+    else
+      out.too_few.emplace_back(round.setting, std::min(one.size(), other.size()));
   }
-  if (out.empty())
-    throw UsageError(most == 0 ? "--compare: the two files have no number of threads, depth and block bytes in common"
-                               : fmt::format("--compare: {} rounds of each are too few to say anything: at least 8 are "
-                                             "needed (--rounds, or --append)",
-                                             most));
-  return out;
+  if (!out.comparisons.empty()) return out;
+  if (out.too_few.empty())
+    throw UsageError("--compare: the two files have no number of threads, depth and block bytes in common");
+  throw UsageError(
+      fmt::format("--compare: {} rounds of each are too few to say anything: at least 8 are needed "
+                  "(--rounds, or --append)",
+                  out.too_few.front().second));
 }
 
-std::string compare_text(const std::vector<Comparison>& all) {
+std::string compare_text(const Compared& compared) {
   std::string out;
-  for (const Comparison& c : all) {
+  for (const Comparison& c : compared.comparisons) {
     out += fmt::format("{}: ", setting_text(c.setting));
     out += c.differs() ? "the second is " + faster_or_slower(c.ratio.middle)
                        : "no difference: the second is " + faster_or_slower(c.ratio.middle);
@@ -111,12 +142,14 @@ std::string compare_text(const std::vector<Comparison>& all) {
       out += "  the rounds were not taken in turns: whatever else changed between the two counts as a difference\n";
     if (!c.same_results) out += "  their hashes differ: the two do not deliver the same\n";
   }
+  for (const auto& [setting, rounds] : compared.too_few)
+    out += fmt::format("{}: {} of each are too few to say anything\n", setting_text(setting), counted(rounds, "round"));
   return out;
 }
 
-Json compare_json(const std::vector<Comparison>& all) {
+Json compare_json(const Compared& compared) {
   Json out = Json::array();
-  for (const Comparison& c : all)
+  for (const Comparison& c : compared.comparisons)
     out.push_back({{"threads", c.setting.threads},
                    {"depth", c.setting.depth},
                    {"block_bytes", c.setting.block_bytes},

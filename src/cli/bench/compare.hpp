@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/run.hpp"
@@ -23,10 +24,15 @@ struct Comparison {
 
 constexpr double compare_confidence = 0.99;
 
-/// Of every setting that both have. @throws UsageError where a file is no result of bench, the two have no setting in
-/// common, or too few rounds of it.
-std::vector<Comparison> compare_results(const std::string& first, const std::string& second);
-std::string compare_text(const std::vector<Comparison>& all);
-Json compare_json(const std::vector<Comparison>& all);
+/// What there is to say of the settings that both have.
+struct Compared {
+  std::vector<Comparison> comparisons = {};
+  std::vector<std::pair<Setting, std::size_t>> too_few = {};  ///< those with too few rounds, and how many
+};
+
+/// @throws UsageError where a file is no result of bench, the two have no setting in common, or too few rounds of each.
+Compared compare_results(const std::string& first, const std::string& second);
+std::string compare_text(const Compared& compared);
+Json compare_json(const Compared& compared);
 
 }  // namespace penstock::cli

@@ -80,7 +80,7 @@ document.title = r.verdict.split(":")[0];
 at("verdict").textContent = r.verdict;
 at("besides").textContent = r.besides || "";
 at("what").append(make("code", "", data.stages), ` over ${data.store}, seed ${data.seed}, ${label(best)}`);
-const tiles = [[number(best.samples_per_s), "samples/s"], [percent(best.samples_per_s / r.limit_samples_per_s), `of what ${label(best)} can do`],
+const tiles = [[number(best.samples_per_s), "samples/s"], [r.limit_samples_per_s > 0 ? percent(best.samples_per_s / r.limit_samples_per_s) : "?", `of what ${label(best)} can do`],
   [percent(r.consumer_wait_share), "of the time the caller waited"], [`${number(1e3 * r.next_p50_s)}, ${number(1e3 * r.next_p99_s)}`, "ms in next(): p50, p99"],
   [number(best.cpu_s_per_1000), "CPU seconds per 1,000 samples"], [bytes(best.peak_rss_bytes), "of memory at most"]];
 if (best.consumer_busy > 0) tiles.push([percent(best.consumer_busy), "of the time the consumer was busy"]);

@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include <penstock/error.hpp>
 #include <penstock/extend/store_files.hpp>
@@ -33,7 +35,8 @@ void add_files(const fs::path& path, std::vector<std::string>& all) {
       add_files(beside, all);
     return;
   }
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path))
+  constexpr auto as_stores_do = fs::directory_options::follow_directory_symlink;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path, as_stores_do))
     if (entry.is_regular_file()) all.push_back(entry.path().string());
 }
 
@@ -43,6 +46,28 @@ void add_stores_of_list(const std::string& path, std::vector<std::string>& all) 
   if (!json.is_object() || !json.contains("stores")) return;
   for (const Json& store : json.at("stores"))
     add_files(fs::absolute(path).parent_path() / store.get<std::string>(), all);
+}
+
+// Names with {000000..000146}, of shards: each number in its place, with as many digits.
+std::vector<std::string> each_of_range(const std::string& pattern) {
+  const std::size_t begin = pattern.find('{'), dots = pattern.find("..", begin), end = pattern.find('}', begin);
+  if (begin == pattern.npos || dots == pattern.npos || end == pattern.npos || dots > end) return {pattern};
+  const std::string first = pattern.substr(begin + 1, dots - begin - 1),
+                    last = pattern.substr(dots + 2, end - dots - 2);
+  std::uint64_t from = 0, to = 0;
+  const auto number = [](const std::string& text, std::uint64_t& value) {
+    const auto [at, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return failed == std::errc() && at == text.data() + text.size();
+  };
+  if (!number(first, from) || !number(last, to)) return {pattern};
+  std::vector<std::string> all;
+  for (std::uint64_t n = from; n <= to; ++n) {
+    std::string digits = std::to_string(n);
+    if (digits.size() < first.size()) digits.insert(0, first.size() - digits.size(), '0');
+    for (std::string& one : each_of_range(pattern.substr(0, begin) + digits + pattern.substr(end + 1)))
+      all.push_back(std::move(one));
+  }
+  return all;
 }
 
 // Pages that some map of this process refers to would stay.
@@ -70,7 +95,8 @@ std::vector<std::string> files_of_store(const std::string& path) {
   else if (fs::exists(path))
     add_files(path, all);
   else
-    for (const std::string& file : files_of_pattern(path)) add_files(file, all);
+    for (const std::string& pattern : each_of_range(path))
+      for (const std::string& file : files_of_pattern(pattern)) add_files(file, all);
   if (all.empty()) throw UsageError("--cold: " + path + " has no files");
   return all;
 }

@@ -92,10 +92,12 @@ Pipeline build(const InputStore& store, const PipelineFlags& flags, const std::o
 Pipeline build_pipeline(const InputStore& store, const PipelineFlags& flags) { return build(store, flags, {}); }
 
 Pipeline build_stubbed(const InputStore& store, const PipelineFlags& flags, const std::string& stub,
-                       std::size_t max_bytes, unsigned threads) {
+                       std::size_t max_bytes, unsigned threads, std::uint64_t epochs) {
   Pipeline pipeline = build(store, flags, Stub{stub, max_bytes});
-  Loader loader(pipeline, {.threads = threads, .epochs = 1});
-  for (const Batch& batch : loader.epoch()) static_cast<void>(batch);
+  // Where an order takes other records in each epoch, those of all of them.
+  Loader loader(pipeline, {.threads = threads, .epochs = epochs});
+  for (std::uint64_t epoch = 0; epoch < epochs; ++epoch)
+    for (const Batch& batch : loader.epoch()) static_cast<void>(batch);
   return pipeline;
 }
 

@@ -23,9 +23,9 @@ struct PipelineFlags {
 Pipeline build_pipeline(const InputStore& store, const PipelineFlags& flags);
 
 /// The same, with a cache in memory of `max_bytes` after the stage called `stub`, or after the source for "source".
-/// Fills it. @throws UsageError where there is no such stage, or it or one before it draws or drops samples; and
-/// penstock::Error.
+/// Fills it with what so many epochs want. @throws UsageError where there is no such stage, or it or one before it
+/// draws or drops samples; and penstock::Error.
 Pipeline build_stubbed(const InputStore& store, const PipelineFlags& flags, const std::string& stub,
-                       std::size_t max_bytes, unsigned threads);
+                       std::size_t max_bytes, unsigned threads, std::uint64_t epochs);
 
 }  // namespace penstock::cli

@@ -169,6 +169,9 @@ std::string setting_text(const Setting& setting) {
 Run run_once(const Pipeline& pipeline, const RunOptions& options) {
   Run run;
   run.setting = options.setting;
+  // Told before a long run, not after it.
+  if (!options.trace.empty() && !std::ofstream(options.trace, std::ios::app))
+    throw Error(Errc::io, "the file can't be written").with_file(options.trace);
   run.peak_is_of_run = reset_peak_rss();
   run.file_bytes = drop_pages(options.dropped_files);
   {
@@ -185,6 +188,7 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
     run_epochs(loader, options, pipeline.size(), start, run);
     run.seconds = since(start);
     run.disk_bytes = disk_bytes_read() - disk_before;
+    const double cpu_s = process_cpu() - cpu_before;
     run.report = loader.report();
     if (!options.trace.empty()) loader.write_trace(options.trace);
     run.samples = run.report.samples;
@@ -192,7 +196,7 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
       run.samples_per_s = static_cast<double>(run.samples) / run.seconds;
       run.consumer_busy = static_cast<double>(run.batches) * options.consumer_s / run.seconds;
     }
-    if (run.samples != 0) run.cpu_s_per_1000 = 1000 * (process_cpu() - cpu_before) / static_cast<double>(run.samples);
+    if (run.samples != 0) run.cpu_s_per_1000 = 1000 * cpu_s / static_cast<double>(run.samples);
   }
   run.peak_rss_bytes = peak_rss_bytes();
   return run;

@@ -1,6 +1,7 @@
 #include "bench/stalls.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -31,17 +32,27 @@ Json stalls_json(const Stalls& stalls) {
 
 BusyRate largest_busy_rate(const Pipeline& pipeline, RunOptions options, const Run& free) {
   if (free.batches == 0 || free.samples_per_s <= 0) return {};
-  // The first batch comes late, whoever waits for it.
-  double consumer_s = wanted_busy * free.seconds / static_cast<double>(free.batches);
-  BusyRate out;
-  for (int tries = 0; tries < 10; ++tries) {
+  const auto attempt = [&](double consumer_s) {
     options.consumer_s = consumer_s;
     const Run run = run_once(pipeline, options);
-    out = {static_cast<double>(run.samples) / (static_cast<double>(run.batches) * consumer_s), run.consumer_busy};
-    if (out.busy >= wanted_busy) break;
-    consumer_s *= std::max(1.05, wanted_busy / out.busy);
+    return BusyRate{static_cast<double>(run.samples) / (static_cast<double>(run.batches) * consumer_s),
+                    run.consumer_busy};
+  };
+  // The first batch comes late, whoever waits for it.
+  double slower_s = wanted_busy * free.seconds / static_cast<double>(free.batches), faster_s = 0;
+  BusyRate best = attempt(slower_s);
+  for (int tries = 0; tries < 10 && best.busy < wanted_busy; ++tries) {
+    faster_s = std::exchange(slower_s, slower_s * std::max(1.05, wanted_busy / best.busy));
+    best = attempt(slower_s);
   }
-  return out;
+  // Between the last that waited too long and the first that did not.
+  for (int steps = 0; steps < 3 && faster_s != 0 && best.busy >= wanted_busy; ++steps) {
+    const double between_s = (faster_s + slower_s) / 2;
+    const BusyRate found = attempt(between_s);
+    if (found.busy >= wanted_busy) best = found;
+    (found.busy >= wanted_busy ? slower_s : faster_s) = between_s;
+  }
+  return best;
 }
 
 }  // namespace penstock::cli

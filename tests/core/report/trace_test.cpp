@@ -98,6 +98,11 @@ std::vector<std::int64_t> up_to(std::int64_t end) {
   return out;
 }
 
+struct Thrice {
+  std::uint32_t count(const ps::Sample&, ps::Context&) const { return 3; }
+  void child(const ps::Sample&, std::uint32_t, ps::Sample&, ps::Context&) const {}
+};
+
 void take_all(ps::Loader& loader) {
   while (auto batch = loader.next()) std::this_thread::sleep_for(100us);
 }
@@ -139,6 +144,18 @@ TEST_CASE("a timeline shows what a reordered pipeline, blocks and devices do") {
     CHECK_FALSE(numbers(lines, "runner ", "settle").empty());
     CHECK_FALSE(numbers(lines, "order", "order").empty());
     CHECK(numbers(lines, "batch ", "held") == up_to(15));
+  }
+  SECTION("records that several samples share") {
+    const ps::Pipeline p = ps::from(Records{.count = 60}) | ps::map("x", [](ps::View<std::uint32_t, 1>) {}) |
+                           ps::flat_map(Thrice{}) | ps::batch(4);
+    ps::Loader loader(p, {.threads = 2, .epochs = 1, .trace = plenty});
+    take_all(loader);
+    const Lines lines = lines_of(loader);
+    check_nesting(lines);
+    CHECK(numbers(lines, "runner ", "record") == up_to(60));
+    CHECK(numbers(lines, "runner ", "read").size() == 60);
+    CHECK(numbers(lines, "runner ", "map(x)").size() == 60);
+    CHECK(numbers(lines, "runner ", "sample").size() == 180);
   }
   SECTION("every load of a block") {
     Chunks source;
