@@ -68,7 +68,17 @@ struct Case {
   Bound expected;
   const char* named;  ///< what the verdict must name
   std::function<ps::Report()> run;
+  std::function<bool(const ps::Report&)> also = {};  ///< what is right as well; none: nothing else
+  bool right(const ps::Report& r) const {
+    return (r.bound == expected && r.verdict.find(named) != std::string::npos) || (also && also(r));
+  }
 };
+
+// Of a disk so fast that the kernel's work to read from it takes longer than the waiting.
+bool reading_is_to_blame(const ps::Report& r) {
+  return r.bound == Bound::cpu && r.verdict.find("; read takes") != std::string::npos &&
+         r.besides.find(" in read, not computing") != std::string::npos;
+}
 
 ps::Report straggler() {
   const ps::Pipeline p =
@@ -118,7 +128,7 @@ ps::Report decode_blocks(std::size_t room) {
 
 // Records of a store whose pages are not in memory, with hardly any work on them.
 ps::Report cold_disk() {
-  const ColdStore store(4'000, 128 << 10);
+  const ColdStore store(150'000, 4 << 10);
   return run(ps::from(ps::Lmdb{.path = store.path()}) | ps::shuffle({.seed = 1}) | ps::batch(8),
              {.options = {.threads = 1, .epochs = 1}, .seconds = 10});
 }
@@ -185,7 +195,7 @@ std::vector<Case> cases() {
        }},
       {"too little memory for blocks", Bound::blocks, "max_block_bytes", block_memory},
       {"blocks decoded anew", Bound::cpu, "max_block_bytes", [] { return decode_blocks(16); }},
-      {"a cold disk", Bound::storage, "storage", cold_disk},
+      {"a cold disk", Bound::storage, "storage", cold_disk, reading_is_to_blame},
   };
 }
 
@@ -226,7 +236,7 @@ int main_of(int argc, char** argv) {
     if (!wanted(it.name)) continue;
     for (int i = 0; i < runs; ++i) {
       const ps::Report r = it.run();
-      const bool ok = r.bound == it.expected && r.verdict.find(it.named) != std::string::npos;
+      const bool ok = it.right(r);
       std::printf("%-28s  %s  %s\n", it.name, ok ? "right" : "WRONG", ok ? r.verdict.c_str() : r.text().c_str());
       std::fflush(stdout);
       ++all;

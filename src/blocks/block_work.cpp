@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/failure.hpp"
 #include "base/trace.hpp"
+#include "chain/source_work.hpp"
 
 namespace penstock::detail {
 
@@ -19,15 +19,9 @@ bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work wor
   run.loads.bytes.add(work.load->bytes);
   const std::uint64_t stands_for = measures_load(run.load_count++, run.load_ns);
   if (stands_for == 0) return blocks.load(std::move(work.load), destination);
-  WaitWatch watch(work.load->bytes >= bytes_worth_asking);
-  const Clocks begun = read_clocks();
+  SourceWork measured(run, stands_for, work.load->bytes >= bytes_worth_asking);
   const bool more = blocks.load(std::move(work.load), destination);
-  const Clocks ended = read_clocks();
-  const std::uint64_t cpu_ns = ended.cpu_ns - begun.cpu_ns, wall_ns = ended.wall_ns - begun.wall_ns;
-  run.loads.cpu_ns.add(cpu_ns * stands_for);
-  if (wall_ns > cpu_ns) run.loads.wait_ns.add(watch.waited(wall_ns - cpu_ns) * stands_for);
-  run.reads.wall_ns.add(wall_ns * stands_for);
-  run.load_ns = wall_ns;
+  run.load_ns = measured.end();
   return more;
 }
 

@@ -160,10 +160,10 @@ bool Chain::read(ChainRun& parent, StreamModel& stream) const {
 // A sample that fails is counted as far as it came: it cost what it cost.
 bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, const Place& place, std::uint64_t index,
                          std::span<std::byte* const> rows, std::uint64_t stands_for) const {
-  // A sample of a few microseconds can't have waited for anything, and asking would cost as much as making it.
-  const bool may_block = run.sample_ns == 0 || run.sample_ns > 5000;
-  std::optional<WaitWatch> watch;
-  if (may_block) watch.emplace(run.sample_ns == 0 || run.sample_ns > 20000);
+  // Samples that mostly take a few microseconds may wait now and then, for a page of a file: so each is watched, but
+  // only what was off its core for long is asked about, which costs as much as making a short one.
+  constexpr std::uint64_t worth_asking_ns = 1'000;
+  WaitWatch watch(run.sample_ns == 0 || run.sample_ns > 20000);
   Clocks before = read_clocks();
   const Clocks begun = before;
   std::uint64_t read_ns = 0;
@@ -172,8 +172,10 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
     const std::uint64_t cpu_ns = after.cpu_ns - before.cpu_ns, wall_ns = after.wall_ns - before.wall_ns;
     run.counters[i].cpu_ns.add(stands_for * cpu_ns);
     if (i == 0) read_ns = wall_ns;
-    if (watch && wall_ns > cpu_ns) run.counters[i].wait_ns.add(stands_for * watch->waited(wall_ns - cpu_ns));
-    before = may_block ? read_clocks() : after;
+    before = after;
+    if (wall_ns <= cpu_ns + worth_asking_ns) return;
+    run.counters[i].wait_ns.add(stands_for * watch.waited(wall_ns - cpu_ns));
+    before = read_clocks();
   };
   const auto count_all = [&] {
     run.sample_ns = before.wall_ns - begun.wall_ns;

@@ -48,7 +48,7 @@ void DirectPlacement::help_in_blocks(ChainRun& run) noexcept {
 
 // False: there is nothing to do.
 bool DirectPlacement::step_in_blocks(ChainRun& run) noexcept {
-  if (advises_) advise();
+  if (advises_) advise(run);
   BlockSchedule::Work work = blocks_->take(run.stretch);
   if (!work) return false;
   if (work.load != nullptr) {

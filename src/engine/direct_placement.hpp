@@ -37,7 +37,7 @@ class DirectPlacement final : public Placement {
   void prepare(BatchBuffer& buffer);
   void issue(BatchBuffer& buffer);
 
-  bool advise() noexcept;
+  bool advise(ChainRun& run) noexcept;
   bool advice_waits() const noexcept;
   void wait_awake(const BatchBuffer& buffer) noexcept;
   void work_along(ChainRun& run, const BatchBuffer& wanted) noexcept;

@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/relax.hpp"
+#include "chain/source_work.hpp"
 #include "policy/outcome.hpp"
 
 // How runners make samples in their rows.
@@ -57,7 +58,7 @@ bool DirectPlacement::work(ChainRun& run) noexcept {
     }
     if (advises_ && advice_waits()) {
       count();  // what is made must not wait for it
-      advise();
+      advise(run);
     }
     TicketRun tickets = take_tickets(run);
     if (tickets.count == 0) {
@@ -91,7 +92,7 @@ bool DirectPlacement::advice_waits() const noexcept {
 
 // Tells the source which records an admitted batch will want. It counts as one of the batch's parts, so the batch, and
 // with it the list of indices, stays until it is done.
-bool DirectPlacement::advise() noexcept {
+bool DirectPlacement::advise(ChainRun& run) noexcept {
   std::uint64_t ordinal = advised_.load(std::memory_order_relaxed);
   do {
     if (ordinal >= queue_.admitted()) return false;
@@ -99,7 +100,7 @@ bool DirectPlacement::advise() noexcept {
   // Relaxed, as the number alone is exchanged: the buffer after it was published by the queue, and stays, as its
   // advice is one of the parts that it waits for.
   BatchBuffer& buffer = queue_.at(ordinal);
-  if (buffer.valid != 0) data_.source->will_need({buffer.indices.data(), buffer.valid});
+  if (buffer.valid != 0) detail::advise(*data_.source, run, {buffer.indices.data(), buffer.valid});
   finish(buffer, 1);
   return true;
 }
@@ -198,7 +199,7 @@ void DirectPlacement::note_varying(const ChainRun& run, BatchBuffer& buffer, std
 // On the consumer's thread: until the batch that it waits for is ready, or runners have taken all there is.
 void DirectPlacement::work_along(ChainRun& run, const BatchBuffer& wanted) noexcept {
   while (!wanted.ready() && !monitor_.is_paused()) {
-    if (advises_ && advice_waits()) advise();
+    if (advises_ && advice_waits()) advise(run);
     if (TicketRun tickets = take_tickets(run); tickets.count != 0) {
       BatchBuffer& buffer = queue_.at(tickets.first / rows_);
       if (!make_samples(run, buffer, tickets)) break;
@@ -216,7 +217,7 @@ void DirectPlacement::help(ChainRun& run) noexcept {
     help_in_blocks(run);
     return;
   }
-  if (advises_) advise();
+  if (advises_) advise(run);
   TicketRun tickets = tickets_.take(1);
   if (tickets.count == 0) return;
   BatchBuffer& buffer = queue_.at(tickets.first / rows_);

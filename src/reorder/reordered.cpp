@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "blocks/block_work.hpp"
+#include "chain/source_work.hpp"
 #include "positions/rank_rows.hpp"
 
 namespace penstock::detail {
@@ -103,7 +104,7 @@ std::optional<Idle> Reordered::why_idle() noexcept {
 
 bool Reordered::step(ChainRun& run) noexcept {
   bool did = tidy(run);
-  if (issuer_) did = issue() || did;
+  if (issuer_) did = issue(run) || did;
   if (const TicketRun tickets = tickets_.take(tickets_at_once(run.sample_ns), std::uint64_t{2} * setup_.plan.threads);
       tickets.count != 0) {
     make(run, tickets);
@@ -140,11 +141,11 @@ bool Reordered::tidy(const ChainRun& run) noexcept {
   return did;
 }
 
-bool Reordered::issue() noexcept {
+bool Reordered::issue(ChainRun& run) noexcept {
   bool did = false;
   while (issuer_->can_issue() && !signals_.paused()) {
     if (!intake_.enter()) return did;
-    if (const PositionIssuer::Issued issued = issue_some(); issued.count != 0) announce(issued);
+    if (const PositionIssuer::Issued issued = issue_some(); issued.count != 0) announce(run, issued);
     intake_.leave();
     did = true;
   }
@@ -156,7 +157,7 @@ PositionIssuer::Issued Reordered::issue_some() noexcept {
   return issuer_->issue();
 }
 
-void Reordered::announce(const PositionIssuer::Issued& issued) noexcept {
+void Reordered::announce(ChainRun& run, const PositionIssuer::Issued& issued) noexcept {
   const std::uint64_t end = issued.first + issued.count;
   if (blocks_ != nullptr) {
     blocks_->prepare(issued.indices.size());
@@ -165,7 +166,7 @@ void Reordered::announce(const PositionIssuer::Issued& issued) noexcept {
     (records_ ? to_open_ : tickets_).raise(end);
   }
   signals_.wake_runners();
-  if (advises_ && !issued.indices.empty()) source_.will_need(issued.indices);
+  if (advises_ && !issued.indices.empty()) advise(source_, run, issued.indices);
 }
 
 bool Reordered::read(ChainRun& run) noexcept {

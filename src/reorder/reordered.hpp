@@ -63,9 +63,9 @@ class Reordered {
  private:
   bool tidy(const ChainRun& run) noexcept;
   bool can_tidy() noexcept { return buffer_.can_retire() || (samples_ && samples_->can_expand()); }
-  bool issue() noexcept;
+  bool issue(ChainRun& run) noexcept;
   PositionIssuer::Issued issue_some() noexcept;
-  void announce(const PositionIssuer::Issued& issued) noexcept;
+  void announce(ChainRun& run, const PositionIssuer::Issued& issued) noexcept;
   bool read(ChainRun& run) noexcept;
   bool work_in_blocks(ChainRun& run) noexcept;
   void give_back_blocks(std::uint64_t number) noexcept;

@@ -64,3 +64,24 @@ TEST_CASE("one file alone is not listed, and of even ones none stands out") {
   r.files[2].share = 0.1;
   CHECK(slow_file(r) == nullptr);
 }
+
+TEST_CASE("a file for each record says nothing of where reading is slow") {
+  struct FileEach : Records {
+    std::string file_of(std::uint64_t i) const { return "picture-" + std::to_string(i); }
+  };
+  FileEach source;
+  source.count = 256;
+  CHECK(run(ps::from(source) | ps::batch(4), {.threads = 2, .epochs = 1}).files.empty());
+}
+
+TEST_CASE("waiting is counted, too, of samples most of which take no time at all") {
+  const Watchdog dog(60s);
+  Records source;
+  source.count = 16'000;
+  source.shared->before_read = [](std::uint64_t i) {
+    if (i % 4 == 3) std::this_thread::sleep_for(1ms);
+  };
+  const ps::Report r = run(ps::from(source) | ps::batch(16), {.threads = 8, .epochs = 1});
+  CHECK(r.stages[0].wait_us_per_sample > 130);
+  CHECK(r.stages[0].wait_us_per_sample < 600);
+}

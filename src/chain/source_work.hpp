@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <penstock/detail/source_model.hpp>
+
+#include "base/counters.hpp"
+#include "base/run_delay.hpp"
+#include "base/trace.hpp"
+#include "chain/chain_run.hpp"
+
+namespace penstock::detail {
+
+/// Measures what a runner does for the source beside reading its samples, from the construction to `end`: loads of
+/// blocks, advice. It counts as reading.
+class SourceWork {
+ public:
+  /// `stands_for`: how many such pieces of work. `asks`: as WaitWatch has it.
+  SourceWork(ChainRun& run, std::uint64_t stands_for, bool asks) noexcept
+      : run_(run), stands_for_(stands_for), watch_(asks), begun_(read_clocks()) {}
+  /// Returns its wall time, in nanoseconds.
+  std::uint64_t end() noexcept {
+    const Clocks ended = read_clocks();
+    const std::uint64_t cpu_ns = ended.cpu_ns - begun_.cpu_ns, wall_ns = ended.wall_ns - begun_.wall_ns;
+    run_.loads.cpu_ns.add(cpu_ns * stands_for_);
+    if (wall_ns > cpu_ns) run_.loads.wait_ns.add(watch_.waited(wall_ns - cpu_ns) * stands_for_);
+    run_.reads.wall_ns.add(wall_ns * stands_for_);
+    return wall_ns;
+  }
+
+ private:
+  ChainRun& run_;
+  const std::uint64_t stands_for_;
+  WaitWatch watch_;
+  const Clocks begun_;
+};
+
+/// Tells the source which records will be wanted.
+inline void advise(const SourceModel& source, ChainRun& run, std::span<const std::uint64_t> indices) noexcept {
+  const TracedRange traced(run.trace, "advise");
+  SourceWork work(run, 1, false);
+  source.will_need(indices);
+  work.end();
+}
+
+}  // namespace penstock::detail
