@@ -265,7 +265,7 @@ class PENSTOCK_API Loader {
   /// with its samples and their stages, loads of blocks and the settling of what waited for older samples; for each
   /// batch of the ring, whether it is being filled, ready, or held; for asking the order; for runners without work, and
   /// why; for `next()`; for each device. `LoaderOptions::trace` says how much is kept of each. From any thread.
-  /// @throws Error(invalid_argument) without that; Error(io).
+  /// @throws Error(invalid_argument) without that; Error(not_found | io) that names the file, which may be incomplete.
   void write_trace(const std::string& file) const;
 
   class Impl;
