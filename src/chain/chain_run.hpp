@@ -58,7 +58,8 @@ class ChainRun final : public Cells {
   std::uint64_t stretch = ~std::uint64_t{0};  ///< stretch of samples of blocks that its runner works on; ~0: none
   RowOutlet* outlet = nullptr;                ///< what fields that are not dense are appended to; where there are some
   std::vector<StepCounters> counters;         ///< one per step
-  StepCounters loads;  ///< counts of block loads: all that this runner made, not what measured chains stand for
+  StepCounters loads;  ///< what it did for the source beside reading samples, loads of blocks and advice: all of it,
+                       ///< not what measured chains stand for
   ChainCounters totals;
   ChainCounters parents, reads;                       ///< counts for shared records, and for records of a stream
   std::unique_ptr<MeasuredSamples> measured_samples;  ///< what its measured chains took, one by one; null: not kept

@@ -161,6 +161,13 @@ std::string json_text(const Json& json, int indent) {
   }
 }
 
+std::string page_with_data(std::string_view before, std::string_view data, std::string_view after) {
+  std::string page(before);
+  // Nothing in the data may end the element that they stand in.
+  for (const char c : data) page += c == '<' ? "\\u003c" : std::string(1, c);
+  return page.append(after);
+}
+
 std::string as_json_has_it(std::string_view text) {
   std::string valid;
   for (std::size_t at = 0; at < text.size();) {

@@ -47,6 +47,8 @@ std::vector<unsigned> parse_threads(const std::string& text);
 void print(std::string_view text);
 /// Texts come as `as_json_has_it` has them. `indent`: spaces for each depth; -1: all in one line.
 std::string json_text(const Json& json, int indent);
+/// A page with JSON in a script element: what stands before the data, these, and what stands after them.
+std::string page_with_data(std::string_view before, std::string_view data, std::string_view after);
 /// UTF-8, which is all that JSON has: a byte that is none stands there as four characters, "\\xf6".
 std::string as_json_has_it(std::string_view text);
 /// To stdout for "-". Text that is not UTF-8 gets replacement characters. @throws std::runtime_error.

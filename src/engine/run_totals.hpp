@@ -19,7 +19,7 @@ struct RunTotals {
     const char* remark = nullptr;  ///< what its decoder says of them
   };
   std::vector<StepTotals> steps;
-  StepTotals loads;  ///< counts of block loads, whatever the measured chains stand for
+  StepTotals loads;  ///< loads of blocks and advice to the source, whatever the measured chains stand for
   std::uint64_t samples = 0, copied_bytes = 0, busy_ns = 0;
   std::uint64_t helped = 0, joined = 0;  ///< samples that the consumer's thread made: for lack of a runner, or as one
   std::uint64_t recalled = 0;            ///< samples that a cache had

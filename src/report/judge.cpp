@@ -246,16 +246,16 @@ Judgement by_memory(const Report& r, const Rates& rates) {
 }
 
 // Where reading blocks is what takes long, and many of them are decoded more than once for lack of memory.
-std::string block_words(const Report& r) {
+std::string block_words(const Report& r, double share_of_loads) {
   if (r.block_decodes == 0) return "";
   const double saved = static_cast<double>(r.block_decodes_saved) / static_cast<double>(r.block_decodes);
-  const double gain = saved * r.stages.front().share;
+  const double gain = saved * share_of_loads;
   if (gain < 0.1) return "";
   return " Twice the `max_block_bytes` would save about " + percent(saved) +
          " of the decodes of blocks, and give about " + number(r.samples_per_s / (1 - gain), 0) + " samples/s.";
 }
 
-Judgement by_cpu(const Report& r, const Rates& rates) {
+Judgement by_cpu(const Report& r, const Rates& rates, double share_of_loads) {
   const auto costliest = std::ranges::max_element(r.stages, {}, &StageReport::share);
   std::string help = delay_words(r, "Runners", r.runner_delay_share);
   const double away = idle_share(r, Idle::pause);
@@ -266,7 +266,7 @@ Judgement by_cpu(const Report& r, const Rates& rates) {
   return {Bound::cpu,
           "The CPU bounds the run: " + rates.rate + " is " + rates.reached + " of what " + threads_of(r) + " can do; " +
               costliest->name + " takes " + percent(costliest->share) + " of it." +
-              (costliest == r.stages.begin() ? slow_file_words(r) + block_words(r) : "") + help,
+              (costliest == r.stages.begin() ? slow_file_words(r) + block_words(r, share_of_loads) : "") + help,
           told};
 }
 
@@ -297,7 +297,7 @@ Judgement by_nothing(const Report& r, const Rates& rates) {
                               percent(r.consumer_wait_share) + " of it. A longer run, without pauses, would say more."};
 }
 
-Judgement judgement_of(const Report& r) {
+Judgement judgement_of(const Report& r, double share_of_loads) {
   const Rates rates(r);
   const IdleShare idle = worst_idleness(r);
   // Runners wait for something else in a share of the time in which they are in work.
@@ -326,12 +326,12 @@ Judgement judgement_of(const Report& r) {
       return by_caller(r, rates);
   }
   if (r.threads > r.cores) return by_cores(r, rates);
-  return std::min(r.threads_wanted, r.cores) > r.threads ? by_memory(r, rates) : by_cpu(r, rates);
+  return std::min(r.threads_wanted, r.cores) > r.threads ? by_memory(r, rates) : by_cpu(r, rates, share_of_loads);
 }
 
 }  // namespace
 
-void judge(Report& r, bool short_samples) {
+void judge(Report& r, bool short_samples, double share_of_loads) {
   if (r.threads_seen < (short_samples ? std::min(r.threads, r.cores) : r.threads) &&
       r.seconds > 0.1)  // in a shorter run the others may not have been needed
     r.notes.push_back("only " + std::to_string(r.threads_seen) + " of " + std::to_string(r.threads) +
@@ -341,7 +341,7 @@ void judge(Report& r, bool short_samples) {
     r.verdict = "Too few batches to say what bounds the run.";
     return;
   }
-  Judgement found = judgement_of(r);
+  Judgement found = judgement_of(r, share_of_loads);
   r.bound = found.bound;
   r.verdict = std::move(found.verdict);
   r.besides = next_cause(r, found.told);

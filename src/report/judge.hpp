@@ -10,7 +10,8 @@ inline double core_time(const Report& report) noexcept {
 }
 
 /// Names what bounds the run, and how far it is from its limit: from the numbers sets `bound`, `verdict` and notes.
-/// `short_samples`: runners without a core of their own were not wanted.
-void judge(Report& report, bool short_samples = false);
+/// `short_samples`: runners without a core of their own were not wanted. `share_of_loads`: of the stages' CPU time,
+/// that which loading blocks takes.
+void judge(Report& report, bool short_samples = false, double share_of_loads = 0);
 
 }  // namespace penstock::detail

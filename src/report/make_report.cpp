@@ -60,7 +60,7 @@ StageReport stage_report(const Chain& chain, const RunTotals& t, std::size_t ste
   return s;
 }
 
-// Blocks are loaded by the first step, and all of it is measured.
+// Blocks are loaded, and advice is given, for the first step, and all of it is measured.
 void add_loads(StageReport& reads, const RunTotals::StepTotals& loads, double kept) {
   reads.bytes += loads.bytes;
   reads.cpu_us_per_sample += static_cast<double>(loads.cpu_ns) / kept * 1e-3;
@@ -161,9 +161,10 @@ Report make_report(const Engine& engine, const Delivery& delivery, const Deliver
   r.block_uses = t.blocks.uses;
   r.block_decodes_saved = t.blocks.saved_by_double;
   r.memory = memory_rows(engine, t);
-  for (std::string& note : run_notes(engine, t, c, share_of_loads(r, t))) r.notes.push_back(std::move(note));
+  const double loads = share_of_loads(r, t);
+  for (std::string& note : run_notes(engine, t, c, loads)) r.notes.push_back(std::move(note));
   delivery.describe(r);
-  judge(r, t.joined != 0);
+  judge(r, t.joined != 0, loads);
   return r;
 }
 

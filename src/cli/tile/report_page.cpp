@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "output.hpp"
+
 namespace penstock::cli {
 
 namespace {
@@ -136,11 +138,6 @@ show();
 
 }  // namespace
 
-std::string report_page(const std::string& data) {
-  std::string page(before_data);
-  // Nothing in it may end the element that it stands in.
-  for (const char c : data) page += c == '<' ? "\\u003c" : std::string(1, c);
-  return page.append(after_data);
-}
+std::string report_page(const std::string& data) { return page_with_data(before_data, data, after_data); }
 
 }  // namespace penstock::cli

@@ -646,7 +646,7 @@ TEST_CASE("reading that decodes blocks again and again is told what twice the me
   r.stages[1].share = 0.2;
   r.block_decodes = 1000;
   r.block_decodes_saved = 400;
-  judge(r);
+  judge(r, false, 0.8);
   CHECK(r.bound == ps::Bound::cpu);
   // 40 % of 80 %.
   CHECK(
@@ -656,12 +656,16 @@ TEST_CASE("reading that decodes blocks again and again is told what twice the me
   CHECK(j["block_decodes"] == 1000);
   CHECK(j["block_decodes_saved"] == 400);
   r.block_decodes_saved = 100;
-  judge(r);
+  judge(r, false, 0.8);
+  CHECK(r.verdict.find("max_block_bytes") == std::string::npos);
+  // Reading takes long, but not for its blocks.
+  r.block_decodes_saved = 400;
+  judge(r, false, 0.2);
   CHECK(r.verdict.find("max_block_bytes") == std::string::npos);
   // Another stage is what takes long.
   r.block_decodes_saved = 400;
   r.stages[0].share = 0.4;
   r.stages[1].share = 0.6;
-  judge(r);
+  judge(r, false, 0.8);
   CHECK(r.verdict.find("max_block_bytes") == std::string::npos);
 }
