@@ -69,6 +69,30 @@ struct IdleShare {
   double share = 0;
 };
 
+/// One thing that `LoaderOptions::tune` tried.
+struct TuneStep {
+  /// The option of the loader's that was tried with another value.
+  std::string setting;
+  std::uint64_t from = 0, to = 0;   ///< its value before and in the trial
+  double before_samples_per_s = 0;  ///< samples per second that were delivered before
+  double after_samples_per_s = 0;   ///< samples per second in the trial; 0: it was not measured
+  bool kept = false;                ///< the loader went on with it
+  std::string why;                  ///< what spoke for it
+};
+
+/// What `LoaderOptions::tune` did.
+struct TuneReport {
+  bool done = false;                       ///< nothing is tried any more
+  std::string end;                         ///< why not
+  std::uint64_t batches = 0, samples = 0;  ///< batches and samples that were delivered meanwhile
+  double seconds = 0;                      ///< seconds that this took
+  /// What was tried, in that order.
+  std::vector<TuneStep> steps;
+  unsigned threads = 0, depth = 0;      ///< the options as they are now
+  std::uint64_t max_reorder_bytes = 0;  ///< the same; 0: the pipeline needs none of it
+  std::uint64_t max_block_bytes = 0;    ///< the same; 0: the source has no blocks
+};
+
 /// What bounded the run.
 enum class Bound : std::uint8_t {
   unknown,          ///< too few batches to tell, or no one thing
@@ -138,8 +162,14 @@ struct PENSTOCK_API Report {
   std::uint64_t block_decodes_saved = 0;
   /// What bounded the run.
   Bound bound = Bound::unknown;
-  std::string verdict;             ///< one or two sentences
-  std::string besides;             ///< the largest cause that the verdict does not speak of, in a sentence; or empty
+  std::string verdict;  ///< one or two sentences
+  std::string besides;  ///< the largest cause that the verdict does not speak of, in a sentence; or empty
+  /// What bounds the last 5 to 10 seconds, in sentences, where that is something else, or they are a fifth slower or
+  /// faster than the whole; empty where they are not, or the run has not been twice as long.
+  std::string lately;
+  /// What was tried to make it faster; none without `LoaderOptions::tune`. Once that is done all else here is of the
+  /// run after it, but for `first_batch_s`, `errors` and `memory`.
+  std::optional<TuneReport> tuning;
   std::vector<std::string> notes;  ///< warnings, and decisions worth knowing
 
   /// For a person: verdict, table of stages, memory, notes.

@@ -15,6 +15,10 @@ class Latency {
     auto& bucket = buckets_[index(ns)];
     bucket.store(bucket.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
+  /// Forgets all. The thread that records.
+  void clear() noexcept {
+    for (auto& bucket : buckets_) bucket.store(0, std::memory_order_relaxed);
+  }
   /// Seconds below which the share `q` of the calls stayed; 0 without calls.
   double quantile(double q) const noexcept {
     std::uint64_t total = 0;

@@ -23,6 +23,8 @@ class BlockMemory {
 
   /// Bytes that are reserved, whether their memory is taken or not.
   std::size_t used() const noexcept { return used_; }
+  /// No fewer than before.
+  void raise_limit(std::size_t bytes) noexcept { limit_ = bytes; }
   bool has_room_for(std::size_t bytes) const noexcept { return bytes <= limit_ - (used_ < limit_ ? used_ : limit_); }
   /// Counts a block that will be loaded, before its memory is taken.
   void reserve(std::size_t bytes) noexcept { used_ += bytes; }
@@ -45,7 +47,7 @@ class BlockMemory {
   Spares take_spares_if_above(std::size_t bytes) noexcept;
   void free(const Spares& spares) noexcept;
 
-  const std::size_t limit_;
+  std::size_t limit_;
   MemoryResource& resource_;
   std::mutex taking_;  // while memory is taken from the resource; locked before the owner's
   std::size_t used_ = 0;

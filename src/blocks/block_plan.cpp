@@ -18,6 +18,7 @@ constexpr std::uint64_t max_uses = 1u << 14;  // uses of blocks that are known a
 BlockPlan::BlockPlan(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
                      std::vector<std::size_t> destination_bytes, std::uint64_t at_least)
     : model_(model),
+      record_limit_(limit_bytes),
       limit_(limit_bytes),
       lookahead_(lookahead),
       at_least_(std::min(lookahead, at_least)),
@@ -267,7 +268,7 @@ void BlockPlan::plan(Upcoming& now, std::uint64_t use, std::uint64_t left, Sampl
   out.needs.clear();
   out.evicted.clear();
   out.in_batch.reset();
-  out.too_large = now.bytes > limit_ ? now.bytes : 0;
+  out.too_large = now.bytes > record_limit_ ? now.bytes : 0;
   if (out.too_large != 0) return;
 
   if (plan_in_batch(now, use, left, out)) return;

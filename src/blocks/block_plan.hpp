@@ -45,6 +45,9 @@ class BlockPlan {
 
   /// Begins again, with the blocks that are there. `keeps` says whether one of them may stay.
   void reset(Feed feed, const std::function<bool(std::uint64_t block)>& keeps);
+  /// There are so many bytes from now on, no fewer than before. A record is too large for its blocks as it was at
+  /// first: what becomes of it must not depend on when there is more. Nobody plans meanwhile.
+  void raise_limit(std::size_t bytes) noexcept { limit_ = bytes; }
   /// A block is in memory after the last planned sample.
   bool has(std::uint64_t block) const {
     const auto found = known_.find(block);
@@ -124,7 +127,8 @@ class BlockPlan {
   void note_gone(const Upcoming& now, std::uint64_t use, const Sample& out);
 
   const BlockModel& model_;
-  const std::size_t limit_;
+  const std::size_t record_limit_;  // bytes that one record may need
+  std::size_t limit_;
   const std::uint64_t lookahead_, at_least_;
   const std::vector<std::size_t> destination_bytes_;
 

@@ -6,7 +6,8 @@
 
 namespace penstock::detail {
 
-BlockQueue::BlockQueue(std::size_t in_flight, unsigned threads) : samples_(in_flight), stretches_(in_flight, threads) {}
+BlockQueue::BlockQueue(std::size_t in_flight, unsigned threads, unsigned most)
+    : samples_(in_flight), stretches_(in_flight, threads, most) {}
 
 BlockQueue::Sample& BlockQueue::begin(std::uint64_t number) noexcept {
   Sample& it = sample(number);

@@ -50,8 +50,9 @@ class BlockQueue {
     explicit operator bool() const noexcept { return load != nullptr || sample.has_value(); }
   };
 
-  /// `in_flight`: the most samples that are issued and not made; `threads`: runners.
-  BlockQueue(std::size_t in_flight, unsigned threads);
+  /// `in_flight`: the most samples that are issued and not made; `threads`: runners, of which there may be `most`
+  /// later.
+  BlockQueue(std::size_t in_flight, unsigned threads, unsigned most = 0);
 
   /// Number n, which is issued and not made.
   Sample& sample(std::uint64_t number) noexcept { return samples_[number % samples_.size()]; }

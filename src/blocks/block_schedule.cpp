@@ -13,13 +13,13 @@
 namespace penstock::detail {
 
 BlockSchedule::BlockSchedule(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
-                             std::size_t in_flight, unsigned threads, MemoryResource& memory,
+                             std::size_t in_flight, BlockRunners runners, MemoryResource& memory,
                              std::vector<std::size_t> destination_bytes)
     : model_(model),
-      limit_(std::min(limit_bytes, std::numeric_limits<std::size_t>::max() / 4)),
-      plan_(model, limit_, lookahead, std::move(destination_bytes), in_flight),
-      queue_(in_flight, threads),
-      memory_(limit_, memory),
+      record_limit_(std::min(limit_bytes, std::numeric_limits<std::size_t>::max() / 4)),
+      plan_(model, record_limit_, lookahead, std::move(destination_bytes), in_flight),
+      queue_(in_flight, runners.first, runners.most),
+      memory_(record_limit_, memory),
       repeats_(model.blocks()) {}
 
 BlockSchedule::~BlockSchedule() {
@@ -27,6 +27,14 @@ BlockSchedule::~BlockSchedule() {
     for (auto& block : sample.blocks) drop(block);
   queue_.clear();
   for (auto& [block, residency] : held_) drop(residency);
+}
+
+void BlockSchedule::raise_limit(std::size_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  bytes = std::clamp(bytes, record_limit_, std::numeric_limits<std::size_t>::max() / 4);
+  plan_.raise_limit(bytes);
+  memory_.raise_limit(bytes);
+  update();
 }
 
 void BlockSchedule::let_go(const auto& unwanted) noexcept {
@@ -197,7 +205,7 @@ bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::ve
   if (!sample.planned || sample.index != index) return false;
   if (sample.too_large != 0)
     throw Error(Errc::limit_exceeded, "the record needs blocks of " + std::to_string(sample.too_large) +
-                                          " bytes at once, but there are " + std::to_string(limit_) +
+                                          " bytes at once, but there are " + std::to_string(record_limit_) +
                                           " for blocks; raise `max_block_bytes`, or `max_memory_bytes`");
   for (const auto& block : sample.blocks) {
     // A block that could not be loaded is lent as one without room is: the source then reads the part it needs. Else

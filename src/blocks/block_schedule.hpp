@@ -24,6 +24,11 @@ namespace penstock::detail {
 /// A plan of blocks knows at least so many records ahead.
 inline constexpr std::uint64_t min_records_in_sight = 4096;
 
+/// Runners that blocks are loaded by: at first, and the most that there may be later.
+struct BlockRunners {
+  unsigned first, most;
+};
+
 /// Blocks for the samples of a run: what the plan says becomes work, and memory.
 ///
 /// Loads get their memory in the order of samples, each as soon as there is some: what an earlier sample still uses is
@@ -34,10 +39,10 @@ class BlockSchedule {
   using Feed = BlockPlan::Feed;
   using Work = BlockQueue::Work;
 
-  /// `in_flight`: the most samples that are issued and not made; `threads`: runners. `destination_bytes`: as of
+  /// `in_flight`: the most samples that are issued and not made; `destination_bytes`: as of
   /// BlockPlan.
   BlockSchedule(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead, std::size_t in_flight,
-                unsigned threads, MemoryResource& memory, std::vector<std::size_t> destination_bytes = {});
+                BlockRunners runners, MemoryResource& memory, std::vector<std::size_t> destination_bytes = {});
   BlockSchedule(const BlockSchedule&) = delete;
   BlockSchedule& operator=(const BlockSchedule&) = delete;
   ~BlockSchedule();
@@ -53,6 +58,8 @@ class BlockSchedule {
   void issue(std::uint64_t first, std::uint64_t of_feed, std::uint64_t count, std::uint64_t pass = 0) noexcept;
 
   // -- any thread --
+  /// There are so many bytes from now on, no fewer than before. Which records are too large stays as it was.
+  void raise_limit(std::size_t bytes) noexcept;
   /// What a runner does next, of all that can be done now: where it can, of the stretch of samples that it holds, which
   /// this sets (WorkStretches::choose).
   Work take(std::uint64_t& held) noexcept;
@@ -87,9 +94,9 @@ class BlockSchedule {
   bool update() noexcept;
 
   const BlockModel& model_;
-  const std::size_t limit_;
-  BlockPlan plan_;          // the issuing thread's
-  BlockPlan::Sample next_;  // room that is kept
+  const std::size_t record_limit_;  // bytes that one record may need
+  BlockPlan plan_;                  // the issuing thread's
+  BlockPlan::Sample next_;          // room that is kept
   mutable std::mutex mutex_;
   std::atomic<bool> available_{false};
   std::atomic<bool> lacks_memory_{false};  // the next load may not begin

@@ -21,8 +21,9 @@ class WorkStretches {
  public:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
-  /// `in_flight`: the most samples that are issued and not made; `threads`: runners.
-  WorkStretches(std::size_t in_flight, unsigned threads);
+  /// `in_flight`: the most samples that are issued and not made; `threads`: runners, of which there may be `most`
+  /// later.
+  WorkStretches(std::size_t in_flight, unsigned threads, unsigned most = 0);
 
   /// Samples of a stretch. Stretch s is the samples from s * length() on.
   std::uint64_t length() const noexcept { return length_; }

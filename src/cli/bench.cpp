@@ -43,6 +43,7 @@ struct BenchOptions {
   std::uint64_t rounds = 1;
   double consumer_ms = 0;
   bool isolate = false, no_checksums = false, hash = false, quiet = false, cold = false, stalls = false, append = false;
+  bool tune = false;
   bool json_only() const { return json == "-"; }
 };
 
@@ -71,6 +72,7 @@ std::vector<Setting> settings_of(const BenchOptions& options) {
   for (const unsigned t : threads)
     for (const unsigned depth : depths)
       for (const std::uint64_t bytes : parse_sizes(options.block_bytes)) all.push_back({t, depth, bytes});
+  if (options.tune) all.push_back({.threads = 0, .tune = true});
   return all;
 }
 
@@ -179,7 +181,9 @@ class Bench {
     for (std::uint64_t round = 0; round < options_.rounds; ++round) {
       for (const Setting& setting : order) {
         run_.setting = setting;
-        runs.push_back({run_once(pipeline_, run_), measure_limits(store_, pipeline_, setting.threads)});
+        Run run = run_once(pipeline_, run_);
+        const Limits limits = measure_limits(store_, pipeline_, run.report.threads);
+        runs.push_back({std::move(run), limits});
         say(table_line(runs.back().run));
       }
       std::ranges::reverse(order);
@@ -275,6 +279,8 @@ void add_bench(CLI::App& app, Command& chosen) {
       .add_option("--block-bytes", options->block_bytes,
                   "Most bytes of decoded blocks that are kept, or a list, like 64MiB,1GiB; 0 = the loader's choice")
       ->capture_default_str();
+  command.add_flag("--tune", options->tune,
+                   "Besides, runs in which the loader chooses threads, depth and bytes for blocks as it goes");
   command.add_flag("--hash", options->hash,
                    "XXH3 over all rows, indices and masks in order; in the JSON another over the loader's states");
   command.add_flag("--no-checksums", options->no_checksums, "Don't compare the checksums of records");

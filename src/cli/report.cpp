@@ -29,8 +29,10 @@ int report(const ReportOptions& options) {
   }
   for (const Json& run : json["runs"]) {
     const Json& said = run["report"];
-    print(counted(run.value("threads", 0u), "thread") + ": " + said.value("verdict", "") + "\n");
-    if (const std::string besides = said.value("besides", ""); !besides.empty()) print("  " + besides + "\n");
+    print(counted(run.value("threads", 0u), "thread") + (run.value("tune", false) ? ", tuned: " : ": ") +
+          said.value("verdict", "") + "\n");
+    for (const char* more : {"besides", "lately"})
+      if (const std::string text = said.value(more, ""); !text.empty()) print("  " + text + "\n");
   }
   return exit_ok;
 }

@@ -17,6 +17,12 @@ constexpr std::size_t page = 4096;  // blocks begin at one, as buffers do
 
 BatchArena::~BatchArena() { free_blocks(); }
 
+void BatchArena::give_back() noexcept {
+  reset();
+  const std::lock_guard lock(mutex_);
+  free_blocks();
+}
+
 void BatchArena::free_blocks() noexcept {
   for (const auto& block : blocks_) memory_->deallocate(block->data, block->bytes, page);
   blocks_.clear();

@@ -28,6 +28,8 @@ class BatchArena {
   std::byte* append(std::size_t bytes);
   /// All of it is free again. Only while nobody appends.
   void reset() noexcept;
+  /// All of it goes back to the resource. Only while nobody appends.
+  void give_back() noexcept;
   /// The most that was in use at once. Any thread.
   std::size_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
 

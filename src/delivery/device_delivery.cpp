@@ -34,16 +34,13 @@ struct Submitted {
 class DeviceDelivery final : public Delivery {
  public:
   DeviceDelivery(DeviceModels devices, std::shared_ptr<Engine> engine, const DeviceDeliveryOptions& options)
-      : engine_(std::move(engine)),
-        buffers_(engine_->ring().depth()),
-        reordered_(engine_->data().reordered()),
-        staging_(options.staging) {
+      : engine_(std::move(engine)), reordered_(engine_->data().reordered()), staging_(options.staging) {
     const MemoryPlan& plan = engine_->setup().plan;
     ring_ = std::make_shared<DeviceRing>(std::move(devices), engine_->setup().data, engine_->ring().layout(),
                                          options.grows ? std::min(plan.device_depth, 2u) : plan.device_depth,
                                          plan.device_depth, options.memory);
     for (std::size_t i = 0; i < ring_->devices().size(); ++i)
-      lanes_.push_back(std::make_unique<DeviceLane>(*ring_, i, engine_->ring().layout(), buffers_, plan,
+      lanes_.push_back(std::make_unique<DeviceLane>(*ring_, i, engine_->ring().layout(), engine_->ring().most(), plan,
                                                     engine_->setup().trace.get()));
     made_.reserve(2 * ring_->most());
     reaper_.emplace(*ring_, *engine_, lanes_);
@@ -248,7 +245,7 @@ class DeviceDelivery final : public Delivery {
   // -- the submitter --
 
   bool may_submit(const Lock& lock) const noexcept {
-    return course_ == Course::running && !engine_->stopped() && reaper_->reading(lock) < buffers_ &&
+    return course_ == Course::running && !engine_->stopped() && reaper_->reading(lock) < engine_->ring().depth() &&
            ends_ < ring_->most();
   }
 
@@ -279,7 +276,13 @@ class DeviceDelivery final : public Delivery {
 
   void submit_one(Lock& lock, DeviceEntry& entry) {
     lock.unlock();
-    BatchBuffer* const from = engine_->wait(epoch_);
+    BatchBuffer* from = nullptr;
+    try {
+      from = engine_->wait(epoch_);
+    } catch (const LeasesExhausted&) {  // the ring has become less deep meanwhile: buffers come back
+      lock.lock();
+      return;
+    }
     if (from == nullptr) {
       std::optional<EpochEnd> end = engine_->take_epoch_end(epoch_);
       lock.lock();
@@ -301,7 +304,7 @@ class DeviceDelivery final : public Delivery {
     engine_->lease(*from);
     // What is known of the batch goes with it; the buffer gets another's room for the next one's.
     std::swap(static_cast<BatchInfo&>(*from), static_cast<BatchInfo&>(to));
-    const SentBuffer sent{from, number_of(*from)};
+    const SentBuffer sent{from, from->place};
     try {
       if (lanes_.size() > 1) share_out(to, engine_->ring().layout(), ring_->made_layout());
       for (std::size_t i = 0; i < lanes_.size(); ++i) {
@@ -331,14 +334,7 @@ class DeviceDelivery final : public Delivery {
     if (course_ == Course::running && epochs != 0 && epoch_ >= epochs) course_ = Course::finished;
   }
 
-  std::size_t number_of(const BatchBuffer& buffer) const {
-    const auto all = engine_->ring().all();
-    const auto at = std::find_if(all.begin(), all.end(), [&](const auto& s) { return s.get() == &buffer; });
-    return static_cast<std::size_t>(at - all.begin());
-  }
-
   std::shared_ptr<Engine> engine_;
-  const std::size_t buffers_;  // how many buffers the engine's ring has
   const bool reordered_;
   const std::shared_ptr<const StagingMemory> staging_;
   std::shared_ptr<DeviceRing> ring_;

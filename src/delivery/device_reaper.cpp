@@ -8,8 +8,8 @@ namespace penstock::detail {
 
 DeviceReaper::DeviceReaper(DeviceRing& ring, Engine& engine, const Lanes& lanes)
     : ring_(ring), engine_(engine), lanes_(lanes) {
-  sent_.reserve(engine.ring().depth());
-  asked_.reserve(engine.ring().depth());
+  sent_.reserve(engine.ring().most());
+  asked_.reserve(engine.ring().most());
 }
 
 void DeviceReaper::begin() {

@@ -30,7 +30,7 @@ std::byte* DirectPlacement::destination_of(const Residency& load) const noexcept
 bool DirectPlacement::work_in_blocks(ChainRun& run) noexcept {
   const Turn turn(executor_);
   bool over = false;
-  while (!over && !monitor_.is_paused()) {
+  while (!over && !monitor_.is_paused() && !pool().crowded()) {
     if (!step_in_blocks(run)) {
       for (int i = 0; i < 256 && !has_work(); ++i) relax();
       if (!has_work()) break;

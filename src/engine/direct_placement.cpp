@@ -21,13 +21,13 @@ DirectPlacement::DirectPlacement(const Context& context)
       positions_(data_),
       steps_(data_.steps()),
       advises_(data_.source->wants_advice()),
-      tickets_(rows_, setup_.plan.threads + std::uint64_t{2}) {
+      tickets_(rows_, setup_.plan.most().threads + std::uint64_t{2}) {
   const BlockModel* const model = data_.source->block_model();
   if (model == nullptr) return;
-  const std::size_t in_flight = setup_.plan.depth * static_cast<std::size_t>(rows_);
-  blocks_ = std::make_unique<BlockSchedule>(*model, setup_.plan.block_limit,
-                                            std::max<std::uint64_t>(in_flight, min_records_in_sight), in_flight,
-                                            setup_.plan.threads, *setup_.memory, destination_bytes());
+  const std::size_t in_flight = setup_.plan.most().depth * static_cast<std::size_t>(rows_);
+  blocks_ = std::make_unique<BlockSchedule>(
+      *model, setup_.plan.block_limit, std::max<std::uint64_t>(in_flight, min_records_in_sight), in_flight,
+      BlockRunners{setup_.plan.threads, setup_.plan.most().threads}, *setup_.memory, destination_bytes());
 }
 
 void DirectPlacement::begin(const Cursor& cursor, const QuotaCount&) {
@@ -59,7 +59,7 @@ std::optional<Idle> DirectPlacement::why_idle() noexcept {
 void DirectPlacement::admit(Lock& lock) noexcept {
   if (admitting_) return;
   admitting_ = true;
-  for (unsigned most = setup_.plan.depth; most != 0 && more_to_admit(); --most) {
+  for (std::size_t most = ring_.most(); most != 0 && more_to_admit(); --most) {
     BatchBuffer* const buffer = ring_.acquire();
     if (buffer == nullptr) break;
     note_idle();

@@ -60,7 +60,6 @@ class DirectPlacement final : public Placement {
   const std::uint64_t steps_;
   const bool advises_;
   Tickets tickets_;
-  std::unique_ptr<BlockSchedule> blocks_;  // null: records share none
   std::atomic<std::uint64_t> advised_{0};  // batches
 
   // Under the mutex. On a line of their own: what is above, runners read for each sample.

@@ -15,8 +15,9 @@ Engine::Engine(RunSetup setup, Executor::Impl& executor)
       chain_(setup_.data),
       ring_(data().schema, max_rows_of_rank(data()), setup_.plan.depth,
             setup_.buffer_memory != nullptr ? *setup_.buffer_memory : *setup_.memory, setup_.plan.buffer_limit,
-            setup_.memory),
-      queue_(setup_.plan.depth) {
+            setup_.memory, setup_.plan.most().depth),
+      queue_(ring_.most()),
+      settings_(setup_.plan.first()) {
   if (setup_.trace != nullptr) ring_.show(*setup_.trace);
   const Placement::Context context{setup_, chain_, ring_, queue_, monitor_, executor, stop_source_.get_token()};
   if (data().reordered())
@@ -81,6 +82,21 @@ void Engine::interrupt() noexcept {
   monitor_.changed.notify_all();
 }
 
+void Engine::change(const RunSettings& settings) {
+  ring_.prepare_to_grow(settings.depth);
+  {
+    Lock lock(monitor_.mutex);
+    if (monitor_.closed) return;
+    ring_.set_depth(settings.depth);
+    placement_->raise_block_limit(settings.block_limit);
+    placement_->set_entries(settings.entries);
+    placement_->set_threads(lock, settings.threads);
+    placement_->admit(lock);
+  }
+  settings_ = settings;
+  ring_.trim(monitor_.mutex);
+}
+
 void Engine::close() noexcept {
   if (placement_ == nullptr) return;
   stop();
@@ -104,6 +120,8 @@ RunTotals Engine::totals() const {
   placement_->add_to(totals);
   placement_->note_idle(now_ns());
   totals.idle = placement_->idle().counts();
+  totals.depth = ring_.depth();
+  totals.threads = placement_->pool().threads();
   totals.buffer_bytes = ring_.layout().bytes() + ring_.appended_bytes();
   return totals;
 }

@@ -38,6 +38,12 @@ class Engine final {
   std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) { return placement_->take_epoch_end(epoch); }
   /// Leases the buffer that wait() gave, and moves on.
   void lease(BatchBuffer& buffer);
+  /// Goes on with these settings, which are between those of the plan; more of its samples in work from the next `seek`
+  /// on. One thread at a time, the loader's caller. @throws Error(out_of_memory) for more batches: none of it is
+  /// changed.
+  void change(const RunSettings& settings);
+  /// Those it has, or will have from the next `seek` on. That thread.
+  const RunSettings& settings() const noexcept { return settings_; }
   /// Waits for what is in work and lets all go but the ring.
   void close() noexcept;
 
@@ -64,7 +70,8 @@ class Engine final {
   BatchQueue queue_;
   std::stop_source stop_source_;
   std::unique_ptr<Placement> placement_;  ///< null once closed
-  bool waited_ = false;                   ///< for a batch, at least once; the consumer's
+  RunSettings settings_;
+  bool waited_ = false;  ///< for a batch, at least once; the consumer's
 };
 
 }  // namespace penstock::detail

@@ -18,7 +18,7 @@ Placement::Placement(const Context& context)
       executor_(context.executor),
       stop_(context.stop),
       rows_(max_rows_of_rank(data_)),
-      pool_(*this, *data_.source, monitor_, executor_, setup_.plan.threads) {
+      pool_(*this, *data_.source, monitor_, executor_, setup_.plan.threads, setup_.plan.most().threads) {
   if (setup_.trace == nullptr) return;
   order_lane_ = &setup_.trace->lane("order");
   idle_.show(setup_.trace->lane("runners without work"));
@@ -66,7 +66,7 @@ void Placement::note_idle(std::uint64_t now) noexcept {
 }
 
 Idle Placement::why_no_batch() const noexcept {
-  if (queue_.empty()) return queue_.leased() == ring_.depth() ? Idle::leases : Idle::order;
+  if (queue_.empty()) return queue_.leased() >= ring_.depth() ? Idle::leases : Idle::order;
   for (std::uint64_t i = queue_.delivered() + 1; i < queue_.admitted(); ++i)
     if (queue_.at(i).ready()) return Idle::straggler;
   return Idle::slots;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stop_token>
 
+#include "blocks/block_schedule.hpp"
 #include "chain/chain.hpp"
 #include "engine/batch_queue.hpp"
 #include "engine/idle_time.hpp"
@@ -52,6 +53,17 @@ class Placement : public RunnerWork {
   /// A thread is in `admit` and has let the mutex go.
   virtual bool admitting() const noexcept { return false; }
   virtual void add_to(RunTotals& totals) const = 0;
+  /// As many bytes for blocks from now on, which are no fewer than before.
+  void raise_block_limit(std::size_t bytes) noexcept {
+    if (blocks_ != nullptr) blocks_->raise_limit(bytes);
+  }
+  /// So many runners from now on.
+  virtual void set_threads(Lock& lock, unsigned threads) noexcept {
+    pool_.set_threads(lock, threads);
+    note_idle();
+  }
+  /// As many samples in work from the next `begin` on, where they wait for older ones.
+  virtual void set_entries(std::size_t) noexcept {}
   /// What runners have to do, or what they wait for, may have changed, at `now`; 0: now.
   void note_idle(std::uint64_t now = 0) noexcept;
   void runners_changed(std::uint64_t now) noexcept final { note_idle(now); }
@@ -85,8 +97,9 @@ class Placement : public RunnerWork {
   Monitor& monitor_;
   Executor::Impl& executor_;
   const std::stop_token stop_;
-  const std::uint64_t rows_;         ///< rows of a batch, the most that this rank has
-  TraceLane* order_lane_ = nullptr;  ///< where the timeline shows that the order is asked; null: none is kept
+  const std::uint64_t rows_;               ///< rows of a batch, the most that this rank has
+  std::unique_ptr<BlockSchedule> blocks_;  ///< null: records share none
+  TraceLane* order_lane_ = nullptr;        ///< where the timeline shows that the order is asked; null: none is kept
 
  private:
   RunnerPool pool_;

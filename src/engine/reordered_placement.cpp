@@ -11,15 +11,15 @@ namespace penstock::detail {
 ReorderedPlacement::ReorderedPlacement(const Context& context) : Placement(context) {
   const MemoryPlan& plan = setup_.plan;
   if (const BlockModel* const model = data_.source->block_model(); model != nullptr) {
-    const std::size_t in_flight = plan.shared_records != 0 ? plan.shared_records : plan.entries;
-    blocks_ = std::make_unique<BlockSchedule>(*model, plan.block_limit,
-                                              std::max<std::uint64_t>(in_flight, min_records_in_sight), in_flight,
-                                              plan.threads, *setup_.memory, std::vector<std::size_t>());
+    const std::size_t in_flight = plan.shared_records != 0 ? plan.shared_records : plan.most().entries;
+    blocks_ = std::make_unique<BlockSchedule>(
+        *model, plan.block_limit, std::max<std::uint64_t>(in_flight, min_records_in_sight), in_flight,
+        BlockRunners{plan.threads, plan.most().threads}, *setup_.memory, std::vector<std::size_t>());
   }
   BatchOutlet& outlet = *this;
   RunSignals& signals = *this;
   reordered_ = std::make_unique<Reordered>(setup_, chain_, stop_, blocks_.get(), ring_, outlet, signals, order_lane_);
-  ends_.reserve(plan.depth);
+  ends_.reserve(ring_.most());
   if (setup_.keeps_places)
     for (const auto& buffer : ring_.all()) buffer->places.resize(rows_);
 }
@@ -49,7 +49,7 @@ std::optional<Idle> ReorderedPlacement::why_idle() noexcept {
 bool ReorderedPlacement::work(ChainRun& run) noexcept {
   const Turn turn(executor_);
   bool over = false;
-  while (!over && !monitor_.is_paused()) {
+  while (!over && !monitor_.is_paused() && !pool().crowded()) {
     if (!reordered_->step(run)) {
       for (int i = 0; i < 256 && !reordered_->has_work(); ++i) relax();
       if (!reordered_->has_work()) break;
@@ -150,7 +150,7 @@ BatchBuffer* ReorderedPlacement::wait(std::uint64_t epoch) {
     return epoch_over(epoch) || (!queue_.empty() && queue_.front().epoch == epoch &&
                                  queue_.front().state.load(std::memory_order_seq_cst) == BufferState::ready);
   };
-  const auto exhausted = [&] { return queue_.leased() == ring_.depth() && stalled(); };
+  const auto exhausted = [&] { return queue_.leased() >= ring_.depth() && stalled(); };
   answer(lock);
   monitor_.waiting.store(true, std::memory_order_seq_cst);
   while (!arrived() && !paused() && !pool().failed() && !exhausted())
@@ -176,7 +176,7 @@ void ReorderedPlacement::add_to(RunTotals& t) const {
   t.kept = buffer.kept();
   t.entries = buffer.rows().count();
   t.entry_bytes = buffer.rows().bytes_each() + buffer.rows().max_appended();
-  t.copied_bytes += buffer.rows().appended_bytes() + t.kept * ring_.layout().row().row_bytes();
+  t.copied_bytes += buffer.appended_bytes() + t.kept * ring_.layout().row().row_bytes();
   t.shared_records = reordered_->shared_records();
   if (blocks_ != nullptr) t.blocks = blocks_->counts();
 }

@@ -20,6 +20,11 @@ class ReorderedPlacement final : public Placement, private BatchOutlet, private 
   void begin(const Cursor& cursor, const QuotaCount& count) override;
   void admit(Lock& lock) noexcept override;
   void add_to(RunTotals& totals) const override;
+  void set_threads(Lock& lock, unsigned threads) noexcept override {
+    reordered_->set_threads(threads);
+    Placement::set_threads(lock, threads);
+  }
+  void set_entries(std::size_t entries) noexcept override { reordered_->set_entries(entries); }
   BatchBuffer* wait(std::uint64_t epoch) override;
   std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) override;
 
@@ -43,7 +48,6 @@ class ReorderedPlacement final : public Placement, private BatchOutlet, private 
   void wake_consumer() noexcept override { monitor_.notify(); }
   bool paused() const noexcept override { return monitor_.is_paused(); }
 
-  std::unique_ptr<BlockSchedule> blocks_;  // null: records share none
   std::unique_ptr<Reordered> reordered_;
   std::vector<EpochEnd> ends_;  // oldest first; never more than there are buffers. Under the mutex
 };

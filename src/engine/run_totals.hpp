@@ -33,10 +33,16 @@ struct RunTotals {
   std::size_t buffer_bytes = 0;
   BlockSchedule::Counts blocks;
   std::size_t entries = 0, entry_bytes = 0, shared_records = 0, shared_record_bytes = 0;
+  unsigned threads = 0;  ///< runners that there may be
   unsigned threads_seen = 0;
+  std::size_t depth = 0;  ///< batches in the ring
   std::size_t readers = 0;
   std::string reader_error;       ///< why there are no more of them
   std::size_t scratch_bytes = 0;  ///< the most of any runner
 };
+
+/// What was counted after `before`, which the same run had counted. The most of something, what there is, and what is
+/// remarked of images are those of the whole run.
+RunTotals since(RunTotals now, const RunTotals& before);
 
 }  // namespace penstock::detail

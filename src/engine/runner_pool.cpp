@@ -9,18 +9,25 @@
 namespace penstock::detail {
 
 RunnerPool::RunnerPool(RunnerWork& work, const SourceModel& source, Monitor& monitor, Executor::Impl& executor,
-                       unsigned threads, std::uint64_t short_ns)
+                       unsigned threads, unsigned most, std::uint64_t short_ns)
     : work_(work),
       source_(source),
       monitor_(monitor),
       executor_(executor),
       door_(std::make_shared<Door>()),
+      most_threads_(std::max(threads, most)),
       threads_(threads),
       cores_(usable_cores()),
       short_ns_(short_ns) {
   door_->pool = this;
-  runs_.reserve(threads + std::size_t{1});  // the consumer's thread may help
-  idle_runs_.reserve(threads + std::size_t{1});
+  runs_.reserve(most_threads_ + std::size_t{1});  // the consumer's thread may help
+  idle_runs_.reserve(most_threads_ + std::size_t{1});
+}
+
+void RunnerPool::set_threads(Lock& lock, unsigned threads) noexcept {
+  threads_.store(std::clamp(threads, 1u, most_threads_), std::memory_order_relaxed);
+  count_runners();
+  if (!monitor_.closed && !monitor_.is_paused() && work_.has_work()) wake(lock);
 }
 
 void RunnerPool::wake(Lock&) noexcept {
@@ -30,7 +37,8 @@ void RunnerPool::wake(Lock&) noexcept {
 // How many have, or may get, a reader, one of which the consumer may have. Where samples wait for nothing, runners
 // without a core of their own are only in the way of the others.
 std::size_t RunnerPool::max_runners() const noexcept {
-  std::size_t most = no_more_readers_ ? std::max<std::size_t>(runs_.size() + opening_, 1) : threads_;
+  std::size_t most = threads();
+  if (no_more_readers_) most = std::min(most, std::max<std::size_t>(runs_.size() + opening_, 1));
   if (joined_ != nullptr && most > 1) --most;
   if (short_samples()) most = std::min<std::size_t>(most, std::max(cores_ - (joins_ ? 1u : 0u), 1u));
   return most;
@@ -198,7 +206,7 @@ ChainRun* RunnerPool::join_anew(bool busy) noexcept {
     joins_ = true;
     if (joined_ == nullptr && !(no_more_readers_ && runs_.size() == 1)) {
       ++running_;
-      if (!idle_runs_.empty() || runs_.size() + opening_ < threads_) joined_ = lease_run(lock);
+      if (!idle_runs_.empty() || runs_.size() + opening_ < threads()) joined_ = lease_run(lock);
       --running_;
       if (joined_ != nullptr) joined_->blocked = times_blocked();
       monitor_.changed.notify_all();

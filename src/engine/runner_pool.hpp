@@ -46,10 +46,15 @@ class RunnerPool {
   using Lock = Monitor::Lock;
 
   /// `executor`, `monitor` and `work` must live until no runner is in work after `close_door`. `source` is named where
-  /// a reader can't be opened. Samples are short that take less than `short_ns`, as a mean.
+  /// a reader can't be opened. Samples are short that take less than `short_ns`, as a mean. `most`: runners that there
+  /// may be later; no fewer than `threads`.
   RunnerPool(RunnerWork& work, const SourceModel& source, Monitor& monitor, Executor::Impl& executor, unsigned threads,
-             std::uint64_t short_ns = 5'000);
+             unsigned most, std::uint64_t short_ns = 5'000);
 
+  /// So many runners from now on, at most as many as there may be later. Those that are too many leave soon.
+  void set_threads(Lock& lock, unsigned threads) noexcept;
+  /// How many runners that is. Any thread.
+  unsigned threads() const noexcept { return threads_.load(std::memory_order_relaxed); }
   /// Has as many runners come as there may be.
   void wake(Lock& lock) noexcept;
   /// Samples are so short that to fall asleep and be woken costs as much as a batch of them, and wait for nothing.
@@ -57,9 +62,9 @@ class RunnerPool {
   bool short_samples() const noexcept { return short_.load(std::memory_order_relaxed); }
   /// How many shares runners make of what there is to do. Where samples are short, each takes all of its own: whole
   /// batches, if it can, of which no other thread writes a row. Any thread.
-  unsigned shares() const noexcept { return short_samples() ? std::min(threads_, cores_) : 2 * threads_; }
+  unsigned shares() const noexcept { return short_samples() ? std::min(threads(), cores_) : 2 * threads(); }
   /// There is a core for the consumer besides the runners'. Any thread.
-  bool leaves_a_core() const noexcept { return threads_ < cores_; }
+  bool leaves_a_core() const noexcept { return threads() < cores_; }
   /// The consumer has to wait for a batch: what it works with meanwhile, as one of the runners; null: it should rather
   /// sleep or spin. It works along where samples are short, and no core is left for it. There are then as many runners
   /// as leave it one. `busy`: it does other things between its batches, so runners get all cores. Not under the mutex;
@@ -144,7 +149,8 @@ class RunnerPool {
   Monitor& monitor_;
   Executor::Impl& executor_;
   std::shared_ptr<Door> door_;
-  const unsigned threads_;
+  const unsigned most_threads_;
+  std::atomic<unsigned> threads_;  ///< changed under the mutex
   const unsigned cores_;
   const std::uint64_t short_ns_;
   std::atomic<bool> crowded_{false}, short_{false};

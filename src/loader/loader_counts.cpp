@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "base/failure.hpp"
 #include "loader/loader_impl.hpp"
 #include "pipeline/pipeline_data.hpp"
+#include "report/lately.hpp"
 #include "report/make_report.hpp"
 #include "ring/batch_layout.hpp"
 
@@ -66,7 +68,7 @@ void Loader::Impl::refuse_lost_epoch(const detail::EpochEnd& end) const {
   throw error.with_stage(first.stage()).with_source(first.source()).with_file(first.file()).with_key(first.key());
 }
 
-void Loader::Impl::count(const detail::BatchInfo& batch, Clock::time_point begun) noexcept {
+Loader::Impl::Clock::time_point Loader::Impl::count(const detail::BatchInfo& batch, Clock::time_point begun) noexcept {
   const Clock::time_point now = Clock::now();
   const std::uint64_t ns = to_ns(now - begun);
   latency_.record(ns);
@@ -82,6 +84,47 @@ void Loader::Impl::count(const detail::BatchInfo& batch, Clock::time_point begun
   if (counters_.batches == 1) counters_.first_batch_ns = ns;
   counters_.elapsed_ns = to_ns(now - first_call_);
   counters_.acted = ledger_.acted_here();
+  return now;
+}
+
+void Loader::Impl::tune(std::uint64_t samples, Clock::time_point begun, Clock::time_point now) noexcept {
+  try {
+    switch (tuning_->delivered(to_ns(begun), to_ns(now), samples)) {
+      case detail::Tuning::Next::go_on:
+        return;
+      case detail::Tuning::Next::begin_anew:
+        begins_anew_ = true;
+        return;
+      case detail::Tuning::Next::done:
+        break;
+    }
+    detail::RunMark begin = mark_now();
+    const std::lock_guard lock(counters_mutex_);
+    begin_ = std::move(begin);
+    lately_.reset();
+    latest_.reset();
+  } catch (...) {  // no memory: all stays as it is now
+  }
+  tuned_ = true;
+  latency_.clear();
+}
+
+detail::RunMark Loader::Impl::mark_now() const {
+  detail::RunMark mark{engine_->totals(), {}, detail::read_core_time()};
+  const std::lock_guard lock(counters_mutex_);
+  mark.delivered = counters_;
+  return mark;
+}
+
+// A report compares the whole with what came after the mark before the last one: some seconds at least.
+void Loader::Impl::mark(Clock::time_point now) noexcept {
+  marked_ = now;
+  try {
+    detail::RunMark mark = mark_now();
+    const std::lock_guard lock(counters_mutex_);
+    lately_ = std::exchange(latest_, std::move(mark));
+  } catch (...) {  // no memory: without it
+  }
 }
 
 // A call of next() begins.
@@ -125,27 +168,36 @@ void Loader::Impl::write_trace(const std::string& file) const {
 
 Report Loader::Impl::report() const {
   check_process();
-  detail::DeliveryCounters counters;
-  std::optional<detail::CoreTime> first, last;
+  detail::RunMark now;
+  std::optional<detail::RunMark> begin, lately;
+  std::optional<detail::CoreTime> first;
   {
     const std::lock_guard lock(counters_mutex_);
-    counters = counters_;
+    now.delivered = counters_;
+    now.cores = cores_last_;
     first = cores_first_;
-    last = cores_last_;
+    begin = begin_;
+    lately = lately_;
   }
-  counters.p50_s = latency_.quantile(0.5);
-  counters.p99_s = latency_.quantile(0.99);
+  now.totals = engine_->totals();
+  now.delivered.p50_s = latency_.quantile(0.5);
+  now.delivered.p99_s = latency_.quantile(0.99);
   if (caller_.measured_ns() != 0)
-    counters.caller_delay_share = static_cast<double>(caller_.delay_ns()) / static_cast<double>(caller_.measured_ns());
-  if (counters.batches != 0 && first) {
+    now.delivered.caller_delay_share =
+        static_cast<double>(caller_.delay_ns()) / static_cast<double>(caller_.measured_ns());
+  if (now.delivered.batches != 0 && first) {
     // What came long after the last batch is no part of the run.
-    const std::uint64_t end = first->at + counters.elapsed_ns;
-    if (const auto now = detail::read_core_time();
-        now && now->at - std::min(now->at, end) <= std::max<std::uint64_t>(counters.elapsed_ns / 10, 50'000'000))
-      last = now;
-    if (last) counters.cores = detail::core_shares(*first, *last);
+    const std::uint64_t elapsed = now.delivered.elapsed_ns, end = first->at + elapsed;
+    if (const auto read = detail::read_core_time();
+        read && read->at - std::min(read->at, end) <= std::max<std::uint64_t>(elapsed / 10, 50'000'000))
+      now.cores = read;
+    if (now.cores) now.delivered.cores = detail::core_shares(*first, *now.cores);
   }
-  return detail::make_report(*engine_, *delivery_, counters);
+  Report report = detail::make_report(*engine_, *delivery_, begin ? since(now, *begin) : now);
+  if (lately)
+    report.lately = detail::what_changed(report, detail::make_report(*engine_, *delivery_, since(now, *lately)));
+  if (tuning_ != nullptr) report.tuning = tuning_->report();
+  return report;
 }
 
 }  // namespace penstock

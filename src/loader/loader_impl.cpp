@@ -30,7 +30,7 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
   detail::check_threads(options_.threads);
   detail::check_not_forked();
   devices_ = detail::open_devices(data, options_);
-  executor_.emplace(options_.executor ? *options_.executor : Executor(options_.threads));
+  executor_.emplace(options_.executor ? *options_.executor : detail::own_executor(options_));
   detail::DeviceModel* const device = devices_.empty() ? nullptr : devices_[0].get();
   steps_ = data.steps();
   reordered_ = data.reordered();
@@ -75,6 +75,8 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
                                          .grows = options_.growth == Growth::on_demand});
   }
   if (data.device) count_delivered_fields();
+  if (engine_->setup().plan.growth)
+    tuning_ = std::make_unique<detail::Tuning>(*engine_, device == nullptr ? 0 : engine_->setup().plan.device_depth);
   stop_callback_.emplace(options_.stop, [this] { stop(); });
 }
 
@@ -197,9 +199,11 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
       to_epoch(epoch_ + 1);
       return over();
     }
-    if (must_seek_) {
+    // Not where all batches of the epoch are delivered: its end is still to be told.
+    if (must_seek_ || (begins_anew_ && cursor_.epoch == epoch_)) {
       delivery_->seek(cursor_, {ledger_.acted(), samples_});
-      must_seek_ = false;
+      must_seek_ = begins_anew_ = false;
+      if (tuning_ != nullptr) tuning_->begin_window();
     }
     detail::BatchInfo* made = nullptr;
     try {
@@ -232,8 +236,11 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
       continue;
     }
     ++step_;
-    count(*made, begun);
+    const Clock::time_point now = count(*made, begun);
+    const std::uint64_t samples = made->valid;
     delivery_->take(leases, *made, streams);
+    if (tuning_ != nullptr && !tuned_) tune(samples, begun, now);
+    if (now - marked_ >= mark_every) mark(now);
     return true;
   }
 }

@@ -24,8 +24,10 @@
 #include "delivery/delivery.hpp"
 #include "delivery/device_ring.hpp"
 #include "engine/engine.hpp"
+#include "loader/tuning.hpp"
 #include "policy/policy.hpp"
 #include "report/delivery_counters.hpp"
+#include "report/run_mark.hpp"
 
 namespace penstock {
 
@@ -87,8 +89,11 @@ class Loader::Impl {
   bool account_end();
   void refuse_lost_epoch(const detail::EpochEnd& end) const;
   bool beyond_epochs();
-  void count(const detail::BatchInfo& batch, Clock::time_point begun) noexcept;
+  Clock::time_point count(const detail::BatchInfo& batch, Clock::time_point begun) noexcept;
   void count_delivered_fields();
+  void tune(std::uint64_t samples, Clock::time_point begun, Clock::time_point now) noexcept;
+  void mark(Clock::time_point now) noexcept;
+  detail::RunMark mark_now() const;
   void note_caller(Clock::time_point now) noexcept;
   void note_cores(Clock::time_point now) noexcept;
 
@@ -101,6 +106,7 @@ class Loader::Impl {
   detail::TraceLane* lane_ = nullptr;  ///< the line of next() in the timeline; null: none is kept
   std::shared_ptr<detail::Engine> engine_;
   std::unique_ptr<detail::Delivery> delivery_;
+  std::unique_ptr<detail::Tuning> tuning_;  ///< null: nothing is tuned
   std::optional<std::stop_callback<std::function<void()>>> stop_callback_;
   std::uint64_t fingerprint_ = 0, steps_ = 0;
   // Bytes of a delivered row at fixed addresses, where stages stand after `batch`.
@@ -117,7 +123,10 @@ class Loader::Impl {
   std::uint64_t beginnings_ = 0;
   bool in_epoch_ = false, ended_by_error_ = false, must_seek_ = true;
 
-  Clock::time_point first_call_{};
+  static constexpr std::chrono::seconds mark_every{5};
+  bool begins_anew_ = false;  ///< what was changed takes effect where the run is begun again
+  bool tuned_ = false;        ///< `tuning_` has seen all that it wants to
+  Clock::time_point first_call_{}, marked_{};
   detail::Latency latency_;
   detail::DelayMeter caller_;
   std::thread::id caller_thread_;
@@ -125,6 +134,8 @@ class Loader::Impl {
   // Under the mutex, as reports are any thread's:
   detail::DeliveryCounters counters_;
   std::optional<detail::CoreTime> cores_first_, cores_last_;  // at the first call, and where an epoch ended
+  std::optional<detail::RunMark> begin_;                      // where tuning was done: there begins what a report tells
+  std::optional<detail::RunMark> lately_, latest_;            // some seconds ago; the later one: once the next is made
 };
 
 }  // namespace penstock

@@ -5,6 +5,7 @@
 
 #include <penstock/error.hpp>
 
+#include "base/cores.hpp"
 #include "base/failure.hpp"
 #include "delivery/device_prep.hpp"
 #include "device/devices.hpp"
@@ -92,12 +93,28 @@ void check_steps(const PipelineData& data) {
         .with_file(data.source->file());
 }
 
+Executor own_executor(const LoaderOptions& options) {
+  if (!options.tune || options.threads != 0) return Executor(options.threads);
+  constexpr unsigned least = 16;
+  return Executor(std::max(2 * usable_cores(), least));
+}
+
 MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& options, unsigned threads,
                              const DeviceModels& devices) {
   MemoryRequest request;
   request.max_memory_bytes = options.max_memory_bytes;
   request.depth = options.depth;
   request.threads = options.threads != 0 ? std::min(options.threads, threads) : threads;
+  if (options.tune) {
+    if (options.threads == 0) {
+      request.most_threads = threads;
+      if (!options.executor) request.threads = std::min(threads, std::max(usable_cores(), 2u) - 1);
+    }
+    request.raises_depth = options.depth == 0;
+    // What a stream has read can't be read again.
+    request.raises_entries = options.max_reorder_bytes == 0 && !data.source->is_stream();
+    request.raises_blocks = options.max_block_bytes == 0;
+  }
   request.rows = max_rows_of_rank(data);
   const BatchLayout batch_layout(data.schema, request.rows);
   const RowLayout& layout = batch_layout.row();

@@ -18,6 +18,9 @@ DeviceModels open_devices(const PipelineData& data, const LoaderOptions& options
 /// @throws Error(invalid_argument) where `steps_per_epoch` was said and can't be, or no batch can ever come.
 void check_steps(const PipelineData& data);
 
+/// Threads for a loader, where it has no executor of others. @throws as `Executor`.
+Executor own_executor(const LoaderOptions& options);
+
 /// What its memory is for, on an executor of so many threads. Refers to `data`.
 /// @throws Error(unsupported) for fields that don't travel to a device.
 MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& options, unsigned threads,

@@ -29,13 +29,35 @@ ReorderBuffer::ReorderBuffer(const PipelineData& data, const BatchBounds& bounds
       patience_(positions_of_passes(data)),
       policy_(data.policy_value()),
       outlet_(outlet),
-      rows_(data.schema, entries, static_cast<std::size_t>(window_rows_of_rank(data)), memory, append_limit),
+      data_(data),
+      memory_(memory),
+      append_limit_(append_limit),
+      rows_(make_rows(entries)),
       filler_(data, bounds, outlet, epochs),
       entries_(entries) {
-  for (std::size_t i = 0; i < entries; ++i) entries_[i].row = &rows_[i];
+  for (std::size_t i = 0; i < entries; ++i) entries_[i].row = &(*rows_)[i];
   if (!data.bucket) return;
   length_.emplace(data.schema, data.bucket->field);
   window_.emplace(window_rows_of_rank(data), data.batch->options.tail, bounds);
+}
+
+std::unique_ptr<WaitingRows> ReorderBuffer::make_rows(std::size_t entries) const {
+  return std::make_unique<WaitingRows>(data_.schema, entries, static_cast<std::size_t>(window_rows_of_rank(data_)),
+                                       memory_, append_limit_);
+}
+
+bool ReorderBuffer::resize(std::size_t entries) noexcept {
+  try {
+    std::vector<ReorderEntry> more(entries);
+    std::unique_ptr<WaitingRows> rows = make_rows(entries);
+    entries_.swap(more);
+    rows_.swap(rows);
+    appended_before_ += rows->appended_bytes();
+  } catch (...) {
+    return false;
+  }
+  for (std::size_t i = 0; i < entries; ++i) entries_[i].row = &(*rows_)[i];
+  return true;
 }
 
 void ReorderBuffer::reset(const Cursor& cursor, const QuotaCount& count) noexcept {
@@ -54,8 +76,8 @@ void ReorderBuffer::reset(const Cursor& cursor, const QuotaCount& count) noexcep
   emitting_.store(false, std::memory_order_relaxed);
   emitted_ = 0;
   // Rows may be anywhere: in entries, in the window, on their way.
-  rows_.reset();
-  for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].row = &rows_[i];
+  rows_->reset();
+  for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].row = &(*rows_)[i];
 }
 
 ReorderEntry& ReorderBuffer::take(std::uint64_t number) noexcept {
@@ -191,8 +213,8 @@ BatchBounds::Item ReorderBuffer::item_of(const ReorderEntry& entry) noexcept {
 // Into the window; the entry gets another row for the sample that comes next.
 void ReorderBuffer::keep(ReorderEntry& entry) noexcept {
   window_->add({entry.row, entry.row->varying, entry.outcome.index, entry.outcome.masked,
-                entry.outcome.masked ? 0 : length_->of(rows_, *entry.row)});
-  entry.row = &rows_.take_spare();
+                entry.outcome.masked ? 0 : length_->of(*rows_, *entry.row)});
+  entry.row = &rows_->take_spare();
 }
 
 // One row of the window to its batch, or one step towards it.
@@ -200,7 +222,7 @@ ReorderBuffer::Retired ReorderBuffer::emit(Move& move) noexcept {
   BucketWindow& window = *window_;
   if (!window.has_batch()) {
     if (window.last() && !outlet_.has_room_for_end()) return Retired::waits;
-    for (const std::uint32_t row : window.left_over()) rows_.give_back(*window[row].row);
+    for (const std::uint32_t row : window.left_over()) rows_->give_back(*window[row].row);
     if (window.last()) filler_.end_epoch(window.next());
     emitting_.store(false, std::memory_order_seq_cst);
     window.begin_next();
@@ -208,7 +230,7 @@ ReorderBuffer::Retired ReorderBuffer::emit(Move& move) noexcept {
   }
   const std::span<const std::uint32_t> batch = window.batch();
   if (window.skips()) {
-    for (const std::uint32_t row : batch) rows_.give_back(*window[row].row);
+    for (const std::uint32_t row : batch) rows_->give_back(*window[row].row);
     window.next_batch();
     return Retired::leaves;
   }
@@ -241,11 +263,11 @@ void ReorderBuffer::copy_rows(std::span<const Move> moves, const BatchRing& ring
 }
 
 void ReorderBuffer::copy_row(const Move& move, const BatchRing& ring) noexcept {
-  rows_.copy(*move.from, *move.buffer, move.row, ring);
+  rows_->copy(*move.from, *move.buffer, move.row, ring);
   if (move.entry != nullptr)
     move.entry->vacant.store(true, std::memory_order_seq_cst);
   else
-    rows_.give_back(*move.from);
+    rows_->give_back(*move.from);
 }
 
 }  // namespace penstock::detail

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -68,11 +69,16 @@ class ReorderBuffer {
                 BatchOutlet& outlet, std::uint64_t epochs = 0, std::size_t append_limit = ~std::size_t{0});
 
   std::size_t size() const noexcept { return entries_.size(); }
+  /// So many entries; false: there is no memory for them, and all is as before. Only while nothing is in work, and
+  /// before a `reset`.
+  bool resize(std::size_t entries) noexcept;
   ReorderEntry& entry(std::uint64_t number) noexcept { return entries_[number % entries_.size()]; }
+  /// Bytes of fields of any size that were copied to batches. Not during a `resize`.
+  std::uint64_t appended_bytes() const noexcept { return appended_before_ + rows_->appended_bytes(); }
   /// Rows of the entries, and those that wait in a bucket window.
-  const WaitingRows& rows() const noexcept { return rows_; }
+  const WaitingRows& rows() const noexcept { return *rows_; }
   std::byte* address(const ReorderEntry& entry, std::size_t field) const noexcept {
-    return rows_.address(*entry.row, field);
+    return rows_->address(*entry.row, field);
   }
   /// Only while nothing is in work. The next entry to be retired is number 0, of the batch at `cursor`, before which
   /// the run counted so much.
@@ -88,7 +94,7 @@ class ReorderBuffer {
   ReorderEntry& take(std::uint64_t number) noexcept;
 
   // -- the runner that has its ticket --
-  void clear(const ReorderEntry& entry) noexcept { rows_.clear(*entry.row); }
+  void clear(const ReorderEntry& entry) noexcept { rows_->clear(*entry.row); }
   void note(const ReorderEntry& entry, std::span<const RaggedRow> varying) noexcept;
   void finish(ReorderEntry& entry) noexcept { entry.done.store(true, std::memory_order_seq_cst); }
 
@@ -98,7 +104,7 @@ class ReorderBuffer {
     if (outlet_.stalled() || halted_.load(std::memory_order_relaxed)) return false;
     if (window_ && emitting_.load(std::memory_order_seq_cst)) return true;
     return entry(oldest_.load(std::memory_order_seq_cst)).done.load(std::memory_order_seq_cst) &&
-           (!window_ || rows_.has_spare());
+           (!window_ || rows_->has_spare());
   }
   /// Retires as many entries as are done, until `moves` is full. Returns how many moves there are.
   std::size_t retire(std::span<Move> moves) noexcept;
@@ -117,6 +123,7 @@ class ReorderBuffer {
   enum class Retired : std::uint8_t { waits, leaves, moves };
   Retired retire_one(ReorderEntry& entry, Move& move) noexcept;
   Retired emit(Move& move) noexcept;
+  std::unique_ptr<WaitingRows> make_rows(std::size_t entries) const;
   void copy_row(const Move& move, const BatchRing& ring) noexcept;
   bool make_room(const ReorderEntry& entry, bool ends_run) noexcept;
   static BatchBounds::Item item_of(const ReorderEntry& entry) noexcept;
@@ -135,7 +142,11 @@ class ReorderBuffer {
   const std::uint64_t patience_;  // positions after a survivor, or a batch, in which there must be another one
   const ErrorPolicy policy_;
   BatchOutlet& outlet_;
-  WaitingRows rows_;
+  const PipelineData& data_;
+  MemoryResource& memory_;
+  const std::size_t append_limit_;
+  std::unique_ptr<WaitingRows> rows_;
+  std::uint64_t appended_before_ = 0;  // bytes that were appended to batches before a `resize`
   BatchFiller filler_;
   std::vector<ReorderEntry> entries_;
   QuotaCount count_;            // what the error policy's quota counts, over what is retired

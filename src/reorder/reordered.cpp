@@ -23,14 +23,16 @@ void leave(SharedRecord& record) noexcept {
 
 }  // namespace
 
-std::size_t Reordered::entries_for(const PipelineData& data, std::size_t max_reorder_bytes, unsigned threads) {
+std::size_t Reordered::entry_bytes(const PipelineData& data) {
   const RowLayout layout(data.schema);
-  const std::size_t row =
-      std::max<std::size_t>(WaitingRows::row_bytes(layout) + (layout.appends() ? appended_row_bytes : 0), 1);
+  return std::max<std::size_t>(WaitingRows::row_bytes(layout) + (layout.appends() ? appended_row_bytes : 0), 1);
+}
+
+std::size_t Reordered::entries_for(const PipelineData& data, std::size_t max_reorder_bytes, unsigned threads) {
   // Where sizes end a batch it has fewer rows than it may have.
   const std::size_t batch = static_cast<std::size_t>(
       data.bounded ? std::min<std::uint64_t>(max_rows_of_rank(data), max_bounded_entries) : max_rows_of_rank(data));
-  const std::size_t wanted = max_reorder_bytes != 0 ? max_reorder_bytes / row : batch;
+  const std::size_t wanted = max_reorder_bytes != 0 ? max_reorder_bytes / entry_bytes(data) : batch;
   return std::clamp<std::size_t>(wanted, std::size_t{4} * threads, max_entries);
 }
 
@@ -57,10 +59,12 @@ Reordered::Reordered(const RunSetup& setup, const Chain& chain, std::stop_token 
       signals_(signals),
       order_lane_(order_lane),
       advises_(source_.wants_advice()),
+      threads_(setup.plan.threads),
+      entries_(setup.plan.entries),
       buffer_(*setup.data, chain.bounds(), setup.plan.entries, *setup.memory, outlet, setup.epochs,
               setup.plan.entry_limit),
-      tickets_(buffer_.size(), setup.plan.threads),
-      to_open_(std::max<std::size_t>(setup.plan.shared_records, 1), setup.plan.threads),
+      tickets_(buffer_.size(), setup.plan.most().threads),
+      to_open_(std::max<std::size_t>(setup.plan.shared_records, 1), setup.plan.most().threads),
       maker_(setup, chain, std::move(stop), buffer_) {
   if (setup.lists_all_bad) buffer_.list_all_bad();
   if (setup.plan.shared_records != 0) {
@@ -74,8 +78,10 @@ Reordered::Reordered(const RunSetup& setup, const Chain& chain, std::stop_token 
 }
 
 void Reordered::reset(const Cursor& cursor, const QuotaCount& count) {
+  if (const std::size_t wanted = entries_.load(std::memory_order_relaxed); wanted != buffer_.size())
+    buffer_.resize(wanted);
   buffer_.reset(cursor, count);
-  tickets_.reset();
+  tickets_.reset(buffer_.size());
   to_open_.reset();
   intake_.reset(setup_.epochs != 0 && cursor.epoch >= setup_.epochs);
   if (records_) {
@@ -105,7 +111,8 @@ std::optional<Idle> Reordered::why_idle() noexcept {
 bool Reordered::step(ChainRun& run) noexcept {
   bool did = tidy(run);
   if (issuer_) did = issue(run) || did;
-  if (const TicketRun tickets = tickets_.take(tickets_at_once(run.sample_ns), std::uint64_t{2} * setup_.plan.threads);
+  if (const TicketRun tickets =
+          tickets_.take(tickets_at_once(run.sample_ns), std::uint64_t{2} * threads_.load(std::memory_order_relaxed));
       tickets.count != 0) {
     make(run, tickets);
     tidy(run);

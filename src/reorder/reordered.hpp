@@ -39,11 +39,17 @@ class Reordered {
   Reordered(const RunSetup& setup, const Chain& chain, std::stop_token stop, BlockSchedule* blocks,
             const BatchRing& ring, BatchOutlet& outlet, RunSignals& signals, TraceLane* order_lane);
 
+  /// Bytes of an entry's row, as `max_reorder_bytes` counts them.
+  static std::size_t entry_bytes(const PipelineData& data);
   /// How many entries, and shared records, a pipeline wants.
   static std::size_t entries_for(const PipelineData& data, std::size_t max_reorder_bytes, unsigned threads);
   static std::size_t shared_records_for(const PipelineData& data, unsigned threads);
   static std::size_t min_shared_record_bytes(const PipelineData& data);
 
+  /// There are so many entries from the next `reset` on. Any thread.
+  void set_entries(std::size_t entries) noexcept { entries_.store(entries, std::memory_order_relaxed); }
+  /// So many runners are there from now on. Any thread.
+  void set_threads(unsigned threads) noexcept { threads_.store(threads, std::memory_order_relaxed); }
   /// Begins at `cursor`. Only while nothing is in work.
   void reset(const Cursor& cursor, const QuotaCount& count);
   /// There is something for a runner to do. Any thread.
@@ -79,6 +85,8 @@ class Reordered {
   RunSignals& signals_;
   TraceLane* const order_lane_;
   const bool advises_;
+  std::atomic<unsigned> threads_;
+  std::atomic<std::size_t> entries_;  // entries that there shall be
   ReorderBuffer buffer_;
   std::optional<SharedRecords> records_;  // where samples share them
   Tickets tickets_, to_open_;             // entries, and shared records, that are to be made

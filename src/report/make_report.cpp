@@ -142,10 +142,11 @@ std::vector<std::string> fill_cores(Report& r, const std::optional<CoreShares>& 
 
 }  // namespace
 
-Report make_report(const Engine& engine, const Delivery& delivery, const DeliveryCounters& c) {
-  const RunTotals t = engine.totals();
+Report make_report(const Engine& engine, const Delivery& delivery, const RunMark& run) {
+  const RunTotals& t = run.totals;
+  const DeliveryCounters& c = run.delivered;
   Report r;
-  r.threads = engine.setup().plan.threads;
+  r.threads = t.threads;
   r.threads_wanted = engine.setup().plan.wanted_threads;
   r.threads_seen = t.threads_seen;
   r.notes = fill_cores(r, c.cores);

@@ -4,11 +4,11 @@
 
 #include "delivery/delivery.hpp"
 #include "engine/engine.hpp"
-#include "report/delivery_counters.hpp"
+#include "report/run_mark.hpp"
 
 namespace penstock::detail {
 
 /// Turns counters into numbers, and numbers into words.
-Report make_report(const Engine& engine, const Delivery& delivery, const DeliveryCounters& counters);
+Report make_report(const Engine& engine, const Delivery& delivery, const RunMark& run);
 
 }  // namespace penstock::detail

@@ -6,6 +6,7 @@
 
 #include "base/json_text.hpp"
 #include "base/number_text.hpp"
+#include "report/tune_words.hpp"
 
 namespace penstock {
 
@@ -122,6 +123,7 @@ const char* to_string(Idle why) noexcept {
 std::string Report::text() const {
   std::string out = verdict + "\n";
   if (!besides.empty()) out += besides + "\n";
+  if (!lately.empty()) out += lately + "\n";
   out += format("  %llu batches, %llu samples in %.2f s: %.0f samples/s, %.3f CPU seconds per 1,000 samples\n",
                 static_cast<unsigned long long>(batches), static_cast<unsigned long long>(samples), seconds,
                 samples_per_s, cpu_s_per_1000);
@@ -148,6 +150,7 @@ std::string Report::text() const {
            m.name + "\n";
   if (copied_bytes != 0) out += "  copied besides: " + bytes_text(static_cast<double>(copied_bytes)) + "\n";
   if (errors != 0) out += format("  bad samples acted on: %llu\n", static_cast<unsigned long long>(errors));
+  if (tuning) out += detail::tune_text(*tuning);
   for (const std::string& note : notes) out += "  note: " + note + "\n";
   return out;
 }
@@ -161,6 +164,7 @@ std::string Report::json() const {
   add("bound", json_string(bound_name(bound)));
   add("verdict", json_string(verdict));
   add("besides", json_string(besides));
+  add("lately", json_string(lately));
   add("batches", std::to_string(batches));
   add("samples", std::to_string(samples));
   add("bytes", std::to_string(bytes));
@@ -215,6 +219,7 @@ std::string Report::json() const {
             ", \"measured\": " + std::to_string(f.measured) + ", \"read_us\": " + number(f.read_us) +
             ", \"share\": " + number(f.share) + "}";
   add("files", "[" + list + "]");
+  add("tuning", tuning ? detail::tune_json(*tuning) : "null");
   list.clear();
   for (const std::string& note : notes) list += (list.empty() ? "" : ", ") + json_string(note);
   add("notes", "[" + list + "]");

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/failure.hpp"
@@ -38,14 +39,16 @@ void show_turn(const BatchBuffer& buffer, BufferState to) noexcept {
 }  // namespace
 
 BatchRing::BatchRing(const Schema& schema, std::uint64_t rows, std::size_t depth, MemoryResource& memory,
-                     std::size_t append_limit, MemoryResource* append_memory)
-    : layout_(schema, rows), memory_(&memory) {
-  free_.reserve(depth);
-  buffers_.reserve(depth);
-  for (std::size_t i = 0; i < depth; ++i) {
+                     std::size_t append_limit, MemoryResource* append_memory, std::size_t most)
+    : layout_(schema, rows), memory_(&memory), first_depth_(depth), depth_(depth) {
+  most = std::max(most, depth);
+  free_.reserve(most);
+  buffers_.reserve(most);
+  for (std::size_t i = 0; i < most; ++i) {
     buffers_.push_back(std::make_unique<BatchBuffer>(append_memory != nullptr ? *append_memory : memory, append_limit));
+    buffers_.back()->place = i;
     layout_.prepare(*buffers_.back());
-    free_.push_back(buffers_.back().get());
+    if (i < depth) free_.push_back(buffers_.back().get());
   }
   const std::size_t bytes = layout_.bytes_of_ring(depth, "depth");
   if (bytes == 0) return;
@@ -54,7 +57,46 @@ BatchRing::BatchRing(const Schema& schema, std::uint64_t rows, std::size_t depth
 }
 
 BatchRing::~BatchRing() {
-  if (data_ != nullptr) memory_->deallocate(data_, layout_.bytes() * depth(), BatchLayout::field_alignment);
+  if (data_ == nullptr) return;
+  memory_->deallocate(data_, layout_.bytes() * first_depth_, BatchLayout::field_alignment);
+  for (std::size_t i = first_depth_; i < most(); ++i) free_data(*buffers_[i]);
+}
+
+void BatchRing::free_data(BatchBuffer& buffer) noexcept {
+  if (std::byte* const data = std::exchange(buffer.data, nullptr); data != nullptr)
+    memory_->deallocate(data, layout_.bytes(), BatchLayout::field_alignment);
+}
+
+void BatchRing::prepare_to_grow(std::size_t depth) {
+  if (data_ == nullptr) return;
+  for (std::size_t i = first_depth_; i < std::min(depth, most()); ++i) {
+    if (buffers_[i]->data != nullptr) continue;
+    buffers_[i]->data = static_cast<std::byte*>(memory_->allocate(layout_.bytes(), BatchLayout::field_alignment));
+    ++grown_;
+  }
+}
+
+void BatchRing::set_depth(std::size_t depth) noexcept {
+  depth = std::clamp(depth, first_depth_, most());
+  // Those beyond the depth that are in use go on being used, and come back here when they are released.
+  for (std::size_t i = this->depth(); i < depth; ++i)
+    if (BatchBuffer& buffer = *buffers_[i]; buffer.state.load(std::memory_order_relaxed) == BufferState::free)
+      free_.push_back(&buffer);
+  depth_.store(depth, std::memory_order_relaxed);
+  std::erase_if(free_, [&](const BatchBuffer* buffer) { return buffer->place >= depth; });
+}
+
+void BatchRing::trim(std::mutex& mutex) noexcept {
+  for (std::size_t i = depth(); i < most(); ++i) {
+    BatchBuffer& buffer = *buffers_[i];
+    {
+      const std::lock_guard lock(mutex);
+      if (buffer.state.load(std::memory_order_relaxed) != BufferState::free) continue;
+    }
+    // Nobody else touches it as long as it is beyond the depth.
+    buffer.arena.give_back();
+    free_data(buffer);
+  }
 }
 
 void BatchRing::show(Trace& trace) {
@@ -151,7 +193,7 @@ void BatchRing::lease(BatchBuffer& buffer) noexcept {
 void BatchRing::release(BatchBuffer& buffer) noexcept {
   show_turn(buffer, BufferState::free);
   if (buffer.state.exchange(BufferState::free) == BufferState::free) std::terminate();
-  free_.push_back(&buffer);
+  if (buffer.place < depth()) free_.push_back(&buffer);
 }
 
 }  // namespace penstock::detail

@@ -31,6 +31,7 @@ struct BatchBuffer : BatchInfo {
   std::byte* data = nullptr;
   TraceLane* trace = nullptr;  ///< line of a timeline that shows its states; null: none is kept
   std::atomic<BufferState> state{BufferState::free};
+  std::size_t place = 0;                   ///< its number in the ring
   bool discarded = false;                  ///< goes back to free when it is done
   std::vector<RowPlace> places;            ///< place of each row, where the engine keeps them
   std::mutex bad_mutex;                    ///< guards `bad`, `unlisted` and `replaced` while it is filled
@@ -43,13 +44,16 @@ struct BatchBuffer : BatchInfo {
   alignas(64) std::atomic<std::uint32_t> left{0};
 };
 
-/// The ring of batches. All memory is allocated in the constructor. `acquire` and `release` under the caller's lock;
-/// `address` and `finish` from any thread.
+/// The ring of batches. `acquire` and `release` under the caller's lock; `address` and `finish` from any thread.
+///
+/// It has room for `most` batches, and memory for `depth` of them, all of it allocated in the constructor. `grow`
+/// brings memory for more, `shrink` takes it away again.
 class BatchRing {
  public:
   /// `append_limit`: bytes of one buffer for fields of any size, which lie in `append_memory`; null: in `memory`.
+  /// `most`: no fewer than `depth`; 0 = as many.
   BatchRing(const Schema& schema, std::uint64_t rows, std::size_t depth, MemoryResource& memory,
-            std::size_t append_limit = ~std::size_t{0}, MemoryResource* append_memory = nullptr);
+            std::size_t append_limit = ~std::size_t{0}, MemoryResource* append_memory = nullptr, std::size_t most = 0);
   BatchRing(const BatchRing&) = delete;
   BatchRing& operator=(const BatchRing&) = delete;
   ~BatchRing();
@@ -57,10 +61,12 @@ class BatchRing {
   /// Its buffers' states stand in the timeline from now on. Before any is acquired. @throws std::bad_alloc.
   void show(Trace& trace);
 
-  std::size_t depth() const noexcept { return buffers_.size(); }
+  /// Batches that there are now. Those beyond it that are in use may still be some. Any thread.
+  std::size_t depth() const noexcept { return depth_.load(std::memory_order_relaxed); }
+  std::size_t most() const noexcept { return buffers_.size(); }
   const BatchLayout& layout() const noexcept { return layout_; }
   /// Blocks of memory for batches, but those of fields of any size.
-  std::size_t allocations() const noexcept { return data_ != nullptr ? 1 : 0; }
+  std::size_t allocations() const noexcept { return (data_ != nullptr ? 1 : 0) + grown_; }
   /// The most that fields of any size needed in one buffer.
   std::size_t appended_bytes() const noexcept;
 
@@ -81,19 +87,35 @@ class BatchRing {
   void lease(BatchBuffer& buffer) noexcept;
   /// Back to free, from any state.
   void release(BatchBuffer& buffer) noexcept;
+  /// As many as there may be; those beyond `depth` are never acquired.
   std::span<const std::unique_ptr<BatchBuffer>> all() const noexcept { return buffers_; }
-  /// BatchRing now free.
+  /// How many are free now.
   std::size_t free_count() const noexcept { return free_.size(); }
+
+  // -- one thread, which alone grows and shrinks it --
+  /// Memory for batches up to so many in all, at most `most`. Without the lock. @throws what the resource throws; what
+  /// it gave before is kept for the next time.
+  void prepare_to_grow(std::size_t depth);
+  /// That many batches from now on, for which there is memory. Under the lock. Of fewer than now, those that are in use
+  /// stay until they are released.
+  void set_depth(std::size_t depth) noexcept;
+  /// Frees the memory of batches beyond `depth` that nobody uses any more. Without the lock, but `mutex` is that
+  /// lock's.
+  void trim(std::mutex& mutex) noexcept;
 
  private:
   void move(BatchBuffer& buffer, BufferState from, BufferState to) noexcept;
   void lay_side_by_side(BatchBuffer& buffer) const noexcept;
+  void free_data(BatchBuffer& buffer) noexcept;
 
   BatchLayout layout_;
   MemoryResource* memory_;
-  std::byte* data_ = nullptr;  ///< memory of all buffers
+  std::byte* data_ = nullptr;  ///< memory of the first buffers
+  const std::size_t first_depth_;
+  std::atomic<std::size_t> depth_;  ///< changed under the lock
   std::vector<std::unique_ptr<BatchBuffer>> buffers_;
-  std::vector<BatchBuffer*> free_;
+  std::vector<BatchBuffer*> free_;     ///< buffers below `depth()`
+  std::atomic<std::size_t> grown_{0};  ///< how often memory was taken later; any thread reads it
 };
 
 }  // namespace penstock::detail

@@ -12,6 +12,9 @@ namespace {
 constexpr unsigned min_depth = 2;
 constexpr std::size_t min_scratch = 1u << 20;
 constexpr std::size_t min_blocks = 8u << 20;
+constexpr std::size_t min_growth = std::size_t{1} << 30;
+constexpr std::size_t roomy_scratch = 64u << 20;
+constexpr unsigned most_times = 8;  // batches in the ring and samples in work, as they may be raised
 
 // a * b + c, or the largest number there is.
 std::size_t saturating(std::size_t a, std::size_t b, std::size_t c) noexcept {
@@ -97,12 +100,65 @@ class HostShares {
     lower_threads();
     if (needs_too_much()) refuse();
     note_what_was_lowered();
+    plan_growth(r_.max_memory_bytes - needs());
     share_out();
+  }
+
+  // Without a limit: as much again as all takes, or 1 GiB.
+  void grow_without_limit() {
+    if (raises()) plan_growth(saturating(2, std::max(needs(), min_growth), 0));
+  }
+
+  // What one more takes is known when all is shared out.
+  void price_growth() {
+    if (!plan_.growth) return;
+    RunGrowth& growth = *plan_.growth;
+    const bool limited = plan_.buffer_limit != MemoryPlan::unlimited;
+    growth.depth_bytes = saturating(places(), limited ? plan_.buffer_limit : r_.append_buffer, r_.buffer_bytes);
+    growth.entry_bytes =
+        r_.row_bytes + (plan_.entry_limit != MemoryPlan::unlimited ? plan_.entry_limit : r_.append_row);
+    const auto affordable = [&](std::size_t each) { return growth.bytes / std::max<std::size_t>(each, 1); };
+    if (r_.raises_depth && highest_depth() > plan_.depth)
+      growth.most.depth +=
+          static_cast<unsigned>(std::min<std::size_t>(highest_depth() - plan_.depth, affordable(growth.depth_bytes)));
+    if (r_.raises_entries && plan_.entries != 0)
+      growth.most.entries =
+          std::clamp(affordable(growth.entry_bytes), plan_.entries, std::size_t{most_times} * plan_.entries);
+    if (r_.raises_blocks && r_.blocks) growth.most.block_limit = saturating(1, plan_.block_limit, growth.bytes);
+    if (growth.most == plan_.first() && !growth.tunes_threads) plan_.growth.reset();
   }
 
  private:
   // The caller may run samples too, so there is one share more than runners.
-  std::size_t runs() const { return (plan_.threads + std::size_t{1}) * (r_.stand_ins ? 2 : 1); }
+  std::size_t runs() const { return runs_of(plan_.threads + 1); }
+  std::size_t runs_of(unsigned threads) const { return std::size_t{threads} * (r_.stand_ins ? 2 : 1); }
+  bool raises() const { return r_.most_threads != 0 || r_.raises_depth || r_.raises_entries || r_.raises_blocks; }
+  std::size_t places() const { return r_.device_rows != 0 ? 2 : 1; }
+  unsigned highest_depth() const {
+    const unsigned highest = most_times * plan_.depth;
+    if (r_.max_pinned_bytes == 0 || r_.pinned_buffer_bytes == 0) return highest;
+    // All that is left of that limit is the rows' already, where they have any size.
+    if (r_.append_buffer != 0) return plan_.depth;
+    return static_cast<unsigned>(std::min<std::size_t>(highest, r_.max_pinned_bytes / r_.pinned_buffer_bytes));
+  }
+
+  // Of what is left a half is for raises. More runners are no part of it: they have their share of what is left of
+  // working memory, each enough for a large image.
+  void plan_growth(std::size_t left) {
+    if (!raises()) return;
+    RunGrowth& growth = plan_.growth.emplace();
+    growth.first = growth.most = plan_.first();
+    growth.tunes_threads = r_.most_threads != 0;
+    const std::size_t each = runs_of(1) * (scratch_ + roomy_scratch);
+    std::size_t more = std::max(r_.most_threads, plan_.threads) - plan_.threads;
+    if (r_.max_memory_bytes != 0) more = std::min(more, left / 4 / each);
+    growth.most.threads = plan_.threads + static_cast<unsigned>(more);
+    growth.bytes = (left - std::min(left, more_scratch())) / 2;
+  }
+  // The least that the runners need that may come.
+  std::size_t more_scratch() const {
+    return plan_.growth ? runs_of(plan_.growth->most.threads - plan_.threads) * scratch_ : 0;
+  }
   std::size_t needs() const {
     const std::size_t rows = saturating(plan_.entries + r_.held, r_.row_bytes + r_.append_row,
                                         saturating(plan_.depth, r_.buffer_bytes + r_.append_buffer, 0));
@@ -174,8 +230,9 @@ class HostShares {
 
   // Where there are fields of any size, half of what is left is for them: as much a row in a buffer as in an entry.
   void share_out() {
-    const std::size_t left = r_.max_memory_bytes - needs(), for_rows = r_.append_buffer != 0 ? left / 2 : 0;
-    const std::size_t more = (left - for_rows) / (runs() + plan_.shared_records);
+    const std::size_t left = r_.max_memory_bytes - needs() - more_scratch() - (plan_.growth ? plan_.growth->bytes : 0);
+    const std::size_t for_rows = r_.append_buffer != 0 ? left / 2 : 0;
+    const std::size_t more = (left - for_rows) / (runs_of(plan_.most().threads + 1) + plan_.shared_records);
     plan_.scratch_limit = scratch_ + more;
     plan_.shared_record_limit = r_.shared_record_bytes + more;
     if (r_.append_buffer == 0) return;
@@ -183,9 +240,8 @@ class HostShares {
     const std::size_t waiting = plan_.entries != 0 ? plan_.entries + r_.held : 0;
     const std::size_t each = for_rows / (saturating(plan_.depth, rows, waiting));
     // On the way to a device the same rows lie in two places.
-    const std::size_t places = r_.device_rows != 0 ? 2 : 1;
-    plan_.buffer_limit = saturating(rows, each, r_.append_buffer) / places;
-    if (places == 2) plan_.device_rows_limit = std::min(plan_.device_rows_limit, plan_.buffer_limit / r_.devices);
+    plan_.buffer_limit = saturating(rows, each, r_.append_buffer) / places();
+    if (places() == 2) plan_.device_rows_limit = std::min(plan_.device_rows_limit, plan_.buffer_limit / r_.devices);
     plan_.entry_limit = r_.append_row + each;
   }
 
@@ -210,7 +266,12 @@ MemoryPlan plan_memory(const MemoryRequest& r) {
   plan.device_rows_limit = rows_limit(r, plan);
   plan.device_images_limit = device_share(r, plan);
   if (r.blocks) plan.block_limit = r.max_block_bytes != 0 ? r.max_block_bytes : default_block_bytes;
-  if (r.max_memory_bytes != 0) HostShares(r, plan).divide();
+  HostShares shares(r, plan);
+  if (r.max_memory_bytes != 0)
+    shares.divide();
+  else
+    shares.grow_without_limit();
+  shares.price_growth();
   return plan;
 }
 

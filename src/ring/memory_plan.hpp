@@ -3,10 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <penstock/report.hpp>
+
+#include "ring/run_settings.hpp"
 
 namespace penstock::detail {
 
@@ -41,6 +44,9 @@ struct MemoryRequest {
   std::size_t max_device_bytes = 0;     ///< bytes for a device's batches, 0 = no limit
   unsigned device_depth = 0;            ///< 0 = choose
   bool stand_ins = false;               ///< a runner may make a child's parent once more, for that child alone
+  unsigned most_threads = 0;            ///< runners that there may be later, or fewer; 0 = `threads`, always
+  /// Which of the others may be raised while the run runs.
+  bool raises_depth = false, raises_entries = false, raises_blocks = false;
 };
 
 /// What a run's bytes are for, settled before its first batch. The defaults know no limits.
@@ -59,7 +65,13 @@ struct MemoryPlan {
   // For fields of any size: bytes of a batch, of a sample that waits, and of a batch on a device and in its staging.
   std::size_t buffer_limit = unlimited, entry_limit = unlimited, device_rows_limit = unlimited;
   std::size_t device_images_limit = unlimited;  ///< bytes of a batch of images that a device decodes
+  std::optional<RunGrowth> growth;              ///< how far threads and the like may be raised; none: they stay
   std::vector<std::string> notes;               ///< what was lowered, and why
+
+  /// With what it begins.
+  RunSettings first() const noexcept { return {threads, depth, entries, block_limit}; }
+  /// How far that may be raised.
+  RunSettings most() const noexcept { return growth ? growth->most : first(); }
 };
 
 /// @throws Error(out_of_memory) with the table and what to lower.

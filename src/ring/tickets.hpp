@@ -59,7 +59,10 @@ class Tickets {
   }
   void raise(std::uint64_t limit) noexcept { limit_.store(limit, std::memory_order_release); }
   /// Goes back to the beginning. Only while no runner runs.
-  void reset() noexcept {
+  void reset() noexcept { reset(rows_); }
+  /// The same, with so many rows a batch.
+  void reset(std::uint64_t rows) noexcept {
+    rows_ = rows;
     limit_.store(0, std::memory_order_relaxed);
     next_.store(0, std::memory_order_relaxed);
     returned_.clear();

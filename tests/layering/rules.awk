@@ -175,7 +175,7 @@ BEGIN {
   n = split("algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg cstddef cstdint cstdio cstdlib cstring ctime cuchar cwchar cwctype deque exception execution filesystem forward_list fstream functional future initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale map memory memory_resource mutex new numbers numeric optional ostream queue random ranges ratio regex scoped_allocator semaphore set shared_mutex span sstream stack stdexcept stop_token streambuf string string_view syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray variant vector version", words, " ")
   for (i = 1; i <= n; i++) standard[words[i]] = 1
   # The lowest floor first. What stands at the edges (dlpack) uses public headers only, so it is below them all.
-  build_house("src", "dlpack base data order ranks join ring device program pipeline positions policy chain stages blocks reorder engine delivery report loader write")
+  build_house("src", "dlpack base data order ranks join ring device program pipeline positions policy chain stages blocks reorder engine delivery report tune loader write")
   build_house("sources/hdf5", "filters library isolation source sink")
   build_house("sources/lmdb", "store source sink cache")
   build_house("sources/slide", "file index pixels table tissue regions stain source picture")

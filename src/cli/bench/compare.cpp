@@ -32,11 +32,14 @@ Round round_of(const Json& run, const std::string& file) {
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most) throw refuse(name);
     return value.get<std::uint64_t>();
   };
-  Round round{{static_cast<unsigned>(count("threads", 1u << 20)), static_cast<unsigned>(count("depth", 1u << 20)),
-               static_cast<std::size_t>(count("block_bytes", std::uint64_t{1} << 60))},
-              run.at("began_s"),
-              run.at("samples_per_s"),
-              hash.is_string() ? hash.get<std::string>() : ""};
+  Round round{
+      {static_cast<unsigned>(count("threads", 1u << 20)), static_cast<unsigned>(count("depth", 1u << 20)),
+       static_cast<std::size_t>(count("block_bytes", std::uint64_t{1} << 60)), run.value("tune", Json()) == true},
+      run.at("began_s"),
+      run.at("samples_per_s"),
+      hash.is_string() ? hash.get<std::string>() : ""};
+  // What was chosen is a result of the run.
+  if (round.setting.tune) round.setting.threads = 0;
   if (!std::isfinite(round.began_s)) throw refuse("began_s");
   if (!std::isfinite(round.samples_per_s) || round.samples_per_s <= 0) throw refuse("samples_per_s");
   return round;
@@ -153,6 +156,7 @@ Json compare_json(const Compared& compared) {
     out.push_back({{"threads", c.setting.threads},
                    {"depth", c.setting.depth},
                    {"block_bytes", c.setting.block_bytes},
+                   {"tune", c.setting.tune},
                    {"rounds", c.rounds},
                    {"ratio", c.ratio.middle},
                    {"ratio_low", c.ratio.low},

@@ -53,6 +53,7 @@ th { font-weight: 600; border-bottom: 1px solid var(--line); }
 <section id="over-time"><h2>Over time</h2><div id="chart"></div>
 <ul class="legend"><li><s style="background:var(--main)"></s>samples a second</li><li><s style="background:var(--wait)"></s>share of the time in which the caller waited</li></ul></section>
 <section id="settings"><h2>Settings</h2><div class="sweep" id="sweep"></div><p class="small">The line is what so many threads could do if they did nothing but the stages.</p></section>
+<section id="tuning"><h2>Tuning</h2><p id="tuned"></p><div class="wide"><table id="trials"></table></div></section>
 <section id="consumer"><h2>The consumer</h2><div class="bar" id="stall"></div><ul class="legend" id="stalls"></ul><p id="busy"></p></section>
 <section id="reading"><h2>Reading, by file</h2><div class="wide"><table id="files"></table></div></section>
 <h2>Memory</h2><div class="wide"><table id="memory"></table></div>
@@ -69,7 +70,7 @@ const make = (tag, name, text) => { const e = document.createElement(tag); if (n
 const number = n => Number.isInteger(n) || n >= 100 ? Math.round(n).toLocaleString("en") : n >= 1 ? n.toFixed(1) : n.toFixed(3);
 const percent = x => `${(100 * x).toFixed(100 * x < 10 ? 1 : 0)} %`;
 const bytes = n => { let i = 0; while (n >= 1024 && i < 4) { n /= 1024; ++i; } return `${i ? n.toFixed(1) : n} ${["B", "KiB", "MiB", "GiB", "TiB"][i]}`; };
-const label = r => `${r.threads} thread${r.threads === 1 ? "" : "s"}${r.depth ? `, depth ${r.depth}` : ""}${r.block_bytes ? `, ${bytes(r.block_bytes)} for blocks` : ""}`;
+const label = r => r.tune ? "tuned" : `${r.threads} thread${r.threads === 1 ? "" : "s"}${r.depth ? `, depth ${r.depth}` : ""}${r.block_bytes ? `, ${bytes(r.block_bytes)} for blocks` : ""}`;
 
 // The run in the middle stands for each setting, and the best of these for all.
 const groups = new Map();
@@ -80,9 +81,9 @@ const r = best.report;
 
 document.title = r.verdict.split(":")[0];
 at("verdict").textContent = r.verdict;
-at("besides").textContent = r.besides || "";
+at("besides").textContent = [r.besides, r.lately].filter(Boolean).join(" ");
 at("what").append(make("code", "", data.stages), ` over ${data.store}, seed ${data.seed}, ${label(best)}`);
-const tiles = [[number(best.samples_per_s), "samples/s"], [r.limit_samples_per_s > 0 ? percent(best.samples_per_s / r.limit_samples_per_s) : "?", `of what ${label(best)} can do`],
+const tiles = [[number(best.samples_per_s), "samples/s"], [r.limit_samples_per_s > 0 ? percent(best.samples_per_s / r.limit_samples_per_s) : "?", `of what ${best.threads} thread${best.threads === 1 ? "" : "s"} can do`],
   [percent(r.consumer_wait_share), "of the time the caller waited"], [`${number(1e3 * r.next_p50_s)}, ${number(1e3 * r.next_p99_s)}`, "ms in next(): p50, p99"],
   [number(best.cpu_s_per_1000), "CPU seconds per 1,000 samples"], [bytes(best.peak_rss_bytes), "of memory at most"]];
 if (best.consumer_busy > 0) tiles.push([percent(best.consumer_busy), "of the time the consumer was busy"]);
@@ -159,6 +160,12 @@ function table(id, head, rows) {
   line(head, "th"); for (const row of rows) line(row, "td");
 }
 if (!r.files || !r.files.length) at("reading").remove(); else table("files", ["file", "share of reading", "a record"], r.files.map(f => [f.name, percent(f.share), `${number(f.read_us)} µs`]));
+const tunings = data.runs.map(x => x.report.tuning).filter(Boolean), tuning = r.tuning || tunings[tunings.length - 1];
+if (!tuning) at("tuning").remove(); else {
+  const amount = (s, n) => /bytes/.test(s.setting) ? bytes(n) : number(n);
+  at("tuned").textContent = `${tuning.done ? "Done after" : "Not done after"} ${tuning.batches} batches, ${number(tuning.seconds)} s: threads ${tuning.threads}, depth ${tuning.depth}${tuning.max_reorder_bytes ? `, ${bytes(tuning.max_reorder_bytes)} for samples that wait` : ""}${tuning.max_block_bytes ? `, ${bytes(tuning.max_block_bytes)} for blocks` : ""}${tuning.end ? `; ${tuning.end}` : ""}.`;
+  table("trials", ["option", "from", "to", "samples/s", "then", "", "why"], tuning.steps.map(s => [s.setting, amount(s, s.from), amount(s, s.to), number(s.before_samples_per_s), s.after_samples_per_s ? number(s.after_samples_per_s) : "", s.kept ? "kept" : "not kept", s.why]));
+}
 table("memory", ["what for", "count", "each", "together"], r.memory.map(m => [m.name, number(m.count), bytes(m.bytes_each), bytes(m.count * m.bytes_each)]));
 if (!r.notes.length) at("noted").remove(); else for (const note of r.notes) at("notes").append(make("p", "", note));
 </script>

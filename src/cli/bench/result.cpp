@@ -21,6 +21,20 @@ bool is_stage(const Json& stage) {
          has_numbers(stage, {"samples", "bytes", "cpu_us_per_sample", "wait_us_per_sample", "share"});
 }
 
+bool is_trial(const Json& trial) {
+  const auto has_text = [&](const char* name) { return trial.contains(name) && trial.at(name).is_string(); };
+  return trial.is_object() && has_text("setting") && has_text("why") &&
+         has_numbers(trial, {"from", "to", "before_samples_per_s", "after_samples_per_s"});
+}
+
+// Only runs that were tuned have it.
+bool is_tuning(const Json& tuning) {
+  if (tuning.is_null()) return true;
+  return tuning.is_object() && tuning.contains("end") && tuning.at("end").is_string() && tuning.contains("steps") &&
+         tuning.at("steps").is_array() && std::ranges::all_of(tuning.at("steps"), is_trial) &&
+         has_numbers(tuning, {"batches", "seconds", "threads", "depth", "max_reorder_bytes", "max_block_bytes"});
+}
+
 bool is_report(const Json& report) {
   const auto is = [&](const char* name, bool (Json::*kind)() const noexcept) {
     return report.contains(name) && (report.at(name).*kind)();
@@ -29,7 +43,8 @@ bool is_report(const Json& report) {
          is("stages", &Json::is_array) && !report.at("stages").empty() && is("memory", &Json::is_array) &&
          is("notes", &Json::is_array) && std::ranges::all_of(report.at("stages"), is_stage) &&
          has_numbers(report, {"limit_samples_per_s", "consumer_wait_share", "next_p50_s", "next_p99_s", "batches",
-                              "bytes", "runner_idle_share", "runner_wait_share"});
+                              "bytes", "runner_idle_share", "runner_wait_share"}) &&
+         is_tuning(report.value("tuning", Json()));
 }
 
 bool is_run(const Json& run) {

@@ -131,7 +131,8 @@ class Moments {
 // All epochs of one loader.
 void run_epochs(Loader& loader, const RunOptions& options, std::uint64_t samples, Clock::time_point start, Run& run) {
   Hash batches, states;
-  Progress progress(counted(options.setting.threads, "thread"), samples * options.epochs, options.quiet);
+  Progress progress(setting_text({options.setting.threads, .tune = options.setting.tune}), samples * options.epochs,
+                    options.quiet);
   std::uint64_t rows = 0;
   Moments moments;
   double done_s = since(start);
@@ -159,6 +160,7 @@ void run_epochs(Loader& loader, const RunOptions& options, std::uint64_t samples
 }  // namespace
 
 std::string setting_text(const Setting& setting) {
+  if (setting.tune) return "tuned";
   std::string text = counted(setting.threads, "thread");
   if (setting.depth != 0) text += fmt::format(", depth {}", setting.depth);
   if (setting.block_bytes != 0)
@@ -184,6 +186,7 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
                              .depth = options.setting.depth,
                              .max_block_bytes = options.setting.block_bytes,
                              .epochs = options.epochs,
+                             .tune = options.setting.tune,
                              .trace = options.trace.empty() ? 0 : trace_slices});
     run_epochs(loader, options, pipeline.size(), start, run);
     run.seconds = since(start);
@@ -192,6 +195,8 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
     run.report = loader.report();
     if (!options.trace.empty()) loader.write_trace(options.trace);
     run.samples = run.report.samples;
+    // Its report is of what came after it was tuned.
+    if (const auto& tuning = run.report.tuning; tuning && tuning->done) run.samples += tuning->samples;
     if (run.seconds > 0) {
       run.samples_per_s = static_cast<double>(run.samples) / run.seconds;
       run.consumer_busy = static_cast<double>(run.batches) * options.consumer_s / run.seconds;

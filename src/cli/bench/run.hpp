@@ -15,10 +15,11 @@ struct Setting {
   unsigned threads = 1;
   unsigned depth = 0;
   std::size_t block_bytes = 0;  ///< LoaderOptions::max_block_bytes
+  bool tune = false;            ///< the loader chooses them, the threads as well
   bool operator==(const Setting&) const = default;
 };
 
-/// "2 threads, depth 4".
+/// "2 threads, depth 4", or "tuned".
 std::string setting_text(const Setting& setting);
 
 struct RunOptions {

@@ -54,10 +54,15 @@ std::string table_line(const Run& run) {
       run.report.other_core_share ? fmt::format("{:.0f}", 100 * *run.report.other_core_share) : "-";
   std::string text = fmt::format(
       "{:>7}  {:>10.0f}  {:>6.3f}, {:>6.3f}  {:>11.1f}  {:>8.3f}, {:>7.3f}  {:>10}  {:>6}  {:>12.0f}  {:>6.0f}  {:>6}",
-      run.setting.threads, run.samples_per_s, run.cpu_s_per_1000, run.report.cpu_s_per_1000, run.first_batch_s * 1e3,
+      run.report.threads, run.samples_per_s, run.cpu_s_per_1000, run.report.cpu_s_per_1000, run.first_batch_s * 1e3,
       run.report.next_p50_s * 1e3, run.report.next_p99_s * 1e3, bytes_text(static_cast<double>(run.peak_rss_bytes)),
       run.report.errors, limit, limit > 0 ? 100 * run.samples_per_s / limit : 0.0, others);
-  if (run.setting.depth != 0 || run.setting.block_bytes != 0) text += "  " + setting_text(run.setting);
+  if (const auto& tuning = run.report.tuning)
+    text += tuning->done
+                ? fmt::format("  tuned, {:.0f} images/s after {:.1f} s", run.report.samples_per_s, tuning->seconds)
+                : "  not tuned to the end";
+  else if (run.setting.depth != 0 || run.setting.block_bytes != 0)
+    text += "  " + setting_text(run.setting);
   return text + "\n";
 }
 
@@ -84,7 +89,7 @@ std::string summary(const std::vector<MeasuredRun>& runs) {
                        setting_text(best.run.setting), best.run.samples_per_s,
                        rounds && settings.size() > 1 ? " by the median of its rounds" : "");
   out += fmt::format("\nbeside it, with {}: reading alone {:.0f} records/s, copying alone {:.0f} rows/s\n",
-                     counted(best.run.setting.threads, "thread"), best.limits.read, best.limits.memcpy);
+                     counted(best.run.report.threads, "thread"), best.limits.read, best.limits.memcpy);
   return out + consumer_line(best.run) + cold_line(best.run) + "\n" + best.run.report.text() + hash_line(runs);
 }
 
@@ -107,9 +112,10 @@ Json over_time(const Run& run) {
 Json run_json(const MeasuredRun& measured) {
   const Run& run = measured.run;
   const auto text_or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
-  return {{"threads", run.setting.threads},
+  return {{"threads", run.report.threads},
           {"depth", run.setting.depth},
           {"block_bytes", run.setting.block_bytes},
+          {"tune", run.setting.tune},
           {"began_s", run.began_s},
           {"samples_per_s", run.samples_per_s},
           {"cpu_s_per_1000", run.cpu_s_per_1000},

@@ -111,6 +111,25 @@ TEST_CASE("a sample that needs more than there is needs nothing of the others") 
   CHECK(p.next() == "=1");
 }
 
+TEST_CASE("more memory keeps more blocks from then on, and a record that was too large stays so") {
+  Planned p(200, {0, 2, 4, 0, 100, 2, 4, 100, 0});
+  CHECK(p.next() == "+0");
+  CHECK(p.next() == "+1");
+  CHECK(p.next() == "-1+2");
+  p.plan.raise_limit(500);
+  CHECK(p.next() == "=0");
+  CHECK(p.next() == "=0+1");
+  CHECK(p.next() == "=1");
+  CHECK(p.next() == "=2");
+  Planned small(100, {2, 100, 3, 0, 2});
+  CHECK(small.next() == "+1");
+  small.plan.raise_limit(1000);
+  CHECK(small.next() == "too large: 200");
+  CHECK(small.next() == "=1");
+  CHECK(small.next() == "+0");
+  CHECK(small.next() == "=1");
+}
+
 TEST_CASE("a plan that begins again keeps the blocks that may stay") {
   Planned p(1000, {0, 2, 4});
   for (int i = 0; i < 3; ++i) static_cast<void>(p.next());

@@ -29,7 +29,7 @@ class Run {
         limit_(limit),
         in_flight_(in_flight),
         memory_(ps::host_memory()),
-        plan_(*model_->block_model(), limit, ahead, in_flight, 3, memory_) {
+        plan_(*model_->block_model(), limit, ahead, in_flight, {3, 3}, memory_) {
     plan_.reset([this, at = std::size_t{0}](std::vector<std::uint64_t>& out) mutable {
       for (std::size_t n = 0; n < 7 && at < order_.size(); ++n) out.push_back(order_[at++]);
     });
@@ -152,7 +152,7 @@ TEST_CASE("a plan of blocks that begins again has all of its memory") {
   const std::shared_ptr<const SourceModel> model = std::make_shared<BlockSourceOf<Chunks>>(source);
   constexpr std::size_t limit = 4 * 32;
   ps::StatisticsResource memory(ps::host_memory());
-  BlockSchedule plan(*model->block_model(), limit, 8, 4, 2, memory);
+  BlockSchedule plan(*model->block_model(), limit, 8, 4, {2, 2}, memory);
   const auto feed = [at = std::uint64_t{0}](std::vector<std::uint64_t>& out) mutable { out.push_back(at++); };
   for (int times = 0; times < 3; ++times) {
     plan.reset(feed);

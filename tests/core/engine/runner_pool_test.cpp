@@ -83,7 +83,7 @@ class OccupiedThread {
 // A pool, its monitor, and an executor.
 struct Pool {
   explicit Pool(Countdown& of, unsigned threads = 1)
-      : executor(threads), pool(of, of.source(), monitor, executor.impl(), threads) {
+      : executor(threads), pool(of, of.source(), monitor, executor.impl(), threads, threads) {
     monitor.paused.store(false);
   }
   ~Pool() { close(); }
@@ -213,7 +213,7 @@ class Endless final : public RunnerWork {
 // A pool of as many runners, and a caller that asks again and again whether it should work along.
 struct BusyPool {
   explicit BusyPool(unsigned threads, int long_ms = 0)
-      : executor(threads), pool(work, work.source(), monitor, executor.impl(), threads) {
+      : executor(threads), pool(work, work.source(), monitor, executor.impl(), threads, threads) {
     work.long_ms = long_ms;
     work.pool = &pool;
     monitor.paused.store(false);
@@ -316,7 +316,7 @@ TEST_CASE("a task that finds the door closed touches nothing") {
     Countdown work(10);
     Monitor monitor;
     monitor.paused.store(false);
-    RunnerPool pool(work, work.source(), monitor, executor.impl(), 1);
+    RunnerPool pool(work, work.source(), monitor, executor.impl(), 1, 1);
     {
       Monitor::Lock lock(monitor.mutex);
       pool.wake(lock);

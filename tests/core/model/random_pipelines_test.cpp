@@ -21,7 +21,8 @@ TEST_CASE("random pipelines bring what the model says") {
   std::array<u64, 4> joins{};
   u64 blocked = 0, ragged = 0, padded = 0, longest = 0, buckets = 0, by_tokens = 0, by_bytes = 0;
   u64 streams = 0, reordered = 0, faulty = 0, failures = 0, acted_on = 0, resumed = 0, on_devices = 0, after_batch = 0,
-      cached = 0, batches = 0, refused = 0;
+      cached = 0, batches = 0, refused = 0, tuned = 0;
+  std::map<std::string, u64> trials;
   for (u64 seed = base; seed < base + count; ++seed) {
     const auto spec = std::make_shared<const model::Spec>(model::random_spec(seed));
     for (const model::Kind kind : [&] {
@@ -90,6 +91,10 @@ TEST_CASE("random pipelines bring what the model says") {
       play(loader, epochs, ~std::size_t{0}, got);
       final_acted = loader.state().replaced;
     }
+    if (const auto tuning = loader.report().tuning) {
+      ++tuned;
+      for (const ps::TuneStep& step : tuning->steps) ++trials[step.setting];
+    }
     for (std::size_t i = 0; i < std::max(got.size(), expected.size()); ++i) {
       if (i < got.size() && i < expected.size() && got[i] == expected[i]) continue;
       FAIL("PENSTOCK_SEED=" << seed << "\n  " << model::describe(*spec) << "\n  event " << i << "\n  model  "
@@ -119,6 +124,13 @@ TEST_CASE("random pipelines bring what the model says") {
       "  tails keep %.1f %%, drop %.1f %%, pad %.1f %%\n",
       percent(reordered), percent(streams), percent(policies[0]), percent(policies[1]), percent(policies[2]),
       percent(policies[3]), percent(tails[0]), percent(tails[1]), percent(tails[2]));
+  std::printf("  tuned %.1f %%, trials:", percent(tuned));
+  for (const auto& [setting, times] : trials) {
+    std::printf(" %llu of %s", static_cast<unsigned long long>(times), setting.c_str());
+    if (count >= 1000) CHECK(times >= 20);
+  }
+  std::printf("\n");
+  if (count >= 1000) CHECK(trials.size() == 4);
   std::printf("  on devices %.1f %%, with stages after batch %.1f %%, with a cache %.1f %%\n", percent(on_devices),
               percent(after_batch), percent(cached));
   std::printf(

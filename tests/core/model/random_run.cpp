@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <utility>
 
 #include <penstock/emulated_gpu.hpp>
+
+#include "loader/tuning.hpp"
 
 using namespace help;
 
@@ -72,6 +75,25 @@ std::string text(const model::Event& e) {
 
 namespace {
 
+// Has loaders that are tuned change what they can, whenever they can: up and down, and begin anew in between.
+penstock::detail::TuneWindow any_window() {
+  static std::atomic<u64> count{0};
+  auto share = [draw = mix(count.fetch_add(1))]() mutable {
+    draw = mix(draw);
+    return static_cast<double>(draw % 1000) / 1000;
+  };
+  penstock::detail::TuneWindow w;
+  w.rate = 1 + share();
+  w.wait_share = 1;
+  w.no_batch = share();
+  w.no_cell = share();
+  w.in_work = share();
+  w.waiting = share();
+  w.saved_by_blocks = share();
+  w.blocks_known = share() < 0.5;
+  return w;
+}
+
 // Shared by all loaders of so many threads.
 const ps::Executor& executor(unsigned threads) {
   static const std::map<unsigned, ps::Executor> all = [] {
@@ -97,6 +119,9 @@ ps::LoaderOptions some_options(u64 seed, u64 salt) {
   ps::LoaderOptions options;
   options.executor = executor(thread_counts[mix(seed + salt) % 4]);
   options.depth = static_cast<unsigned>(mix(seed + salt + 1) % 7);
+  penstock::detail::tune_pace = {.ns = 0, .batches = 1, .skips = false, .made_up = any_window};
+  options.tune = mix(seed + salt + 60) % 3 == 0;
+  if (options.tune && mix(seed + salt + 61) % 2 == 0) options.depth = 0;
   if (mix(seed + salt + 50) % 3 == 0) {
     options.device = device(mix(seed + salt + 51));
     options.device_depth = static_cast<unsigned>(mix(seed + salt + 52) % 4);

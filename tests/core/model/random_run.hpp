@@ -22,7 +22,7 @@ void play(ps::Loader& loader, u64 epochs, std::size_t most, std::vector<model::E
 /// The event on one line, for messages.
 std::string text(const model::Event& e);
 /// 1, 2, 3 or 5 threads and a depth, the same for the same two numbers. Threads are shared with all other loaders. Now
-/// and then an emulated device, for pipelines that can have one.
+/// and then an emulated device, for pipelines that can have one; and settings that change all the time.
 ps::LoaderOptions some_options(u64 seed, u64 salt);
 
 struct Seeds {

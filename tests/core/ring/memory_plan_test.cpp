@@ -81,3 +81,70 @@ TEST_CASE("a loader stays inside its byte budget") {
   CHECK(error_of([&] { ps::Loader(p, {.threads = 2, .max_memory_bytes = ps::MiB(3)}); })->code() ==
         ps::Errc::out_of_memory);
 }
+
+TEST_CASE("what may be raised is paid from half of what a limit leaves") {
+  const std::size_t mib = 1 << 20;
+  MemoryRequest r{.max_memory_bytes = 1024 * mib,
+                  .threads = 4,
+                  .rows = 8,
+                  .buffer_bytes = 10 * mib,
+                  .sample_bytes = mib,
+                  .row_bytes = mib,
+                  .entries = [](unsigned threads) { return std::size_t{8} * threads; },
+                  .blocks = true};
+  const MemoryPlan still = plan_memory(r);
+  CHECK_FALSE(still.growth);
+  CHECK(still.most() == still.first());
+  r.most_threads = 16;
+  r.raises_depth = r.raises_entries = r.raises_blocks = true;
+  const MemoryPlan plan = plan_memory(r);
+  CHECK(plan.first() == still.first());
+  CHECK(plan.notes == still.notes);
+  const RunGrowth growth = plan.growth.value();
+  const RunSettings first = plan.first(), most = growth.most;
+  CHECK(growth.first == first);
+  CHECK(growth.cost(first) == 0);
+  CHECK(most.threads > 4);
+  CHECK(most.depth > first.depth);
+  CHECK(most.entries > first.entries);
+  CHECK(most.block_limit == first.block_limit + growth.bytes);
+  // All that there may be together, but for what costs more than there is.
+  const std::size_t all = first.depth * r.buffer_bytes + first.entries * r.row_bytes + first.block_limit +
+                          (most.threads + 1) * plan.scratch_limit + growth.bytes;
+  CHECK(all <= r.max_memory_bytes);
+  CHECK(all >= r.max_memory_bytes * 9 / 10);
+  for (RunSettings s : {RunSettings{4, most.depth, first.entries, first.block_limit},
+                        RunSettings{4, first.depth, most.entries, first.block_limit},
+                        RunSettings{4, first.depth, first.entries, most.block_limit}})
+    CHECK(growth.cost(s) <= growth.bytes);
+  // While samples in work become more, both lots of them are there.
+  CHECK(growth.cost({4, first.depth, first.entries + 1, first.block_limit}) ==
+        (first.entries + 1) * growth.entry_bytes);
+}
+
+TEST_CASE("without a limit, as much may be added as all takes, or 1 GiB") {
+  MemoryRequest r{.threads = 2, .rows = 8, .buffer_bytes = 1 << 20, .raises_depth = true};
+  CHECK(plan_memory(r).growth->bytes == std::size_t{1} << 30);
+  CHECK(plan_memory(r).most().depth == 8 * 4);
+  CHECK(plan_memory(r).most().threads == 2);
+  r.buffer_bytes = std::size_t{1} << 30;
+  CHECK(plan_memory(r).growth->bytes >= std::size_t{4} << 30);
+  CHECK(plan_memory(r).growth->bytes <= std::size_t{5} << 30);
+  CHECK(plan_memory(r).most().depth == 8);
+  // Sizes whose sum does not fit 64 bits.
+  r.buffer_bytes = ~std::size_t{0} / 2;
+  CHECK(plan_memory(r).most().depth <= 5);
+}
+
+TEST_CASE("pinned batches are raised within their own limit") {
+  MemoryRequest r{.threads = 2,
+                  .rows = 8,
+                  .buffer_bytes = 1 << 20,
+                  .max_pinned_bytes = 6 << 20,
+                  .pinned_buffer_bytes = 1 << 20,
+                  .raises_depth = true};
+  CHECK(plan_memory(r).most().depth == 6);
+  // What is left of it is the rows' that have any size.
+  r.append_buffer = 1 << 10;
+  CHECK_FALSE(plan_memory(r).growth);
+}

@@ -1,0 +1,143 @@
+#include "loader/tuning.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include "base/cores.hpp"
+#include "reorder/reordered.hpp"
+
+namespace penstock::detail {
+
+namespace {
+
+// A caller that is away for so much longer than a batch takes does something else: a validation, a checkpoint.
+constexpr std::uint64_t pause_ns = 1'000'000'000, pause_times = 20;
+
+double share_of(std::uint64_t part, std::uint64_t all) noexcept {
+  return all == 0 ? 0 : std::clamp(static_cast<double>(part) / static_cast<double>(all), 0.0, 1.0);
+}
+
+double share_of(const IdleTime::Counts& idle, std::initializer_list<Idle> reasons) noexcept {
+  std::uint64_t sum = 0;
+  for (const Idle why : reasons) sum += idle.idle_ns[static_cast<std::size_t>(why)];
+  return share_of(sum, idle.all_ns);
+}
+
+double waiting_of(const RunTotals& t) noexcept {
+  std::uint64_t wait_ns = t.loads.wait_ns;
+  for (const RunTotals::StepTotals& step : t.steps) wait_ns += step.wait_ns;
+  return share_of(wait_ns, t.wall_ns);
+}
+
+}  // namespace
+
+Tuning::Tuning(Engine& engine, unsigned device_depth)
+    : engine_(engine),
+      device_depth_(device_depth),
+      entry_bytes_(Reordered::entry_bytes(engine.data())),
+      tuner_(*engine.setup().plan.growth, usable_cores()),
+      block_limit_(tuner_.settings().block_limit) {
+  begin_window();
+  note();
+}
+
+void Tuning::begin_window() noexcept {
+  batches_ = samples_ = took_ns_ = waited_ns_ = 0;
+  to_skip_ = tune_pace.skips ? tuner_.settings().depth + std::uint64_t{device_depth_} : 1;
+}
+
+Tuning::Next Tuning::delivered(std::uint64_t begun, std::uint64_t now, std::uint64_t samples) {
+  if (tuner_.done()) return Next::done;
+  const std::uint64_t last = std::exchange(last_ns_, now);
+  if (first_ns_ == 0) first_ns_ = now;
+  {
+    const std::lock_guard lock(mutex_);
+    ++report_.batches;
+    report_.samples += samples;
+    report_.seconds = static_cast<double>(now - first_ns_) * 1e-9;
+  }
+  if (to_skip_ != 0) {
+    if (--to_skip_ == 0) before_ = engine_.totals();
+    return Next::go_on;
+  }
+  const std::uint64_t away = begun - std::min(begun, last), in_next = now - begun;
+  const bool pause = away > pause_ns && away > pause_times * took_ns_ / std::max<std::uint64_t>(batches_, 1);
+  took_ns_ += in_next + (pause ? 0 : away);
+  waited_ns_ += in_next;
+  ++batches_;
+  samples_ += samples;
+  if (batches_ < tune_pace.batches || took_ns_ < tune_pace.ns) return Next::go_on;
+  tuner_.measured(tune_pace.made_up != nullptr ? tune_pace.made_up() : window_of(engine_.totals()));
+  return change();
+}
+
+TuneWindow Tuning::window_of(const RunTotals& totals) {
+  const RunTotals t = since(totals, before_);
+  TuneWindow w;
+  w.rate = static_cast<double>(samples_) / (static_cast<double>(took_ns_) * 1e-9);
+  w.wait_share = share_of(waited_ns_, took_ns_);
+  w.no_batch = share_of(t.idle, {Idle::slots, Idle::straggler, Idle::leases});
+  w.no_cell = share_of(t.idle, {Idle::cells});
+  std::uint64_t idle_ns = 0;
+  for (const std::uint64_t ns : t.idle.idle_ns) idle_ns += ns;
+  w.in_work = t.idle.all_ns == 0 ? 0 : 1 - share_of(idle_ns, t.idle.all_ns);
+  // One sample in 64 is measured, so that there may be none in a window.
+  w.waiting = waiting_of(t.wall_ns != 0 ? t : totals);
+  if (totals.blocks.loads == 0) return w;
+  w.saved_by_blocks =
+      share_of(t.loads.cpu_ns + t.loads.wait_ns, t.busy_ns) * share_of(t.blocks.saved_by_double, t.blocks.loads);
+  // Memory that is never full has room for all there are.
+  constexpr std::uint64_t times = 3;
+  filled_bytes_ += t.loads.bytes;
+  w.blocks_known = t.blocks.loads == 0 || filled_bytes_ / times >= block_limit_ ||
+                   block_limit_ >= engine_.setup().plan.most().block_limit;
+  return w;
+}
+
+Tuning::Next Tuning::change() {
+  const RunSettings before = engine_.settings();
+  while (engine_.settings() != tuner_.settings()) try {
+      engine_.change(tuner_.settings());
+    } catch (const Error&) {
+      tuner_.refused();
+    }
+  begin_window();
+  const RunSettings& now = tuner_.settings();
+  if (now.block_limit != block_limit_) {
+    block_limit_ = now.block_limit;
+    filled_bytes_ = 0;
+  }
+  note();
+  if (now.entries != before.entries) return Next::begin_anew;
+  return tuner_.done() ? Next::done : Next::go_on;
+}
+
+// Reports are any thread's.
+void Tuning::note() noexcept {
+  const RunSettings& now = tuner_.settings();
+  const std::lock_guard lock(mutex_);
+  report_.done = tuner_.done();
+  report_.threads = now.threads;
+  report_.depth = now.depth;
+  report_.max_reorder_bytes = now.entries * entry_bytes_;
+  report_.max_block_bytes = now.block_limit;
+  try {
+    report_.end = tuner_.end();
+    report_.steps = tuner_.steps();
+  } catch (...) {  // no memory for words
+    report_.steps.clear();
+  }
+  for (TuneStep& step : report_.steps) {
+    if (step.setting != "max_reorder_bytes") continue;
+    step.from *= entry_bytes_;
+    step.to *= entry_bytes_;
+  }
+}
+
+TuneReport Tuning::report() const {
+  const std::lock_guard lock(mutex_);
+  return report_;
+}
+
+}  // namespace penstock::detail

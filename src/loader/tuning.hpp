@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include <penstock/report.hpp>
+
+#include "engine/engine.hpp"
+#include "engine/run_totals.hpp"
+#include "tune/tuner.hpp"
+
+namespace penstock::detail {
+
+/// How long a window lasts.
+struct TunePace {
+  std::uint64_t ns = 250'000'000, batches = 8;
+  bool skips = true;                  ///< batches that may have been made with the settings before belong to none
+  TuneWindow (*made_up)() = nullptr;  ///< what is taken for the window, instead of what was measured
+};
+/// That of all loaders. Tests make it as short as can be, while no loader runs.
+inline TunePace tune_pace;
+
+/// Measures a run's batches as they are delivered, and has it go on as a Tuner decides. The caller's thread, but for
+/// `report`.
+class Tuning {
+ public:
+  /// `engine` outlives it; its plan can be raised. `device_depth`: batches that are on a device, beside the ring's.
+  Tuning(Engine& engine, unsigned device_depth);
+
+  /// What is to be done after a batch was delivered.
+  enum class Next : std::uint8_t {
+    go_on,
+    begin_anew,  ///< the run is to be begun again at the next batch: what was changed takes effect there
+    done,        ///< it was the last batch that it wanted to see
+  };
+  /// A batch of so many samples was delivered at `now`, by a call that began at `begun`, in nanoseconds.
+  Next delivered(std::uint64_t begun, std::uint64_t now, std::uint64_t samples);
+  /// The run was begun anew, somewhere: what is measured begins there.
+  void begin_window() noexcept;
+
+  /// Any thread.
+  TuneReport report() const;
+
+ private:
+  TuneWindow window_of(const RunTotals& totals);
+  Next change();
+  void note() noexcept;
+
+  Engine& engine_;
+  const unsigned device_depth_;
+  const std::size_t entry_bytes_;  // as `max_reorder_bytes` counts them
+  Tuner tuner_;
+  RunTotals before_;            // at the window's beginning
+  std::uint64_t first_ns_ = 0;  // when the first batch was delivered
+  std::uint64_t last_ns_ = 0;   // when the last one was; 0: none was
+  std::uint64_t to_skip_ = 0;   // batches that may have been made with other settings
+  std::uint64_t batches_ = 0, samples_ = 0, took_ns_ = 0, waited_ns_ = 0;  // the window's
+  std::size_t block_limit_ = 0;
+  std::uint64_t filled_bytes_ = 0;  // bytes of blocks that were loaded with that limit
+
+  mutable std::mutex mutex_;
+  TuneReport report_;
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "base/core_time.hpp"
+#include "engine/run_totals.hpp"
+#include "report/delivery_counters.hpp"
+
+namespace penstock::detail {
+
+/// What was counted up to a moment.
+struct RunMark {
+  RunTotals totals;
+  DeliveryCounters delivered;
+  std::optional<CoreTime> cores;
+};
+
+/// What was counted after `before`. Bad samples, messages, the first batch, and times of `next()` are those of the
+/// whole run.
+inline DeliveryCounters since(DeliveryCounters now, const DeliveryCounters& before) {
+  now.batches -= before.batches;
+  now.samples -= before.samples;
+  now.bytes -= before.bytes;
+  now.next_ns -= before.next_ns;
+  now.elapsed_ns -= before.elapsed_ns;
+  return now;
+}
+
+inline RunMark since(RunMark now, const RunMark& before) {
+  now.totals = since(std::move(now.totals), before.totals);
+  now.delivered = since(std::move(now.delivered), before.delivered);
+  if (now.cores && before.cores && before.cores->at < now.cores->at)
+    now.delivered.cores = core_shares(*before.cores, *now.cores);
+  return now;
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+
+namespace penstock::detail {
+
+/// What of a run may be changed while it runs. None of it changes a batch.
+struct RunSettings {
+  unsigned threads = 0;         ///< runners
+  unsigned depth = 0;           ///< batches in the ring
+  std::size_t entries = 0;      ///< samples in work, of a reordered pipeline
+  std::size_t block_limit = 0;  ///< bytes for blocks that records share
+
+  bool operator==(const RunSettings&) const = default;
+};
+
+/// How far they may be raised, and what that takes of the memory that is set apart for it.
+struct RunGrowth {
+  RunSettings first;  ///< with what the run begins
+  RunSettings most;
+  bool tunes_threads = false;   ///< there may be fewer runners as well
+  std::size_t bytes = 0;        ///< bytes that all raises may take together
+  std::size_t depth_bytes = 0;  ///< bytes of one more batch
+  std::size_t entry_bytes = 0;  ///< bytes of a sample in work
+
+  /// Bytes that those take beyond the first ones. While samples in work become more, both lots of them are there.
+  std::size_t cost(const RunSettings& of) const noexcept {
+    return (of.depth - first.depth) * depth_bytes + (of.entries != first.entries ? of.entries * entry_bytes : 0) +
+           (of.block_limit - first.block_limit);
+  }
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,193 @@
+#include "tune/tuner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace penstock::detail {
+
+namespace {
+
+// A caller that waits less than that would not have its batches much earlier.
+constexpr double least_wait = 0.03;
+constexpr unsigned most_calm = 8;  // windows in which it does
+// What runners lack for a smaller share of their time is not worth a try.
+constexpr double least_lack = 0.03;
+// What is tried has to be better by so much: the first time, and as a mean. What is clear needs two pairs of windows.
+constexpr double first_gain = 1.02, least_gain = 1.03, clear_gain = 1.1;
+constexpr unsigned most_pairs = 4;
+
+std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
+
+// The one setting in which they differ.
+TuneStep step_of(const RunSettings& from, const RunSettings& to) {
+  TuneStep step;
+  const auto differ = [&](const char* name, std::uint64_t before, std::uint64_t after) {
+    if (before == after) return;
+    step.setting = name;
+    step.from = before;
+    step.to = after;
+  };
+  differ("threads", from.threads, to.threads);
+  differ("depth", from.depth, to.depth);
+  differ("max_reorder_bytes", from.entries, to.entries);
+  differ("max_block_bytes", from.block_limit, to.block_limit);
+  return step;
+}
+
+}  // namespace
+
+Tuner::Tuner(const RunGrowth& growth, unsigned cores, unsigned most_windows)
+    : growth_(growth), cores_(cores), most_windows_(most_windows), settings_(growth.first), kept_(growth.first) {}
+
+void Tuner::measured(const TuneWindow& window) {
+  if (done_) return;
+  ++windows_;
+  switch (phase_) {
+    case Phase::base:
+      base_ = window;
+      // More memory for blocks is there without a trial.
+      if (!steps_.empty() && steps_.back().after_samples_per_s == 0) steps_.back().after_samples_per_s = window.rate;
+      return go_on();
+    case Phase::trial:
+      return compare(window);
+    case Phase::base_again:
+      base_ = window;
+      phase_ = Phase::trial;
+      settings_ = tried_;
+      return;
+  }
+}
+
+// Of a machine whose speed changes one pair says little, unless it says no.
+void Tuner::compare(const TuneWindow& window) {
+  ++pairs_;
+  before_ += base_.rate;
+  after_ += window.rate;
+  const double gain = after_ / std::max(before_, 1e-9);
+  const bool open = pairs_ == 1 ? gain >= first_gain : pairs_ < most_pairs && gain >= least_gain && gain < clear_gain;
+  if (open) {
+    phase_ = Phase::base_again;
+    settings_ = kept_;
+    return;
+  }
+  const bool better = pairs_ > 1 && gain >= least_gain;
+  if (better) base_ = window;
+  decide(better, before_ / pairs_, after_ / pairs_);
+}
+
+void Tuner::refused() {
+  if (done_) return;
+  steps_.back().why += "; there was no memory for it";
+  decide(false, base_.rate, 0);
+}
+
+// The trial is over. What it was compared with tells what to try next.
+void Tuner::decide(bool better, double before, double after) {
+  TuneStep& step = steps_.back();
+  step.before_samples_per_s = before;
+  step.after_samples_per_s = after;
+  step.kept = better;
+  if (better) {
+    refuted_.assign(1, kept_);
+    kept_ = tried_;
+  } else {
+    refuted_.push_back(tried_);
+  }
+  settings_ = kept_;
+  go_on();
+}
+
+void Tuner::go_on() {
+  phase_ = Phase::base;
+  // A caller's first steps may be slow for reasons of their own.
+  calm_ = base_.wait_share < least_wait ? calm_ + 1 : 0;
+  if (calm_ >= most_calm)
+    return finish("the caller waits " + percent(base_.wait_share) + " of the time: faster batches would gain nothing");
+  if (calm_ != 0) return;
+  if (windows_ >= most_windows_) return finish("it was tried long enough");
+  if (std::optional<Proposal> proposal = propose()) return begin(std::move(*proposal));
+  if (base_.blocks_known) finish("nothing else is likely to make batches faster");
+}
+
+void Tuner::begin(Proposal proposal) {
+  TuneStep step = step_of(kept_, proposal.settings);
+  step.why = std::move(proposal.why);
+  step.before_samples_per_s = base_.rate;
+  settings_ = tried_ = proposal.settings;
+  if (step.setting == "max_block_bytes") {
+    step.kept = true;
+    kept_ = tried_;
+    refuted_.clear();
+  } else {
+    phase_ = Phase::trial;
+    pairs_ = 0;
+    before_ = after_ = 0;
+  }
+  steps_.push_back(std::move(step));
+}
+
+void Tuner::finish(std::string why) {
+  done_ = true;
+  end_ = std::move(why);
+}
+
+// There is memory for it, and it was not tried in vain.
+bool Tuner::open(const RunSettings& settings) const noexcept {
+  return settings != kept_ && growth_.cost(settings) <= growth_.bytes &&
+         std::ranges::find(refuted_, settings) == refuted_.end();
+}
+
+std::optional<Tuner::Proposal> Tuner::propose() const {
+  if (auto blocks = propose_blocks()) return blocks;
+  std::vector<Proposal> all;
+  const auto add = [&](const RunSettings& to, double share, const char* what) {
+    if (share >= least_lack && open(to)) all.push_back({to, share, what + percent(share) + " of their time"});
+  };
+  RunSettings deeper = kept_, more_cells = kept_;
+  deeper.depth = std::min(2 * kept_.depth, growth_.most.depth);
+  more_cells.entries = std::min(2 * kept_.entries, growth_.most.entries);
+  add(deeper, base_.no_batch, "runners had no batch to write to, or waited for one slow sample, ");
+  add(more_cells, base_.no_cell, "runners waited for an older sample, as there was no cell for another, ");
+  if (auto threads = propose_more_threads()) all.push_back(std::move(*threads));
+  if (all.empty()) return propose_fewer_threads();
+  return *std::ranges::max_element(all, {}, &Proposal::share);
+}
+
+std::optional<Tuner::Proposal> Tuner::propose_blocks() const {
+  RunSettings to = kept_;
+  to.block_limit = kept_.block_limit + std::min(kept_.block_limit, growth_.most.block_limit - kept_.block_limit);
+  // What other settings took is no longer there for blocks.
+  if (const std::size_t cost = growth_.cost(to); cost > growth_.bytes)
+    to.block_limit -= std::min(to.block_limit - kept_.block_limit, cost - growth_.bytes);
+  if (base_.saved_by_blocks < least_lack || !open(to)) return std::nullopt;
+  return Proposal{to, base_.saved_by_blocks,
+                  "twice as much saves decodes that take " + percent(base_.saved_by_blocks) + " of the runners' time"};
+}
+
+// Up to the cores as long as there are fewer, and beyond them where samples wait for something else.
+std::optional<Tuner::Proposal> Tuner::propose_more_threads() const {
+  constexpr double least_in_work = 0.5, least_waiting = 0.1;
+  const unsigned now = kept_.threads, most = growth_.most.threads;
+  if (now >= most || base_.in_work < least_in_work) return std::nullopt;
+  if (now >= cores_ && base_.waiting < least_waiting) return std::nullopt;
+  const std::string why = now < cores_ ? "there are " + std::to_string(cores_) + " cores"
+                                       : "samples wait " + percent(base_.waiting) + " of the time they take";
+  for (const unsigned more : {now, (now + 1) / 2}) {
+    RunSettings to = kept_;
+    to.threads = std::min(now < cores_ ? std::min(now + more, cores_) : now + more, most);
+    if (open(to)) return Proposal{to, base_.in_work, why};
+  }
+  return std::nullopt;
+}
+
+// They may be in each other's way.
+std::optional<Tuner::Proposal> Tuner::propose_fewer_threads() const {
+  constexpr double least_in_work = 0.5;
+  RunSettings to = kept_;
+  to.threads = (kept_.threads + 1) / 2;
+  if (!growth_.tunes_threads || base_.in_work < least_in_work || !open(to)) return std::nullopt;
+  return Proposal{to, base_.in_work, "nothing else is left to try: fewer may be less in each other's way"};
+}
+
+}  // namespace penstock::detail
