@@ -170,7 +170,7 @@ std::vector<Case> cases() {
        }},
       {"a stage that sleeps", Bound::waiting, "planted_stage",
        [] { return run(ps::from(Source{many}) | work([](std::int64_t) { sleep_us(2'000); }) | ps::batch(8), {}); }},
-      {"a user's lock", Bound::waiting, "planted_stage", lock},
+      {"a user's lock", Bound::lock, "planted_stage", lock},
       {"slow consumer", Bound::consumer, "caller",
        [] {
          return run(ps::from(Source{many}) | computing(200) | ps::batch(8),

@@ -69,6 +69,27 @@ struct IdleShare {
   double share = 0;
 };
 
+/// What a thread waits for, as the system shows it.
+enum class Wait : std::uint8_t {
+  lock,     ///< a mutex, a condition variable, or another thread otherwise (a futex)
+  sleep,    ///< time to pass
+  read,     ///< a system call that reads from a file, or looks for one
+  page,     ///< a page that is not in memory, of a mapped file mostly
+  network,  ///< a socket, or one of several descriptors
+  other,    ///< something else
+};
+
+/// The word for it: "lock", "page".
+PENSTOCK_API const char* to_string(Wait what) noexcept;
+
+/// One kind of waiting, and how much of it there was.
+struct WaitShare {
+  /// What runners waited for.
+  Wait what = Wait::other;
+  /// Share of the looks at runners in work, 0 to 1, that found one waiting for this.
+  double share = 0;
+};
+
 /// One thing that `LoaderOptions::tune` tried.
 struct TuneStep {
   /// The option of the loader's that was tried with another value.
@@ -100,6 +121,7 @@ enum class Bound : std::uint8_t {
   cpu,              ///< the chain's own stages used the threads up
   storage,          ///< runners waited for the source
   waiting,          ///< runners waited in another stage, which the verdict names
+  lock,             ///< the same, for one another: a lock lets one go on at a time
   stragglers,       ///< single slow samples kept the others waiting
   slots,            ///< there were too few batches for the runners to write to
   cells,            ///< a reordered pipeline had too few cells for samples that wait for older ones
@@ -139,6 +161,10 @@ struct PENSTOCK_API Report {
   double runner_wait_share = 0;           ///< share of the chains' time in which they had given up their core
   /// Why runners had nothing to do, the largest share first; reasons below one in a thousand are left out.
   std::vector<IdleShare> idle;
+  /// What runners in work waited for, the largest share first: one or a few of them are looked at where batches are
+  /// delivered, at most every 5 ms. Empty where none waited, or the system does not show it.
+  std::vector<WaitShare> waits;
+  std::uint64_t wait_looks = 0;  ///< looks at runners in work
   /// Share of the runners' time, and of the calling thread's since its first `next()`, in which they were ready to run
   /// but had no core. None where the kernel does not count it, or it could not be looked at long enough.
   std::optional<double> runner_delay_share, caller_delay_share;

@@ -64,6 +64,8 @@ class ChainRun final : public Cells {
   ChainCounters parents, reads;                       ///< counts for shared records, and for records of a stream
   std::unique_ptr<MeasuredSamples> measured_samples;  ///< what its measured chains took, one by one; null: not kept
   DelayMeter delay;                                   ///< how long the runner that has it waited for a core
+  int thread = 0;                                     ///< the one that works with it, as the system numbers it;
+                                                      ///< 0: none. Under the monitor's mutex
   std::uint64_t blocked = 0;                          ///< what `times_blocked` last said of its thread
   std::uint64_t sample_ns = 0;                        ///< wall time of the last measured chain; 0 = none yet
   std::uint64_t load_count = 0;                       ///< blocks that it loaded

@@ -12,6 +12,7 @@
 #include "engine/monitor.hpp"
 #include "engine/placement.hpp"
 #include "engine/run_totals.hpp"
+#include "engine/wait_looks.hpp"
 #include "pipeline/pipeline_data.hpp"
 #include "pipeline/run_setup.hpp"
 #include "ring/batch_ring.hpp"
@@ -71,6 +72,7 @@ class Engine final {
   std::stop_source stop_source_;
   std::unique_ptr<Placement> placement_;  ///< null once closed
   RunSettings settings_;
+  WaitLooks looks_;
   bool waited_ = false;  ///< for a batch, at least once; the consumer's
 };
 

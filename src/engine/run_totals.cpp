@@ -27,6 +27,8 @@ RunTotals since(RunTotals now, const RunTotals& before) {
     now.*count -= before.*count;
   for (std::size_t why = 0; why < IdleTime::reasons; ++why) now.idle.idle_ns[why] -= before.idle.idle_ns[why];
   now.idle.all_ns -= before.idle.all_ns;
+  for (std::size_t kind = 0; kind < wait_kinds; ++kind) now.waits.waits[kind] -= before.waits.waits[kind];
+  now.waits.looks -= before.waits.looks;
   now.blocks.loads -= before.blocks.loads;
   now.blocks.uses -= before.blocks.uses;
   now.blocks.again -= before.blocks.again;

@@ -8,6 +8,7 @@
 #include "blocks/block_schedule.hpp"
 #include "chain/measured_samples.hpp"
 #include "engine/idle_time.hpp"
+#include "engine/wait_looks.hpp"
 
 namespace penstock::detail {
 
@@ -28,6 +29,7 @@ struct RunTotals {
   /// How long runners waited for a core, and the time that this was in.
   std::uint64_t delay_ns = 0, delay_measured_ns = 0;
   IdleTime::Counts idle;
+  WaitLooks::Counts waits;
   std::uint64_t kept = 0;                        ///< samples that have a row, or will
   std::vector<MeasuredSample> measured_samples;  ///< the last ones of each runner
   std::size_t buffer_bytes = 0;

@@ -5,6 +5,7 @@
 
 #include "base/cores.hpp"
 #include "base/float_mode.hpp"
+#include "base/thread_wait.hpp"
 
 namespace penstock::detail {
 
@@ -152,6 +153,7 @@ void RunnerPool::run(Lock& lock) noexcept {
   }
   ++runners_;
   count_runners();
+  run->thread = this_thread_id();
   bool again = false;
   for (;;) {
     lock.unlock();
@@ -173,6 +175,7 @@ void RunnerPool::run(Lock& lock) noexcept {
   }
   --runners_;
   count_runners();
+  run->thread = 0;
   idle_runs_.push_back(run);
   if (!again || !submit_runner()) --scheduled_;
   end_work();
@@ -255,6 +258,13 @@ std::vector<std::unique_ptr<ChainRun>> RunnerPool::take_runs() noexcept {
   joins_ = false;
   joined_ = nullptr;
   return std::exchange(runs_, {});
+}
+
+std::size_t RunnerPool::threads_in_work(std::span<int> out) noexcept {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < runs_.size() && count < out.size(); ++i)
+    if (const ChainRun& run = *runs_[++looked_at_ % runs_.size()]; run.thread != 0) out[count++] = run.thread;
+  return count;
 }
 
 void RunnerPool::add_to(RunTotals& t) const {

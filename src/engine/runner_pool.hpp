@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -121,6 +122,9 @@ class RunnerPool {
   /// What the runners worked with; while idle, and for good. They hold a user's readers, which end without the mutex.
   std::vector<std::unique_ptr<ChainRun>> take_runs() noexcept;
 
+  /// Threads of runners in work, at most as many as `out` has room for, each in its turn. Returns how many.
+  std::size_t threads_in_work(std::span<int> out) noexcept;
+
   void add_to(RunTotals& totals) const;
 
  private:
@@ -156,6 +160,7 @@ class RunnerPool {
   std::atomic<bool> crowded_{false}, short_{false};
   std::vector<std::unique_ptr<ChainRun>> runs_;
   std::vector<ChainRun*> idle_runs_;
+  std::size_t looked_at_ = 0;               ///< run whose turn it was last
   unsigned scheduled_ = 0;                  ///< tasks: waiting for a thread, or in work
   unsigned running_ = 0, runners_ = 0;      ///< running: runners, also without a reader yet, and the consumer's help
   unsigned opening_ = 0;                    ///< those of the running that open a reader

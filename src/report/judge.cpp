@@ -211,14 +211,52 @@ std::string slow_file_words(const Report& r) {
          " ms a record, and " + percent(slow->share) + " of all reading.";
 }
 
+// What runners that wait mostly wait for, where enough of them were looked at; and its share of that.
+WaitShare main_wait(const Report& r) {
+  constexpr std::uint64_t enough = 10;
+  double all = 0;
+  for (const WaitShare& wait : r.waits) all += wait.share;
+  if (r.wait_looks < enough || all <= 0) return {Wait::other, 0};
+  return {r.waits.front().what, r.waits.front().share / all};
+}
+
+std::string main_wait_words(const WaitShare& wait) {
+  constexpr double mostly = 0.5;
+  if (wait.share < mostly) return "";
+  switch (wait.what) {
+    case Wait::lock:
+      return percent(wait.share) + " of it for each other (a lock, or another thread); ";
+    case Wait::sleep:
+      return percent(wait.share) + " of it asleep; ";
+    case Wait::read:
+      return percent(wait.share) + " of it in system calls that read; ";
+    case Wait::page:
+      return percent(wait.share) + " of it for pages of mapped files; ";
+    case Wait::network:
+      return percent(wait.share) + " of it for sockets; ";
+    case Wait::other:
+      break;
+  }
+  return "";
+}
+
 // Runners that gave up their core: in the source, or in a stage.
 Judgement by_waiting(const Report& r, const Rates& rates) {
+  constexpr double lock_share = 0.6;
+  const WaitShare wait = main_wait(r);
   const auto waits = std::ranges::max_element(r.stages, {}, &StageReport::wait_us_per_sample);
-  const std::string spent = percent(r.runner_wait_share) + " of their time waiting, not computing; ",
+  const std::string spent = percent(r.runner_wait_share) + " of their time waiting, not computing; " +
+                            main_wait_words(wait),
                     threads = r.threads_wanted > r.threads
                                   ? "a larger `max_memory_bytes` for more threads"
                                   : "more threads than the " + std::to_string(r.threads) + " there are",
                     delay = delay_words(r, "They", r.runner_delay_share);
+  if (wait.what == Wait::lock && wait.share >= lock_share)
+    return {Bound::lock,
+            "A lock in " + waits->name + " bounds the run: runners spent " + spent + "that gives " + rates.rate +
+                ", the CPU could do " + rates.limit + ". Less work under it would help, more threads would not." +
+                delay,
+            {.delay = !delay.empty()}};
   if (waits == r.stages.begin())
     return {Bound::storage,
             "The storage bounds the run: runners spent " + spent + "it gives " + rates.rate + ", the CPU could do " +

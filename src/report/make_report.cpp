@@ -123,6 +123,16 @@ std::vector<IdleShare> idle_shares(const IdleTime::Counts& counts) {
   return shares;
 }
 
+std::vector<WaitShare> wait_shares(const WaitLooks::Counts& counts) {
+  std::vector<WaitShare> shares;
+  for (std::size_t kind = 0; kind < wait_kinds; ++kind)
+    if (counts.waits[kind] != 0)
+      shares.push_back(
+          {static_cast<Wait>(kind), static_cast<double>(counts.waits[kind]) / static_cast<double>(counts.looks)});
+  std::ranges::sort(shares, std::ranges::greater(), &WaitShare::share);
+  return shares;
+}
+
 // A quota is less than the cores it may be used on: what others have of those takes nothing from it. Returns what is to
 // be said of it.
 std::vector<std::string> fill_cores(Report& r, const std::optional<CoreShares>& shares) {
@@ -156,6 +166,8 @@ Report make_report(const Engine& engine, const Delivery& delivery, const RunMark
   fill_limit(r, t, engine.data().source->is_stream());
   fill_runner_shares(r, t);
   r.idle = idle_shares(t.idle);
+  r.waits = wait_shares(t.waits);
+  r.wait_looks = t.waits.looks;
   fill_sample_times(r, *engine.data().source, t);
   r.batch_allocations = engine.ring().allocations();
   r.block_decodes = t.blocks.loads;

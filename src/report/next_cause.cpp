@@ -62,7 +62,7 @@ std::vector<Cause> of_work(const Report& r) {
   if (waiting_us > 0) {
     const auto waits = std::ranges::max_element(r.stages, {}, &StageReport::wait_us_per_sample);
     all.push_back({r.runner_wait_share * in_work * waits->wait_us_per_sample / waiting_us,
-                   {Bound::storage, Bound::waiting},
+                   {Bound::storage, Bound::waiting, Bound::lock},
                    "in " + waits->name + ", not computing"});
   }
   if (r.runner_delay_share)

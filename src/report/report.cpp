@@ -40,6 +40,8 @@ const char* bound_name(Bound bound) {
       return "storage";
     case Bound::waiting:
       return "waiting";
+    case Bound::lock:
+      return "lock";
     case Bound::stragglers:
       return "stragglers";
     case Bound::slots:
@@ -75,6 +77,14 @@ std::string idle_text(const Report& r) {
   for (const IdleShare& i : r.idle)
     if (i.share >= 0.01) out += format("%s %.0f %% %s", out.empty() ? "" : ",", 100 * i.share, to_string(i.why));
   return out.empty() ? out : "  runners had nothing to do:" + out + "\n";
+}
+
+// What they waited for, where they did for long.
+std::string waits_text(const Report& r) {
+  std::string out;
+  for (const WaitShare& w : r.waits)
+    if (w.share >= 0.01) out += format("%s %.0f %% %s", out.empty() ? "" : ",", 100 * w.share, to_string(w.what));
+  return out.empty() ? out : "  runners in work waited for:" + out + "\n";
 }
 
 // Who had the cores, as far as is known.
@@ -120,6 +130,24 @@ const char* to_string(Idle why) noexcept {
   return "unknown";
 }
 
+const char* to_string(Wait what) noexcept {
+  switch (what) {
+    case Wait::lock:
+      return "lock";
+    case Wait::sleep:
+      return "sleep";
+    case Wait::read:
+      return "read";
+    case Wait::page:
+      return "page";
+    case Wait::network:
+      return "network";
+    case Wait::other:
+      return "other";
+  }
+  return "other";
+}
+
 std::string Report::text() const {
   std::string out = verdict + "\n";
   if (!besides.empty()) out += besides + "\n";
@@ -134,6 +162,7 @@ std::string Report::text() const {
   out += format("  next(): p50 %.3f ms, p99 %.3f ms, first %.3f ms; the caller waited %.0f %% of the time\n",
                 next_p50_s * 1e3, next_p99_s * 1e3, first_batch_s * 1e3, 100 * consumer_wait_share);
   out += idle_text(*this);
+  out += waits_text(*this);
   out += cores_text(*this);
   if (sample_p50_s != 0)
     out += format("  a sample: p50 %.3f ms, p99 %.3f ms\n", sample_p50_s * 1e3, sample_p99_s * 1e3);
@@ -201,6 +230,11 @@ std::string Report::json() const {
   for (const IdleShare& i : idle)
     list += (list.empty() ? "" : ", ") + ("\"" + std::string(to_string(i.why)) + "\": ") + number(i.share);
   add("idle", "{" + list + "}");
+  list.clear();
+  for (const WaitShare& w : waits)
+    list += (list.empty() ? "" : ", ") + ("\"" + std::string(to_string(w.what)) + "\": ") + number(w.share);
+  add("waits", "{" + list + "}");
+  add("wait_looks", std::to_string(wait_looks));
   list.clear();
   for (const StageReport& s : stages)
     list += (list.empty() ? "" : ", ") + ("{\"name\": " + json_string(s.name)) +

@@ -47,8 +47,9 @@ BatchRing::BatchRing(const Schema& schema, std::uint64_t rows, std::size_t depth
   for (std::size_t i = 0; i < most; ++i) {
     buffers_.push_back(std::make_unique<BatchBuffer>(append_memory != nullptr ? *append_memory : memory, append_limit));
     buffers_.back()->place = i;
+    if (i >= depth) continue;
     layout_.prepare(*buffers_.back());
-    if (i < depth) free_.push_back(buffers_.back().get());
+    free_.push_back(buffers_.back().get());
   }
   const std::size_t bytes = layout_.bytes_of_ring(depth, "depth");
   if (bytes == 0) return;
@@ -68,9 +69,9 @@ void BatchRing::free_data(BatchBuffer& buffer) noexcept {
 }
 
 void BatchRing::prepare_to_grow(std::size_t depth) {
-  if (data_ == nullptr) return;
   for (std::size_t i = first_depth_; i < std::min(depth, most()); ++i) {
-    if (buffers_[i]->data != nullptr) continue;
+    if (buffers_[i]->indices.empty()) layout_.prepare(*buffers_[i]);
+    if (data_ == nullptr || buffers_[i]->data != nullptr) continue;
     buffers_[i]->data = static_cast<std::byte*>(memory_->allocate(layout_.bytes(), BatchLayout::field_alignment));
     ++grown_;
   }

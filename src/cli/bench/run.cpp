@@ -131,8 +131,8 @@ class Moments {
 // All epochs of one loader.
 void run_epochs(Loader& loader, const RunOptions& options, std::uint64_t samples, Clock::time_point start, Run& run) {
   Hash batches, states;
-  Progress progress(setting_text({options.setting.threads, .tune = options.setting.tune}), samples * options.epochs,
-                    options.quiet);
+  Progress progress(setting_text({.threads = options.setting.threads, .tune = options.setting.tune}),
+                    samples * options.epochs, options.quiet);
   std::uint64_t rows = 0;
   Moments moments;
   double done_s = since(start);

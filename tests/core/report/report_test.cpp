@@ -4,6 +4,7 @@
 
 #include "core/help.hpp"
 #include "report/judge.hpp"
+#include "report/lately.hpp"
 
 using namespace help;
 using penstock::detail::judge;
@@ -65,6 +66,70 @@ TEST_CASE("runners that wait without computing are bound by what they wait for, 
     CHECK(r.bound == ps::Bound::waiting);
     CHECK(r.verdict.find("decode_jpeg(image)") != std::string::npos);
   }
+}
+
+TEST_CASE("what runners that wait were found to wait for is told, and a lock is one") {
+  ps::Report r = busy();
+  r.samples_per_s = 300;
+  r.runner_wait_share = 0.7;
+  r.waits = {{ps::Wait::page, 0.6}, {ps::Wait::lock, 0.1}};
+  r.wait_looks = 100;
+  judge(r);
+  CHECK(r.bound == ps::Bound::storage);
+  CHECK(r.verdict.find("86 % of it for pages of mapped files") != std::string::npos);
+  CHECK(r.text().find("runners in work waited for: 60 % page, 10 % lock\n") != std::string::npos);
+  CHECK(r.json().find("\"waits\": {\"page\": 0.6, \"lock\": 0.1}, \"wait_looks\": 100") != std::string::npos);
+  r.stages[1].wait_us_per_sample = 4000;
+  r.waits = {{ps::Wait::lock, 0.5}, {ps::Wait::sleep, 0.2}};
+  judge(r);
+  CHECK(r.bound == ps::Bound::lock);
+  CHECK(r.verdict.find("A lock in decode_jpeg(image)") == 0);
+  CHECK(r.verdict.find("71 % of it for each other") != std::string::npos);
+  CHECK(r.json().find("\"bound\": \"lock\"") != std::string::npos);
+  // Too few looks say nothing.
+  r.wait_looks = 9;
+  judge(r);
+  CHECK(r.bound == ps::Bound::waiting);
+}
+
+TEST_CASE("stages that wait for each other are bound by a lock, seen while they run") {
+  const Watchdog dog(60s);
+  const auto mutex = std::make_shared<std::mutex>();
+  const ps::Pipeline locked = ps::from(Records{.count = 100'000}) | ps::map([mutex](ps::Sample&, ps::Context&) {
+                                const std::lock_guard held(*mutex);
+                                std::this_thread::sleep_for(500us);
+                              }) |
+                              ps::batch(4);
+  ps::Loader loader(locked, {.threads = 8});
+  for (int i = 0; i < 400; ++i) (void)loader.next();
+  const ps::Report r = loader.report();
+  if (r.waits.empty()) {
+    WARN("this system does not show what threads wait for");
+    return;
+  }
+  CAPTURE(r.text());
+  CHECK(r.waits.front().what == ps::Wait::lock);
+  CHECK(r.waits.front().share > 0.6);
+  CHECK(r.bound == ps::Bound::lock);
+}
+
+TEST_CASE("the last seconds are told where they differ from the whole") {
+  ps::Report whole = busy(), lately = busy();
+  whole.bound = lately.bound = ps::Bound::cpu;
+  whole.seconds = 60;
+  lately.seconds = 7;
+  lately.verdict = "The storage bounds the run.";
+  CHECK(ps::detail::what_changed(whole, lately).empty());
+  lately.samples_per_s = 0.7 * whole.samples_per_s;
+  CHECK(ps::detail::what_changed(whole, lately).find("In the last 7 s it was ") == 0);
+  CHECK(ps::detail::what_changed(whole, lately).find("storage") == std::string::npos);
+  lately.bound = ps::Bound::storage;
+  CHECK(ps::detail::what_changed(whole, lately).ends_with(": The storage bounds the run."));
+  whole.seconds = 13;  // the last seconds are most of it
+  CHECK(ps::detail::what_changed(whole, lately).empty());
+  whole.seconds = 60;
+  lately.bound = ps::Bound::unknown;
+  CHECK(ps::detail::what_changed(whole, lately).empty());
 }
 
 TEST_CASE("more threads than cores, and those used up, are bound by cores") {

@@ -1,6 +1,7 @@
 #include "support/catch.hpp"
 
 #include <cstring>
+#include <mutex>
 
 #include "core/help.hpp"
 #include "ring/batch_ring.hpp"
@@ -208,4 +209,61 @@ TEST_CASE("threads that take tickets, and give some back, while the limit rises 
   for (const auto& t : taken)
     if (t != 1) FAIL("a ticket was taken " << t << " times");
   CHECK(count == n);
+}
+
+TEST_CASE("a ring grows and shrinks, while some of its batches are in use") {
+  ps::StatisticsResource memory(ps::host_memory());
+  {
+    std::mutex mutex;
+    BatchRing ring(schema, 10, 2, memory, ~std::size_t{0}, nullptr, 5);
+    const std::size_t each = ring.layout().bytes();
+    CHECK(ring.depth() == 2);
+    CHECK(ring.most() == 5);
+    CHECK(memory.used() == 2 * each);
+    std::vector<BatchBuffer*> used;
+    const auto take_all = [&] {
+      while (BatchBuffer* const buffer = ring.acquire()) used.push_back(buffer);
+    };
+    take_all();
+    CHECK(used.size() == 2);
+    ring.prepare_to_grow(4);
+    ring.prepare_to_grow(4);
+    CHECK(memory.used() == 4 * each);
+    CHECK(ring.acquire() == nullptr);
+    ring.set_depth(4);
+    take_all();
+    REQUIRE(used.size() == 4);
+    for (const BatchBuffer* buffer : used) {
+      CHECK(buffer->indices.size() == 10);
+      std::memset(buffer->data, 7, each);
+    }
+    // Those beyond are in use: they go when they are let go.
+    ring.set_depth(2);
+    ring.trim(mutex);
+    CHECK(memory.used() == 4 * each);
+    ring.release(*used[3]);
+    ring.release(*used[0]);
+    CHECK(ring.free_count() == 1);
+    ring.trim(mutex);
+    CHECK(memory.used() == 3 * each);
+    // One of them is still in use, and is one of the batches again.
+    ring.prepare_to_grow(5);
+    ring.set_depth(5);
+    CHECK(memory.used() == 5 * each);
+    CHECK(ring.free_count() == 3);
+    for (const std::size_t i : {1, 2}) ring.release(*used[i]);
+    CHECK(ring.free_count() == 5);
+    ring.set_depth(0);
+    ring.trim(mutex);
+    CHECK(ring.depth() == 2);
+    CHECK(ring.free_count() == 2);
+    CHECK(memory.used() == 2 * each);
+    // Without memory all is as before, and what was had is kept for the next time.
+    ps::FailAfterResource fails(memory, 3, true);
+    BatchRing poor(schema, 10, 2, fails, ~std::size_t{0}, nullptr, 5);
+    CHECK_THROWS_AS(poor.prepare_to_grow(5), ps::Error);
+    CHECK(poor.depth() == 2);
+    CHECK(poor.free_count() == 2);
+  }
+  CHECK(memory.used() == 0);
 }

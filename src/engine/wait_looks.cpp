@@ -1,0 +1,30 @@
+#include "engine/wait_looks.hpp"
+
+#include <algorithm>
+
+namespace penstock::detail {
+
+// Where batches come seldom, several at once.
+std::size_t WaitLooks::due(std::uint64_t now) noexcept {
+  constexpr std::uint64_t every_ns = 5'000'000, most = 8;
+  const std::uint64_t passed = now - std::min(now, last_ns_);
+  if (passed < every_ns) return 0;
+  last_ns_ = now;
+  return static_cast<std::size_t>(std::min(passed / every_ns, most));
+}
+
+void WaitLooks::look_at(std::span<const int> threads) noexcept {
+  for (const int thread : threads) {
+    looks_.add(1);
+    if (const std::optional<Wait> wait = wait_of_thread(thread)) waits_[static_cast<std::size_t>(*wait)].add(1);
+  }
+}
+
+WaitLooks::Counts WaitLooks::counts() const noexcept {
+  Counts counts;
+  for (std::size_t kind = 0; kind < wait_kinds; ++kind) counts.waits[kind] = waits_[kind].get();
+  counts.looks = looks_.get();
+  return counts;
+}
+
+}  // namespace penstock::detail

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/counters.hpp"
+#include "base/thread_wait.hpp"
+
+namespace penstock::detail {
+
+/// Now and then a look at what runners in work wait for. One thread looks, any thread asks for the counts.
+class WaitLooks {
+ public:
+  struct Counts {
+    std::array<std::uint64_t, wait_kinds> waits{};
+    std::uint64_t looks = 0;
+  };
+
+  /// How many threads are to be looked at now.
+  std::size_t due(std::uint64_t now) noexcept;
+  void look_at(std::span<const int> threads) noexcept;
+  Counts counts() const noexcept;
+
+ private:
+  std::uint64_t last_ns_ = 0;
+  std::array<Tally, wait_kinds> waits_;
+  Tally looks_;
+};
+
+}  // namespace penstock::detail
