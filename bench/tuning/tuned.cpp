@@ -66,7 +66,7 @@ std::vector<Job> jobs() {
   std::vector<ps::LoaderOptions> depths, cells;
   for (const unsigned count : {1u, 4u, 16u}) {
     for (const unsigned depth : {4u, 16u, 32u}) depths.push_back({.threads = count, .depth = depth});
-    for (const std::size_t bytes : {512u, 2048u, 8192u})
+    for (const std::size_t bytes : {512u, 8192u, 32768u})
       cells.push_back({.threads = count, .max_reorder_bytes = bytes});
   }
   all.push_back({"slow samples", ps::from(source) | work(uneven) | ps::batch(8), depths});

@@ -222,7 +222,7 @@ Executor::Impl::Impl(unsigned threads)
   const unsigned wanted = threads != 0 ? threads : std::max(1u, cores() - 1);
   share_ = std::make_unique<Share>(wanted, threads != 0 && threads + 1 > cores());
   threads_ = share_->threads();
-  arena_ = IdleArenas::instance().take(threads_);
+  use(threads_);
   start();
   if (share_->startable() < wanted)
     shortage_ = "the system let this process start only " + std::to_string(share_->startable()) + " of " +
@@ -232,9 +232,9 @@ Executor::Impl::Impl(unsigned threads)
 
 Executor::Impl::~Impl() {
   if (detail::process_id() == process_) {
-    IdleArenas::instance().keep(std::move(arena_));
+    for (std::unique_ptr<Arena>& arena : arenas_) IdleArenas::instance().keep(std::move(arena));
   } else {  // nothing is left in a child to be torn down
-    static_cast<void>(arena_.release());
+    for (std::unique_ptr<Arena>& arena : arenas_) static_cast<void>(arena.release());
     static_cast<void>(share_.release());
   }
 }
@@ -276,10 +276,22 @@ void Executor::Impl::start() {
   Workers::instance().have_started(there);
 }
 
+void Executor::Impl::use(unsigned threads) {
+  threads = std::clamp(threads, 1u, threads_);
+  auto at = std::find_if(arenas_.begin(), arenas_.end(), [&](const auto& arena) { return arena->threads == threads; });
+  if (at == arenas_.end()) {
+    arenas_.reserve(arenas_.size() + 1);
+    arenas_.push_back(IdleArenas::instance().take(threads));
+    at = std::prev(arenas_.end());
+  }
+  // Acquired by whoever submits: the arena was made before.
+  arena_.store(at->get(), std::memory_order_release);
+}
+
 void Executor::Impl::submit(std::function<void()> task) {
   const Pending::At at = Pending::instance().add({std::move(task), waiting_});
   try {
-    arena_->arena.enqueue([at] { Pending::instance().take(at)(); });
+    arena_.load(std::memory_order_acquire)->arena.enqueue([at] { Pending::instance().take(at)(); });
   } catch (const std::bad_alloc&) {
     Pending::instance().take(at);
     throw;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <penstock/executor.hpp>
 
@@ -24,6 +25,10 @@ class Executor::Impl {
   unsigned threads() const noexcept { return threads_; }
   /// Why there are fewer than were wanted; empty: there are not.
   const std::string& shortage() const noexcept { return shortage_; }
+  /// What is submitted from now on runs on so many of the threads at most, others than those wait asleep: threads that
+  /// look for work in vain take cores from those that have some. For an executor that one loader has alone; one thread
+  /// at a time, while others submit. @throws std::bad_alloc: it is as before.
+  void use(unsigned threads);
   /// Runs `task` on one of the threads, soon; never inside this call. It must not throw. Any thread.
   void submit(std::function<void()> task);
   /// Tasks submitted and not begun: somebody waits for a thread.
@@ -41,7 +46,9 @@ class Executor::Impl {
   // Outlives this object where the arena has tasks left that nobody came for.
   std::shared_ptr<std::atomic<unsigned>> waiting_;
   std::unique_ptr<Share> share_;
-  std::unique_ptr<Arena> arena_;
+  // One for each number of threads that was used; none goes before the end, as it may have tasks left.
+  std::vector<std::unique_ptr<Arena>> arenas_;
+  std::atomic<Arena*> arena_{nullptr};  // the one in use
 };
 
 namespace detail {

@@ -13,8 +13,8 @@ inline constexpr std::size_t wait_kinds = static_cast<std::size_t>(Wait::other) 
 
 /// This thread, as the system numbers it; 0: unknown.
 int this_thread_id() noexcept;
-/// What a thread of this process waits for at this moment; none where it does not wait, is gone, or the system does not
-/// tell. Some microseconds.
+/// What another thread of this process waits for at this moment; none where it does not wait, is gone, or the system
+/// does not tell. Some microseconds.
 std::optional<Wait> wait_of_thread(int id) noexcept;
 /// The same, from the text of its /proc/self/task/ID/syscall.
 std::optional<Wait> parse_wait(std::string_view syscall) noexcept;

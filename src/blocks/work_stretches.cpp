@@ -20,12 +20,14 @@ std::uint64_t length_of(std::size_t in_flight, unsigned threads) noexcept {
 
 // Room for all from the beginning, so that none is lost where there is no memory. The consumer may work as well.
 WorkStretches::WorkStretches(std::size_t in_flight, unsigned threads, unsigned most)
-    : threads_(std::max(threads, 1u)), length_(length_of(in_flight, threads)), stretches_(in_flight / length_ + 2) {
+    : threads_(std::max({threads, most, 1u})),
+      length_(length_of(in_flight, threads_)),
+      stretches_(in_flight / length_ + 2) {
   std::vector<std::uint64_t> numbers;
   numbers.reserve(stretches_.size());
   waiting_ = decltype(waiting_)(std::greater<>(), std::move(numbers));
   first_.reserve(std::min<std::size_t>(most_choices, 4 * std::size_t{threads_}));
-  held_.reserve(std::max(threads, most) + std::size_t{1});
+  held_.reserve(threads_ + std::size_t{1});
 }
 
 void WorkStretches::wait(Stretch& it) noexcept {

@@ -19,7 +19,9 @@ Engine::Engine(RunSetup setup, Executor::Impl& executor)
             setup_.buffer_memory != nullptr ? *setup_.buffer_memory : *setup_.memory, setup_.plan.buffer_limit,
             setup_.memory, setup_.plan.most().depth),
       queue_(ring_.most()),
+      executor_(executor),
       settings_(setup_.plan.first()) {
+  if (setup_.plan.growth && setup_.has_threads_alone) executor_.use(settings_.threads);
   if (setup_.trace != nullptr) ring_.show(*setup_.trace);
   const Placement::Context context{setup_, chain_, ring_, queue_, monitor_, executor, stop_source_.get_token()};
   if (data().reordered())
@@ -92,6 +94,7 @@ void Engine::interrupt() noexcept {
 
 void Engine::change(const RunSettings& settings) {
   ring_.prepare_to_grow(settings.depth);
+  if (setup_.has_threads_alone) executor_.use(settings.threads);
   {
     Lock lock(monitor_.mutex);
     if (monitor_.closed) return;

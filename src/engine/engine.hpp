@@ -71,6 +71,7 @@ class Engine final {
   BatchQueue queue_;
   std::stop_source stop_source_;
   std::unique_ptr<Placement> placement_;  ///< null once closed
+  Executor::Impl& executor_;
   RunSettings settings_;
   WaitLooks looks_;
   bool waited_ = false;  ///< for a batch, at least once; the consumer's

@@ -51,6 +51,7 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
   setup.data = std::make_shared<const detail::PipelineData>(data);
   setup.plan = std::move(plan);
   setup.epochs = options_.epochs;
+  setup.has_threads_alone = !options_.executor;
   constexpr std::size_t most_slices = std::size_t{1} << 26;
   if (options_.trace > most_slices)
     throw Error(Errc::invalid_argument, "`trace` is at most " + std::to_string(most_slices) + " slices of each line");

@@ -21,6 +21,7 @@ struct RunSetup {
   MemoryPlan plan;
   MemoryResource* memory = &host_memory();
   std::shared_ptr<MemoryResource> buffer_memory;  ///< where fields of fixed sizes lie in batches; null: `memory`
+  bool has_threads_alone = false;                 ///< nobody else uses the executor
   std::uint64_t epochs = 0;                       ///< 0 = no end
   bool keeps_places = false;                      ///< batches keep the places of a reordered pipeline's rows
   bool lists_all_bad = false;                     ///< bad samples keep what they say, however many there are

@@ -11,8 +11,10 @@ namespace {
 // A caller that waits less than that would not have its batches much earlier.
 constexpr double least_wait = 0.03;
 constexpr unsigned most_calm = 8;  // windows in which it does
+// How much longer than for all else it waits until it is known what more memory for blocks would save.
+constexpr unsigned most_waits = 8;
 // What runners lack for a smaller share of their time is not worth a try.
-constexpr double least_lack = 0.03;
+constexpr double least_lack = 0.03, least_far_lack = 0.1;
 // What is tried has to be better by so much: the first time, and as a mean. What is clear needs two pairs of windows.
 constexpr double first_gain = 1.02, least_gain = 1.03, clear_gain = 1.1;
 constexpr unsigned most_pairs = 4;
@@ -107,7 +109,9 @@ void Tuner::go_on() {
   if (calm_ != 0) return;
   if (windows_ >= most_windows_) return finish("it was tried long enough");
   if (std::optional<Proposal> proposal = propose()) return begin(std::move(*proposal));
-  if (base_.blocks_known) finish("nothing else is likely to make batches faster");
+  if (base_.blocks_known) return finish("nothing else is likely to make batches faster");
+  --windows_;
+  if (++waits_ >= most_waits * most_windows_) finish("it was tried long enough");
 }
 
 void Tuner::begin(Proposal proposal) {
@@ -141,14 +145,18 @@ bool Tuner::open(const RunSettings& settings) const noexcept {
 std::optional<Tuner::Proposal> Tuner::propose() const {
   if (auto blocks = propose_blocks()) return blocks;
   std::vector<Proposal> all;
-  const auto add = [&](const RunSettings& to, double share, const char* what) {
-    if (share >= least_lack && open(to)) all.push_back({to, share, what + percent(share) + " of their time"});
+  const auto add = [&](const RunSettings& to, double share, double least, const char* what) {
+    if (share >= least && open(to)) all.push_back({to, share, what + percent(share) + " of their time"});
   };
-  RunSettings deeper = kept_, more_cells = kept_;
-  deeper.depth = std::min(2 * kept_.depth, growth_.most.depth);
-  more_cells.entries = std::min(2 * kept_.entries, growth_.most.entries);
-  add(deeper, base_.no_batch, "runners had no batch to write to, or waited for one slow sample, ");
-  add(more_cells, base_.no_cell, "runners waited for an older sample, as there was no cell for another, ");
+  // A little more may be far too little.
+  for (const unsigned times : {2u, 8u}) {
+    const double least = times == 2 ? least_lack : least_far_lack;
+    RunSettings deeper = kept_, more_cells = kept_;
+    deeper.depth = std::min(times * kept_.depth, growth_.most.depth);
+    more_cells.entries = std::min(times * kept_.entries, growth_.most.entries);
+    add(deeper, base_.no_batch, least, "runners had no batch to write to, or waited for one slow sample, ");
+    add(more_cells, base_.no_cell, least, "runners waited for an older sample, as there was no cell for another, ");
+  }
   if (auto threads = propose_more_threads()) all.push_back(std::move(*threads));
   if (all.empty()) return propose_fewer_threads();
   return *std::ranges::max_element(all, {}, &Proposal::share);
@@ -160,7 +168,8 @@ std::optional<Tuner::Proposal> Tuner::propose_blocks() const {
   // What other settings took is no longer there for blocks.
   if (const std::size_t cost = growth_.cost(to); cost > growth_.bytes)
     to.block_limit -= std::min(to.block_limit - kept_.block_limit, cost - growth_.bytes);
-  if (base_.saved_by_blocks < least_lack || !open(to)) return std::nullopt;
+  // What went before there was more memory says nothing of what goes now.
+  if (!base_.blocks_known || base_.saved_by_blocks < least_lack || !open(to)) return std::nullopt;
   return Proposal{to, base_.saved_by_blocks,
                   "twice as much saves decodes that take " + percent(base_.saved_by_blocks) + " of the runners' time"};
 }

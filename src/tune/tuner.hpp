@@ -62,7 +62,8 @@ class Tuner {
 
   const RunGrowth growth_;
   const unsigned cores_, most_windows_;
-  unsigned windows_ = 0, calm_ = 0;  // calm: windows in a row in which the caller hardly waited
+  unsigned windows_ = 0, waits_ = 0;  // waits: windows in which only blocks were waited for
+  unsigned calm_ = 0;                 // windows in a row in which the caller hardly waited
   RunSettings settings_, kept_, tried_;
   Phase phase_ = Phase::base;
   TuneWindow base_;                   // the last one with what is kept

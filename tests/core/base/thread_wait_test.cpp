@@ -47,7 +47,19 @@ TEST_CASE("what the system says of a thread is understood") {
 
 TEST_CASE("a thread that waits is found out, and one that does not isn't") {
   const Watchdog dog(60s);
-  CHECK(wait_of_thread(this_thread_id()) == std::nullopt);
+  std::atomic<bool> over{false};
+  std::atomic<int> id{0};
+  std::thread busy([&] {
+    id = this_thread_id();
+    while (!over) {
+    }
+  });
+  CHECK(eventually([&] { return id != 0; }));
+  int waits = 0;
+  for (int i = 0; i < 100; ++i) waits += wait_of_thread(id).has_value();
+  CHECK(waits == 0);
+  over = true;
+  busy.join();
   CHECK(wait_of_thread(0) == std::nullopt);
   std::mutex mutex;
   mutex.lock();
