@@ -65,7 +65,7 @@ std::vector<Job> jobs() {
   const auto uneven = [](std::int64_t i) { sleep_us(i % 100 == 7 ? 30'000 : 300); };
   std::vector<ps::LoaderOptions> depths, cells;
   for (const unsigned count : {1u, 4u, 16u}) {
-    for (const unsigned depth : {4u, 16u, 32u}) depths.push_back({.threads = count, .depth = depth});
+    for (const unsigned depth : {4u, 16u, 64u}) depths.push_back({.threads = count, .depth = depth});
     for (const std::size_t bytes : {512u, 8192u, 32768u})
       cells.push_back({.threads = count, .max_reorder_bytes = bytes});
   }

@@ -90,12 +90,13 @@ struct LoaderOptions {
   /// notes; 0 = they never end.
   std::uint64_t epochs = 0;
   /// Chooses, while the first batches come, what is 0 of `threads`, `depth`, `max_reorder_bytes` and `max_block_bytes`.
-  /// It begins as without `tune`, tries what the counters say that runners lack, keeps what makes batches faster, and
-  /// lets all be once nothing does, or the caller no longer waits: after some seconds, of blocks once their memory was
-  /// filled three times. Batches and states are the same as without. Memory that it adds comes from half of what
-  /// `max_memory_bytes` leaves; without that limit it is as much as all else takes, at least 1 GiB. Runners become at
-  /// most as many as the executor has threads, the loader's own then twice the cores, at least 16. `Report::tuning`
-  /// tells what it did.
+  /// It begins as without `tune`, tries what the counters say that runners lack, and keeps what makes batches faster,
+  /// until nothing does, or the caller no longer waits. That takes some seconds; with blocks, until their memory was
+  /// filled three times. Batches and states are the same as without. Runners become at most as many as the executor has
+  /// threads; one of the loader's own then has twice as many as there are cores, at least 16. Memory that is added
+  /// comes from half of what `max_memory_bytes` leaves beside all else, which is then not there for a sample, or rows
+  /// of any size, that need much; without that limit it is as much as all else takes, at least 1 GiB. A caller may not
+  /// hold more batches than it may without. `Report::tuning` tells what was done.
   bool tune = false;
   /// Slices of the timeline that are kept of each of its lines, the latest ones, for `Loader::write_trace`: 32 bytes
   /// each, beside `max_memory_bytes`; at most 2^26; 0 = no timeline.

@@ -103,10 +103,11 @@ struct TuneStep {
 
 /// What `LoaderOptions::tune` did.
 struct TuneReport {
-  bool done = false;                       ///< nothing is tried any more
-  std::string end;                         ///< why not
-  std::uint64_t batches = 0, samples = 0;  ///< batches and samples that were delivered meanwhile
-  double seconds = 0;                      ///< seconds that this took
+  bool done = false;  ///< nothing is tried any more
+  std::string end;    ///< why not
+  /// Batches and samples that were delivered before the loader had the options that it has now.
+  std::uint64_t batches = 0, samples = 0;
+  double seconds = 0;  ///< seconds that this took
   /// What was tried, in that order.
   std::vector<TuneStep> steps;
   unsigned threads = 0, depth = 0;      ///< the options as they are now
@@ -190,11 +191,13 @@ struct PENSTOCK_API Report {
   Bound bound = Bound::unknown;
   std::string verdict;  ///< one or two sentences
   std::string besides;  ///< the largest cause that the verdict does not speak of, in a sentence; or empty
-  /// What bounds the last 5 to 10 seconds, in sentences, where that is something else, or they are a fifth slower or
-  /// faster than the whole; empty where they are not, or the run has not been twice as long.
+  /// What bounds the last seconds (5 to 10, or a few batches that took longer), in sentences, where that is something
+  /// else, or they are a fifth slower or faster than the whole; empty where they are not, or the run has not been twice
+  /// as long.
   std::string lately;
-  /// What was tried to make it faster; none without `LoaderOptions::tune`. Once that is done all else here is of the
-  /// run after it, but for `first_batch_s`, `errors` and `memory`.
+  /// What was tried to make it faster; none without `LoaderOptions::tune`. All else here is of the run since it has the
+  /// options that it has now, but for `first_batch_s`, `errors`, `threads_seen`, `caller_delay_share`, `memory` and
+  /// `batch_allocations`.
   std::optional<TuneReport> tuning;
   std::vector<std::string> notes;  ///< warnings, and decisions worth knowing
 

@@ -29,10 +29,11 @@ int report(const ReportOptions& options) {
   }
   for (const Json& run : json["runs"]) {
     const Json& said = run["report"];
-    print(counted(run.value("threads", 0u), "thread") + (run.value("tune", false) ? ", tuned: " : ": ") +
+    print(counted(run.value("threads", 0u), "thread") + (run.value("tune", Json()) == true ? ", tuned: " : ": ") +
           said.value("verdict", "") + "\n");
     for (const char* more : {"besides", "lately"})
-      if (const std::string text = said.value(more, ""); !text.empty()) print("  " + text + "\n");
+      if (const Json text = said.value(more, Json()); text.is_string() && text != "")
+        print("  " + text.get<std::string>() + "\n");
   }
   return exit_ok;
 }

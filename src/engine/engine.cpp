@@ -94,18 +94,23 @@ void Engine::interrupt() noexcept {
 
 void Engine::change(const RunSettings& settings) {
   ring_.prepare_to_grow(settings.depth);
+  if (settings.entries != settings_.entries) placement_->prepare_entries(settings.entries);
   if (setup_.has_threads_alone) executor_.use(settings.threads);
   {
     Lock lock(monitor_.mutex);
     if (monitor_.closed) return;
     ring_.set_depth(settings.depth);
     placement_->raise_block_limit(settings.block_limit);
-    placement_->set_entries(settings.entries);
     placement_->set_threads(lock, settings.threads);
     placement_->admit(lock);
   }
   settings_ = settings;
-  ring_.trim(monitor_.mutex);
+  trim();
+}
+
+bool Engine::trim() noexcept {
+  if (placement_ != nullptr) placement_->let_go();
+  return ring_.trim(monitor_.mutex);
 }
 
 void Engine::close() noexcept {

@@ -43,6 +43,8 @@ class Engine final {
   /// on. One thread at a time, the loader's caller. @throws Error(out_of_memory) for more batches: none of it is
   /// changed.
   void change(const RunSettings& settings);
+  /// Frees what was there before a change. False: some of it is still in use. That thread.
+  bool trim() noexcept;
   /// Those it has, or will have from the next `seek` on. That thread.
   const RunSettings& settings() const noexcept { return settings_; }
   /// Waits for what is in work and lets all go but the ring.

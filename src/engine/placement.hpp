@@ -62,12 +62,17 @@ class Placement : public RunnerWork {
     pool_.set_threads(lock, threads);
     note_idle();
   }
-  /// As many samples in work from the next `begin` on, where they wait for older ones.
-  virtual void set_entries(std::size_t) noexcept {}
   /// What runners have to do, or what they wait for, may have changed, at `now`; 0: now.
   void note_idle(std::uint64_t now = 0) noexcept;
   void runners_changed(std::uint64_t now) noexcept final { note_idle(now); }
   IdleTime& idle() noexcept { return idle_; }
+
+  // -- without the mutex, one thread --
+  /// Takes memory for so many samples in work, where they wait for older ones; they are that many from the next `begin`
+  /// on. @throws what the resource throws.
+  virtual void prepare_entries(std::size_t) {}
+  /// Frees what `begin` replaced.
+  virtual void let_go() noexcept {}
 
   // -- the consumer's thread --
   /// The first batch of the queue, once it is ready; null where the run is paused, and, where only the samples tell, at

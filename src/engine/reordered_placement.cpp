@@ -150,7 +150,7 @@ BatchBuffer* ReorderedPlacement::wait(std::uint64_t epoch) {
     return epoch_over(epoch) || (!queue_.empty() && queue_.front().epoch == epoch &&
                                  queue_.front().state.load(std::memory_order_seq_cst) == BufferState::ready);
   };
-  const auto exhausted = [&] { return queue_.leased() >= ring_.depth() && stalled(); };
+  const auto exhausted = [&] { return queue_.empty() && queue_.leased() >= ring_.depth() && stalled(); };
   answer(lock);
   monitor_.waiting.store(true, std::memory_order_seq_cst);
   while (!arrived() && !paused() && !pool().failed() && !exhausted())

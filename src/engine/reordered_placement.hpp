@@ -24,7 +24,8 @@ class ReorderedPlacement final : public Placement, private BatchOutlet, private 
     reordered_->set_threads(threads);
     Placement::set_threads(lock, threads);
   }
-  void set_entries(std::size_t entries) noexcept override { reordered_->set_entries(entries); }
+  void prepare_entries(std::size_t entries) override { reordered_->prepare_entries(entries); }
+  void let_go() noexcept override { reordered_->let_go(); }
   BatchBuffer* wait(std::uint64_t epoch) override;
   std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) override;
 

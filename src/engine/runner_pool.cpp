@@ -226,7 +226,8 @@ void RunnerPool::stop_joining() noexcept {
 }
 
 void RunnerPool::leave_if_long(Lock& lock) noexcept {
-  if (short_samples() || !joins_) return;
+  // Where cores became free of runners nobody joins any more.
+  if (!joins_ || (short_samples() && !leaves_a_core())) return;
   stop_joining();
   count_runners();
   if (work_.has_work()) wake(lock);

@@ -88,25 +88,21 @@ Loader::Impl::Clock::time_point Loader::Impl::count(const detail::BatchInfo& bat
 }
 
 void Loader::Impl::tune(std::uint64_t samples, Clock::time_point begun, Clock::time_point now) noexcept {
+  using Next = detail::Tuning::Next;
   try {
-    switch (tuning_->delivered(to_ns(begun), to_ns(now), samples)) {
-      case detail::Tuning::Next::go_on:
-        return;
-      case detail::Tuning::Next::begin_anew:
-        begins_anew_ = true;
-        return;
-      case detail::Tuning::Next::done:
-        break;
-    }
+    const Next next = tuning_->delivered(to_ns(begun), to_ns(now), samples);
+    if (next == Next::done) tuned_ = true;
+    if (next == Next::done || next == Next::go_on) return;
+    if (next == Next::begin_anew) begins_anew_ = true;
+    latency_.clear();
     detail::RunMark begin = mark_now();
     const std::lock_guard lock(counters_mutex_);
     begin_ = std::move(begin);
     lately_.reset();
     latest_.reset();
   } catch (...) {  // no memory: all stays as it is now
+    tuned_ = true;
   }
-  tuned_ = true;
-  latency_.clear();
 }
 
 detail::RunMark Loader::Impl::mark_now() const {

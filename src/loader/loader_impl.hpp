@@ -134,8 +134,8 @@ class Loader::Impl {
   // Under the mutex, as reports are any thread's:
   detail::DeliveryCounters counters_;
   std::optional<detail::CoreTime> cores_first_, cores_last_;  // at the first call, and where an epoch ended
-  std::optional<detail::RunMark> begin_;                      // where tuning was done: there begins what a report tells
-  std::optional<detail::RunMark> lately_, latest_;            // some seconds ago; the later one: once the next is made
+  std::optional<detail::RunMark> begin_;            // where tuning changed something: there begins what a report tells
+  std::optional<detail::RunMark> lately_, latest_;  // some seconds ago; the later one: once the next is made
 };
 
 }  // namespace penstock

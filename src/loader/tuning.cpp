@@ -39,7 +39,7 @@ Tuning::Tuning(Engine& engine, unsigned device_depth)
       tuner_(*engine.setup().plan.growth, usable_cores()),
       block_limit_(tuner_.settings().block_limit) {
   begin_window();
-  note();
+  note(false);
 }
 
 void Tuning::begin_window() noexcept {
@@ -48,15 +48,12 @@ void Tuning::begin_window() noexcept {
 }
 
 Tuning::Next Tuning::delivered(std::uint64_t begun, std::uint64_t now, std::uint64_t samples) {
-  if (tuner_.done()) return Next::done;
   const std::uint64_t last = std::exchange(last_ns_, now);
   if (first_ns_ == 0) first_ns_ = now;
-  {
-    const std::lock_guard lock(mutex_);
-    ++report_.batches;
-    report_.samples += samples;
-    report_.seconds = static_cast<double>(now - first_ns_) * 1e-9;
-  }
+  ++seen_batches_;
+  seen_samples_ += samples;
+  if (waits_for_memory_) return engine_.trim() ? change() : Next::go_on;
+  if (tuner_.done()) return Next::done;
   if (to_skip_ != 0) {
     if (--to_skip_ == 0) before_ = engine_.totals();
     return Next::go_on;
@@ -97,26 +94,44 @@ TuneWindow Tuning::window_of(const RunTotals& totals) {
 
 Tuning::Next Tuning::change() {
   const RunSettings before = engine_.settings();
-  while (engine_.settings() != tuner_.settings()) try {
-      engine_.change(tuner_.settings());
-    } catch (const Error&) {
-      tuner_.refused();
-    }
+  apply();
   begin_window();
-  const RunSettings& now = tuner_.settings();
+  const RunSettings& now = engine_.settings();
   if (now.block_limit != block_limit_) {
     block_limit_ = now.block_limit;
     filled_bytes_ = 0;
   }
-  note();
-  if (now.entries != before.entries) return Next::begin_anew;
-  return tuner_.done() ? Next::done : Next::go_on;
+  note(now != before);
+  return now.entries != before.entries ? Next::begin_anew : now != before ? Next::changed : Next::go_on;
 }
 
-// Reports are any thread's.
-void Tuning::note() noexcept {
-  const RunSettings& now = tuner_.settings();
+void Tuning::apply() {
+  // What fewer batches give up is there for others once nobody uses it.
+  const RunSettings& wanted = tuner_.settings();
+  RunSettings fewer = engine_.settings();
+  if (wanted.depth < fewer.depth) {
+    fewer.depth = wanted.depth;
+    engine_.change(fewer);
+  }
+  waits_for_memory_ = !engine_.trim();
+  if (waits_for_memory_) return;
+  while (engine_.settings() != wanted) try {
+      engine_.change(wanted);
+    } catch (...) {
+      if (tuner_.done()) return;
+      tuner_.refused();
+    }
+}
+
+// Reports are any thread's. `changed`: what they tell begins now.
+void Tuning::note(bool changed) noexcept {
+  const RunSettings& now = engine_.settings();
   const std::lock_guard lock(mutex_);
+  if (changed) {
+    report_.batches = seen_batches_;
+    report_.samples = seen_samples_;
+    report_.seconds = static_cast<double>(last_ns_ - first_ns_) * 1e-9;
+  }
   report_.done = tuner_.done();
   report_.threads = now.threads;
   report_.depth = now.depth;

@@ -30,7 +30,8 @@ class Tuning {
   /// What is to be done after a batch was delivered.
   enum class Next : std::uint8_t {
     go_on,
-    begin_anew,  ///< the run is to be begun again at the next batch: what was changed takes effect there
+    changed,     ///< settings were: what is counted of the run begins now
+    begin_anew,  ///< the same, and the run is to be begun again at the next batch: what was changed takes effect there
     done,        ///< it was the last batch that it wanted to see
   };
   /// A batch of so many samples was delivered at `now`, by a call that began at `begun`, in nanoseconds.
@@ -44,7 +45,8 @@ class Tuning {
  private:
   TuneWindow window_of(const RunTotals& totals);
   Next change();
-  void note() noexcept;
+  void apply();
+  void note(bool changed) noexcept;
 
   Engine& engine_;
   const unsigned device_depth_;
@@ -55,6 +57,8 @@ class Tuning {
   std::uint64_t last_ns_ = 0;   // when the last one was; 0: none was
   std::uint64_t to_skip_ = 0;   // batches that may have been made with other settings
   std::uint64_t batches_ = 0, samples_ = 0, took_ns_ = 0, waited_ns_ = 0;  // the window's
+  std::uint64_t seen_batches_ = 0, seen_samples_ = 0;                      // all
+  bool waits_for_memory_ = false;                                          // what was given up is still in use
   std::size_t block_limit_ = 0;
   std::uint64_t filled_bytes_ = 0;  // bytes of blocks that were loaded with that limit
 

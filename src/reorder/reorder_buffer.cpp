@@ -46,18 +46,24 @@ std::unique_ptr<WaitingRows> ReorderBuffer::make_rows(std::size_t entries) const
                                        memory_, append_limit_);
 }
 
-bool ReorderBuffer::resize(std::size_t entries) noexcept {
-  try {
-    std::vector<ReorderEntry> more(entries);
-    std::unique_ptr<WaitingRows> rows = make_rows(entries);
-    entries_.swap(more);
-    rows_.swap(rows);
-    appended_before_ += rows->appended_bytes();
-  } catch (...) {
-    return false;
-  }
-  for (std::size_t i = 0; i < entries; ++i) entries_[i].row = &(*rows_)[i];
-  return true;
+void ReorderBuffer::prepare(std::size_t entries) {
+  let_go();
+  if (entries == size()) return;
+  other_entries_ = std::vector<ReorderEntry>(entries);
+  other_rows_ = make_rows(entries);
+}
+
+void ReorderBuffer::let_go() noexcept {
+  other_rows_.reset();
+  std::vector<ReorderEntry>().swap(other_entries_);
+}
+
+void ReorderBuffer::resize() noexcept {
+  if (other_rows_ == nullptr) return;
+  appended_before_ += rows_->appended_bytes();
+  entries_.swap(other_entries_);
+  rows_.swap(other_rows_);
+  for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].row = &(*rows_)[i];
 }
 
 void ReorderBuffer::reset(const Cursor& cursor, const QuotaCount& count) noexcept {

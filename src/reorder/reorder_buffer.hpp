@@ -69,9 +69,13 @@ class ReorderBuffer {
                 BatchOutlet& outlet, std::uint64_t epochs = 0, std::size_t append_limit = ~std::size_t{0});
 
   std::size_t size() const noexcept { return entries_.size(); }
-  /// So many entries; false: there is no memory for them, and all is as before. Only while nothing is in work, and
-  /// before a `reset`.
-  bool resize(std::size_t entries) noexcept;
+  /// Takes memory for another number of entries, which `resize` is to have. One thread at a time prepares and lets go,
+  /// and does so without the lock: that calls a user's resource. @throws what that throws.
+  void prepare(std::size_t entries);
+  /// Frees what was there before `resize`, or was prepared in vain.
+  void let_go() noexcept;
+  /// Has the entries that were prepared. Only while nothing is in work, and before a `reset`.
+  void resize() noexcept;
   ReorderEntry& entry(std::uint64_t number) noexcept { return entries_[number % entries_.size()]; }
   /// Bytes of fields of any size that were copied to batches. Not during a `resize`.
   std::uint64_t appended_bytes() const noexcept { return appended_before_ + rows_->appended_bytes(); }
@@ -149,6 +153,9 @@ class ReorderBuffer {
   std::uint64_t appended_before_ = 0;  // bytes that were appended to batches before a `resize`
   BatchFiller filler_;
   std::vector<ReorderEntry> entries_;
+  // What was prepared, or was there before it.
+  std::unique_ptr<WaitingRows> other_rows_;
+  std::vector<ReorderEntry> other_entries_;
   QuotaCount count_;            // what the error policy's quota counts, over what is retired
   std::uint64_t survived_ = 0;  // the position after the last survivor, or batch
 

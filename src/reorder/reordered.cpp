@@ -60,7 +60,6 @@ Reordered::Reordered(const RunSetup& setup, const Chain& chain, std::stop_token 
       order_lane_(order_lane),
       advises_(source_.wants_advice()),
       threads_(setup.plan.threads),
-      entries_(setup.plan.entries),
       buffer_(*setup.data, chain.bounds(), setup.plan.entries, *setup.memory, outlet, setup.epochs,
               setup.plan.entry_limit),
       tickets_(buffer_.size(), setup.plan.most().threads),
@@ -78,8 +77,7 @@ Reordered::Reordered(const RunSetup& setup, const Chain& chain, std::stop_token 
 }
 
 void Reordered::reset(const Cursor& cursor, const QuotaCount& count) {
-  if (const std::size_t wanted = entries_.load(std::memory_order_relaxed); wanted != buffer_.size())
-    buffer_.resize(wanted);
+  if (resizes_.exchange(false, std::memory_order_relaxed)) buffer_.resize();
   buffer_.reset(cursor, count);
   tickets_.reset(buffer_.size());
   to_open_.reset();

@@ -46,8 +46,16 @@ class Reordered {
   static std::size_t shared_records_for(const PipelineData& data, unsigned threads);
   static std::size_t min_shared_record_bytes(const PipelineData& data);
 
-  /// There are so many entries from the next `reset` on. Any thread.
-  void set_entries(std::size_t entries) noexcept { entries_.store(entries, std::memory_order_relaxed); }
+  /// Takes memory for so many entries, which there are from the next `reset` on. Without the lock; one thread, which
+  /// also lets go of what there was before. @throws what the resource throws.
+  void prepare_entries(std::size_t entries) {
+    resizes_.store(false, std::memory_order_relaxed);
+    buffer_.prepare(entries);
+    resizes_.store(entries != buffer_.size(), std::memory_order_relaxed);
+  }
+  void let_go() noexcept {
+    if (!resizes_.load(std::memory_order_relaxed)) buffer_.let_go();
+  }
   /// So many runners are there from now on. Any thread.
   void set_threads(unsigned threads) noexcept { threads_.store(threads, std::memory_order_relaxed); }
   /// Begins at `cursor`. Only while nothing is in work.
@@ -86,7 +94,7 @@ class Reordered {
   TraceLane* const order_lane_;
   const bool advises_;
   std::atomic<unsigned> threads_;
-  std::atomic<std::size_t> entries_;  // entries that there shall be
+  std::atomic<bool> resizes_{false};  // other entries are prepared
   ReorderBuffer buffer_;
   std::optional<SharedRecords> records_;  // where samples share them
   Tickets tickets_, to_open_;             // entries, and shared records, that are to be made

@@ -157,7 +157,8 @@ Report make_report(const Engine& engine, const Delivery& delivery, const RunMark
   const DeliveryCounters& c = run.delivered;
   Report r;
   r.threads = t.threads;
-  r.threads_wanted = engine.setup().plan.wanted_threads;
+  // Fewer than the plan has are fewer by choice.
+  r.threads_wanted = t.threads < engine.setup().plan.threads ? t.threads : engine.setup().plan.wanted_threads;
   r.threads_seen = t.threads_seen;
   r.notes = fill_cores(r, c.cores);
   fill_delivered(r, c);

@@ -25,6 +25,7 @@ inline DeliveryCounters since(DeliveryCounters now, const DeliveryCounters& befo
   now.bytes -= before.bytes;
   now.next_ns -= before.next_ns;
   now.elapsed_ns -= before.elapsed_ns;
+  now.acted_before = before.acted;
   return now;
 }
 

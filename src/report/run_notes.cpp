@@ -50,7 +50,7 @@ void note_what_is_missing(Notes& notes, const DeliveryCounters& c, const Pipelin
                          ? ", or fewer than the " + std::to_string(data.batch->rows) +
                                " rows of a batch, which Tail::drop leaves out"
                          : ""));
-  if (data.policy_value().policy == OnError::mask && c.samples != 0 && c.acted >= c.samples)
+  if (data.policy_value().policy == OnError::mask && c.samples != 0 && c.acted - c.acted_before >= c.samples)
     notes.push_back("all " + std::to_string(c.samples) +
                     " samples so far were bad: their rows are zeros with mask 0, and there is nothing to learn from");
 }

@@ -49,6 +49,7 @@ BatchRing::BatchRing(const Schema& schema, std::uint64_t rows, std::size_t depth
     buffers_.back()->place = i;
     if (i >= depth) continue;
     layout_.prepare(*buffers_.back());
+    buffers_.back()->prepared = true;
     free_.push_back(buffers_.back().get());
   }
   const std::size_t bytes = layout_.bytes_of_ring(depth, "depth");
@@ -70,7 +71,8 @@ void BatchRing::free_data(BatchBuffer& buffer) noexcept {
 
 void BatchRing::prepare_to_grow(std::size_t depth) {
   for (std::size_t i = first_depth_; i < std::min(depth, most()); ++i) {
-    if (buffers_[i]->indices.empty()) layout_.prepare(*buffers_[i]);
+    if (!buffers_[i]->prepared) layout_.prepare(*buffers_[i]);
+    buffers_[i]->prepared = true;
     if (data_ == nullptr || buffers_[i]->data != nullptr) continue;
     buffers_[i]->data = static_cast<std::byte*>(memory_->allocate(layout_.bytes(), BatchLayout::field_alignment));
     ++grown_;
@@ -87,17 +89,22 @@ void BatchRing::set_depth(std::size_t depth) noexcept {
   std::erase_if(free_, [&](const BatchBuffer* buffer) { return buffer->place >= depth; });
 }
 
-void BatchRing::trim(std::mutex& mutex) noexcept {
+bool BatchRing::trim(std::mutex& mutex) noexcept {
+  bool all = true;
   for (std::size_t i = depth(); i < most(); ++i) {
     BatchBuffer& buffer = *buffers_[i];
     {
       const std::lock_guard lock(mutex);
-      if (buffer.state.load(std::memory_order_relaxed) != BufferState::free) continue;
+      if (buffer.state.load(std::memory_order_relaxed) != BufferState::free) {
+        all = false;
+        continue;
+      }
     }
     // Nobody else touches it as long as it is beyond the depth.
     buffer.arena.give_back();
     free_data(buffer);
   }
+  return all;
 }
 
 void BatchRing::show(Trace& trace) {

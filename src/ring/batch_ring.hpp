@@ -32,6 +32,7 @@ struct BatchBuffer : BatchInfo {
   TraceLane* trace = nullptr;  ///< line of a timeline that shows its states; null: none is kept
   std::atomic<BufferState> state{BufferState::free};
   std::size_t place = 0;                   ///< its number in the ring
+  bool prepared = false;                   ///< it has room for what is known of a batch; the growing thread's
   bool discarded = false;                  ///< goes back to free when it is done
   std::vector<RowPlace> places;            ///< place of each row, where the engine keeps them
   std::mutex bad_mutex;                    ///< guards `bad`, `unlisted` and `replaced` while it is filled
@@ -46,8 +47,8 @@ struct BatchBuffer : BatchInfo {
 
 /// The ring of batches. `acquire` and `release` under the caller's lock; `address` and `finish` from any thread.
 ///
-/// It has room for `most` batches, and memory for `depth` of them, all of it allocated in the constructor. `grow`
-/// brings memory for more, `shrink` takes it away again.
+/// It has room for `most` batches, and memory for `depth` of them, all of it allocated in the constructor.
+/// `prepare_to_grow` brings memory for more, `trim` takes it away again.
 class BatchRing {
  public:
   /// `append_limit`: bytes of one buffer for fields of any size, which lie in `append_memory`; null: in `memory`.
@@ -99,9 +100,9 @@ class BatchRing {
   /// That many batches from now on, for which there is memory. Under the lock. Of fewer than now, those that are in use
   /// stay until they are released.
   void set_depth(std::size_t depth) noexcept;
-  /// Frees the memory of batches beyond `depth` that nobody uses any more. Without the lock, but `mutex` is that
-  /// lock's.
-  void trim(std::mutex& mutex) noexcept;
+  /// Frees the memory of batches beyond `depth` that nobody uses any more. False: some are still in use. Without the
+  /// lock, but `mutex` is that lock's.
+  bool trim(std::mutex& mutex) noexcept;
 
  private:
   void move(BatchBuffer& buffer, BufferState from, BufferState to) noexcept;

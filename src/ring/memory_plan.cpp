@@ -14,7 +14,7 @@ constexpr std::size_t min_scratch = 1u << 20;
 constexpr std::size_t min_blocks = 8u << 20;
 constexpr std::size_t min_growth = std::size_t{1} << 30;
 constexpr std::size_t roomy_scratch = 64u << 20;
-constexpr unsigned most_depth_times = 8, most_entries_times = 64;  // how far those may be raised
+constexpr unsigned most_depth_times = 16, most_entries_times = 64;  // how far those may be raised
 
 // a * b + c, or the largest number there is.
 std::size_t saturating(std::size_t a, std::size_t b, std::size_t c) noexcept {
@@ -123,7 +123,8 @@ class HostShares {
           static_cast<unsigned>(std::min<std::size_t>(highest_depth() - plan_.depth, affordable(growth.depth_bytes)));
     if (r_.raises_entries && plan_.entries != 0)
       growth.most.entries =
-          std::clamp(affordable(growth.entry_bytes), plan_.entries, std::size_t{most_entries_times} * plan_.entries);
+          std::clamp((affordable(growth.entry_bytes) - std::min(affordable(growth.entry_bytes), r_.held)) / 2,
+                     plan_.entries, std::size_t{most_entries_times} * plan_.entries);
     if (r_.raises_blocks && r_.blocks) growth.most.block_limit = saturating(1, plan_.block_limit, growth.bytes);
     if (growth.most == plan_.first() && !growth.tunes_threads) plan_.growth.reset();
   }
@@ -136,6 +137,8 @@ class HostShares {
   std::size_t places() const { return r_.device_rows != 0 ? 2 : 1; }
   unsigned highest_depth() const {
     const unsigned highest = most_depth_times * plan_.depth;
+    // Their staging is kept for good.
+    if (r_.device_rows != 0) return plan_.depth;
     if (r_.max_pinned_bytes == 0 || r_.pinned_buffer_bytes == 0) return highest;
     // All that is left of that limit is the rows' already, where they have any size.
     if (r_.append_buffer != 0) return plan_.depth;
@@ -149,6 +152,7 @@ class HostShares {
     RunGrowth& growth = plan_.growth.emplace();
     growth.first = growth.most = plan_.first();
     growth.tunes_threads = r_.most_threads != 0;
+    growth.held = r_.held;
     const std::size_t each = runs_of(1) * (scratch_ + roomy_scratch);
     std::size_t more = std::max(r_.most_threads, plan_.threads) - plan_.threads;
     if (r_.max_memory_bytes != 0) more = std::min(more, left / 4 / each);

@@ -22,10 +22,13 @@ struct RunGrowth {
   std::size_t bytes = 0;        ///< bytes that all raises may take together
   std::size_t depth_bytes = 0;  ///< bytes of one more batch
   std::size_t entry_bytes = 0;  ///< bytes of a sample in work
+  std::size_t held = 0;         ///< samples that wait beside those in work
 
-  /// Bytes that those take beyond the first ones. While samples in work become more, both lots of them are there.
+  /// Bytes that those take beyond the first ones. While the number of samples in work changes, two lots of them are
+  /// there, with what is held, and the larger one is paid twice.
   std::size_t cost(const RunSettings& of) const noexcept {
-    return (of.depth - first.depth) * depth_bytes + (of.entries != first.entries ? of.entries * entry_bytes : 0) +
+    return (of.depth - first.depth) * depth_bytes +
+           (of.entries != first.entries ? (2 * of.entries + held) * entry_bytes : 0) +
            (of.block_limit - first.block_limit);
   }
 };

@@ -16,7 +16,7 @@ constexpr unsigned most_waits = 8;
 // What runners lack for a smaller share of their time is not worth a try.
 constexpr double least_lack = 0.03, least_far_lack = 0.1;
 // What is tried has to be better by so much: the first time, and as a mean. What is clear needs two pairs of windows.
-constexpr double first_gain = 1.02, least_gain = 1.03, clear_gain = 1.1;
+constexpr double first_gain = 1, least_gain = 1.03, clear_gain = 1.1;
 constexpr unsigned most_pairs = 4;
 
 std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }

@@ -195,8 +195,8 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
     run.report = loader.report();
     if (!options.trace.empty()) loader.write_trace(options.trace);
     run.samples = run.report.samples;
-    // Its report is of what came after it was tuned.
-    if (const auto& tuning = run.report.tuning; tuning && tuning->done) run.samples += tuning->samples;
+    // Its report is of what came after the last change.
+    if (const auto& tuning = run.report.tuning) run.samples += tuning->samples;
     if (run.seconds > 0) {
       run.samples_per_s = static_cast<double>(run.samples) / run.seconds;
       run.consumer_busy = static_cast<double>(run.batches) * options.consumer_s / run.seconds;

@@ -112,7 +112,7 @@ Json over_time(const Run& run) {
 Json run_json(const MeasuredRun& measured) {
   const Run& run = measured.run;
   const auto text_or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
-  return {{"threads", run.report.threads},
+  return {{"threads", run.setting.tune ? run.report.threads : run.setting.threads},
           {"depth", run.setting.depth},
           {"block_bytes", run.setting.block_bytes},
           {"tune", run.setting.tune},

@@ -119,13 +119,13 @@ TEST_CASE("what may be raised is paid from half of what a limit leaves") {
     CHECK(growth.cost(s) <= growth.bytes);
   // While samples in work become more, both lots of them are there.
   CHECK(growth.cost({4, first.depth, first.entries + 1, first.block_limit}) ==
-        (first.entries + 1) * growth.entry_bytes);
+        2 * (first.entries + 1) * growth.entry_bytes);
 }
 
 TEST_CASE("without a limit, as much may be added as all takes, or 1 GiB") {
   MemoryRequest r{.threads = 2, .rows = 8, .buffer_bytes = 1 << 20, .raises_depth = true};
   CHECK(plan_memory(r).growth->bytes == std::size_t{1} << 30);
-  CHECK(plan_memory(r).most().depth == 8 * 4);
+  CHECK(plan_memory(r).most().depth == 16 * 4);
   CHECK(plan_memory(r).most().threads == 2);
   r.buffer_bytes = std::size_t{1} << 30;
   CHECK(plan_memory(r).growth->bytes >= std::size_t{4} << 30);
