@@ -196,8 +196,8 @@ struct PENSTOCK_API Report {
   /// as long.
   std::string lately;
   /// What was tried to make it faster; none without `LoaderOptions::tune`. All else here is of the run since it has the
-  /// options that it has now, but for `first_batch_s`, `errors`, `threads_seen`, `caller_delay_share`, `memory` and
-  /// `batch_allocations`.
+  /// options that it has now, but for `first_batch_s`, `errors`, `threads_seen`, `caller_delay_share`, the times of
+  /// samples and files, `memory` and `batch_allocations`.
   std::optional<TuneReport> tuning;
   std::vector<std::string> notes;  ///< warnings, and decisions worth knowing
 

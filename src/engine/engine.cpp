@@ -93,9 +93,9 @@ void Engine::interrupt() noexcept {
 }
 
 void Engine::change(const RunSettings& settings) {
+  if (setup_.has_threads_alone) executor_.use(settings.threads);
   ring_.prepare_to_grow(settings.depth);
   if (settings.entries != settings_.entries) placement_->prepare_entries(settings.entries);
-  if (setup_.has_threads_alone) executor_.use(settings.threads);
   {
     Lock lock(monitor_.mutex);
     if (monitor_.closed) return;
@@ -109,8 +109,8 @@ void Engine::change(const RunSettings& settings) {
 }
 
 bool Engine::trim() noexcept {
-  if (placement_ != nullptr) placement_->let_go();
-  return ring_.trim(monitor_.mutex);
+  const bool let_go = placement_ == nullptr || placement_->let_go();
+  return ring_.trim(monitor_.mutex) && let_go;
 }
 
 void Engine::close() noexcept {

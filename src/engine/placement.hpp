@@ -71,8 +71,8 @@ class Placement : public RunnerWork {
   /// Takes memory for so many samples in work, where they wait for older ones; they are that many from the next `begin`
   /// on. @throws what the resource throws.
   virtual void prepare_entries(std::size_t) {}
-  /// Frees what `begin` replaced.
-  virtual void let_go() noexcept {}
+  /// Frees what `begin` replaced. False: it is still to do so.
+  virtual bool let_go() noexcept { return true; }
 
   // -- the consumer's thread --
   /// The first batch of the queue, once it is ready; null where the run is paused, and, where only the samples tell, at

@@ -25,7 +25,7 @@ class ReorderedPlacement final : public Placement, private BatchOutlet, private 
     Placement::set_threads(lock, threads);
   }
   void prepare_entries(std::size_t entries) override { reordered_->prepare_entries(entries); }
-  void let_go() noexcept override { reordered_->let_go(); }
+  bool let_go() noexcept override { return reordered_->let_go(); }
   BatchBuffer* wait(std::uint64_t epoch) override;
   std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) override;
 

@@ -94,8 +94,8 @@ void Loader::Impl::tune(std::uint64_t samples, Clock::time_point begun, Clock::t
     if (next == Next::done) tuned_ = true;
     if (next == Next::done || next == Next::go_on) return;
     if (next == Next::begin_anew) begins_anew_ = true;
-    latency_.clear();
     detail::RunMark begin = mark_now();
+    latency_.clear();
     const std::lock_guard lock(counters_mutex_);
     begin_ = std::move(begin);
     lately_.reset();

@@ -52,7 +52,7 @@ Tuning::Next Tuning::delivered(std::uint64_t begun, std::uint64_t now, std::uint
   if (first_ns_ == 0) first_ns_ = now;
   ++seen_batches_;
   seen_samples_ += samples;
-  if (waits_for_memory_) return engine_.trim() ? change() : Next::go_on;
+  if (waits_for_memory_) return go_on_waiting();
   if (tuner_.done()) return Next::done;
   if (to_skip_ != 0) {
     if (--to_skip_ == 0) before_ = engine_.totals();
@@ -92,7 +92,19 @@ TuneWindow Tuning::window_of(const RunTotals& totals) {
   return w;
 }
 
+// A caller may hold a batch for good.
+Tuning::Next Tuning::go_on_waiting() {
+  constexpr std::uint64_t most = 1000;
+  waits_for_memory_ = !engine_.trim();
+  if (!waits_for_memory_) return change();
+  if (++waited_batches_ < most) return Next::go_on;
+  if (tuner_.done()) return Next::done;
+  tuner_.stop(engine_.settings(), "the caller held a batch that a trial had given up, for 1,000 batches");
+  return change();
+}
+
 Tuning::Next Tuning::change() {
+  waited_batches_ = 0;
   const RunSettings before = engine_.settings();
   apply();
   begin_window();
@@ -106,21 +118,24 @@ Tuning::Next Tuning::change() {
 }
 
 void Tuning::apply() {
-  // What fewer batches give up is there for others once nobody uses it.
   const RunSettings& wanted = tuner_.settings();
-  RunSettings fewer = engine_.settings();
-  if (wanted.depth < fewer.depth) {
-    fewer.depth = wanted.depth;
-    engine_.change(fewer);
-  }
-  waits_for_memory_ = !engine_.trim();
-  if (waits_for_memory_) return;
   while (engine_.settings() != wanted) try {
+      // What is given up is there for others once nobody uses it.
+      RunSettings fewer = engine_.settings();
+      fewer.depth = std::min(fewer.depth, wanted.depth);
+      fewer.entries = std::min(fewer.entries, wanted.entries);
+      if (fewer != engine_.settings()) engine_.change(fewer);
+      waits_for_memory_ = !engine_.trim();
+      if (waits_for_memory_) return;
       engine_.change(wanted);
     } catch (...) {
-      if (tuner_.done()) return;
-      tuner_.refused();
+      engine_.trim();
+      if (engine_.settings() == tuner_.kept() && !tuner_.done())
+        tuner_.refused();
+      else
+        tuner_.stop(engine_.settings(), "there was no memory to take a trial back");
     }
+  waits_for_memory_ = !engine_.trim();
 }
 
 // Reports are any thread's. `changed`: what they tell begins now.

@@ -44,6 +44,7 @@ class Tuning {
 
  private:
   TuneWindow window_of(const RunTotals& totals);
+  Next go_on_waiting();
   Next change();
   void apply();
   void note(bool changed) noexcept;
@@ -59,6 +60,7 @@ class Tuning {
   std::uint64_t batches_ = 0, samples_ = 0, took_ns_ = 0, waited_ns_ = 0;  // the window's
   std::uint64_t seen_batches_ = 0, seen_samples_ = 0;                      // all
   bool waits_for_memory_ = false;                                          // what was given up is still in use
+  std::uint64_t waited_batches_ = 0;                                       // batches for which it is
   std::size_t block_limit_ = 0;
   std::uint64_t filled_bytes_ = 0;  // bytes of blocks that were loaded with that limit
 

@@ -53,8 +53,11 @@ class Reordered {
     buffer_.prepare(entries);
     resizes_.store(entries != buffer_.size(), std::memory_order_relaxed);
   }
-  void let_go() noexcept {
-    if (!resizes_.load(std::memory_order_relaxed)) buffer_.let_go();
+  /// Frees what the last `reset` replaced. False: there is to be one.
+  bool let_go() noexcept {
+    if (resizes_.load(std::memory_order_relaxed)) return false;
+    buffer_.let_go();
+    return true;
   }
   /// So many runners are there from now on. Any thread.
   void set_threads(unsigned threads) noexcept { threads_.store(threads, std::memory_order_relaxed); }

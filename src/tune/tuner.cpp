@@ -84,6 +84,11 @@ void Tuner::refused() {
   decide(false, base_.rate, 0);
 }
 
+void Tuner::stop(const RunSettings& settings, std::string why) {
+  settings_ = kept_ = settings;
+  finish(std::move(why));
+}
+
 // The trial is over. What it was compared with tells what to try next.
 void Tuner::decide(bool better, double before, double after) {
   TuneStep& step = steps_.back();

@@ -29,8 +29,12 @@ class Tuner {
   bool done() const noexcept { return done_; }
   /// A window with these settings was measured.
   void measured(const TuneWindow& window);
-  /// The settings can't be had, as there is no memory for them: the run has those that it had before.
+  /// The settings can't be had, as there is no memory for them: the run has those that are kept.
   void refused();
+  /// Nothing is tried any more, and the run goes on with these settings, as `why` says.
+  void stop(const RunSettings& settings, std::string why);
+  /// Settings that are kept, whatever is tried.
+  const RunSettings& kept() const noexcept { return kept_; }
 
   /// What was tried, in that order.
   const std::vector<TuneStep>& steps() const noexcept { return steps_; }
