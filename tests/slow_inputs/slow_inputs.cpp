@@ -28,8 +28,6 @@ constexpr double most_growth = 6;
 constexpr double least_megabytes = 24;
 // A measurement is repeated for so long: the clock's grain and a cold cache must not matter.
 constexpr double least_seconds = 0.05;
-// Bytes a second at which memory is the limit: n may have its place in a cache, and 4 n not.
-constexpr double bytes_of_memory = 2e9;
 // Other processes may have had the caches.
 constexpr int most_tries = 4;
 // What an error may say, in bytes, whatever is in the input.
@@ -214,9 +212,7 @@ std::vector<std::string> faults_of(const SlowInput& input, const Bounds& bounds)
     faults.clear();
     const double growth = told[1].seconds / told[0].seconds, more = told[1].megabytes / told[0].megabytes;
     const bool last_try = tries == most_tries - 1;
-    const double of_memory = static_cast<double>(bytes_in(folders[1])) / bytes_of_memory;
-    if (growth > most_growth && told[1].seconds > of_memory &&
-        !(last_try && growth_after(told[1], input, most_seconds) <= most_growth))
+    if (growth > most_growth && !(last_try && growth_after(told[1], input, most_seconds) <= most_growth))
       faults.push_back("4 times the input takes " + number(growth) + " times as long: " + number(told[0].seconds) +
                        " s, then " + number(told[1].seconds) + " s");
     if (told[1].seconds > most_seconds) faults.push_back("it takes " + number(told[1].seconds) + " s");
