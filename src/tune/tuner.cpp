@@ -49,7 +49,8 @@ void Tuner::measured(const TuneWindow& window) {
     case Phase::base:
       base_ = window;
       // More memory for blocks is there without a trial.
-      if (!steps_.empty() && steps_.back().after_samples_per_s == 0) steps_.back().after_samples_per_s = window.rate;
+      if (!steps_.empty() && steps_.back().kept && steps_.back().after_samples_per_s == 0)
+        steps_.back().after_samples_per_s = window.rate;
       return go_on();
     case Phase::trial:
       return compare(window);

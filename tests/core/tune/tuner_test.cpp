@@ -248,9 +248,28 @@ TEST_CASE("settings that there is no memory for are given up") {
     tuner.measured(w);
   }
   CHECK(tuner.done());
+  // What could not be had was not measured, also when something else was after it.
+  for (const ps::TuneStep& step : tuner.steps())
+    if (step.why.ends_with("no memory for it")) CHECK(step.after_samples_per_s == 0);
   CHECK(refused <= 2);
   CHECK(tuner.settings().depth == 8);
   CHECK(std::ranges::any_of(tuner.steps(), [](const ps::TuneStep& step) {
-    return !step.kept && step.to == 16 && step.why.ends_with("no memory for it");
+    return !step.kept && step.to == 16 && step.after_samples_per_s == 0 && step.why.ends_with("no memory for it");
   }));
+}
+
+TEST_CASE("a trial that could not be had gets no rate from the windows after it") {
+  RunGrowth growth = some_growth();
+  growth.tunes_threads = false;
+  growth.most.threads = growth.first.threads;
+  Tuner tuner(growth, 1);
+  TuneWindow w = busy(100);
+  w.no_batch = 0.5;
+  w.blocks_known = false;
+  tuner.measured(w);
+  while (tuner.settings() != growth.first) tuner.refused();
+  REQUIRE_FALSE(tuner.done());
+  tuner.measured(w);
+  REQUIRE_FALSE(tuner.steps().empty());
+  for (const ps::TuneStep& step : tuner.steps()) CHECK(step.after_samples_per_s == 0);
 }
