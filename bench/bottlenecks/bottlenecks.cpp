@@ -49,16 +49,6 @@ ps::Report run(const ps::Pipeline& pipeline, const Job& job) {
 
 constexpr std::uint64_t many = 1u << 20;
 
-// A stage of the field x that costs what `cost` does for a record of that value.
-ps::Stage work(std::function<void(std::int64_t)> cost) {
-  return ps::map("x",
-                 [cost = std::move(cost)](ps::View<const std::int64_t, 0> in, ps::View<std::int64_t, 0> out) {
-                   cost(in());
-                   out() = in();
-                 },
-                 {.name = "planted_stage"});
-}
-
 ps::Stage computing(double us) {
   return work([us](std::int64_t) { spin_us(us); });
 }

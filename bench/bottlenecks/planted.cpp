@@ -56,6 +56,15 @@ void spin_us(double us) noexcept {
 
 void sleep_us(double us) { std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(us)); }
 
+ps::Stage work(std::function<void(std::int64_t)> cost) {
+  return ps::map("x",
+                 [cost = std::move(cost)](ps::View<const std::int64_t, 0> in, ps::View<std::int64_t, 0> out) {
+                   cost(in());
+                   out() = in();
+                 },
+                 {.name = "planted_stage"});
+}
+
 ColdStore::ColdStore(std::uint64_t records, std::int64_t each_bytes)
     : path_(std::filesystem::temp_directory_path() / ("penstock_cold_" + std::to_string(::getpid()) + ".lmdb")) {
   static_cast<void>(ps::write(ps::from(RandomBytes{records, each_bytes}), ps::LmdbSink({.path = path_})));

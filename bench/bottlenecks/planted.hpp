@@ -71,6 +71,9 @@ struct Blocks {
   }
 };
 
+/// A stage of the field x that costs what `cost` does for a record of that value.
+ps::Stage work(std::function<void(std::int64_t)> cost);
+
 /// An LMDB store of records {x: u8[each_bytes]}, of bytes that no file system makes smaller, on the disk and not in
 /// memory. It goes with this.
 class ColdStore {

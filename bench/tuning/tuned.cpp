@@ -36,15 +36,6 @@ struct Job {
   double begin_s = 0.5;  ///< seconds until a run is what it will be
 };
 
-ps::Stage work(std::function<void(std::int64_t)> cost) {
-  return ps::map("x",
-                 [cost = std::move(cost)](ps::View<const std::int64_t, 0> in, ps::View<std::int64_t, 0> out) {
-                   cost(in());
-                   out() = in();
-                 },
-                 {.name = "planted_stage"});
-}
-
 std::vector<ps::LoaderOptions> threads(std::initializer_list<unsigned> counts) {
   std::vector<ps::LoaderOptions> all;
   for (const unsigned count : counts) all.push_back({.threads = count});
