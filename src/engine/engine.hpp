@@ -39,9 +39,9 @@ class Engine final {
   std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) { return placement_->take_epoch_end(epoch); }
   /// Leases the buffer that wait() gave, and moves on.
   void lease(BatchBuffer& buffer);
-  /// Goes on with these settings, which are between those of the plan; more of its samples in work from the next `seek`
-  /// on. One thread at a time, the loader's caller. @throws Error(out_of_memory) for more batches: none of it is
-  /// changed.
+  /// Goes on with these settings, which are between those of the plan; another number of samples in work from the next
+  /// `seek` on. One thread at a time, the loader's caller. @throws what the resources throw: the run goes on as before,
+  /// and `trim` frees what was taken.
   void change(const RunSettings& settings);
   /// Frees what was there before a change. False: some of it is still in use. That thread.
   bool trim() noexcept;

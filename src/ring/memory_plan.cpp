@@ -137,7 +137,7 @@ class HostShares {
   std::size_t places() const { return r_.device_rows != 0 ? 2 : 1; }
   unsigned highest_depth() const {
     const unsigned highest = most_depth_times * plan_.depth;
-    // Their staging is kept for good.
+    // A device keeps the staging of rows of any size for good.
     if (r_.device_rows != 0) return plan_.depth;
     if (r_.max_pinned_bytes == 0 || r_.pinned_buffer_bytes == 0) return highest;
     // All that is left of that limit is the rows' already, where they have any size.
