@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <penstock/emulated_gpu.hpp>
+#include <penstock/extend/device_stage.hpp>
 #include <penstock/sources/lmdb.hpp>
 
 #include "planted.hpp"
@@ -51,6 +52,29 @@ constexpr std::uint64_t many = 1u << 20;
 
 ps::Stage computing(double us) {
   return work([us](std::int64_t) { spin_us(us); });
+}
+
+// The same, and makes 128 KiB of each value.
+ps::Stage enlarged(double us) {
+  const auto enlarge = [us](ps::View<const std::int64_t, 0> in, ps::View<std::int64_t, 1> out) {
+    spin_us(us);
+    out(0) = in();
+  };
+  return ps::map("x", enlarge, {.name = "planted_stage", .shape = ps::Shape{1 << 14}});
+}
+
+// Batches are taken on a stream of the caller's, which has so much work to do for each, and the host doesn't wait for.
+ps::Report run_on(ps::EmulatedGpu& gpu, double work_us, const ps::Pipeline& pipeline) {
+  ps::EmulatedGpu::Stream stream = gpu.make_stream("consumer");
+  ps::Loader loader(pipeline, {.device = gpu.device(), .threads = 2});
+  const auto begun = std::chrono::steady_clock::now();
+  while (const std::optional<ps::Batch> batch = loader.next(stream.ref())) {
+    if (work_us != 0) stream.launch("work", [work_us] { sleep_us(work_us); });
+    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count() > us_of_run * 1e-6) break;
+  }
+  const ps::Report report = loader.report();
+  stream.synchronize();
+  return report;
 }
 
 struct Case {
@@ -123,11 +147,22 @@ ps::Report cold_disk() {
              {.options = {.threads = 1, .epochs = 1}, .seconds = 10});
 }
 
-// Every step of the device, copies among them, takes up to 40 ms.
-ps::Report device() {
-  const ps::EmulatedGpu gpu({.seed = 1, .max_delay_us = 40'000});
-  return run(ps::from(Source{many}) | computing(200) | ps::batch(8),
-             {.options = {.device = gpu.device(), .threads = 2}});
+// Batches of 1 MiB over a link of 50 MB/s.
+ps::Report slow_copies() {
+  ps::EmulatedGpu gpu({.max_copy_bytes_per_s = 50'000'000});
+  return run_on(gpu, 0, ps::from(Source{many}) | enlarged(200) | ps::batch(8));
+}
+
+// A stage after `batch` takes 20 ms.
+ps::Report slow_device_stage() {
+  ps::EmulatedGpu gpu({});
+  return run_on(gpu, 0, ps::from(Source{many}) | computing(200) | ps::batch(8) | ps::device_stage(Sleeps{20'000}));
+}
+
+// The caller puts 20 ms of work for each batch on its stream, and goes on at once.
+ps::Report slow_device_work() {
+  ps::EmulatedGpu gpu({});
+  return run_on(gpu, 20'000, ps::from(Source{many}) | computing(200) | ps::batch(8));
 }
 
 // Values of 8 MiB: two batches, and what a runner and the caller work with, are 48 MiB; another runner needs 16 more.
@@ -172,7 +207,9 @@ std::vector<Case> cases() {
        }},
       {"a straggler in 100", Bound::stragglers, "depth", straggler},
       {"too few cells", Bound::cells, "max_reorder_bytes", cells},
-      {"a slow device", Bound::device, "device", device},
+      {"slow copies", Bound::copies, "Copies to", slow_copies},
+      {"a slow stage on a device", Bound::device, "stages on", slow_device_stage},
+      {"slow work on a device", Bound::consumer, "caller's work on", slow_device_work},
       {"a noisy neighbour", Bound::other_processes, "Other processes", neighbours},
       {"samples too large for the memory", Bound::memory, "max_memory_bytes", memory},
       {"too few threads", Bound::cpu, "Another thread",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <penstock/extend/block_source.hpp>
+#include <penstock/extend/device_stage.hpp>
 #include <penstock/extend/order.hpp>
 #include <penstock/extend/sample.hpp>
 #include <penstock/penstock.hpp>
@@ -73,6 +74,15 @@ struct Blocks {
 
 /// A stage of the field x that costs what `cost` does for a record of that value.
 ps::Stage work(std::function<void(std::int64_t)> cost);
+
+/// A stage on the device that takes so long for a batch, and changes nothing.
+struct Sleeps {
+  double us = 0;
+  ps::Schema schema(const ps::Schema& in) const { return in; }
+  void run(ps::BatchView, ps::BatchView, ps::StreamRef stream) const {
+    ps::launch_on_host(stream, "sleeps", [us = us] { sleep_us(us); });
+  }
+};
 
 /// An LMDB store of records {x: u8[each_bytes]}, of bytes that no file system makes smaller, on the disk and not in
 /// memory. It goes with this.

@@ -39,6 +39,7 @@ constexpr Step all_steps[] = {
     {8, "JPEG epochs", jpeg_epochs},
     {9, "stability", stability},
     {10, "sabotage", sabotage},
+    {11, "verdicts", verdicts},
 };
 
 int run_steps(const Settings& settings, const std::vector<int>& chosen) {
@@ -57,7 +58,7 @@ int run_steps(const Settings& settings, const std::vector<int>& chosen) {
     }
     results.write(settings.out);  // what is known is not lost with a later step
   }
-  fmt::print("\n11. torch through DLPack: not part of this program; it needs Python and a script of its own\n");
+  fmt::print("\n12. torch through DLPack: not part of this program; it needs Python and a script of its own\n");
   fmt::print("{:.0f} s; raw numbers: {}\n", wall_seconds() - begin, (settings.out / "gpu.json").string());
   results.write(settings.out);
   fmt::print("{} gates ok, {} missed\n", results.ok(), results.missed());
@@ -72,7 +73,7 @@ int run(int argc, char** argv) {
   app.add_flag("--quick", settings.quick, "A minute: small batches and few rounds; speeds are not judged");
   app.add_option("--out", settings.out, "Folder for gpu.json and timeline.json")->capture_default_str();
   app.add_option("--step", chosen, "Only this step, and the transfers; may be repeated")
-      ->check(CLI::Range(1, 10))
+      ->check(CLI::Range(1, 11))
       ->allow_extra_args(false);
   app.add_option("--child", child)->group("")->check(CLI::IsMember({"trap"}));
   try {

@@ -23,6 +23,7 @@ void stages(Results& results, const Settings& settings);
 void jpeg_epochs(Results& results, const Settings& settings);
 void stability(Results& results, const Settings& settings);
 void sabotage(Results& results, const Settings& settings);
+void verdicts(Results& results, const Settings& settings);
 
 // What is run in a process of its own: a kernel's trap under a loader; its exit code.
 int trap_child();

@@ -90,6 +90,36 @@ struct WaitShare {
   double share = 0;
 };
 
+/// Time of a device's streams. Of several batches in work at once one is timed.
+struct StreamTime {
+  /// Microseconds for a batch: the mean.
+  double us = 0;
+  double share = 0;  ///< share of `Report::seconds`, as if all batches were as the timed ones
+};
+
+/// What the batches took on their way to one device, by events on its streams.
+struct DeviceReport {
+  /// The device, as in "gpu 0".
+  std::string name;
+  std::uint64_t timed = 0;      ///< batches whose copies were timed
+  StreamTime copies;            ///< copies to the device
+  double copy_bytes_per_s = 0;  ///< bytes per second while it copies
+  StreamTime stages;            ///< the stages after `batch`
+  /// Copies waited for memory of the device's: for the caller's work there on an earlier batch, or for the stages'.
+  StreamTime place;
+  /// The caller's stream had come to the call of `next()` and waited there: the device had nothing of the caller's to
+  /// do. Nothing is known of a caller that takes batches on the host's own stream: it waits itself.
+  StreamTime starved;
+};
+
+/// What the thread that sends batches to devices waits for: shares of `Report::seconds`.
+struct SendReport {
+  double batch_share = 0;  ///< for the next batch to be made
+  double place_share = 0;  ///< with a batch: for a place on the device, as the caller held all
+  double read_share = 0;   ///< for devices to have read batches of the host's
+  double call_share = 0;   ///< in calls of the device
+};
+
 /// One thing that `LoaderOptions::tune` tried.
 struct TuneStep {
   /// The option of the loader's that was tried with another value.
@@ -130,7 +160,8 @@ enum class Bound : std::uint8_t {
   stream,           ///< the source's stream, which one runner reads at a time
   order,            ///< asking the order which records come next
   memory,           ///< a limit of memory left fewer runners than were wanted, and those are used up
-  device,           ///< batches waited for a place on the device: for copies to it, or for the work there
+  copies,           ///< copies to the device
+  device,           ///< batches waited for a place on the device: for the stages there, or it is not known for what
   threads,          ///< the executor brought too few threads
   cores,            ///< there are more threads than cores, and those are used up
   other_processes,  ///< runners waited for cores that other processes had
@@ -179,6 +210,10 @@ struct PENSTOCK_API Report {
   std::vector<FileReport> files;
   /// What each stage did, in the order of the pipeline.
   std::vector<StageReport> stages;
+  /// What batches took on their way to each device; empty on the host.
+  std::vector<DeviceReport> devices;
+  /// What sending them waited for; none on the host.
+  std::optional<SendReport> sending;
   /// What the loader's memory is for.
   std::vector<MemoryRow> memory;
   std::uint64_t batch_allocations = 0;  ///< memory blocks allocated for batches, in all

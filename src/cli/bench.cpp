@@ -13,6 +13,7 @@
 #include <penstock/error.hpp>
 
 #include "bench/compare.hpp"
+#include "bench/device.hpp"
 #include "bench/free_memory.hpp"
 #include "bench/limits.hpp"
 #include "bench/page_cache.hpp"
@@ -36,7 +37,7 @@ constexpr std::uint64_t usual_epochs = 3;
 
 struct BenchOptions {
   std::string store, key, values = "automatic", json, threads, depth = "0", block_bytes = "0", memory = "0", stub,
-                          trace;
+                          trace, device;
   std::vector<std::string> fields, compared;
   PipelineFlags pipeline{.stages = std::string("decode_image | ") + after_decoding};
   std::optional<std::uint64_t> epochs;
@@ -58,6 +59,8 @@ void check_options(const BenchOptions& options) {
   refuse(options.cold && !options.stub.empty(), "--cold and --stub: what is stubbed is not read");
   refuse(options.cold && options.epochs.value_or(1) != 1, "--cold: one epoch is cold, a second one would not be");
   refuse(!(options.consumer_ms >= 0), "--consumer-ms: that is no number");
+  refuse(options.hash && !BenchDevice(options.device).host_reads(),
+         "--hash and --device gpu: what is on a GPU is not read back; leave --device away, the batches are the same");
   refuse(options.append && (options.json.empty() || options.json_only()),
          "--append: say to which file: --json FILE.json");
 }
@@ -86,6 +89,7 @@ Json header_of(const BenchOptions& options, const Pipeline& pipeline, std::uint6
           {"stub", options.stub},
           {"cold", options.cold},
           {"memory", parse_bytes(options.memory)},
+          {"device", options.device.empty() ? Json() : Json(options.device)},
           {"on_error", options.pipeline.on_error},
           {"no_shuffle", options.pipeline.no_shuffle},
           {"verify", options.pipeline.verify},
@@ -118,9 +122,11 @@ class Bench {
                                 .isolate_option = options_.isolate ? "--isolate" : "",
                                 .key = options_.key,
                                 .fields = options_.fields}),
+        device_(options_.device),
         pipeline_(open()) {
     run_.epochs = epochs();
     run_.memory = parse_bytes(options_.memory);
+    run_.device = device_.device();
     run_.consumer_s = 1e-3 * options_.consumer_ms;
     run_.hash = options_.hash;
     run_.trace = options_.trace;
@@ -204,9 +210,15 @@ class Bench {
     RunOptions warm = run_;
     warm.dropped_files.clear();
     warm.trace.clear();
+    warm.device = host();
     const Run without_reading = run_once(stubbed("source"), warm);
     tell_made_anew(without_reading, json);
-    const Stalls stalls = split_stalls(without_reading, run, run_.consumer_s);
+    RunOptions on_host = run_;
+    on_host.device = host();
+    on_host.trace.clear();
+    const Stalls stalls = device_.is_host()
+                              ? split_stalls(without_reading, run, std::nullopt, run_.consumer_s)
+                              : split_stalls(without_reading, run_once(pipeline_, on_host), run, run_.consumer_s);
     json["stalls"] = stalls_json(stalls);
     say(stalls_text(stalls));
   }
@@ -214,6 +226,7 @@ class Bench {
   BenchOptions options_;
   std::vector<Setting> settings_;
   InputStore store_;
+  BenchDevice device_;
   Pipeline pipeline_;
   RunOptions run_;
 };
@@ -239,7 +252,14 @@ void add_consumer_options(CLI::App& command, BenchOptions& options) {
           "The loop takes so long for each batch, as an accelerator would: how busy that is, and what rate it may\n"
           "have to be busy 90 % of the time")
       ->check(CLI::Range(1e-3, 3.6e6));
-  command.add_flag("--stalls", options.stalls, "How long such a consumer waits for preparation, and for reading");
+  command.add_flag("--stalls", options.stalls,
+                   "How long such a consumer waits for preparation, for reading, and for the way to a --device");
+  command
+      .add_option(
+          "--device", options.device,
+          "Where batches end up: gpu, gpu:N, emulated (a GPU that the host emulates), or emulated:500MB, whose\n"
+          "copies are no faster than so many bytes a second; default: the host")
+      ->type_name("DEVICE");
   command.add_option("--stub", options.stub,
                      "source, or a stage: all up to there is replaced by what it gave, kept in memory");
   command

@@ -8,6 +8,7 @@
 #include <penstock/device.hpp>
 #include <penstock/report.hpp>
 
+#include "delivery/device_counts.hpp"
 #include "delivery/lease.hpp"
 #include "reorder/reorder_buffer.hpp"
 #include "ring/batch_info.hpp"
@@ -28,6 +29,8 @@ class Delivery {
   virtual void check(std::span<const StreamRef> streams) const = 0;
   /// Gives up all that is unread and begins at `cursor`, before which the run counted so much.
   virtual void seek(const Cursor& cursor, const QuotaCount& count) = 0;
+  /// The caller asks for the next batch on these streams, one for each part, and `wait`s for it now.
+  virtual void ask(std::span<const StreamRef>) noexcept {}
   /// The next batch, once it is there: the same one until it is leased. Null after a stop, and, where only the samples
   /// tell, at the end of the epoch. @throws LeasesExhausted, or what ended the run, after the batches before it.
   virtual BatchInfo* wait(std::uint64_t epoch) = 0;
@@ -49,6 +52,8 @@ class Delivery {
   virtual void stop() noexcept = 0;
   /// Nothing runs any more when it returns; leases may be held still.
   virtual void close() noexcept = 0;
+  /// What was counted on the way to devices. Any thread.
+  virtual DeliveryTimes times() const { return {}; }
   /// What it knows of the run. Any thread.
   virtual void describe(Report& report) const = 0;
 };

@@ -1,6 +1,7 @@
 #include "delivery/device_delivery.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/failure.hpp"
 #include "delivery/device_entry.hpp"
 #include "delivery/device_lane.hpp"
@@ -26,6 +28,31 @@ namespace {
 struct Submitted {
   DeviceBatch* batch = nullptr;
   std::optional<EpochEnd> end = {};
+};
+
+// What one thread spends its time on; others may look.
+class SpentTime {
+ public:
+  void add(std::uint64_t ns) noexcept { ns_.fetch_add(ns, std::memory_order_relaxed); }
+  std::uint64_t ns() const noexcept { return ns_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> ns_{0};
+};
+
+// Time of a block; null: it is not counted.
+class Spent {
+ public:
+  explicit Spent(SpentTime* on) noexcept : on_(on), begun_(on == nullptr ? 0 : now_ns()) {}
+  Spent(const Spent&) = delete;
+  Spent& operator=(const Spent&) = delete;
+  ~Spent() {
+    if (on_ != nullptr) on_->add(now_ns() - begun_);
+  }
+
+ private:
+  SpentTime* on_;
+  std::uint64_t begun_;
 };
 
 // Two threads beside the caller's, the only ones that call the device. The submitter takes batches from the engine as a
@@ -79,6 +106,10 @@ class DeviceDelivery final : public Delivery {
     ring_->changed.notify_all();
   }
 
+  void ask(std::span<const StreamRef> streams) noexcept override {
+    for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i]->ask(streams[i]);
+  }
+
   BatchInfo* wait(std::uint64_t) override {
     Lock lock(ring_->mutex);
     for (;;) {
@@ -115,15 +146,7 @@ class DeviceDelivery final : public Delivery {
   std::unique_ptr<Lease> make_lease(std::size_t part) override { return std::make_unique<DeviceLease>(ring_, part); }
 
   void arrive(BatchInfo& batch, std::span<const StreamRef> streams) override {
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      const DeviceModel::Event& ready = *static_cast<DeviceBatch&>(batch).parts[i].ready;
-      DeviceModel& device = lanes_[i]->device();
-      const Entered entered(device);
-      if (streams[i].device() == host())
-        device.synchronize(ready);
-      else
-        device.wait(streams[i], ready);
-    }
+    for (std::size_t i = 0; i < lanes_.size(); ++i) lanes_[i]->arrive(static_cast<DeviceBatch&>(batch), streams[i]);
   }
 
   void take(std::span<const std::unique_ptr<Lease>> leases, BatchInfo& batch,
@@ -161,6 +184,14 @@ class DeviceDelivery final : public Delivery {
     reaper_->join();
     Lock lock(ring_->mutex);
     give_up(lock);
+  }
+
+  DeliveryTimes times() const override {
+    DeliveryTimes times;
+    if (!lanes_[0]->device().is_host())
+      for (const auto& lane : lanes_) times.devices.push_back(lane->counts());
+    times.sending = {for_batch_.ns(), for_place_.ns(), for_reading_.ns(), in_calls_.ns()};
+    return times;
   }
 
   void describe(Report& report) const override {
@@ -258,8 +289,12 @@ class DeviceDelivery final : public Delivery {
     Lock lock(ring_->mutex);
     DeviceEntry entry(ring_->devices());
     for (;;) {
-      ring_->changed.wait(lock,
-                          [&] { return course_ == Course::closing || (may_submit(lock) && !ring_->failure(lock)); });
+      {
+        const bool all_are_read = course_ == Course::running && reaper_->reading(lock) >= engine_->ring().depth();
+        const Spent waiting(all_are_read ? &for_reading_ : nullptr);
+        ring_->changed.wait(lock,
+                            [&] { return course_ == Course::closing || (may_submit(lock) && !ring_->failure(lock)); });
+      }
       if (course_ == Course::closing) return;
       submitter_is_ = Submitter::busy;
       try {
@@ -278,6 +313,7 @@ class DeviceDelivery final : public Delivery {
     lock.unlock();
     BatchBuffer* from = nullptr;
     try {
+      const Spent waiting(&for_batch_);
       from = engine_->wait(epoch_);
     } catch (const LeasesExhausted&) {  // the ring has become less deep meanwhile: buffers come back
       lock.lock();
@@ -293,6 +329,7 @@ class DeviceDelivery final : public Delivery {
     }
     lock.lock();
     if (!ring_->has_free(lock)) {
+      const Spent waiting(&for_place_);
       submitter_is_ = Submitter::starved;
       ring_->changed.notify_all();
       ring_->changed.wait(lock, [&] { return must_leave(lock) || ring_->has_free(lock); });
@@ -306,6 +343,7 @@ class DeviceDelivery final : public Delivery {
     std::swap(static_cast<BatchInfo&>(*from), static_cast<BatchInfo&>(to));
     const SentBuffer sent{from, from->place};
     try {
+      const Spent calling(&in_calls_);
       if (lanes_.size() > 1) share_out(to, engine_->ring().layout(), ring_->made_layout());
       for (std::size_t i = 0; i < lanes_.size(); ++i) {
         entry.enter(i);
@@ -350,6 +388,7 @@ class DeviceDelivery final : public Delivery {
   std::optional<Cursor> after_failure_;  // where to go on after a batch that failed on its way
   std::string why_not_;                  // why the ring did not grow; the caller's
 
+  SpentTime for_batch_, for_place_, for_reading_, in_calls_;  // the submitter's
   std::optional<DeviceReaper> reaper_;
   std::thread submitter_;
 };

@@ -7,9 +7,25 @@
 
 namespace penstock::detail {
 
+namespace {
+
+std::unique_ptr<DeviceModel::Timer> new_timer(DeviceModel& device) {
+  const Entered entered(device);
+  return device.make_timer();
+}
+
+}  // namespace
+
 DeviceLane::DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t buffers,
                        const MemoryPlan& plan, Trace* trace)
-    : ring_(ring), device_(ring.device(number)), number_(number), whole_(whole) {
+    : ring_(ring),
+      device_(ring.device(number)),
+      number_(number),
+      whole_(whole),
+      copies_time_(new_timer(device_)),
+      stages_time_(ring.data().device ? new_timer(device_) : nullptr),
+      place_time_(new_timer(device_)),
+      starved_time_(new_timer(device_)) {
   if (trace != nullptr) {
     enqueues_ = &trace->lane("to " + to_string(device_.device()));
     waits_ = &trace->lane("read by " + to_string(device_.device()));
@@ -43,17 +59,30 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t buffer, DeviceBatch&
   DevicePart& part = to.parts[number_];
   const std::uint64_t rows = to.info(number_).rows;
   DeviceModel::Event& copied = *copied_[buffer];
-  for (std::size_t i = 0; i < part.users; ++i) device_.wait(writes, *part.released[i]);
   // Where rows found no room, only what is known of the batch goes on.
   const bool whole = !to.overflow;
+  // The host's own work comes first: it is no time of a stream's.
+  if (rows_ && whole) rows_->pack(to, buffer, part, to.info(number_));
+  place_time_.begin(copies);
+  wait_for_users(part, writes);
   if (prep_ && whole) {
-    if (rows_) bring_rows(buffer, to, prep_->rows_stream(copies));
+    const StreamRef rows_stream = prep_->rows_stream(copies);
+    // Ahead of the stages: those of the batch before in this part may read its rows still.
+    if (rows_) wait_for_users(part, rows_stream);
+    if (rows_ && part.written) device_.wait(rows_stream, *part.ready);
     std::byte* const begun = prep_->begin(from, copies);
-    if (begun != from) copy(begun, from, part, rows);
-    prep_->finish(begun, {from, whole_, part.first}, copied, part, rows, copies);
+    place_time_.end(copies);
+    copies_time_.begin(copies);
+    std::size_t bytes = rows_ ? rows_->enqueue(buffer, part, rows_stream) : 0;
+    if (begun != from) bytes += copy(begun, from, part, rows);
+    copies_time_.end(copies, bytes);
+    prep_->finish(begun, {from, whole_, part.first}, copied, part, rows, copies, stages_time_);
   } else {
-    if (rows_ && whole) rows_->enqueue(to, buffer, part, to.info(number_), copies);
-    if (whole) copy(part.data, from, part, rows);
+    place_time_.end(copies);
+    copies_time_.begin(copies);
+    std::size_t bytes = rows_ && whole ? rows_->enqueue(buffer, part, copies) : 0;
+    if (whole) bytes += copy(part.data, from, part, rows);
+    copies_time_.end(copies, bytes);
     device_.record(copied, copies);
     device_.record(*part.ready, writes);
   }
@@ -61,27 +90,49 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t buffer, DeviceBatch&
   part.written = true;
 }
 
-// Into the part's own memory, ahead of the stages: stages of the batch before in this part may read that still.
-void DeviceLane::bring_rows(std::size_t buffer, DeviceBatch& to, StreamRef stream) {
-  DevicePart& part = to.parts[number_];
+void DeviceLane::wait_for_users(const DevicePart& part, StreamRef stream) const {
   for (std::size_t i = 0; i < part.users; ++i) device_.wait(stream, *part.released[i]);
-  if (part.written) device_.wait(stream, *part.ready);
-  rows_->enqueue(to, buffer, part, to.info(number_), stream);
 }
 
-// All of it by one copy; of a batch that several devices share, this one's rows of each field.
-void DeviceLane::copy(std::byte* to, const std::byte* from, const DevicePart& part, std::uint64_t rows) const {
+// All of it by one copy; of a batch that several devices share, this one's rows of each field. Returns its bytes.
+std::size_t DeviceLane::copy(std::byte* to, const std::byte* from, const DevicePart& part, std::uint64_t rows) const {
   const BatchLayout& layout = ring_.made_layout();
   const StreamRef copies = copies_->ref();
   if (layout.rows() == whole_.rows()) {
     if (layout.bytes() != 0) device_.copy(to, from, layout.bytes(), copies);
-    return;
+    return layout.bytes();
   }
+  std::size_t bytes = 0;
   for (std::size_t f = 0; f < layout.fields(); ++f) {
     const std::size_t row = layout.row()[f].row_bytes;
-    if (row != 0 && rows != 0)
-      device_.copy(to + layout.offset(f), from + whole_.offset(f) + part.first * row, row * rows, copies);
+    if (row == 0 || rows == 0) continue;
+    device_.copy(to + layout.offset(f), from + whole_.offset(f) + part.first * row, row * rows, copies);
+    bytes += row * rows;
   }
+  return bytes;
+}
+
+// A stream that is captured into a graph has no time: the graph may run later, and often.
+void DeviceLane::ask(StreamRef stream) noexcept {
+  if (stream.device() == host()) return;
+  try {
+    const Entered entered(device_);
+    if (!device_.captures(stream)) starved_time_.begin(stream);
+  } catch (...) {  // a device that failed says so where something depends on it
+  }
+}
+
+void DeviceLane::arrive(DeviceBatch& batch, StreamRef stream) {
+  const DeviceModel::Event& ready = *batch.parts[number_].ready;
+  const Entered entered(device_);
+  if (stream.device() == host()) return device_.synchronize(ready);
+  device_.wait(stream, ready);
+  starved_time_.end(stream);
+}
+
+DeviceCounts DeviceLane::counts() const {
+  return {to_string(device_.device()), copies_time_.counts(), stages_time_.counts(), place_time_.counts(),
+          starved_time_.counts()};
 }
 
 void DeviceLane::wait_until_read(std::size_t buffer) const {

@@ -10,6 +10,7 @@
 #include "delivery/device_prep.hpp"
 #include "delivery/device_ring.hpp"
 #include "delivery/device_rows.hpp"
+#include "delivery/timed_work.hpp"
 #include "ring/memory_plan.hpp"
 
 namespace penstock::detail {
@@ -30,6 +31,10 @@ class DeviceLane {
   ~DeviceLane();
 
   DeviceModel& device() const noexcept { return device_; }
+  /// The caller asks for a batch on its stream. Its thread.
+  void ask(StreamRef stream) noexcept;
+  /// Has the stream wait for this device's part, which it asked for. The same. @throws Error(device).
+  void arrive(DeviceBatch& batch, StreamRef stream);
   /// Enqueues all between the engine's buffer `buffer`, whose memory is `from`, and this device's part of `to`, of
   /// which everything but its fields is there. @throws Error(device), or what a stage throws.
   void enqueue(const std::byte* from, std::size_t buffer, DeviceBatch& to);
@@ -40,12 +45,14 @@ class DeviceLane {
   /// After a failure: waits until nothing is in work. Enters the device. @throws Error(device).
   void recover();
 
+  /// Any thread.
+  DeviceCounts counts() const;
   /// So many batches are there.
   void describe(Report& report, std::size_t depth) const;
 
  private:
-  void bring_rows(std::size_t buffer, DeviceBatch& to, StreamRef stream);
-  void copy(std::byte* to, const std::byte* from, const DevicePart& part, std::uint64_t rows) const;
+  void wait_for_users(const DevicePart& part, StreamRef stream) const;
+  std::size_t copy(std::byte* to, const std::byte* from, const DevicePart& part, std::uint64_t rows) const;
 
   DeviceRing& ring_;
   DeviceModel& device_;
@@ -57,6 +64,8 @@ class DeviceLane {
   std::unique_ptr<DeviceModel::Stream> copies_;
   // For each of the engine's buffers, an event after its copies.
   std::vector<std::unique_ptr<DeviceModel::Event>> copied_;
+  TimedWork copies_time_, stages_time_, place_time_;
+  TimedWork starved_time_;  // the caller's
 };
 
 }  // namespace penstock::detail

@@ -190,17 +190,19 @@ std::byte* DevicePrep::begin(const std::byte* from, StreamRef copies) {
 }
 
 void DevicePrep::finish(std::byte* begun, const HostBatch& from, DeviceModel::Event& copied, DevicePart& to,
-                        std::uint64_t rows, StreamRef copies) {
+                        std::uint64_t rows, StreamRef copies, TimedWork& stages_time) {
   const StreamRef prep = prep_->ref();
   // A decoder reads the host's batch itself.
   const bool read_by_stages = raws_.empty() || program_->decodes();
   if (raws_.empty()) {
-    run_stages(begun, from, to, rows);
+    run_stages(begun, from, to, rows);  // on the host, whose stages are timed by nothing
   } else {
     Raw& raw = raws_[std::exchange(next_, (next_ + 1) % raws_.size())];
     device_->record(copied, copies);
     device_->wait(prep, copied);
+    stages_time.begin(prep);
     run_stages(begun, from, to, rows);
+    stages_time.end(prep);
     device_->record(*raw.read, prep);
     raw.used = true;
   }

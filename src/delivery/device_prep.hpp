@@ -11,6 +11,7 @@
 
 #include "delivery/device_decode.hpp"
 #include "delivery/device_ring.hpp"
+#include "delivery/timed_work.hpp"
 #include "device/device_model.hpp"
 #include "program/device_program.hpp"
 #include "ring/batch_layout.hpp"
@@ -48,9 +49,9 @@ class DevicePrep {
     std::uint64_t first;
   };
   /// Enqueues all between that and `to`, whose users `stream()` waits for already; records `copied` where the batch of
-  /// the host's was read. @throws Error(device), or what a stage throws, which it names.
+  /// the host's was read; times the stages. @throws Error(device), or what a stage throws, which it names.
   void finish(std::byte* begun, const HostBatch& from, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows,
-              StreamRef copies);
+              StreamRef copies, TimedWork& stages_time);
   /// After a failure nothing that was enqueued is relied on, and the device is idle.
   void forget() noexcept;
 

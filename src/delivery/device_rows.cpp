@@ -39,7 +39,7 @@ DeviceRows::~DeviceRows() {
     if (staging.data != nullptr) staging_memory_.deallocate(staging.data, staging.bytes, rows_alignment);
 }
 
-void DeviceRows::enqueue(const BatchInfo& from, std::size_t buffer, DevicePart& part, BatchInfo& to, StreamRef copies) {
+void DeviceRows::pack(const BatchInfo& from, std::size_t buffer, DevicePart& part, BatchInfo& to) {
   const std::uint64_t rows = to.rows;
   const std::size_t bytes = lay_out(from, part, rows);
   if (bytes > limit_)
@@ -51,8 +51,13 @@ void DeviceRows::enqueue(const BatchInfo& from, std::size_t buffer, DevicePart& 
   Staging& staging = staging_[buffer];
   make_room(bytes, staging, part);
   device_.host_writes(staging.data, bytes);
-  pack(from, rows, staging.data, part, to);
-  if (bytes != 0) device_.copy(part.rows, staging.data, bytes, copies);
+  write(from, rows, staging.data, part, to);
+  packed_ = bytes;
+}
+
+std::size_t DeviceRows::enqueue(std::size_t buffer, const DevicePart& part, StreamRef copies) const {
+  if (packed_ != 0) device_.copy(part.rows, staging_[buffer].data, packed_, copies);
+  return packed_;
 }
 
 // A ragged field gets its table, [N + 1] elements, then its rows; one that is as long as its longest row gets its
@@ -100,8 +105,8 @@ void DeviceRows::make_room(std::size_t bytes, Staging& staging, DevicePart& part
   }
 }
 
-void DeviceRows::pack(const BatchInfo& from, std::uint64_t rows, std::byte* staging, DevicePart& part,
-                      BatchInfo& to) const {
+void DeviceRows::write(const BatchInfo& from, std::uint64_t rows, std::byte* staging, DevicePart& part,
+                       BatchInfo& to) const {
   const BatchLayout& layout = ring_.made_layout();
   part.tables.clear();
   for (const Section& section : sections_) {

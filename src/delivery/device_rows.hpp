@@ -27,11 +27,13 @@ class DeviceRows {
   /// Nothing reads the pinned memory any more.
   ~DeviceRows();
 
-  /// Packs this device's rows of `from`, the batch that the engine's buffer `buffer` held, and enqueues their copy on
-  /// `copies`, which waits for the part's users already. Then what `to` knows of its rows is where they are on the
-  /// device. `from` and `to` may be the same. @throws Error(out_of_memory) beyond the limit, and where there is no more
-  /// memory; Error(device).
-  void enqueue(const BatchInfo& from, std::size_t buffer, DevicePart& part, BatchInfo& to, StreamRef copies);
+  /// Packs this device's rows of `from`, the batch that the engine's buffer `buffer` held. Then what `to` knows of its
+  /// rows is where they are on the device once they are copied. `from` and `to` may be the same.
+  /// @throws Error(out_of_memory) beyond the limit, and where there is no more memory; Error(device).
+  void pack(const BatchInfo& from, std::size_t buffer, DevicePart& part, BatchInfo& to);
+  /// Enqueues the copy of what was packed on `copies`, which waits for the part's users already. Returns its bytes.
+  /// @throws Error(device).
+  std::size_t enqueue(std::size_t buffer, const DevicePart& part, StreamRef copies) const;
 
   /// Bytes on the device for the largest batch so far, with room to spare. Any thread.
   std::size_t capacity() const noexcept { return largest_.load(std::memory_order_relaxed); }
@@ -52,7 +54,7 @@ class DeviceRows {
   };
   std::size_t lay_out(const BatchInfo& from, const DevicePart& part, std::uint64_t rows);
   void make_room(std::size_t bytes, Staging& staging, DevicePart& part);
-  void pack(const BatchInfo& from, std::uint64_t rows, std::byte* staging, DevicePart& part, BatchInfo& to) const;
+  void write(const BatchInfo& from, std::uint64_t rows, std::byte* staging, DevicePart& part, BatchInfo& to) const;
 
   DeviceRing& ring_;
   DeviceModel& device_;
@@ -62,6 +64,7 @@ class DeviceRows {
   StagingMemory staging_memory_;
   std::vector<Staging> staging_;  // one for each of the engine's buffers
   std::vector<Section> sections_;
+  std::size_t packed_ = 0;  // bytes that were packed last
   std::atomic<std::size_t> largest_{0}, staged_{0};
 };
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <penstock/device.hpp>
@@ -31,6 +32,17 @@ class DeviceModel {
    public:
     virtual ~Event() = default;
   };
+  /// Time between two points of a stream, by the device's own clock. It orders nothing. One thread at a time.
+  class Timer {
+   public:
+    virtual ~Timer() = default;
+    /// The first point is what is on the stream now; once more, it is another one, and the second is not set.
+    virtual void begin(StreamRef stream) = 0;
+    /// The second point, on the same stream.
+    virtual void end(StreamRef stream) = 0;
+    /// Nanoseconds between them; none before the stream has come to the second one. It does not wait.
+    virtual std::optional<std::uint64_t> read() = 0;
+  };
   enum class Priority : std::uint8_t { normal, high };
 
   virtual ~DeviceModel() = default;
@@ -51,6 +63,8 @@ class DeviceModel {
 
   virtual std::unique_ptr<Stream> make_stream(const char* name, Priority priority) = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
+  /// Null where the device keeps no time.
+  virtual std::unique_ptr<Timer> make_timer() { return nullptr; }
 
   // -- enqueued: these return at once --
   /// Between pinned and device memory, or within either. Both must stay as they are until it is done.

@@ -106,7 +106,7 @@ void Loader::Impl::tune(std::uint64_t samples, Clock::time_point begun, Clock::t
 }
 
 detail::RunMark Loader::Impl::mark_now() const {
-  detail::RunMark mark{engine_->totals(), {}, detail::read_core_time()};
+  detail::RunMark mark{engine_->totals(), {}, delivery_->times(), detail::read_core_time()};
   const std::lock_guard lock(counters_mutex_);
   mark.delivered = counters_;
   return mark;
@@ -176,6 +176,7 @@ Report Loader::Impl::report() const {
     lately = lately_;
   }
   now.totals = engine_->totals();
+  now.times = delivery_->times();
   now.delivered.p50_s = latency_.quantile(0.5);
   now.delivered.p99_s = latency_.quantile(0.99);
   if (caller_.measured_ns() != 0)

@@ -194,6 +194,7 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
   if (engine_->stopped() || beyond_epochs()) return over();
   const Clock::time_point begun = Clock::now();
   note_caller(begun);
+  delivery_->ask(streams);
   const detail::TracedRange traced(lane_, "next");
   for (;;) {
     if (empty_ || (!reordered_ && cursor_.epoch != epoch_)) {

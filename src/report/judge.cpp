@@ -194,7 +194,46 @@ Judgement by_other_processes(const Report& r, const Rates& rates) {
                                       " can do. Fewer of them, or cores that they leave alone, would help."};
 }
 
+// The device on which copies and stages take most of the time, where they were timed; null: nowhere.
+const DeviceReport* busiest(const Report& r) {
+  constexpr std::uint64_t enough = 4;
+  const auto found = std::ranges::max_element(
+      r.devices, {}, [](const DeviceReport& d) { return std::max(d.copies.share, d.stages.share); });
+  return found == r.devices.end() || found->timed < enough ? nullptr : &*found;
+}
+
+// Batches found no place on the device, whose streams say why: the caller's never starves, or copies or stages take
+// most of the time.
+std::optional<Judgement> by_streams(const Report& r, const Rates& rates) {
+  constexpr double never = 0.1, mostly = 0.5;
+  const DeviceReport* const d = busiest(r);
+  if (d == nullptr) return std::nullopt;
+  // A caller that takes batches on the host's own stream waits there, which is told already.
+  const StreamTime starved =
+      std::ranges::max(r.devices, {}, [](const DeviceReport& o) { return o.starved.share; }).starved;
+  const std::string took = " It took " + rates.rate + "; the loader could make about " + rates.limit + ".",
+                    of_caller = starved.us == 0 ? ""
+                                                : "; the caller's stream waited for batches " + percent(starved.share) +
+                                                      " of the time";
+  if (starved.us != 0 && starved.share < never)
+    return Judgement{Bound::consumer, "The caller's work on " + d->name + " bounds the run: its stream waited for " +
+                                          "batches " + percent(starved.share) +
+                                          " of the time, and batches waited for a place there." + took};
+  if (std::max(d->copies.share, d->stages.share) < mostly) return std::nullopt;
+  if (d->stages.share > d->copies.share)
+    return Judgement{Bound::device, "The stages on " + d->name + " bound the run: they take " +
+                                        number(d->stages.us * 1e-3, 2) + " ms a batch, " + percent(d->stages.share) +
+                                        " of the time" + of_caller + "." + took +
+                                        " Fewer or cheaper stages after `batch` would help."};
+  return Judgement{Bound::copies,
+                   "Copies to " + d->name + " bound the run: they take " + number(d->copies.us * 1e-3, 2) +
+                       " ms a batch, " + percent(d->copies.share) + " of the time, at " +
+                       number(d->copy_bytes_per_s * 1e-9, 2) + " GB/s" + of_caller + "." + took +
+                       " Fewer bytes a sample would help: smaller types, or stages that enlarge it after `batch`."};
+}
+
 Judgement by_device(const Report& r, const Rates& rates) {
+  if (std::optional<Judgement> known = by_streams(r, rates)) return *known;
   return {Bound::device,
           "The device bounds the run: for " + percent(device_share(r)) +
               " of the time batches were made and found no place there, as it was copying, or working on, those before "

@@ -150,6 +150,29 @@ std::vector<std::string> fill_cores(Report& r, const std::optional<CoreShares>& 
           " cores it may use"};
 }
 
+StreamTime stream_time(const TimedCounts& counts, const Report& r) {
+  if (counts.stretches == 0 || r.seconds <= 0) return {};
+  const double us = static_cast<double>(counts.ns) * 1e-3 / static_cast<double>(counts.stretches);
+  return {us, std::min(1.0, us * 1e-6 * static_cast<double>(r.batches) / r.seconds)};
+}
+
+void fill_devices(Report& r, const DeliveryTimes& times) {
+  if (times.devices.empty()) return;
+  for (const DeviceCounts& d : times.devices)
+    r.devices.push_back(
+        {.name = d.name,
+         .timed = d.copies.stretches,
+         .copies = stream_time(d.copies, r),
+         .copy_bytes_per_s =
+             d.copies.ns == 0 ? 0 : static_cast<double>(d.copies.bytes) * 1e9 / static_cast<double>(d.copies.ns),
+         .stages = stream_time(d.stages, r),
+         .place = stream_time(d.place, r),
+         .starved = stream_time(d.starved, r)});
+  const auto share = [&](std::uint64_t ns) { return r.seconds > 0 ? std::min(1.0, seconds_of(ns) / r.seconds) : 0; };
+  const SendCounts& s = times.sending;
+  r.sending = {share(s.batch_ns), share(s.place_ns), share(s.read_ns), share(s.call_ns)};
+}
+
 }  // namespace
 
 Report make_report(const Engine& engine, const Delivery& delivery, const RunMark& run) {
@@ -169,6 +192,7 @@ Report make_report(const Engine& engine, const Delivery& delivery, const RunMark
   r.idle = idle_shares(t.idle);
   r.waits = wait_shares(t.waits);
   r.wait_looks = t.waits.looks;
+  fill_devices(r, run.times);
   fill_sample_times(r, *engine.data().source, t);
   r.batch_allocations = engine.ring().allocations();
   r.block_decodes = t.blocks.loads;

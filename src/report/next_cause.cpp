@@ -25,13 +25,13 @@ Cause of_idleness(const IdleShare& idle, bool on_device) {
     case Idle::caller:
       return {
           idle.share,
-          {Bound::consumer, Bound::device, Bound::slots},
+          {Bound::consumer, Bound::copies, Bound::device, Bound::slots},
           on_device ? "for the device or the caller, with all batches made" : "for the caller, with all batches ready"};
     case Idle::pause:
       return {idle.share, {Bound::consumer}, "while the caller was away, in long pauses"};
     case Idle::leases:
       return {idle.share,
-              {Bound::consumer, Bound::device, Bound::slots},
+              {Bound::consumer, Bound::copies, Bound::device, Bound::slots},
               "for a batch to write to, as all were held, or on their way to a device"};
     case Idle::straggler:
       return {idle.share, {Bound::stragglers}, "for single slow samples, with the batches after them ready"};

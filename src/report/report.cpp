@@ -56,6 +56,8 @@ const char* bound_name(Bound bound) {
       return "order";
     case Bound::memory:
       return "memory";
+    case Bound::copies:
+      return "copies";
     case Bound::device:
       return "device";
     case Bound::threads:
@@ -98,6 +100,26 @@ std::string cores_text(const Report& r) {
   if (r.runner_delay_share) add(format("runners waited %.0f %% of their time for one", 100 * *r.runner_delay_share));
   if (r.caller_delay_share) add(format("the caller %.0f %%", 100 * *r.caller_delay_share));
   return out.empty() ? out : out + "\n";
+}
+
+// On the way to one device; nothing where it keeps no time.
+std::string device_text(const DeviceReport& d) {
+  if (d.timed == 0) return "";
+  std::string out = "  " + d.name +
+                    format(": copies %.1f us a batch (%.0f %% of the time, ", d.copies.us, 100 * d.copies.share) +
+                    bytes_text(d.copy_bytes_per_s) + "/s)";
+  if (d.stages.us != 0) out += format(", stages %.1f us (%.0f %%)", d.stages.us, 100 * d.stages.share);
+  return out + format(", waiting for a place %.1f us (%.0f %%); the caller's stream starved %.1f us (%.0f %%)\n",
+                      d.place.us, 100 * d.place.share, d.starved.us, 100 * d.starved.share);
+}
+
+std::string device_json(const DeviceReport& d) {
+  const auto time = [](const char* name, const StreamTime& t) {
+    return ", \"" + std::string(name) + "\": {\"us\": " + number(t.us) + ", \"share\": " + number(t.share) + "}";
+  };
+  return "{\"name\": " + detail::json_string(d.name) + ", \"timed\": " + std::to_string(d.timed) +
+         ", \"copy_bytes_per_s\": " + number(d.copy_bytes_per_s) + time("copies", d.copies) + time("stages", d.stages) +
+         time("place", d.place) + time("starved", d.starved) + "}";
 }
 
 }  // namespace
@@ -173,6 +195,12 @@ std::string Report::text() const {
     out += format("  %5.1f %%  %9.2f  %9.2f  %12s  ", 100 * s.share, s.cpu_us_per_sample, s.wait_us_per_sample,
                   bytes_text(static_cast<double>(s.bytes)).c_str()) +
            s.name + "\n";
+  for (const DeviceReport& d : devices) out += device_text(d);
+  if (sending)
+    out += format(
+        "  sending waited %.0f %% of the time for batches, %.0f %% for a place on the device, %.0f %% for copies; %.0f "
+        "%% was in calls\n",
+        100 * sending->batch_share, 100 * sending->place_share, 100 * sending->read_share, 100 * sending->call_share);
   for (const MemoryRow& m : memory)
     out += format("  memory  %llu x %s  ", static_cast<unsigned long long>(m.count),
                   bytes_text(static_cast<double>(m.bytes_each)).c_str()) +
@@ -247,6 +275,13 @@ std::string Report::json() const {
     list += (list.empty() ? "" : ", ") + ("{\"name\": " + json_string(m.name)) +
             ", \"count\": " + std::to_string(m.count) + ", \"bytes_each\": " + std::to_string(m.bytes_each) + "}";
   add("memory", "[" + list + "]");
+  list.clear();
+  for (const DeviceReport& d : devices) list += (list.empty() ? "" : ", ") + device_json(d);
+  add("devices", "[" + list + "]");
+  add("sending", sending ? "{\"batch_share\": " + number(sending->batch_share) + ", \"place_share\": " +
+                               number(sending->place_share) + ", \"read_share\": " + number(sending->read_share) +
+                               ", \"call_share\": " + number(sending->call_share) + "}"
+                         : "null");
   list.clear();
   for (const FileReport& f : files)
     list += (list.empty() ? "" : ", ") + ("{\"name\": " + json_string(f.name)) +

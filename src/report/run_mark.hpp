@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/core_time.hpp"
+#include "delivery/device_counts.hpp"
 #include "engine/run_totals.hpp"
 #include "report/delivery_counters.hpp"
 
@@ -14,6 +15,7 @@ namespace penstock::detail {
 struct RunMark {
   RunTotals totals;
   DeliveryCounters delivered;
+  DeliveryTimes times;
   std::optional<CoreTime> cores;
 };
 
@@ -32,6 +34,7 @@ inline DeliveryCounters since(DeliveryCounters now, const DeliveryCounters& befo
 inline RunMark since(RunMark now, const RunMark& before) {
   now.totals = since(std::move(now.totals), before.totals);
   now.delivered = since(std::move(now.delivered), before.delivered);
+  now.times = since(std::move(now.times), before.times);
   if (now.cores && before.cores && before.cores->at < now.cores->at)
     now.delivered.cores = core_shares(*before.cores, *now.cores);
   return now;

@@ -157,6 +157,34 @@ TEST_CASE("a consumer that takes its time is busy for as long, and what it waits
   CHECK(json["busy_rate"]["busy"] <= 1);
 }
 
+TEST_CASE("with a device, what its link makes a consumer wait is told apart from the rest") {
+  const TempFolder folder;
+  write_images(folder, 3, 41);
+  // Batches of 8 x 64 x 64 x 3 bytes: 98 KB, 33 ms at 3 MB/s.
+  const std::vector<std::string> command{"bench",         folder / "images",
+                                         "--stages",      "decode_jpeg | resize 64 | batch 8",
+                                         "--epochs",      "1",
+                                         "--threads",     "1",
+                                         "--consumer-ms", "2",
+                                         "--stalls",      "--hash",
+                                         "--json",        "-"};
+  std::vector<std::string> on_device = command;
+  on_device.insert(on_device.end(), {"--device", "emulated:3MB"});
+  const ToolResult result = tool(on_device), host = tool(command);
+  REQUIRE(result.status == 0);
+  const auto json = result.json();
+  CHECK(json["device"] == "emulated:3MB");
+  CHECK(json["runs"][0]["hash"] == host.json()["runs"][0]["hash"]);
+  CHECK(json["runs"][0]["report"]["devices"][0]["copies"]["us"] > 30'000);
+  const auto stalls = json["stalls"];
+  CHECK(stalls["transfer_stall_s"] > 0.05);
+  CHECK(stalls["transfer_stall_s"].get<double>() + stalls["consumer_s"].get<double>() +
+            stalls["preparation_stall_s"].get<double>() + stalls["fetch_stall_s"].get<double>() >=
+        0.999 * json["runs"][0]["seconds"].get<double>());
+  CHECK_FALSE(host.json()["stalls"].contains("transfer_stall_s"));
+  CHECK(host.json()["device"].is_null());
+}
+
 TEST_CASE("a cold store comes from the disk") {
   const TempFolder folder;
   // Where the build is, as folders for temporary files may be in memory.
@@ -353,6 +381,10 @@ TEST_CASE("bench says what can't be measured together") {
       {{"--depth", "1..5000"}, "from 0 to 4096"},
       {{"--block-bytes", "1MiB,"}, "\"\""},
       {{"--depth", "1"}, "a ring has at least 2 batches"},
+      {{"--device", "cpu"}, "--device: \"cpu\""},
+      {{"--device", "gpu:x"}, "no number of a GPU"},
+      {{"--device", "emulated:fast"}, "fast"},
+      {{"--device", "gpu", "--hash"}, "--hash and --device gpu"},
       {{"--consumer-ms", "nan"}, "--consumer-ms"},
       {{"--consumer-ms", "1e16"}, "--consumer-ms"},
       {{"--consumer-ms", "0"}, "--consumer-ms"}};

@@ -140,3 +140,31 @@ TEST_CASE("an event is reached when what is before it is done and one that was n
   model->synchronize(*event);
   CHECK(model->reached(*event));
 }
+
+TEST_CASE("a timer tells what lies between two points of a stream and nothing before that is done") {
+  PENSTOCK_NEEDS_GPU();
+  const Watchdog watchdog(60s);
+  const auto model = ps::detail::open_device(ps::gpu(0));
+  const ps::detail::Entered entered(*model);
+  const auto stream = model->make_stream("stream", DeviceModel::Priority::high);
+  const auto handle = static_cast<cudaStream_t>(stream->ref().handle());
+  const auto timer = model->make_timer();
+  REQUIRE(timer != nullptr);
+  kernels::delay(handle, 200ms);  // before the first point: not counted
+  timer->begin(stream->ref());
+  kernels::delay(handle, 100ms);
+  timer->end(stream->ref());
+  CHECK_FALSE(timer->read().has_value());
+  CHECK(cudaGetLastError() == cudaSuccess);
+  model->synchronize(stream->ref());
+  const std::optional<std::uint64_t> ns = timer->read();
+  REQUIRE(ns.has_value());
+  CHECK(*ns > 95'000'000);
+  CHECK(*ns < 180'000'000);
+  // Once more, it is another stretch.
+  timer->begin(stream->ref());
+  timer->end(stream->ref());
+  model->synchronize(stream->ref());
+  REQUIRE(timer->read().has_value());
+  CHECK(*timer->read() < 1'000'000);
+}

@@ -56,6 +56,7 @@ th { font-weight: 600; border-bottom: 1px solid var(--line); }
 <section id="tuning"><h2>Tuning</h2><p id="tuned"></p><div class="wide"><table id="trials"></table></div></section>
 <section id="consumer"><h2>The consumer</h2><div class="bar" id="stall"></div><ul class="legend" id="stalls"></ul><p id="busy"></p></section>
 <section id="reading"><h2>Reading, by file</h2><div class="wide"><table id="files"></table></div></section>
+<section id="on-devices"><h2>On devices</h2><div class="wide"><table id="devices"></table></div><p class="small">For a batch, and as shares of the time. A stream that starves has nothing to do but to wait for the next batch.</p></section>
 <h2>Memory</h2><div class="wide"><table id="memory"></table></div>
 <section id="noted"><h2>Notes</h2><div id="notes"></div></section>
 <noscript>This page needs JavaScript; <code>penstock report FILE.json</code> says the same.</noscript>
@@ -149,8 +150,8 @@ if (middles.length < 2) at("settings").remove(); else {
 
 if (!data.stalls && !data.busy_rate) at("consumer").remove(); else {
   if (data.stalls) {
-    const s = data.stalls, all = s.consumer_s + s.preparation_stall_s + s.fetch_stall_s;
-    bar("stall", "stalls", [[s.consumer_s / all, "its own work", "var(--good)"], [s.preparation_stall_s / all, "waiting for preparation", "var(--main)"], [s.fetch_stall_s / all, "waiting for reading", "var(--wait)"]]);
+    const s = data.stalls, transfer = s.transfer_stall_s || 0, all = s.consumer_s + s.preparation_stall_s + s.fetch_stall_s + transfer;
+    bar("stall", "stalls", [[s.consumer_s / all, "its own work", "var(--good)"], [s.preparation_stall_s / all, "waiting for preparation", "var(--main)"], [s.fetch_stall_s / all, "waiting for reading", "var(--wait)"], [transfer / all, "waiting for the way to the device", "var(--core)"]]);
   } else at("stall").remove();
   if (data.busy_rate) at("busy").textContent = data.busy_rate.busy >= 0.9 ? `A consumer of ${number(data.busy_rate.samples_per_s)} samples/s or less is busy ${percent(data.busy_rate.busy)} of the time.` : `No rate was found at which a consumer is busy 90 % of the time; one of ${number(data.busy_rate.samples_per_s)} samples/s is busy ${percent(data.busy_rate.busy)} of it.`;
 }
@@ -165,6 +166,11 @@ if (!tuning) at("tuning").remove(); else {
   const amount = (s, n) => /bytes/.test(s.setting) ? bytes(n) : number(n);
   at("tuned").textContent = `${tuning.done ? "Done after" : "Not done after"} ${tuning.batches} batches, ${number(tuning.seconds)} s: threads ${tuning.threads}, depth ${tuning.depth}${tuning.max_reorder_bytes ? `, ${bytes(tuning.max_reorder_bytes)} for samples that wait` : ""}${tuning.max_block_bytes ? `, ${bytes(tuning.max_block_bytes)} for blocks` : ""}${tuning.end ? `; ${tuning.end}` : ""}.`;
   table("trials", ["option", "from", "to", "samples/s", "then", "", "why"], tuning.steps.map(s => [s.setting, amount(s, s.from), amount(s, s.to), number(s.before_samples_per_s), s.after_samples_per_s ? number(s.after_samples_per_s) : "", s.kept ? "kept" : "not kept", s.why]));
+}
+const onDevices = (r.devices || []).filter(d => d.timed > 0);
+if (!onDevices.length) at("on-devices").remove(); else {
+  const time = t => t.us > 0 ? `${number(t.us)} µs, ${percent(t.share)}` : "";
+  table("devices", ["device", "copies", "at", "stages", "waiting for a place", "the caller's stream starved"], onDevices.map(d => [d.name, time(d.copies), `${bytes(d.copy_bytes_per_s)}/s`, time(d.stages), time(d.place), time(d.starved)]));
 }
 table("memory", ["what for", "count", "each", "together"], r.memory.map(m => [m.name, number(m.count), bytes(m.bytes_each), bytes(m.count * m.bytes_each)]));
 if (!r.notes.length) at("noted").remove(); else for (const note of r.notes) at("notes").append(make("p", "", note));

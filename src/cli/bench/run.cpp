@@ -181,7 +181,8 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
     const double cpu_before = process_cpu();
     const std::uint64_t disk_before = disk_bytes_read();
     const Clock::time_point start = Clock::now();
-    Loader loader(pipeline, {.threads = options.setting.threads,
+    Loader loader(pipeline, {.device = options.device,
+                             .threads = options.setting.threads,
                              .max_memory_bytes = options.memory,
                              .depth = options.setting.depth,
                              .max_block_bytes = options.setting.block_bytes,

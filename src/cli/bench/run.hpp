@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <penstock/device.hpp>
 #include <penstock/pipeline.hpp>
 #include <penstock/report.hpp>
 
@@ -26,6 +27,7 @@ struct RunOptions {
   Setting setting = {};
   std::uint64_t epochs = 1;
   std::size_t memory = 0;
+  Device device = host();                       ///< where its batches end up
   double consumer_s = 0;                        ///< seconds that the loop spends on each batch, without using a core
   std::vector<std::string> dropped_files = {};  ///< their pages leave the memory before the run
   std::string trace = {};                       ///< file for the loader's timeline; empty: none

@@ -7,11 +7,12 @@
 
 namespace penstock::cli {
 
-Stalls split_stalls(const Run& stubbed, const Run& whole, double consumer_s) {
+Stalls split_stalls(const Run& stubbed, const Run& whole, const std::optional<Run>& on_device, double consumer_s) {
   Stalls out;
   out.consumer_s = consumer_s * static_cast<double>(whole.batches);
   out.preparation_s = std::max(0.0, stubbed.seconds - out.consumer_s);
-  out.fetch_s = std::max(0.0, whole.seconds - std::max(stubbed.seconds, out.consumer_s));
+  out.fetch_s = std::max(0.0, whole.seconds - (out.consumer_s + out.preparation_s));
+  if (on_device) out.transfer_s = std::max(0.0, on_device->seconds - out.epochs_s());
   return out;
 }
 
@@ -21,13 +22,16 @@ std::string stalls_text(const Stalls& stalls) {
   };
   return "where the time goes:\n" + line("the consumer's own work", stalls.consumer_s) +
          line("it waits for preparation (records in memory)", stalls.preparation_s) +
-         line("it waits for reading besides", stalls.fetch_s);
+         line("it waits for reading besides", stalls.fetch_s) +
+         (stalls.transfer_s ? line("it waits for the way to the device besides", *stalls.transfer_s) : "");
 }
 
 Json stalls_json(const Stalls& stalls) {
-  return {{"consumer_s", stalls.consumer_s},
-          {"preparation_stall_s", stalls.preparation_s},
-          {"fetch_stall_s", stalls.fetch_s}};
+  Json json{{"consumer_s", stalls.consumer_s},
+            {"preparation_stall_s", stalls.preparation_s},
+            {"fetch_stall_s", stalls.fetch_s}};
+  if (stalls.transfer_s) json["transfer_stall_s"] = *stalls.transfer_s;
+  return json;
 }
 
 BusyRate largest_busy_rate(const Pipeline& pipeline, RunOptions options, const Run& free) {

@@ -1,5 +1,8 @@
 #include "cuda_device.hpp"
 
+#include <algorithm>
+#include <type_traits>
+
 #include "cuda_error.hpp"
 #include "cuda_scope.hpp"
 
@@ -58,6 +61,44 @@ class CudaDevice::OwnEvent final : public Event {
   cudaEvent_t handle_;
 };
 
+class CudaDevice::OwnTimer final : public Timer {
+ public:
+  explicit OwnTimer(int index) : begin_(make(index)), end_(make(index)) {}
+  void begin(StreamRef stream) override { check_cuda(cudaEventRecord(begin_.get(), handle_of(stream)), record_call); }
+  void end(StreamRef stream) override { check_cuda(cudaEventRecord(end_.get(), handle_of(stream)), record_call); }
+  std::optional<std::uint64_t> read() override {
+    const cudaError_t code = cudaEventQuery(end_.get());
+    if (code == cudaErrorNotReady) {
+      forget_cuda(code);
+      return std::nullopt;
+    }
+    check_cuda(code, "cudaEventQuery");
+    float ms = 0;
+    check_cuda(cudaEventElapsedTime(&ms, begin_.get(), end_.get()), "cudaEventElapsedTime");
+    return static_cast<std::uint64_t>(std::max(0.0f, ms) * 1e6);
+  }
+
+ private:
+  static constexpr const char* record_call = "cudaEventRecord";
+  struct Destroy {
+    int index = 0;
+    void operator()(cudaEvent_t event) const noexcept {
+      try {
+        const CudaScope scope(index);
+        forget_cuda(cudaEventDestroy(event));
+      } catch (...) {  // as a stream's
+      }
+    }
+  };
+  using Owned = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, Destroy>;
+  static Owned make(int index) {
+    cudaEvent_t event = nullptr;
+    check_cuda(cudaEventCreate(&event), "cudaEventCreate");
+    return Owned(event, Destroy{index});
+  }
+  Owned begin_, end_;
+};
+
 CudaDevice::CudaDevice(int index, const CudaLimits& limits) : index_(index), pinned_memory_(index) {
   open_cuda_context(index_);
   const CudaScope scope(index_);
@@ -96,6 +137,8 @@ std::unique_ptr<DeviceModel::Event> CudaDevice::make_event() {
     throw;
   }
 }
+
+std::unique_ptr<DeviceModel::Timer> CudaDevice::make_timer() { return std::make_unique<OwnTimer>(index_); }
 
 void CudaDevice::copy(void* to, const void* from, std::size_t bytes, StreamRef stream) {
   check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, handle_of(stream)), "cudaMemcpyAsync");

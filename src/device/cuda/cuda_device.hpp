@@ -35,6 +35,7 @@ class CudaDevice final : public DeviceModel {
   MemoryResource& pinned_memory() noexcept override { return pinned_memory_; }
   std::unique_ptr<Stream> make_stream(const char* name, Priority priority) override;
   std::unique_ptr<Event> make_event() override;
+  std::unique_ptr<Timer> make_timer() override;
   void copy(void* to, const void* from, std::size_t bytes, StreamRef stream) override;
   void record(Event& event, StreamRef stream) override;
   void wait(StreamRef stream, const Event& event) override;
@@ -47,6 +48,7 @@ class CudaDevice final : public DeviceModel {
  private:
   class OwnStream;
   class OwnEvent;
+  class OwnTimer;
 
   const int index_;
   std::string name_;

@@ -1,13 +1,16 @@
 #include "emulated_device.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <map>
+#include <thread>
 #include <utility>
 
 #include <penstock/error.hpp>
 
+#include "base/clock.hpp"
 #include "device/staging_memory.hpp"
 
 namespace penstock::detail {
@@ -22,6 +25,28 @@ struct EmulatedDevice::StreamState {
 
 struct EmulatedDevice::OwnEvent final : Event {
   std::shared_ptr<Record> last;  // null: never recorded
+};
+
+// Each pair of points has times of its own: those of the pair before may be written still.
+class EmulatedDevice::OwnTimer final : public Timer {
+ public:
+  explicit OwnTimer(EmulatedDevice& device) : device_(device) {}
+  void begin(StreamRef stream) override {
+    begin_ = std::make_shared<std::atomic<std::uint64_t>>(0);
+    end_ = std::make_shared<std::atomic<std::uint64_t>>(0);
+    device_.put_time(stream, begin_);
+  }
+  void end(StreamRef stream) override { device_.put_time(stream, end_); }
+  std::optional<std::uint64_t> read() override {
+    if (end_ == nullptr) return std::nullopt;
+    const std::uint64_t begin = begin_->load(std::memory_order_relaxed), end = end_->load(std::memory_order_relaxed);
+    if (begin == 0 || end == 0) return std::nullopt;
+    return end - std::min(begin, end);
+  }
+
+ private:
+  EmulatedDevice& device_;
+  std::shared_ptr<std::atomic<std::uint64_t>> begin_, end_;
 };
 
 // -- memory --
@@ -158,6 +183,11 @@ std::unique_ptr<DeviceModel::Event> EmulatedDevice::make_event() {
   return std::make_unique<OwnEvent>();
 }
 
+std::unique_ptr<DeviceModel::Timer> EmulatedDevice::make_timer() {
+  if (options_.mode == EmulatedOptions::Mode::late) return nullptr;
+  return std::make_unique<OwnTimer>(*this);
+}
+
 // -- what is enqueued --
 
 // Under the mutex.
@@ -205,11 +235,27 @@ void EmulatedDevice::copy(void* to, const void* from, std::size_t bytes, StreamR
   call("enqueueing a copy");
   StreamState& state = state_of(stream);
   if (spoils(state, "a copy")) return;
+  const std::uint64_t least_ns = options_.max_copy_bytes_per_s == 0
+                                     ? 0
+                                     : static_cast<std::uint64_t>(static_cast<double>(bytes) * 1e9 /
+                                                                  static_cast<double>(options_.max_copy_bytes_per_s));
   put_work(state, "copy",
-           [to, from, bytes] {
+           [to, from, bytes, least_ns] {
+             const std::uint64_t begun = now_ns();
              if (bytes != 0) std::memcpy(to, from, bytes);
+             if (const std::uint64_t took = now_ns() - begun; took < least_ns)
+               std::this_thread::sleep_for(std::chrono::nanoseconds(least_ns - took));
            },
            {{from, bytes, false}, {to, bytes, true}});
+}
+
+// No call that may fail, and nothing is ordered by it: what happens is what would happen without it.
+void EmulatedDevice::put_time(StreamRef stream, std::shared_ptr<std::atomic<std::uint64_t>> at) {
+  const std::lock_guard lock(mutex_);
+  const StreamState& state = state_of(stream);
+  if (state.captures) return;
+  streams_->enqueue(state.number, {.kind = Operation::Kind::work,
+                                   .work = [at = std::move(at)] { at->store(now_ns(), std::memory_order_relaxed); }});
 }
 
 // Under the mutex.

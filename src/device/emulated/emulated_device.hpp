@@ -38,6 +38,8 @@ class EmulatedDevice final : public DeviceModel {
   MemoryResource& pinned_memory() noexcept override;
   std::unique_ptr<Stream> make_stream(const char* name, Priority priority) override;
   std::unique_ptr<Event> make_event() override;
+  /// Null where nothing is done before somebody waits for it.
+  std::unique_ptr<Timer> make_timer() override;
   void copy(void* to, const void* from, std::size_t bytes, StreamRef stream) override;
   void record(Event& event, StreamRef stream) override;
   void wait(StreamRef stream, const Event& event) override;
@@ -73,6 +75,7 @@ class EmulatedDevice final : public DeviceModel {
   class Memory;
   class OwnStream;
   struct OwnEvent;
+  class OwnTimer;
   struct StreamState;
 
   StreamState& state_of(StreamRef stream) const;
@@ -82,6 +85,7 @@ class EmulatedDevice final : public DeviceModel {
   std::shared_ptr<Record> put_record(StreamState& stream);
   void put_work(StreamState& stream, const char* name, std::function<void()> work,
                 std::initializer_list<MemoryUse> uses);
+  void put_time(StreamRef stream, std::shared_ptr<std::atomic<std::uint64_t>> at);
   void reach(const std::shared_ptr<Record>& record);
   void drain();
 

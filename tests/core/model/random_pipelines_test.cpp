@@ -127,7 +127,7 @@ TEST_CASE("random pipelines bring what the model says") {
   std::printf("  tuned %.1f %%, trials:", percent(tuned));
   for (const auto& [setting, times] : trials) {
     std::printf(" %llu of %s", static_cast<unsigned long long>(times), setting.c_str());
-    if (count >= 1000) CHECK(times >= 20);
+    if (count >= 1000) CHECK(times * 250 >= count);
   }
   std::printf("\n");
   if (count >= 1000) CHECK(trials.size() == 4);
@@ -146,7 +146,7 @@ TEST_CASE("random pipelines bring what the model says") {
     CHECK(reordered * 100 >= count * 40);
     CHECK(on_devices * 100 >= count * 10);
     CHECK(after_batch * 100 >= count * 3);
-    CHECK(cached * 100 >= count * 15);
+    CHECK(cached * 100 >= count * 12);
     CHECK(streams * 100 >= count * 8);
     CHECK(faulty * 100 >= count * 48);
     CHECK(resumed * 100 >= count * 45);

@@ -524,6 +524,50 @@ TEST_CASE("batches that wait for a place on the device are bound by it, and by n
   CHECK(r.bound == ps::Bound::slots);
 }
 
+TEST_CASE("where a device's streams were timed, what they say decides between copies, stages and the caller's work") {
+  ps::Report r = busy();
+  r.samples_per_s = 400;
+  r.runner_idle_share = 0.5;
+  r.consumer_wait_share = 0.8;
+  r.idle = {{ps::Idle::leases, 0.5}};
+  r.device = "gpu 0";
+  r.devices = {{.name = "gpu 0",
+                .timed = 100,
+                .copies = {9000, 0.9},
+                .copy_bytes_per_s = 5e9,
+                .stages = {100, 0.01},
+                .place = {},
+                .starved = {8000, 0.8}}};
+  judge(r);
+  CHECK(r.bound == ps::Bound::copies);
+  CHECK(r.verdict.find("Copies to gpu 0 bound the run: they take 9.00 ms a batch, 90 % of the time, at 5.00 GB/s; the "
+                       "caller's stream waited for batches 80 % of the time") == 0);
+  std::swap(r.devices[0].copies, r.devices[0].stages);
+  judge(r);
+  CHECK(r.bound == ps::Bound::device);
+  CHECK(r.verdict.find("The stages on gpu 0 bound the run: they take 9.00 ms a batch, 90 %") == 0);
+  // However long they take, they are hidden.
+  r.devices[0].starved = {500, 0.05};
+  judge(r);
+  CHECK(r.bound == ps::Bound::consumer);
+  CHECK(r.verdict.find("The caller's work on gpu 0 bounds the run: its stream waited for batches 5 %") == 0);
+  // One of two starves.
+  r.devices.push_back(r.devices[0]);
+  r.devices[1].name = "gpu 1";
+  r.devices[1].starved = {5000, 0.5};
+  judge(r);
+  CHECK(r.bound == ps::Bound::device);
+  // Too few were timed to tell, or neither takes most of the time.
+  r.devices.resize(1);
+  r.devices[0].timed = 3;
+  judge(r);
+  CHECK(r.verdict.find("The device bounds the run") == 0);
+  r.devices[0].timed = 100;
+  r.devices[0].starved = r.devices[0].stages = {4000, 0.4};
+  judge(r);
+  CHECK(r.verdict.find("The device bounds the run") == 0);
+}
+
 TEST_CASE("nothing is promised where nothing is to be gained") {
   ps::Report r = busy();
   r.threads = r.threads_seen = 16;

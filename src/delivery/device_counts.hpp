@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace penstock::detail {
+
+/// Stretches of a stream's work that were timed.
+struct TimedCounts {
+  std::uint64_t stretches = 0, ns = 0, bytes = 0;
+};
+
+/// What was timed on the streams of one device.
+struct DeviceCounts {
+  std::string name;
+  TimedCounts copies;   ///< copies of a batch, on the copy stream
+  TimedCounts stages;   ///< the stages after `batch`, for a batch
+  TimedCounts place;    ///< the copy stream waited for the memory that a batch goes to
+  TimedCounts starved;  ///< the caller's stream had come to the call of `next()`, and waited for the batch
+};
+
+/// What the thread that sends batches to devices did, in nanoseconds.
+struct SendCounts {
+  std::uint64_t batch_ns = 0;  ///< it waited for a batch of the runners'
+  std::uint64_t place_ns = 0;  ///< it had a batch, and waited for a place on the device
+  std::uint64_t read_ns = 0;   ///< it waited until devices had read batches of the host's
+  std::uint64_t call_ns = 0;   ///< it was in calls of the device
+};
+
+/// What was counted on the way to devices; on the host there are none.
+struct DeliveryTimes {
+  std::vector<DeviceCounts> devices;
+  SendCounts sending;
+};
+
+inline TimedCounts since(const TimedCounts& now, const TimedCounts& before) {
+  return {now.stretches - before.stretches, now.ns - before.ns, now.bytes - before.bytes};
+}
+
+/// What was counted after `before`.
+inline DeliveryTimes since(DeliveryTimes now, const DeliveryTimes& before) {
+  for (std::size_t i = 0; i < now.devices.size() && i < before.devices.size(); ++i) {
+    DeviceCounts& device = now.devices[i];
+    const DeviceCounts& was = before.devices[i];
+    device.copies = since(device.copies, was.copies);
+    device.stages = since(device.stages, was.stages);
+    device.place = since(device.place, was.place);
+    device.starved = since(device.starved, was.starved);
+  }
+  now.sending.batch_ns -= before.sending.batch_ns;
+  now.sending.place_ns -= before.sending.place_ns;
+  now.sending.read_ns -= before.sending.read_ns;
+  now.sending.call_ns -= before.sending.call_ns;
+  return now;
+}
+
+}  // namespace penstock::detail
