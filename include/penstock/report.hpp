@@ -161,6 +161,7 @@ enum class Bound : std::uint8_t {
   order,            ///< asking the order which records come next
   memory,           ///< a limit of memory left fewer runners than were wanted, and those are used up
   copies,           ///< copies to the device
+  sink,             ///< what `write` stores into
   device,           ///< batches waited for a place on the device: for the stages there, or it is not known for what
   threads,          ///< the executor brought too few threads
   cores,            ///< there are more threads than cores, and those are used up
@@ -182,6 +183,8 @@ struct PENSTOCK_API Report {
   std::uint64_t limit_chains = 0;          ///< measured chains that the limit was estimated from
   double cpu_s_per_1000 = 0;               ///< CPU seconds of the chain's stages per 1,000 samples
   std::string device;                      ///< where batches end up: "host", or a device and what it is
+  std::string sink;                        ///< what `write` stored into; empty: a loader's report
+  double commit_share = 0;                 ///< share of `seconds` in which its sink committed
   unsigned threads = 0;                    ///< runners that there may be
   unsigned threads_wanted = 0;             ///< runners that there would be without a limit of memory
   unsigned threads_seen = 0;               ///< most runners alive at once

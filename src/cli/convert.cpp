@@ -110,6 +110,7 @@ void tell(const ConvertFlags& options, const Converted& converted) {
                                        written_text(converted.stored.written));
   if (!converted.stored.was_finished && options.writing.seekable) text += rewrites_text(converted.rewrites);
   for (const std::string& note : converted.notes) text += note + "\n";
+  text += bound_text(converted.stored.written);
   print(text);
 }
 

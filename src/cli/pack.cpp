@@ -157,6 +157,7 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
     if (options.writing.seekable) text += rewrites_text(packed.rewrites);
   }
   for (const std::string& line : packed.notes) text += line + "\n";
+  text += bound_text(packed.stored.written);
   print(text);
 }
 

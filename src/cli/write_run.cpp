@@ -76,9 +76,10 @@ Written run_write(const std::string& doing, std::uint64_t total, const WriteFlag
   write_options.commit_every = 500;
   if (!flags.memory.empty()) set_memory(write_options, parse_bytes(flags.memory));
   write_options.progress = [&](const WriteProgress& p) { bar.set(p.done, p.skipped); };
+  Written written;
+  write_options.report = [&](const Report& report) { written.report = report; };
   write_options.stop = interrupt.token();
   const auto start = std::chrono::steady_clock::now();
-  Written written;
   written.progress = write(write_options);
   written.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   written.signal = written.progress.done < written.progress.total ? interrupt.signal() : 0;
@@ -95,6 +96,13 @@ std::string written_text(const Written& written) {
   return text;
 }
 
+std::string bound_text(const Written& written) {
+  constexpr double long_s = 2;
+  const Report& r = written.report;
+  if (written.seconds < long_s || r.bound == Bound::unknown) return "";
+  return r.verdict + (r.besides.empty() ? "" : " " + r.besides) + "\n";
+}
+
 void add_written(Json& json, const Written& written) {
   const WriteProgress& p = written.progress;
   json["records"] = p.total;
@@ -105,6 +113,7 @@ void add_written(Json& json, const Written& written) {
   json["bytes"] = p.bytes;
   json["seconds"] = written.seconds;
   json["mb_per_s"] = mb_per_s(written);
+  json["run"] = Json::parse(written.report.json());
 }
 
 std::string rewrites_text(const RewriteCounts& counts) {

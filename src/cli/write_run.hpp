@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include <penstock/report.hpp>
 #include <penstock/write.hpp>
 
 #include "command_line.hpp"
@@ -36,6 +37,7 @@ struct Written {
   WriteProgress progress;
   int signal = 0;  ///< that stopped it before its end, or 0
   double seconds = 0;
+  Report report;  ///< what bounded it
 };
 
 /// Runs `write` with options that show the progress of `doing` ("packing") and stop at SIGINT and SIGTERM. To be called
@@ -47,7 +49,10 @@ Written run_write(const std::string& doing, std::uint64_t total, const WriteFlag
 
 /// "310 written, 1.2 GiB in 3.4 s (353 MB/s), 20 were there from an earlier run"
 std::string written_text(const Written& written);
-/// Adds to --json what was written: records, done, written, skipped, dropped, bytes, seconds, mb_per_s.
+/// What bounded a run of some seconds, in a line of its own; empty for a shorter one.
+std::string bound_text(const Written& written);
+/// Adds to --json what was written: records, done, written, skipped, dropped, bytes, seconds, mb_per_s, run: its
+/// report.
 void add_written(Json& json, const Written& written);
 
 /// What --seekable did, a line.

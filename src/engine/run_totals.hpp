@@ -47,4 +47,8 @@ struct RunTotals {
 /// remarked of images are those of the whole run.
 RunTotals since(RunTotals now, const RunTotals& before);
 
+/// What two runs of the same chain counted, one after the other. The most of something is that of both, and what there
+/// is that of the second.
+RunTotals together(RunTotals first, const RunTotals& second);
+
 }  // namespace penstock::detail

@@ -10,7 +10,7 @@
 namespace penstock::detail {
 
 RunnerPool::RunnerPool(RunnerWork& work, const SourceModel& source, Monitor& monitor, Executor::Impl& executor,
-                       unsigned threads, unsigned most, std::uint64_t short_ns)
+                       unsigned threads, unsigned most, std::chrono::nanoseconds short_time)
     : work_(work),
       source_(source),
       monitor_(monitor),
@@ -19,7 +19,7 @@ RunnerPool::RunnerPool(RunnerWork& work, const SourceModel& source, Monitor& mon
       most_threads_(std::max(threads, most)),
       threads_(threads),
       cores_(usable_cores()),
-      short_ns_(short_ns) {
+      short_ns_(static_cast<std::uint64_t>(short_time.count())) {
   door_->pool = this;
   runs_.reserve(most_threads_ + std::size_t{1});  // the consumer's thread may help
   idle_runs_.reserve(most_threads_ + std::size_t{1});

@@ -47,10 +47,10 @@ class RunnerPool {
   using Lock = Monitor::Lock;
 
   /// `executor`, `monitor` and `work` must live until no runner is in work after `close_door`. `source` is named where
-  /// a reader can't be opened. Samples are short that take less than `short_ns`, as a mean. `most`: runners that there
-  /// may be later; no fewer than `threads`.
+  /// a reader can't be opened. Samples are short that take less than `short_time`, as a mean. `most`: runners that
+  /// there may be later; no fewer than `threads`.
   RunnerPool(RunnerWork& work, const SourceModel& source, Monitor& monitor, Executor::Impl& executor, unsigned threads,
-             unsigned most, std::uint64_t short_ns = 5'000);
+             unsigned most, std::chrono::nanoseconds short_time = std::chrono::microseconds(5));
 
   /// So many runners from now on, at most as many as there may be later. Those that are too many leave soon.
   void set_threads(Lock& lock, unsigned threads) noexcept;

@@ -109,28 +109,31 @@ double rate_without(const Report& r, const IdleShare& idle) {
   return std::max(std::min(r.samples_per_s / std::max(1 - idle.share, 0.01), limit), r.samples_per_s);
 }
 
+// The option that makes room for more samples in work.
+const char* more_room(const Report& r) { return r.sink.empty() ? "`depth`" : "`max_in_flight`"; }
+
 std::string idle_words(const Report& r, const IdleShare& idle) {
   const std::string share = percent(idle.share) + " of their time";
   const std::string gain = " would give up to about " + number(rate_without(r, idle), 0) +
                            " samples/s in the place of " + number(r.samples_per_s, 0) + ".";
   switch (idle.why) {
     case Idle::straggler:
-      return "Single slow samples bound the run: runners waited " + share +
-             " for one of them, with the batches after it ready. Evener samples or a larger `depth`" + gain;
+      return "Single slow samples bound the run: runners waited " + share + " for one of them, with " +
+             (r.sink.empty() ? "the batches" : "samples") + " after it ready. Evener samples or a larger " +
+             more_room(r) + gain;
     case Idle::leases:
       return "Too few batches bound the run: for " + share +
-             " runners had none to write to, as all were held by the caller or on their way to a device. A larger "
-             "`depth` or letting batches go earlier" +
-             gain;
+             " runners had none to write to, as all were held by the caller or on their way to a device. A larger " +
+             more_room(r) + (r.sink.empty() ? " or letting batches go earlier" : "") + gain;
     case Idle::cells:
       return "Cells bound the run: runners waited " + share +
              " because every sample in work waited for an older one. Evener samples or, where no records are shared by "
-             "several samples or read from a stream, a larger `max_reorder_bytes`" +
-             gain;
+             "several samples or read from a stream, a larger " +
+             (r.sink.empty() ? "`max_reorder_bytes`" : more_room(r)) + gain;
     case Idle::blocks:
       return "Loading blocks bounds the run: runners waited " + share +
-             " for blocks that others loaded. Smaller blocks or more of them in sight (by a larger batch or `depth`)" +
-             gain;
+             " for blocks that others loaded. Smaller blocks or more of them in sight (by a larger " +
+             (r.sink.empty() ? "batch or `depth`" : more_room(r)) + ")" + gain;
     case Idle::block_memory:
       return "The memory for blocks bounds the run: runners waited " + share +
              " for room for the next one. A larger `max_block_bytes` or an order that asks for fewer at a time" + gain;
@@ -142,7 +145,7 @@ std::string idle_words(const Report& r, const IdleShare& idle) {
              " until it was known which records come next, and what blocks they need. A cheaper order" + gain;
     default:
       return "Too few batches bound the run: runners had none to write to for " + share + ", while the caller waited " +
-             percent(r.consumer_wait_share) + " of the time. A larger `depth`" + gain;
+             percent(r.consumer_wait_share) + " of the time. A larger " + more_room(r) + gain;
   }
 }
 
@@ -176,7 +179,25 @@ std::string threads_of(const Report& r) {
   return std::to_string(r.threads) + (r.threads == 1 ? " thread" : " threads");
 }
 
+// Of `write`: the thread that stores hardly waits for samples.
+Judgement by_sink(const Report& r, const Rates& rates) {
+  constexpr double long_commits = 0.2;
+  const std::string commits =
+      r.commit_share < long_commits
+          ? ""
+          : " Commits had " + percent(r.commit_share) +
+                " of its time: fewer of them (a larger `commit_every` and `commit_bytes`), or a sink that does not "
+                "wait for the disk, would help.";
+  const std::string delay = delay_words(r, "Runners", r.runner_delay_share);
+  return {Bound::sink,
+          "Storing bounds the run: the thread that puts samples into " + r.sink + " waited for them " +
+              percent(r.consumer_wait_share) + " of the time and stored " + rates.rate +
+              "; the stages could make about " + rates.limit + "." + commits + delay,
+          {.delay = !delay.empty()}};
+}
+
 Judgement by_caller(const Report& r, const Rates& rates) {
+  if (!r.sink.empty()) return by_sink(r, rates);
   const std::string caller = delay_words(r, "It", r.caller_delay_share),
                     runners = caller.empty() ? delay_words(r, "Runners", r.runner_delay_share) : "";
   return {Bound::consumer,
@@ -413,9 +434,9 @@ void judge(Report& r, bool short_samples, double share_of_loads) {
       r.seconds > 0.1)  // in a shorter run the others may not have been needed
     r.notes.push_back("only " + std::to_string(r.threads_seen) + " of " + std::to_string(r.threads) +
                       " runners were seen at once");
-  if (r.batches < 4 || r.limit_samples_per_s <= 0) {
+  if ((r.sink.empty() ? r.batches : r.samples) < 4 || r.limit_samples_per_s <= 0) {
     r.bound = Bound::unknown;
-    r.verdict = "Too few batches to say what bounds the run.";
+    r.verdict = "Too few " + std::string(r.sink.empty() ? "batches" : "samples") + " to say what bounds the run.";
     return;
   }
   Judgement found = judgement_of(r, share_of_loads);

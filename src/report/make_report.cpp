@@ -173,31 +173,65 @@ void fill_devices(Report& r, const DeliveryTimes& times) {
   r.sending = {share(s.batch_ns), share(s.place_ns), share(s.read_ns), share(s.call_ns)};
 }
 
+// A commit is as much the storing thread's work as the rest: no pause of a caller's.
+std::vector<IdleShare> idle_shares_of_write(IdleTime::Counts counts) {
+  counts.idle_ns[static_cast<std::size_t>(Idle::caller)] +=
+      std::exchange(counts.idle_ns[static_cast<std::size_t>(Idle::pause)], 0);
+  return idle_shares(counts);
+}
+
+// What the stages did, and what they waited for.
+void fill_stages(Report& r, const Chain& chain, const RunTotals& t) {
+  const SourceModel& source = *chain.data().source;
+  r.threads = t.threads;
+  r.threads_seen = t.threads_seen;
+  r.copied_bytes = t.copied_bytes;
+  r.stages = stage_reports(chain, t);
+  fill_limit(r, t, source.is_stream());
+  fill_runner_shares(r, t);
+  r.idle = idle_shares(t.idle);
+  r.waits = wait_shares(t.waits);
+  r.wait_looks = t.waits.looks;
+  fill_sample_times(r, source, t);
+  r.block_decodes = t.blocks.loads;
+  r.block_uses = t.blocks.uses;
+  r.block_decodes_saved = t.blocks.saved_by_double;
+}
+
 }  // namespace
+
+Report make_write_report(const Chain& chain, const RunTotals& t, const WriteCounts& c) {
+  Report r;
+  r.notes = fill_cores(r, c.cores);
+  r.device = to_string(host());
+  r.sink = c.sink;
+  r.samples = c.samples;
+  r.bytes = c.bytes;
+  r.errors = c.dropped;
+  r.seconds = seconds_of(c.elapsed_ns);
+  if (r.seconds > 0) {
+    r.samples_per_s = static_cast<double>(r.samples) / r.seconds;
+    r.consumer_wait_share = std::min(1.0, seconds_of(c.waited_ns) / r.seconds);
+    r.commit_share = std::min(1.0, seconds_of(c.commit_ns) / r.seconds);
+  }
+  fill_stages(r, chain, t);
+  r.threads_wanted = t.threads;
+  r.idle = idle_shares_of_write(t.idle);
+  judge(r, t.joined != 0, share_of_loads(r, t));
+  return r;
+}
 
 Report make_report(const Engine& engine, const Delivery& delivery, const RunMark& run) {
   const RunTotals& t = run.totals;
   const DeliveryCounters& c = run.delivered;
   Report r;
-  r.threads = t.threads;
   // Fewer than the plan has are fewer by choice.
   r.threads_wanted = t.threads < engine.setup().plan.threads ? t.threads : engine.setup().plan.wanted_threads;
-  r.threads_seen = t.threads_seen;
   r.notes = fill_cores(r, c.cores);
   fill_delivered(r, c);
-  r.copied_bytes = t.copied_bytes;
-  r.stages = stage_reports(engine.chain(), t);
-  fill_limit(r, t, engine.data().source->is_stream());
-  fill_runner_shares(r, t);
-  r.idle = idle_shares(t.idle);
-  r.waits = wait_shares(t.waits);
-  r.wait_looks = t.waits.looks;
+  fill_stages(r, engine.chain(), t);
   fill_devices(r, run.times);
-  fill_sample_times(r, *engine.data().source, t);
   r.batch_allocations = engine.ring().allocations();
-  r.block_decodes = t.blocks.loads;
-  r.block_uses = t.blocks.uses;
-  r.block_decodes_saved = t.blocks.saved_by_double;
   r.memory = memory_rows(engine, t);
   const double loads = share_of_loads(r, t);
   for (std::string& note : run_notes(engine, t, c, loads)) r.notes.push_back(std::move(note));

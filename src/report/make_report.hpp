@@ -1,12 +1,28 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+
 #include <penstock/report.hpp>
 
+#include "base/core_time.hpp"
 #include "delivery/delivery.hpp"
 #include "engine/engine.hpp"
 #include "report/run_mark.hpp"
 
 namespace penstock::detail {
+
+/// What a run of `write` counted besides.
+struct WriteCounts {
+  std::string sink;
+  std::uint64_t samples = 0, bytes = 0, dropped = 0;  ///< stored, and left out as bad
+  std::uint64_t elapsed_ns = 0, waited_ns = 0;        ///< waited: the thread that stores, for samples
+  std::uint64_t commit_ns = 0;
+  std::optional<CoreShares> cores = {};
+};
+
+Report make_write_report(const Chain& chain, const RunTotals& totals, const WriteCounts& counts);
 
 /// Turns counters into numbers, and numbers into words.
 Report make_report(const Engine& engine, const Delivery& delivery, const RunMark& run);

@@ -20,18 +20,20 @@ struct Cause {
   std::string what;
 };
 
-Cause of_idleness(const IdleShare& idle, bool on_device) {
+Cause of_idleness(const IdleShare& idle, const Report& report) {
+  const bool on_device = !report.device.empty() && report.device != to_string(host());
   switch (idle.why) {
     case Idle::caller:
-      return {
-          idle.share,
-          {Bound::consumer, Bound::copies, Bound::device, Bound::slots},
-          on_device ? "for the device or the caller, with all batches made" : "for the caller, with all batches ready"};
+      return {idle.share,
+              {Bound::consumer, Bound::sink, Bound::copies, Bound::device, Bound::slots},
+              on_device             ? "for the device or the caller, with all batches made"
+              : report.sink.empty() ? "for the caller, with all batches ready"
+                                    : "for the thread that stores, with samples ready"};
     case Idle::pause:
       return {idle.share, {Bound::consumer}, "while the caller was away, in long pauses"};
     case Idle::leases:
       return {idle.share,
-              {Bound::consumer, Bound::copies, Bound::device, Bound::slots},
+              {Bound::consumer, Bound::sink, Bound::copies, Bound::device, Bound::slots},
               "for a batch to write to, as all were held, or on their way to a device"};
     case Idle::straggler:
       return {idle.share, {Bound::stragglers}, "for single slow samples, with the batches after them ready"};
@@ -75,9 +77,8 @@ std::vector<Cause> of_work(const Report& r) {
 std::string next_cause(const Report& report, const ToldBesides& told) {
   if (report.bound == Bound::unknown) return "";
   std::vector<Cause> all;
-  const bool on_device = !report.device.empty() && report.device != to_string(host());
   for (const IdleShare& idle : report.idle)
-    if (!(told.pause && idle.why == Idle::pause)) all.push_back(of_idleness(idle, on_device));
+    if (!(told.pause && idle.why == Idle::pause)) all.push_back(of_idleness(idle, report));
   for (Cause& cause : of_work(report))
     if (!(told.delay && cause.what == "for a core")) all.push_back(std::move(cause));
   std::erase_if(

@@ -58,6 +58,8 @@ const char* bound_name(Bound bound) {
       return "memory";
     case Bound::copies:
       return "copies";
+    case Bound::sink:
+      return "sink";
     case Bound::device:
       return "device";
     case Bound::threads:
@@ -174,15 +176,21 @@ std::string Report::text() const {
   std::string out = verdict + "\n";
   if (!besides.empty()) out += besides + "\n";
   if (!lately.empty()) out += lately + "\n";
-  out += format("  %llu batches, %llu samples in %.2f s: %.0f samples/s, %.3f CPU seconds per 1,000 samples\n",
-                static_cast<unsigned long long>(batches), static_cast<unsigned long long>(samples), seconds,
-                samples_per_s, cpu_s_per_1000);
+  if (sink.empty()) out += format("  %llu batches,", static_cast<unsigned long long>(batches));
+  out +=
+      format("%s %llu samples in %.2f s: %.0f samples/s, %.3f CPU seconds per 1,000 samples\n", sink.empty() ? "" : " ",
+             static_cast<unsigned long long>(samples), seconds, samples_per_s, cpu_s_per_1000);
   out += format("  limit of %u %s on %u cores: about %.0f samples/s (from %llu samples measured); reached %.0f %%\n",
                 threads, threads == 1 ? "thread" : "threads", cores, limit_samples_per_s,
                 static_cast<unsigned long long>(limit_chains),
                 limit_samples_per_s > 0 ? 100 * samples_per_s / limit_samples_per_s : 0.0);
-  out += format("  next(): p50 %.3f ms, p99 %.3f ms, first %.3f ms; the caller waited %.0f %% of the time\n",
-                next_p50_s * 1e3, next_p99_s * 1e3, first_batch_s * 1e3, 100 * consumer_wait_share);
+  if (sink.empty())
+    out += format("  next(): p50 %.3f ms, p99 %.3f ms, first %.3f ms; the caller waited %.0f %% of the time\n",
+                  next_p50_s * 1e3, next_p99_s * 1e3, first_batch_s * 1e3, 100 * consumer_wait_share);
+  else
+    out += "  stored into " + sink +
+           format(": the thread that stores waited %.0f %% of the time for samples; commits had %.0f %% of it\n",
+                  100 * consumer_wait_share, 100 * commit_share);
   out += idle_text(*this);
   out += waits_text(*this);
   out += cores_text(*this);
@@ -234,6 +242,8 @@ std::string Report::json() const {
   add("limit_chains", std::to_string(limit_chains));
   add("cpu_s_per_1000", number(cpu_s_per_1000));
   add("device", json_string(device));
+  add("sink", json_string(sink));
+  add("commit_share", number(commit_share));
   add("threads", std::to_string(threads));
   add("threads_wanted", std::to_string(threads_wanted));
   add("threads_seen", std::to_string(threads_seen));

@@ -6,8 +6,10 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/stream_source.hpp>
 
+#include "base/clock.hpp"
 #include "base/failure.hpp"
 #include "base/process.hpp"
+#include "report/make_report.hpp"
 
 namespace penstock {
 
@@ -89,7 +91,9 @@ const SinkItem& WriteItems::at(const RowPlace& place, std::uint64_t index) {
 }
 
 WriteRun::WriteRun(const PipelineData& data, SinkModel& sink, const WriteOptions& options)
-    : data_(data), sink_(sink), options_(options), stage_("write to " + sink.name()) {}
+    : data_(data), sink_(sink), options_(options), stage_("write to " + sink.name()), begun_ns_(now_ns()) {
+  if (options_.report) cores_begun_ = read_core_time();
+}
 
 void WriteRun::work_on(const SinkThreads& threads) {
   try {
@@ -140,11 +144,13 @@ void WriteRun::put(const SinkItem& item, Sample& sample, std::uint64_t bytes) {
 void WriteRun::commit() {
   storing_ = true;
   if (uncommitted_ != 0) {
+    const std::uint64_t begun = now_ns();
     try {
       sink_.commit();
     } catch (...) {
       throw current_error().with_stage(stage_);
     }
+    commit_ns_ += now_ns() - begun;
   }
   uncommitted_ = uncommitted_bytes_ = 0;
   if (options_.progress) options_.progress(progress);
@@ -161,6 +167,24 @@ void WriteRun::finish() {
   } catch (...) {
     throw current_error().with_stage(stage_);
   }
+}
+
+void WriteRun::tell_made(const Chain& chain, const RunTotals& totals, std::uint64_t waited_ns) {
+  if (!options_.report) return;
+  WriteCounts counts{.sink = sink_.name(),
+                     .samples = progress.done - progress.skipped - progress.filtered - progress.dropped,
+                     .bytes = progress.bytes,
+                     .dropped = progress.dropped,
+                     .elapsed_ns = now_ns() - begun_ns_,
+                     .waited_ns = waited_ns,
+                     .commit_ns = commit_ns_};
+  if (const std::optional<CoreTime> now = read_core_time(); now && cores_begun_)
+    counts.cores = core_shares(*cores_begun_, *now);
+  report_ = make_write_report(chain, totals, counts);
+}
+
+void WriteRun::report() const {
+  if (options_.report) options_.report(report_);
 }
 
 namespace {
@@ -204,6 +228,7 @@ WriteProgress run_write(const Pipeline& pipeline, SinkModel& sink, const WriteOp
   const bool through = shares ? write_reordered(run, data, executor.impl(), threads)
                               : write_samples(run, data, executor.impl(), threads);
   if (through) run.finish();
+  run.report();
   return run.progress;
 }
 

@@ -2,14 +2,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <penstock/detail/sink_model.hpp>
 #include <penstock/extend/sink.hpp>
 #include <penstock/write.hpp>
 
+#include "base/core_time.hpp"
 #include "base/executor_impl.hpp"
+#include "chain/chain.hpp"
 #include "data/cursor.hpp"
+#include "engine/run_totals.hpp"
 #include "pipeline/pipeline_data.hpp"
 #include "policy/policy.hpp"
 
@@ -51,6 +55,10 @@ class WriteRun {
   /// Commits where enough was put since the last commit.
   void commit_if_due();
   void finish();
+  /// All that was made so far: what the report tells is taken from it.
+  void tell_made(const Chain& chain, const RunTotals& totals, std::uint64_t waited_ns);
+  /// Calls the caller's `report`, where there is one.
+  void report() const;
   /// What was put after the last commit is not to be committed.
   bool failed_to_store() const noexcept { return storing_; }
 
@@ -62,6 +70,10 @@ class WriteRun {
   const WriteOptions& options_;
   const std::string stage_;
   std::uint64_t uncommitted_ = 0, uncommitted_bytes_ = 0;
+  const std::uint64_t begun_ns_;
+  std::uint64_t commit_ns_ = 0;
+  std::optional<CoreTime> cores_begun_;
+  Report report_;
   bool storing_ = false;  // true while in the sink, or where an exception left it
 };
 

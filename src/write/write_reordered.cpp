@@ -10,6 +10,7 @@
 #include <penstock/extend/stream_source.hpp>
 #include <penstock/memory.hpp>
 
+#include "base/clock.hpp"
 #include "base/failure.hpp"
 #include "data/scratch.hpp"
 #include "delivery/host_delivery.hpp"
@@ -221,10 +222,12 @@ class Putting {
   std::uint64_t before_ = 0;
 };
 
-bool put_all(const std::shared_ptr<Engine>& engine, Putting& putting) {
+bool put_all(const std::shared_ptr<Engine>& engine, Putting& putting, std::uint64_t& waited_ns) {
   for (;;) {
     auto lease = std::make_unique<HostLease>(engine);
+    const std::uint64_t asked = now_ns();
     BatchBuffer* const buffer = engine->wait(0);
+    waited_ns += now_ns() - asked;
     if (buffer == nullptr) break;
     lease->take(*buffer);
     if (!putting.put(engine->ring(), *buffer)) return false;
@@ -253,6 +256,8 @@ bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& s
   // A shuffled stream's records are asked about when they come: a sink is asked in the order of items.
   const bool asks = by_record && data.stream_window == 0 && some;
   Putting putting(run, data);
+  RunTotals made;
+  std::uint64_t waited_ns = 0;
   bool through = data.size == 0;
   for (std::uint64_t position = 0; !through;) {
     std::vector<PositionRange> missing;
@@ -276,7 +281,10 @@ bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& s
     try {
       putting.begin();
       engine->seek({0, 0, first, 0, 0}, {run.progress.dropped, run.progress.done});
-      if (!put_all(engine, putting)) break;
+      through = put_all(engine, putting, waited_ns);
+      made = together(std::move(made), engine->totals());
+      run.tell_made(engine->chain(), made, waited_ns);
+      if (!through) break;
     } catch (...) {
       if (!run.failed_to_store()) run.commit();
       throw;

@@ -46,6 +46,7 @@ class SampleWriting {
     }
     run_.commit();
     if (ahead_ && !stopped()) throw *ahead_;
+    run_.tell_made(window_.chain(), window_.totals(), window_.waited_ns());
     return progress_.done == size_;
   }
 
@@ -71,6 +72,7 @@ class SampleWriting {
         window_.admit(std::move(item));
     }
     window_.publish();
+    if (ahead_ || position_ == size_) window_.end();
   }
 
   // False: it has no name, and is dropped in its turn.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <utility>
 #include <vector>
@@ -18,7 +19,10 @@
 #include "base/float_mode.hpp"
 #include "base/run_delay.hpp"
 #include "chain/chain.hpp"
+#include "chain/measured_samples.hpp"
+#include "engine/idle_time.hpp"
 #include "engine/runner_pool.hpp"
+#include "engine/wait_looks.hpp"
 #include "write/finished_cells.hpp"
 #include "write/write.hpp"
 
@@ -31,7 +35,7 @@ constexpr std::size_t small_bytes = std::size_t{32} << 20;
 // Runners begin with so much memory for a sample: what is taken with small values must not be much.
 constexpr std::size_t first_scratch_bytes = 4096;
 // The caller makes samples that take less: to fall asleep and be woken while it waits for them takes longer.
-constexpr std::uint64_t short_sample_ns = 10'000;
+constexpr std::chrono::microseconds short_sample{10};
 // After one that takes so much more, it leaves the others to runners for a while.
 constexpr std::uint64_t long_sample_ns = 1'000'000;
 
@@ -61,9 +65,10 @@ class WriteWindow final : private RunnerWork {
         max_bytes_(options.max_waiting_bytes),
         stop_(options.stop),
         executor_(executor),
-        pool_(*this, *data_->source, monitor_, executor, threads, short_sample_ns) {
+        pool_(*this, *data_->source, monitor_, executor, threads, threads, short_sample) {
     free_cells_.reserve(entries_.size());
     monitor_.paused.store(false, std::memory_order_seq_cst);
+    idle_.begin(now_ns());
   }
   ~WriteWindow() override {
     pool_.close_door();
@@ -99,11 +104,73 @@ class WriteWindow final : private RunnerWork {
       if (at(number).state == WriteEntry::State::done) ++done_;
     tail_ = admitted_;
     pool_.wake(lock);
+    note_idle();
+  }
+  // Nothing is admitted any more: runners without work wait for nothing then.
+  void end() noexcept {
+    const Lock lock(monitor_.mutex);
+    ended_ = true;
+    note_idle();
   }
   // Waits for the oldest sample, and for so many more that to be woken costs little for each. Returns how many from the
   // oldest on are done, a few at most: they are the caller's until `pop`. 0 where no reader can be opened at all.
   std::size_t take() {
+    std::array<int, 8> threads{};
+    std::size_t count = 0, looks = looks_.due(coarse_now_ns());
+    const std::uint64_t asked = now_ns();
+    {
+      Lock lock(monitor_.mutex);
+      if (looks != 0) looks = pool_.threads_in_work(std::span(threads).first(looks));
+      count = take(lock);
+    }
+    waited_ns_ += now_ns() - asked;
+    looks_.look_at(std::span(threads).first(looks));
+    return count;
+  }
+  WriteEntry& taken(std::size_t i) noexcept { return at(head_ + i); }
+  // How long the caller waited for samples, or made some itself meanwhile. The caller's.
+  std::uint64_t waited_ns() const noexcept { return waited_ns_; }
+  const Chain& chain() const noexcept { return chain_; }
+  RunTotals totals() const {
+    RunTotals totals;
+    totals.steps.resize(chain_.steps().size());
+    const Lock lock(monitor_.mutex);
+    pool_.add_to(totals);
+    totals.threads = pool_.threads();
+    totals.idle = idle_.counts();
+    totals.waits = looks_.counts();
+    totals.kept = totals.samples;
+    return totals;
+  }
+  Error reader_error() {
+    const Lock lock(monitor_.mutex);
+    return *pool_.reader_error();
+  }
+  void pop(std::size_t count) {
+    std::array<std::unique_ptr<FinishedCells>, at_once> unwanted;  // go after the lock
     Lock lock(monitor_.mutex);
+    for (std::size_t i = 0; i < count; ++i) {
+      WriteEntry& entry = at(head_++);
+      entry.state = WriteEntry::State::empty;
+      if (entry.values == nullptr) continue;
+      const std::size_t bytes = entry.values->capacity();
+      if (free_bytes_ + bytes <= small_bytes) {
+        free_bytes_ += bytes;
+        free_cells_.push_back(std::move(entry.values));
+      } else {
+        unwanted[i] = std::move(entry.values);
+      }
+    }
+    done_ -= count;
+    if (next_ < tail_) pool_.wake(lock);  // there may be room for bytes again
+    idle_.take();
+    note_idle();
+  }
+
+ private:
+  using Lock = Monitor::Lock;
+
+  std::size_t take(Lock& lock) {
     if (starved()) work_along(lock);
     const auto done = [this] { return at(head_).state == WriteEntry::State::done && (takes_ || worth_waking()); };
     takes_ = takes_ && done();
@@ -127,32 +194,6 @@ class WriteWindow final : private RunnerWork {
     }
     return count;
   }
-  WriteEntry& taken(std::size_t i) noexcept { return at(head_ + i); }
-  Error reader_error() {
-    const Lock lock(monitor_.mutex);
-    return *pool_.reader_error();
-  }
-  void pop(std::size_t count) {
-    std::array<std::unique_ptr<FinishedCells>, at_once> unwanted;  // go after the lock
-    Lock lock(monitor_.mutex);
-    for (std::size_t i = 0; i < count; ++i) {
-      WriteEntry& entry = at(head_++);
-      entry.state = WriteEntry::State::empty;
-      if (entry.values == nullptr) continue;
-      const std::size_t bytes = entry.values->capacity();
-      if (free_bytes_ + bytes <= small_bytes) {
-        free_bytes_ += bytes;
-        free_cells_.push_back(std::move(entry.values));
-      } else {
-        unwanted[i] = std::move(entry.values);
-      }
-    }
-    done_ -= count;
-    if (next_ < tail_) pool_.wake(lock);  // there may be room for bytes again
-  }
-
- private:
-  using Lock = Monitor::Lock;
 
   // The caller would have to wait, and there are samples to make.
   bool starved() noexcept { return at(head_).state != WriteEntry::State::done && has_work(); }
@@ -206,10 +247,24 @@ class WriteWindow final : private RunnerWork {
            now_ns() - woken_ns_ >= static_cast<std::uint64_t>(longest_wait.count());
   }
 
+  // Why runners have nothing to do: all that is there is begun, or finished samples hold as many bytes as they may.
+  void note_idle(std::uint64_t now = 0) noexcept {
+    IdleTime::Now to;
+    to.runners = pool_.most();
+    to.idle = pool_.idle_runners();
+    const bool left = has_work();
+    to.ended = ended_ && next_ == tail_;
+    const bool is_next_done = head_ == tail_ || at(head_).state == WriteEntry::State::done;
+    to.why = left ? Idle::threads : is_next_done ? Idle::caller : Idle::straggler;
+    if (!idle_.still_busy(to)) idle_.change(now != 0 ? now : now_ns(), to);
+  }
+  void runners_changed(std::uint64_t now) noexcept override { note_idle(now); }
+
   std::unique_ptr<ChainRun> open_run() override {
     auto run = std::make_unique<ChainRun>(chain_, ~std::size_t{0}, data_->source->open_reader());
     run->arena.set_min_block(first_scratch_bytes);
     run->stop = stop_;
+    run->measured_samples = std::make_unique<MeasuredSamples>();
     return run;
   }
   bool has_work() noexcept override {
@@ -254,7 +309,8 @@ class WriteWindow final : private RunnerWork {
     entry.bytes = entry.held = 0;
     try {
       if (entry.values == nullptr) entry.values = std::make_unique<FinishedCells>();
-      entry.kept = chain_.run(run, Place{0, entry.item.position, 0, 0}, entry.item.index, {});
+      const std::uint64_t stands_for = measures(entry.item.position, run.totals.measured.get(), run.sample_ns);
+      entry.kept = chain_.run(run, Place{0, entry.item.position, 0, 0}, entry.item.index, {}, stands_for);
       run.at = nullptr;
       if (entry.kept) {
         const FinishedCells::Bytes bytes = entry.values->take(run);
@@ -277,8 +333,12 @@ class WriteWindow final : private RunnerWork {
   const std::size_t fewest_, max_bytes_;
   const std::stop_token stop_;
   Executor::Impl& executor_;
-  std::uint64_t admitted_ = 0;  // the caller's
-  Monitor monitor_;
+  std::uint64_t admitted_ = 0;   // the caller's
+  std::uint64_t waited_ns_ = 0;  // the caller's
+  mutable Monitor monitor_;
+  WaitLooks looks_;
+  IdleTime idle_;       // under its mutex
+  bool ended_ = false;  // likewise
   // Under its mutex; the caller alone changes `head_` and `tail_`, and so reads them without:
   std::uint64_t head_ = 0, tail_ = 0, next_ = 0;            // what stands before `tail_` is published
   std::uint64_t bytes_ = 0;                                 // what finished samples hold

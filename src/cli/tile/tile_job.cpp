@@ -119,7 +119,7 @@ void tell(const TileFlags& flags, const SlideSource& source, const OutputStore& 
                 left_out.tiles().empty() ? ", " + with_commas(copied) + " of them stored in the files already" : "",
                 written_text(stored.written));
   for (const std::string& note : notes) text += note + "\n";
-  text += "report: " + printable(folder.page()) + "\n";
+  text += bound_text(stored.written) + "report: " + printable(folder.page()) + "\n";
   print(text);
 }
 
