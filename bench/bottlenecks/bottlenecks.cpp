@@ -155,13 +155,13 @@ ps::Report slow_copies() {
 
 // A stage after `batch` takes 20 ms.
 ps::Report slow_device_stage() {
-  ps::EmulatedGpu gpu({});
+  ps::EmulatedGpu gpu;
   return run_on(gpu, 0, ps::from(Source{many}) | computing(200) | ps::batch(8) | ps::device_stage(Sleeps{20'000}));
 }
 
 // The caller puts 20 ms of work for each batch on its stream, and goes on at once.
 ps::Report slow_device_work() {
-  ps::EmulatedGpu gpu({});
+  ps::EmulatedGpu gpu;
   return run_on(gpu, 20'000, ps::from(Source{many}) | computing(200) | ps::batch(8));
 }
 
