@@ -38,7 +38,8 @@ struct EmulatedGpuOptions {
                                    ///< ordered for all of its threads
   std::uint64_t seed = 0;          ///< seed of the order of steps, or of delays; 0 in `late`: as late as can be
   std::uint32_t max_delay_us = 0;  ///< threaded: microseconds before each step, at most
-  /// Threaded: no copy is faster than this, bytes per second, as over a slow link; 0 = no limit.
+  /// Threaded: no copy to or from the device's memory is faster than this, bytes per second, as over a slow link; 0 =
+  /// no limit.
   std::uint64_t max_copy_bytes_per_s = 0;
   std::size_t max_device_bytes = 0;  ///< hard limit of the device's memory, bytes; 0 = none
   /// Hard limit of its pinned memory, bytes; 0 = none.

@@ -90,34 +90,35 @@ struct WaitShare {
   double share = 0;
 };
 
-/// Time of a device's streams. Of several batches in work at once one is timed.
+/// Time that a device's stream spent on one thing. Where several batches are in work at once, one of them is timed and
+/// stands for the others.
 struct StreamTime {
-  /// Microseconds for a batch: the mean.
-  double us = 0;
-  double share = 0;  ///< share of `Report::seconds`, as if all batches were as the timed ones
+  /// Batches that were timed; 0: nothing is known.
+  std::uint64_t timed = 0;
+  double us = 0;     ///< microseconds for a batch: the mean
+  double share = 0;  ///< share of `Report::seconds`, 0 to 1
 };
 
 /// What the batches took on their way to one device, by events on its streams.
 struct DeviceReport {
   /// The device, as in "gpu 0".
   std::string name;
-  std::uint64_t timed = 0;      ///< batches whose copies were timed
-  StreamTime copies;            ///< copies to the device
+  StreamTime copies;            ///< copies to the device; where rows are of any size, of those alone
   double copy_bytes_per_s = 0;  ///< bytes per second while it copies
   StreamTime stages;            ///< the stages after `batch`
   /// Copies waited for memory of the device's: for the caller's work there on an earlier batch, or for the stages'.
   StreamTime place;
-  /// The caller's stream had come to the call of `next()` and waited there: the device had nothing of the caller's to
-  /// do. Nothing is known of a caller that takes batches on the host's own stream: it waits itself.
+  /// The caller's stream had come to the call of `next()` and waited there: it had nothing else to do. Not known of a
+  /// caller that takes batches on the host's own stream: it waits itself.
   StreamTime starved;
 };
 
 /// What the thread that sends batches to devices waits for: shares of `Report::seconds`.
 struct SendReport {
   double batch_share = 0;  ///< for the next batch to be made
-  double place_share = 0;  ///< with a batch: for a place on the device, as the caller held all
+  double place_share = 0;  ///< with a batch: for a place on the device, as the caller had not taken or still held all
   double read_share = 0;   ///< for devices to have read batches of the host's
-  double call_share = 0;   ///< in calls of the device
+  double call_share = 0;   ///< for nothing: it packed rows of any size, and was in calls of the device
 };
 
 /// One thing that `LoaderOptions::tune` tried.
@@ -169,6 +170,11 @@ enum class Bound : std::uint8_t {
 };
 
 /// What happened, and what was slow. A plain value, taken at one moment.
+///
+/// Of a run of `write` (`sink` is not empty) it says the same of its samples: `samples`, `bytes` and `samples_per_s`
+/// are of those that were stored, `seconds` is the time from its begin to the last commit without that in which what
+/// was there already was passed over, and `consumer_wait_share` is the share of it in which the calling thread, which
+/// stores, waited for samples, or made some meanwhile. It has no batches.
 struct PENSTOCK_API Report {
   std::uint64_t batches = 0, samples = 0;  ///< batches and samples that were delivered
   std::uint64_t bytes = 0;                 ///< bytes of delivered batches

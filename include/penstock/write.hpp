@@ -54,8 +54,7 @@ struct WriteOptions {
   std::function<void(const Error&)> on_drop = {};
   /// Called on the caller's thread after each commit.
   std::function<void(const WriteProgress&)> progress = {};
-  /// Called on the caller's thread before `write` returns, not where it throws: what it did, and what bounded it. Its
-  /// fields of batches and devices stay as they are made; `consumer_wait_share` is of the calling thread, which stores.
+  /// Called on the caller's thread before `write` returns, not where it throws: what it did, and what bounded it.
   std::function<void(const Report&)> report = {};
   /// Commits what is there and returns; `finish` is not called where samples are left.
   std::stop_token stop = {};

@@ -48,6 +48,12 @@ struct BenchOptions {
   bool json_only() const { return json == "-"; }
 };
 
+bool works_after_batch(const std::string& stages) {
+  const std::vector<ParsedStage> all = parse_stages(stages);
+  return !all.empty() && all.back().syntax->name != "batch" &&
+         std::ranges::find(all, "batch", [](const ParsedStage& stage) { return stage.syntax->name; }) != all.end();
+}
+
 // What can't be together, before anything is opened.
 void check_options(const BenchOptions& options) {
   const auto refuse = [](bool wrong, const char* why) {
@@ -59,7 +65,11 @@ void check_options(const BenchOptions& options) {
   refuse(options.cold && !options.stub.empty(), "--cold and --stub: what is stubbed is not read");
   refuse(options.cold && options.epochs.value_or(1) != 1, "--cold: one epoch is cold, a second one would not be");
   refuse(!(options.consumer_ms >= 0), "--consumer-ms: that is no number");
-  refuse(options.hash && !BenchDevice(options.device).host_reads(),
+  const BenchDevice device(options.device);
+  refuse(options.stalls && !device.is_host() && works_after_batch(options.pipeline.stages),
+         "--stalls and --device: stages after batch would work on the host in the runs that it is compared with; put "
+         "them before batch, or leave one of the two away");
+  refuse(options.hash && !device.host_reads(),
          "--hash and --device gpu: what is on a GPU is not read back; leave --device away, the batches are the same");
   refuse(options.append && (options.json.empty() || options.json_only()),
          "--append: say to which file: --json FILE.json");

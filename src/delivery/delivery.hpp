@@ -29,7 +29,8 @@ class Delivery {
   virtual void check(std::span<const StreamRef> streams) const = 0;
   /// Gives up all that is unread and begins at `cursor`, before which the run counted so much.
   virtual void seek(const Cursor& cursor, const QuotaCount& count) = 0;
-  /// The caller asks for the next batch on these streams, one for each part, and `wait`s for it now.
+  /// The caller asks for the next batch on these streams, one for each part, which were checked, and `wait`s for it
+  /// now.
   virtual void ask(std::span<const StreamRef>) noexcept {}
   /// The next batch, once it is there: the same one until it is leased. Null after a stop, and, where only the samples
   /// tell, at the end of the epoch. @throws LeasesExhausted, or what ended the run, after the batches before it.

@@ -7,9 +7,12 @@
 
 namespace penstock::detail {
 
-/// Stretches of a stream's work that were timed.
+/// Stretches of a stream's work that were timed. Each stands for those before it that were not, as an earlier one was
+/// in work still, so that `ns` and `bytes` are of all of them.
 struct TimedCounts {
-  std::uint64_t stretches = 0, ns = 0, bytes = 0;
+  std::uint64_t timed = 0;      ///< stretches that were timed
+  std::uint64_t stood_for = 0;  ///< how many they stand for, themselves included
+  std::uint64_t ns = 0, bytes = 0;
 };
 
 /// What was timed on the streams of one device.
@@ -36,7 +39,7 @@ struct DeliveryTimes {
 };
 
 inline TimedCounts since(const TimedCounts& now, const TimedCounts& before) {
-  return {now.stretches - before.stretches, now.ns - before.ns, now.bytes - before.bytes};
+  return {now.timed - before.timed, now.stood_for - before.stood_for, now.ns - before.ns, now.bytes - before.bytes};
 }
 
 /// What was counted after `before`.

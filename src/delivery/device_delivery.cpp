@@ -290,8 +290,8 @@ class DeviceDelivery final : public Delivery {
     DeviceEntry entry(ring_->devices());
     for (;;) {
       {
-        const bool all_are_read = course_ == Course::running && reaper_->reading(lock) >= engine_->ring().depth();
-        const Spent waiting(all_are_read ? &for_reading_ : nullptr);
+        const bool all_are_in_reading = course_ == Course::running && reaper_->reading(lock) >= engine_->ring().depth();
+        const Spent waiting(all_are_in_reading ? &for_reading_ : nullptr);
         ring_->changed.wait(lock,
                             [&] { return course_ == Course::closing || (may_submit(lock) && !ring_->failure(lock)); });
       }

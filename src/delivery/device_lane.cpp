@@ -70,12 +70,17 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t buffer, DeviceBatch&
     // Ahead of the stages: those of the batch before in this part may read its rows still.
     if (rows_) wait_for_users(part, rows_stream);
     if (rows_ && part.written) device_.wait(rows_stream, *part.ready);
+    // Rows need not wait for a raw batch, and with them they are what takes time.
+    if (rows_) {
+      place_time_.end(copies);
+      copies_time_.begin(copies);
+      copies_time_.end(copies, rows_->enqueue(buffer, part, rows_stream));
+    }
     std::byte* const begun = prep_->begin(from, copies);
-    place_time_.end(copies);
-    copies_time_.begin(copies);
-    std::size_t bytes = rows_ ? rows_->enqueue(buffer, part, rows_stream) : 0;
-    if (begun != from) bytes += copy(begun, from, part, rows);
-    copies_time_.end(copies, bytes);
+    if (!rows_) place_time_.end(copies);
+    if (!rows_) copies_time_.begin(copies);
+    const std::size_t bytes = begun != from ? copy(begun, from, part, rows) : 0;
+    if (!rows_) copies_time_.end(copies, bytes);
     prep_->finish(begun, {from, whole_, part.first}, copied, part, rows, copies, stages_time_);
   } else {
     place_time_.end(copies);
@@ -112,12 +117,11 @@ std::size_t DeviceLane::copy(std::byte* to, const std::byte* from, const DeviceP
   return bytes;
 }
 
-// A stream that is captured into a graph has no time: the graph may run later, and often.
 void DeviceLane::ask(StreamRef stream) noexcept {
   if (stream.device() == host()) return;
   try {
     const Entered entered(device_);
-    if (!device_.captures(stream)) starved_time_.begin(stream);
+    starved_time_.begin(stream);
   } catch (...) {  // a device that failed says so where something depends on it
   }
 }

@@ -31,7 +31,7 @@ class DeviceLane {
   ~DeviceLane();
 
   DeviceModel& device() const noexcept { return device_; }
-  /// The caller asks for a batch on its stream. Its thread.
+  /// The caller asks for a batch on its stream, which is not being captured. Its thread.
   void ask(StreamRef stream) noexcept;
   /// Has the stream wait for this device's part, which it asked for. The same. @throws Error(device).
   void arrive(DeviceBatch& batch, StreamRef stream);

@@ -11,18 +11,21 @@ bool TimedWork::take() {
   if (!ns) return false;
   is_ = Is::idle;
   // Not together: who looks between them sees one stretch too many of hundreds.
-  stretches_.fetch_add(1, std::memory_order_relaxed);
-  ns_.fetch_add(*ns, std::memory_order_relaxed);
-  all_bytes_.fetch_add(bytes_, std::memory_order_relaxed);
+  timed_.fetch_add(1, std::memory_order_relaxed);
+  stood_for_.fetch_add(stands_for_, std::memory_order_relaxed);
+  ns_.fetch_add(stands_for_ * *ns, std::memory_order_relaxed);
+  all_bytes_.fetch_add(stands_for_ * bytes_, std::memory_order_relaxed);
   return true;
 }
 
 void TimedWork::begin(StreamRef stream) noexcept {
   if (timer_ == nullptr) return;
   try {
+    if (is_ != Is::begun) ++untimed_;
     if (!take()) return;
     timer_->begin(stream);
     is_ = Is::begun;
+    stands_for_ = untimed_;
   } catch (...) {
     timer_.reset();
   }
@@ -33,6 +36,7 @@ void TimedWork::end(StreamRef stream, std::size_t bytes) noexcept {
   try {
     timer_->end(stream);
     is_ = Is::ended;
+    untimed_ = 0;
     bytes_ = bytes;
   } catch (...) {
     timer_.reset();
@@ -40,8 +44,8 @@ void TimedWork::end(StreamRef stream, std::size_t bytes) noexcept {
 }
 
 TimedCounts TimedWork::counts() const noexcept {
-  return {stretches_.load(std::memory_order_relaxed), ns_.load(std::memory_order_relaxed),
-          all_bytes_.load(std::memory_order_relaxed)};
+  return {timed_.load(std::memory_order_relaxed), stood_for_.load(std::memory_order_relaxed),
+          ns_.load(std::memory_order_relaxed), all_bytes_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace penstock::detail

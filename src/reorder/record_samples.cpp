@@ -34,7 +34,7 @@ void RecordSamples::reset(const Cursor& cursor) noexcept {
   run_size_ = run_given_ = 0;
   next_child_ = 0;
   begun_ = false;
-  answered_ = 0;
+  answered_.store(0, std::memory_order_relaxed);
   child_ = cursor.child;
   run_number_ = cursor.position / run_records_;
   next_position_ = from_stream_ ? cursor.position % run_records_ : 0;
@@ -50,13 +50,13 @@ void RecordSamples::publish(SharedRecord& record) noexcept {
 }
 
 bool RecordSamples::asks() noexcept {
-  return setup_.skips != nullptr && answered_ < intake_.issued() &&
-         records_.at(answered_).asks.load(std::memory_order_seq_cst);
+  const std::uint64_t next = answered_.load(std::memory_order_relaxed);
+  return setup_.skips != nullptr && next < intake_.issued() && records_.at(next).asks.load(std::memory_order_seq_cst);
 }
 
 void RecordSamples::answer() noexcept {
-  for (; asks(); ++answered_) {
-    SharedRecord& record = records_.at(answered_);
+  for (; asks(); answered_.fetch_add(1, std::memory_order_relaxed)) {
+    SharedRecord& record = records_.at(answered_.load(std::memory_order_relaxed));
     if (!is_decided(record)) setup_.skips->choose(record);
     record.asks.store(false, std::memory_order_seq_cst);
     record.opened.store(true, std::memory_order_seq_cst);

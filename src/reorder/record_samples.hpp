@@ -70,7 +70,7 @@ class RecordSamples {
   std::uint64_t next_position_ = 0;  // where the next run begins
   std::optional<Bijection> permutation_;
 
-  std::uint64_t answered_ = 0;  // records; the consumer's
+  std::atomic<std::uint64_t> answered_{0};  // records; the consumer alone changes it
 };
 
 }  // namespace penstock::detail

@@ -103,6 +103,7 @@ std::optional<Idle> Reordered::why_idle() noexcept {
     if (const std::optional<Idle> why = blocks_->why_idle()) return why;
   if (intake_.exhausted() || buffer_.halted()) return std::nullopt;
   if (intake_.busy()) return reader_ ? Idle::stream : Idle::order;
+  if (asks()) return Idle::caller;
   return Idle::cells;
 }
 

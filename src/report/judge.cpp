@@ -110,12 +110,16 @@ double rate_without(const Report& r, const IdleShare& idle) {
 }
 
 // The option that makes room for more samples in work.
-const char* more_room(const Report& r) { return r.sink.empty() ? "`depth`" : "`max_in_flight`"; }
+const char* more_room(const Report& r) { return r.sink.empty() ? "`depth`" : "`max_in_flight` or `max_waiting_bytes`"; }
 
 std::string idle_words(const Report& r, const IdleShare& idle) {
   const std::string share = percent(idle.share) + " of their time";
   const std::string gain = " would give up to about " + number(rate_without(r, idle), 0) +
                            " samples/s in the place of " + number(r.samples_per_s, 0) + ".";
+  if (!r.sink.empty() && (idle.why == Idle::slots || idle.why == Idle::leases))
+    return "Samples in work bound the run: runners had none to begin for " + share +
+           ", while the thread that stores waited " + percent(r.consumer_wait_share) + " of the time. A larger " +
+           more_room(r) + gain;
   switch (idle.why) {
     case Idle::straggler:
       return "Single slow samples bound the run: runners waited " + share + " for one of them, with " +
@@ -123,8 +127,9 @@ std::string idle_words(const Report& r, const IdleShare& idle) {
              more_room(r) + gain;
     case Idle::leases:
       return "Too few batches bound the run: for " + share +
-             " runners had none to write to, as all were held by the caller or on their way to a device. A larger " +
-             more_room(r) + (r.sink.empty() ? " or letting batches go earlier" : "") + gain;
+             " runners had none to write to, as all were held by the caller or on their way to a device. A larger "
+             "`depth` or letting batches go earlier" +
+             gain;
     case Idle::cells:
       return "Cells bound the run: runners waited " + share +
              " because every sample in work waited for an older one. Evener samples or, where no records are shared by "
@@ -145,7 +150,7 @@ std::string idle_words(const Report& r, const IdleShare& idle) {
              " until it was known which records come next, and what blocks they need. A cheaper order" + gain;
     default:
       return "Too few batches bound the run: runners had none to write to for " + share + ", while the caller waited " +
-             percent(r.consumer_wait_share) + " of the time. A larger " + more_room(r) + gain;
+             percent(r.consumer_wait_share) + " of the time. A larger `depth`" + gain;
   }
 }
 
@@ -179,7 +184,7 @@ std::string threads_of(const Report& r) {
   return std::to_string(r.threads) + (r.threads == 1 ? " thread" : " threads");
 }
 
-// Of `write`: the thread that stores hardly waits for samples.
+// The thread of a `write` that stores hardly waits for samples.
 Judgement by_sink(const Report& r, const Rates& rates) {
   constexpr double long_commits = 0.2;
   const std::string commits =
@@ -215,41 +220,43 @@ Judgement by_other_processes(const Report& r, const Rates& rates) {
                                       " can do. Fewer of them, or cores that they leave alone, would help."};
 }
 
-// The device on which copies and stages take most of the time, where they were timed; null: nowhere.
-const DeviceReport* busiest(const Report& r) {
-  constexpr std::uint64_t enough = 4;
-  const auto found = std::ranges::max_element(
-      r.devices, {}, [](const DeviceReport& d) { return std::max(d.copies.share, d.stages.share); });
-  return found == r.devices.end() || found->timed < enough ? nullptr : &*found;
-}
+// Fewer batches that were timed say too little.
+constexpr std::uint64_t enough_timed = 4;
+double busy_share(const DeviceReport& d) { return std::max(d.copies.share, d.stages.share); }
 
-// Batches found no place on the device, whose streams say why: the caller's never starves, or copies or stages take
-// most of the time.
+// Batches found no place on a device, whose streams say why: the caller's never starves, or copies or stages take most
+// of the time of one that does. Where the caller waits itself, on the host's own stream, that is told already.
 std::optional<Judgement> by_streams(const Report& r, const Rates& rates) {
   constexpr double never = 0.1, mostly = 0.5;
-  const DeviceReport* const d = busiest(r);
-  if (d == nullptr) return std::nullopt;
-  // A caller that takes batches on the host's own stream waits there, which is told already.
-  const StreamTime starved =
-      std::ranges::max(r.devices, {}, [](const DeviceReport& o) { return o.starved.share; }).starved;
-  const std::string took = " It took " + rates.rate + "; the loader could make about " + rates.limit + ".",
-                    of_caller = starved.us == 0 ? ""
-                                                : "; the caller's stream waited for batches " + percent(starved.share) +
-                                                      " of the time";
-  if (starved.us != 0 && starved.share < never)
-    return Judgement{Bound::consumer, "The caller's work on " + d->name + " bounds the run: its stream waited for " +
-                                          "batches " + percent(starved.share) +
+  const auto looked = [](const DeviceReport& d) { return d.starved.timed >= enough_timed; };
+  const auto starves = [](const DeviceReport& d) { return d.starved.timed == 0 || d.starved.share >= never; };
+  const std::string took = " It took " + rates.rate + "; the loader could make about " + rates.limit + ".";
+  if (!r.devices.empty() && std::ranges::all_of(r.devices, looked) && std::ranges::none_of(r.devices, starves)) {
+    const DeviceReport& d =
+        *std::ranges::min_element(r.devices, {}, [](const DeviceReport& o) { return o.starved.share; });
+    return Judgement{Bound::consumer, "The caller's work on " + d.name + " bounds the run: its stream waited for " +
+                                          "batches " + percent(d.starved.share) +
                                           " of the time, and batches waited for a place there." + took};
-  if (std::max(d->copies.share, d->stages.share) < mostly) return std::nullopt;
-  if (d->stages.share > d->copies.share)
-    return Judgement{Bound::device, "The stages on " + d->name + " bound the run: they take " +
-                                        number(d->stages.us * 1e-3, 2) + " ms a batch, " + percent(d->stages.share) +
+  }
+  const DeviceReport* busiest = nullptr;
+  for (const DeviceReport& d : r.devices)
+    if (starves(d) && d.copies.timed >= enough_timed && busy_share(d) >= mostly &&
+        (busiest == nullptr || busy_share(d) > busy_share(*busiest)))
+      busiest = &d;
+  if (busiest == nullptr) return std::nullopt;
+  const DeviceReport& d = *busiest;
+  const std::string of_caller =
+      d.starved.timed == 0 ? ""
+                           : "; the caller's stream waited for batches " + percent(d.starved.share) + " of the time";
+  if (d.stages.share > d.copies.share)
+    return Judgement{Bound::device, "The stages on " + d.name + " bound the run: they take " +
+                                        number(d.stages.us * 1e-3, 2) + " ms a batch, " + percent(d.stages.share) +
                                         " of the time" + of_caller + "." + took +
                                         " Fewer or cheaper stages after `batch` would help."};
   return Judgement{Bound::copies,
-                   "Copies to " + d->name + " bound the run: they take " + number(d->copies.us * 1e-3, 2) +
-                       " ms a batch, " + percent(d->copies.share) + " of the time, at " +
-                       number(d->copy_bytes_per_s * 1e-9, 2) + " GB/s" + of_caller + "." + took +
+                   "Copies to " + d.name + " bound the run: they take " + number(d.copies.us * 1e-3, 2) +
+                       " ms a batch, " + percent(d.copies.share) + " of the time, at " +
+                       number(d.copy_bytes_per_s * 1e-9, 2) + " GB/s" + of_caller + "." + took +
                        " Fewer bytes a sample would help: smaller types, or stages that enlarge it after `batch`."};
 }
 
@@ -389,10 +396,12 @@ Judgement by_nothing(const Report& r, const Rates& rates) {
   std::string reasons;
   for (const IdleShare& i : r.idle)
     if (i.share >= 0.03) reasons += (reasons.empty() ? "" : ", ") + percent(i.share) + " " + to_string(i.why);
-  return {Bound::unknown, "No single thing bounds the run: " + rates.rate + " is " + rates.reached + " of what " +
-                              threads_of(r) + " can do. Runners had nothing to do for " + percent(r.runner_idle_share) +
-                              " of their time (" + reasons + "), and the caller waited for batches " +
-                              percent(r.consumer_wait_share) + " of it. A longer run, without pauses, would say more."};
+  return {Bound::unknown,
+          "No single thing bounds the run: " + rates.rate + " is " + rates.reached + " of what " + threads_of(r) +
+              " can do. Runners had nothing to do for " + percent(r.runner_idle_share) + " of their time (" + reasons +
+              "), and " +
+              (r.sink.empty() ? "the caller waited for batches " : "the thread that stores waited for samples ") +
+              percent(r.consumer_wait_share) + " of it. A longer run, without pauses, would say more."};
 }
 
 Judgement judgement_of(const Report& r, double share_of_loads) {
@@ -430,7 +439,8 @@ Judgement judgement_of(const Report& r, double share_of_loads) {
 }  // namespace
 
 void judge(Report& r, bool short_samples, double share_of_loads) {
-  if (r.threads_seen < (short_samples ? std::min(r.threads, r.cores) : r.threads) &&
+  // Few samples of a write need few runners.
+  if (r.sink.empty() && r.threads_seen < (short_samples ? std::min(r.threads, r.cores) : r.threads) &&
       r.seconds > 0.1)  // in a shorter run the others may not have been needed
     r.notes.push_back("only " + std::to_string(r.threads_seen) + " of " + std::to_string(r.threads) +
                       " runners were seen at once");

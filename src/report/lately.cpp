@@ -1,19 +1,37 @@
 #include "report/lately.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 
 namespace penstock::detail {
+
+namespace {
+
+// Which of these it is, a device's streams say.
+bool of_device(Bound bound) { return bound == Bound::consumer || bound == Bound::copies || bound == Bound::device; }
+
+bool too_few_were_timed(const Report& r) {
+  constexpr std::uint64_t enough = 8;
+  return std::ranges::any_of(r.devices, [](const DeviceReport& d) {
+    return d.copies.timed < enough || (d.starved.timed != 0 && d.starved.timed < enough);
+  });
+}
+
+}  // namespace
 
 std::string what_changed(const Report& whole, const Report& lately) {
   constexpr double changed = 0.2;
   // The last seconds of a run that has had few more are nearly the whole of it.
   if (lately.bound == Bound::unknown || lately.seconds <= 0 || whole.seconds < 2 * lately.seconds) return "";
   const double ratio = whole.samples_per_s > 0 ? lately.samples_per_s / whole.samples_per_s : 1;
-  if (lately.bound == whole.bound && ratio > 1 - changed && ratio < 1 + changed) return "";
+  const bool same =
+      lately.bound == whole.bound || (too_few_were_timed(lately) && of_device(lately.bound) && of_device(whole.bound));
+  if (same && ratio > 1 - changed && ratio < 1 + changed) return "";
   char rate[96];
   std::snprintf(rate, sizeof rate, "In the last %.0f s it was %.0f samples/s, against %.0f in all", lately.seconds,
                 lately.samples_per_s, whole.samples_per_s);
-  return lately.bound == whole.bound ? rate + std::string(".") : rate + std::string(": ") + lately.verdict;
+  return same ? rate + std::string(".") : rate + std::string(": ") + lately.verdict;
 }
 
 }  // namespace penstock::detail

@@ -151,9 +151,9 @@ std::vector<std::string> fill_cores(Report& r, const std::optional<CoreShares>& 
 }
 
 StreamTime stream_time(const TimedCounts& counts, const Report& r) {
-  if (counts.stretches == 0 || r.seconds <= 0) return {};
-  const double us = static_cast<double>(counts.ns) * 1e-3 / static_cast<double>(counts.stretches);
-  return {us, std::min(1.0, us * 1e-6 * static_cast<double>(r.batches) / r.seconds)};
+  if (counts.timed == 0 || r.seconds <= 0) return {};
+  const double us = static_cast<double>(counts.ns) * 1e-3 / static_cast<double>(counts.stood_for);
+  return {counts.timed, us, std::min(1.0, us * 1e-6 * static_cast<double>(r.batches) / r.seconds)};
 }
 
 void fill_devices(Report& r, const DeliveryTimes& times) {
@@ -161,7 +161,6 @@ void fill_devices(Report& r, const DeliveryTimes& times) {
   for (const DeviceCounts& d : times.devices)
     r.devices.push_back(
         {.name = d.name,
-         .timed = d.copies.stretches,
          .copies = stream_time(d.copies, r),
          .copy_bytes_per_s =
              d.copies.ns == 0 ? 0 : static_cast<double>(d.copies.bytes) * 1e9 / static_cast<double>(d.copies.ns),
@@ -200,11 +199,17 @@ void fill_stages(Report& r, const Chain& chain, const RunTotals& t) {
 
 }  // namespace
 
-Report make_write_report(const Chain& chain, const RunTotals& t, const WriteCounts& c) {
+Report make_write_report(const std::string& sink) {
   Report r;
-  r.notes = fill_cores(r, c.cores);
   r.device = to_string(host());
-  r.sink = c.sink;
+  r.sink = sink;
+  judge(r);
+  return r;
+}
+
+Report make_write_report(const Chain& chain, const RunTotals& t, const WriteCounts& c) {
+  Report r = make_write_report(c.sink);
+  r.notes = fill_cores(r, c.cores);
   r.samples = c.samples;
   r.bytes = c.bytes;
   r.errors = c.dropped;

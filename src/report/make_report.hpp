@@ -22,6 +22,8 @@ struct WriteCounts {
   std::optional<CoreShares> cores = {};
 };
 
+/// Before anything is made.
+Report make_write_report(const std::string& sink);
 Report make_write_report(const Chain& chain, const RunTotals& totals, const WriteCounts& counts);
 
 /// Turns counters into numbers, and numbers into words.

@@ -106,22 +106,25 @@ std::string cores_text(const Report& r) {
 
 // On the way to one device; nothing where it keeps no time.
 std::string device_text(const DeviceReport& d) {
-  if (d.timed == 0) return "";
+  if (d.copies.timed == 0) return "";
   std::string out = "  " + d.name +
                     format(": copies %.1f us a batch (%.0f %% of the time, ", d.copies.us, 100 * d.copies.share) +
                     bytes_text(d.copy_bytes_per_s) + "/s)";
-  if (d.stages.us != 0) out += format(", stages %.1f us (%.0f %%)", d.stages.us, 100 * d.stages.share);
-  return out + format(", waiting for a place %.1f us (%.0f %%); the caller's stream starved %.1f us (%.0f %%)\n",
-                      d.place.us, 100 * d.place.share, d.starved.us, 100 * d.starved.share);
+  if (d.stages.timed != 0) out += format(", stages %.1f us (%.0f %%)", d.stages.us, 100 * d.stages.share);
+  out += format(", waiting for a place %.1f us (%.0f %%)", d.place.us, 100 * d.place.share);
+  if (d.starved.timed != 0)
+    out += format("; the caller's stream starved %.1f us (%.0f %%)", d.starved.us, 100 * d.starved.share);
+  return out + "\n";
 }
 
 std::string device_json(const DeviceReport& d) {
   const auto time = [](const char* name, const StreamTime& t) {
-    return ", \"" + std::string(name) + "\": {\"us\": " + number(t.us) + ", \"share\": " + number(t.share) + "}";
+    return ", \"" + std::string(name) + "\": {\"timed\": " + std::to_string(t.timed) + ", \"us\": " + number(t.us) +
+           ", \"share\": " + number(t.share) + "}";
   };
-  return "{\"name\": " + detail::json_string(d.name) + ", \"timed\": " + std::to_string(d.timed) +
-         ", \"copy_bytes_per_s\": " + number(d.copy_bytes_per_s) + time("copies", d.copies) + time("stages", d.stages) +
-         time("place", d.place) + time("starved", d.starved) + "}";
+  return "{\"name\": " + detail::json_string(d.name) + ", \"copy_bytes_per_s\": " + number(d.copy_bytes_per_s) +
+         time("copies", d.copies) + time("stages", d.stages) + time("place", d.place) + time("starved", d.starved) +
+         "}";
 }
 
 }  // namespace

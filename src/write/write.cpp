@@ -92,7 +92,9 @@ const SinkItem& WriteItems::at(const RowPlace& place, std::uint64_t index) {
 
 WriteRun::WriteRun(const PipelineData& data, SinkModel& sink, const WriteOptions& options)
     : data_(data), sink_(sink), options_(options), stage_("write to " + sink.name()), begun_ns_(now_ns()) {
-  if (options_.report) cores_begun_ = read_core_time();
+  if (!options_.report) return;
+  cores_begun_ = read_core_time();
+  report_ = make_write_report(sink.name());
 }
 
 void WriteRun::work_on(const SinkThreads& threads) {
@@ -175,7 +177,7 @@ void WriteRun::tell_made(const Chain& chain, const RunTotals& totals, std::uint6
                      .samples = progress.done - progress.skipped - progress.filtered - progress.dropped,
                      .bytes = progress.bytes,
                      .dropped = progress.dropped,
-                     .elapsed_ns = now_ns() - begun_ns_,
+                     .elapsed_ns = now_ns() - begun_ns_ - passed_over_ns_,
                      .waited_ns = waited_ns,
                      .commit_ns = commit_ns_};
   if (const std::optional<CoreTime> now = read_core_time(); now && cores_begun_)

@@ -57,6 +57,8 @@ class WriteRun {
   void finish();
   /// All that was made so far: what the report tells is taken from it.
   void tell_made(const Chain& chain, const RunTotals& totals, std::uint64_t waited_ns);
+  /// So long it was found out what is there already, and nothing was made.
+  void pass_over(std::uint64_t ns) noexcept { passed_over_ns_ += ns; }
   /// Calls the caller's `report`, where there is one.
   void report() const;
   /// What was put after the last commit is not to be committed.
@@ -71,7 +73,7 @@ class WriteRun {
   const std::string stage_;
   std::uint64_t uncommitted_ = 0, uncommitted_bytes_ = 0;
   const std::uint64_t begun_ns_;
-  std::uint64_t commit_ns_ = 0;
+  std::uint64_t commit_ns_ = 0, passed_over_ns_ = 0;
   std::optional<CoreTime> cores_begun_;
   Report report_;
   bool storing_ = false;  // true while in the sink, or where an exception left it

@@ -256,6 +256,7 @@ bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& s
   // A shuffled stream's records are asked about when they come: a sink is asked in the order of items.
   const bool asks = by_record && data.stream_window == 0 && some;
   Putting putting(run, data);
+  std::shared_ptr<Engine> engine;  // the last one
   RunTotals made;
   std::uint64_t waited_ns = 0;
   bool through = data.size == 0;
@@ -264,7 +265,9 @@ bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& s
     if (by_record || !some) {
       position = data.size;
     } else {
+      const std::uint64_t begun = now_ns();
       missing = find_missing(run, data, position);
+      run.pass_over(now_ns() - begun);
       if (options.stop.stop_requested()) break;
       through = missing.empty();
       if (through) break;
@@ -275,16 +278,15 @@ bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& s
     setup.lists_all_bad = options.on_drop != nullptr;
     if (data.source->block_model() != nullptr)
       setup.plan.block_limit = options.max_block_bytes != 0 ? options.max_block_bytes : default_block_bytes;
-    const auto engine = std::make_shared<Engine>(std::move(setup), executor);
+    engine = std::make_shared<Engine>(std::move(setup), executor);
     const EngineClosing closing{*engine};
     const std::stop_callback on_stop(options.stop, [&engine] { engine->stop(); });
     try {
       putting.begin();
       engine->seek({0, 0, first, 0, 0}, {run.progress.dropped, run.progress.done});
-      through = put_all(engine, putting, waited_ns);
-      made = together(std::move(made), engine->totals());
-      run.tell_made(engine->chain(), made, waited_ns);
-      if (!through) break;
+      const bool whole = put_all(engine, putting, waited_ns);
+      if (options.report) made = together(std::move(made), engine->totals());
+      if (!whole) break;
     } catch (...) {
       if (!run.failed_to_store()) run.commit();
       throw;
@@ -292,6 +294,7 @@ bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& s
     through = position == data.size;
   }
   run.commit();
+  if (engine != nullptr) run.tell_made(engine->chain(), made, waited_ns);
   if (through) run.progress.total = run.progress.done;
   return through;
 }

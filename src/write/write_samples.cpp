@@ -5,6 +5,7 @@
 
 #include <penstock/error.hpp>
 
+#include "base/clock.hpp"
 #include "base/failure.hpp"
 #include "policy/policy.hpp"
 #include "write/write.hpp"
@@ -62,6 +63,7 @@ class SampleWriting {
         item = items_.at_position(position_++);
         if (!name(item)) continue;
         there = run_.has(item);
+        pass_over(there);
       } catch (...) {
         ahead_ = current_error();
         break;
@@ -85,6 +87,17 @@ class SampleWriting {
       window_.admit_bad(std::move(item), error);
       return false;
     }
+  }
+
+  // The clock is asked only where one after the other is there.
+  void pass_over(bool there) noexcept {
+    if (!there) {
+      passing_since_ = 0;
+      return;
+    }
+    const std::uint64_t now = now_ns();
+    if (passing_since_ != 0) run_.pass_over(now - passing_since_);
+    passing_since_ = now;
   }
 
   void skip() {
@@ -134,6 +147,7 @@ class SampleWriting {
   WriteItems items_;
   const std::uint64_t size_;
   std::uint64_t position_ = 0;
+  std::uint64_t passing_since_ = 0;  // when the last sample was found that was there; 0: the one before was not
   // What the order, the keys or the sink say of samples to come waits until those before them are stored.
   std::optional<Error> ahead_;
 };

@@ -116,12 +116,13 @@ class WriteWindow final : private RunnerWork {
   // oldest on are done, a few at most: they are the caller's until `pop`. 0 where no reader can be opened at all.
   std::size_t take() {
     std::array<int, 8> threads{};
-    std::size_t count = 0, looks = looks_.due(coarse_now_ns());
+    std::size_t count = 0, looks = 0;
     const std::uint64_t asked = now_ns();
     {
       Lock lock(monitor_.mutex);
-      if (looks != 0) looks = pool_.threads_in_work(std::span(threads).first(looks));
       count = take(lock);
+      looks = looks_.due(coarse_now_ns());
+      if (looks != 0) looks = pool_.threads_in_work(std::span(threads).first(looks));
     }
     waited_ns_ += now_ns() - asked;
     looks_.look_at(std::span(threads).first(looks));
@@ -139,7 +140,7 @@ class WriteWindow final : private RunnerWork {
     totals.threads = pool_.threads();
     totals.idle = idle_.counts();
     totals.waits = looks_.counts();
-    totals.kept = totals.samples;
+    totals.kept = kept_;
     return totals;
   }
   Error reader_error() {
@@ -303,6 +304,7 @@ class WriteWindow final : private RunnerWork {
     entry.state = WriteEntry::State::done;
     ++done_;
     bytes_ += entry.held;
+    if (entry.kept && !entry.error && !entry.broken) ++kept_;
     return at(head_).state == WriteEntry::State::done && worth_waking();
   }
   void make(WriteEntry& entry, ChainRun& run) noexcept {
@@ -339,6 +341,7 @@ class WriteWindow final : private RunnerWork {
   WaitLooks looks_;
   IdleTime idle_;       // under its mutex
   bool ended_ = false;  // likewise
+  std::uint64_t kept_ = 0;
   // Under its mutex; the caller alone changes `head_` and `tail_`, and so reads them without:
   std::uint64_t head_ = 0, tail_ = 0, next_ = 0;            // what stands before `tail_` is published
   std::uint64_t bytes_ = 0;                                 // what finished samples hold

@@ -183,6 +183,12 @@ TEST_CASE("with a device, what its link makes a consumer wait is told apart from
         0.999 * json["runs"][0]["seconds"].get<double>());
   CHECK_FALSE(host.json()["stalls"].contains("transfer_stall_s"));
   CHECK(host.json()["device"].is_null());
+  // What is compared must be the same work.
+  const ToolResult refused =
+      tool({"bench", folder / "images", "--stages", "decode_jpeg | resize 64 | batch 8 | normalize", "--device",
+            "emulated", "--consumer-ms", "2", "--stalls"});
+  CHECK(refused.status == 2);
+  CHECK(says(refused.err, "--stalls and --device"));
 }
 
 TEST_CASE("a cold store comes from the disk") {

@@ -167,9 +167,9 @@ if (!tuning) at("tuning").remove(); else {
   at("tuned").textContent = `${tuning.done ? "Done after" : "Not done after"} ${tuning.batches} batches, ${number(tuning.seconds)} s: threads ${tuning.threads}, depth ${tuning.depth}${tuning.max_reorder_bytes ? `, ${bytes(tuning.max_reorder_bytes)} for samples that wait` : ""}${tuning.max_block_bytes ? `, ${bytes(tuning.max_block_bytes)} for blocks` : ""}${tuning.end ? `; ${tuning.end}` : ""}.`;
   table("trials", ["option", "from", "to", "samples/s", "then", "", "why"], tuning.steps.map(s => [s.setting, amount(s, s.from), amount(s, s.to), number(s.before_samples_per_s), s.after_samples_per_s ? number(s.after_samples_per_s) : "", s.kept ? "kept" : "not kept", s.why]));
 }
-const onDevices = (r.devices || []).filter(d => d.timed > 0);
+const onDevices = (r.devices || []).filter(d => d.copies.timed > 0);
 if (!onDevices.length) at("on-devices").remove(); else {
-  const time = t => t.us > 0 ? `${number(t.us)} µs, ${percent(t.share)}` : "";
+  const time = t => t.timed > 0 ? `${number(t.us)} µs, ${percent(t.share)}` : "";
   table("devices", ["device", "copies", "at", "stages", "waiting for a place", "the caller's stream starved"], onDevices.map(d => [d.name, time(d.copies), `${bytes(d.copy_bytes_per_s)}/s`, time(d.stages), time(d.place), time(d.starved)]));
 }
 table("memory", ["what for", "count", "each", "together"], r.memory.map(m => [m.name, number(m.count), bytes(m.bytes_each), bytes(m.count * m.bytes_each)]));

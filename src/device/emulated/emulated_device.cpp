@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <thread>
 #include <utility>
@@ -66,6 +67,8 @@ class EmulatedDevice::Memory final : public MemoryResource {
                                                " bytes of pinned memory, which is refused as was asked for");
     void* const data = limited_.allocate(bytes, align);
     std::memset(data, 0xCD, bytes);
+    const std::lock_guard lock(blocks_mutex_);
+    blocks_[static_cast<std::byte*>(data)] = bytes;
     return data;
   }
   // A GPU's pool does not wait, so whoever gives memory back has waited; only what is wrong with that is told here.
@@ -76,15 +79,28 @@ class EmulatedDevice::Memory final : public MemoryResource {
       if (device_.orders_) device_.orders_->forget(data, bytes);
     }
     device_.drain();
+    {
+      const std::lock_guard lock(blocks_mutex_);
+      blocks_.erase(static_cast<std::byte*>(data));
+    }
     limited_.deallocate(data, bytes, align);
   }
   MemoryKind kind() const noexcept override { return kind_; }
   std::size_t used() const noexcept { return limited_.used(); }
+  bool holds(const void* at) const {
+    const std::lock_guard lock(blocks_mutex_);
+    const auto after = blocks_.upper_bound(static_cast<const std::byte*>(at));
+    if (after == blocks_.begin()) return false;
+    const auto& [begin, bytes] = *std::prev(after);
+    return static_cast<const std::byte*>(at) < begin + bytes;
+  }
 
  private:
   EmulatedDevice& device_;
   MemoryKind kind_;
   LimitResource limited_;
+  mutable std::mutex blocks_mutex_;
+  std::map<const std::byte*, std::size_t> blocks_;
 };
 
 // -- streams --
@@ -235,10 +251,10 @@ void EmulatedDevice::copy(void* to, const void* from, std::size_t bytes, StreamR
   call("enqueueing a copy");
   StreamState& state = state_of(stream);
   if (spoils(state, "a copy")) return;
-  const std::uint64_t least_ns = options_.max_copy_bytes_per_s == 0
-                                     ? 0
-                                     : static_cast<std::uint64_t>(static_cast<double>(bytes) * 1e9 /
-                                                                  static_cast<double>(options_.max_copy_bytes_per_s));
+  // What stays on the device goes over no link.
+  const bool over_link = !device_memory_->holds(to) || !device_memory_->holds(from);
+  const auto limit = static_cast<double>(over_link ? options_.max_copy_bytes_per_s : 0);
+  const std::uint64_t least_ns = limit == 0 ? 0 : static_cast<std::uint64_t>(static_cast<double>(bytes) * 1e9 / limit);
   put_work(state, "copy",
            [to, from, bytes, least_ns] {
              const std::uint64_t begun = now_ns();
@@ -254,7 +270,7 @@ void EmulatedDevice::put_time(StreamRef stream, std::shared_ptr<std::atomic<std:
   const std::lock_guard lock(mutex_);
   const StreamState& state = state_of(stream);
   if (state.captures) return;
-  streams_->enqueue(state.number, {.kind = Operation::Kind::work,
+  streams_->enqueue(state.number, {.kind = Operation::Kind::look,
                                    .work = [at = std::move(at)] { at->store(now_ns(), std::memory_order_relaxed); }});
 }
 

@@ -21,7 +21,7 @@ struct Record {
 
 /// What is put on an emulated stream.
 struct Operation {
-  enum class Kind : std::uint8_t { work, record, wait };
+  enum class Kind : std::uint8_t { work, record, wait, look };  ///< look: work that takes no time
   Kind kind = Kind::work;
   std::function<void()> work = {};
   std::shared_ptr<Record> record = {};  ///< record that is reached, or waited for
@@ -32,6 +32,7 @@ template <class Wait>
 void perform(Operation& operation, Wait&& wait) {
   switch (operation.kind) {
     case Operation::Kind::work:
+    case Operation::Kind::look:
       operation.work();
       break;
     case Operation::Kind::record:

@@ -41,7 +41,8 @@ class ThreadedStream {
       const bool closing = closing_.load(std::memory_order_acquire);
       Operation* const operation = operations_.front();
       if (operation != nullptr) {
-        if (max_delay_us_ != 0) std::this_thread::sleep_for(std::chrono::microseconds(random_.below(max_delay_us_)));
+        if (max_delay_us_ != 0 && operation->kind != Operation::Kind::look)
+          std::this_thread::sleep_for(std::chrono::microseconds(random_.below(max_delay_us_)));
         perform(*operation, wait_for);
         operations_.pop();
       } else if (closing) {

@@ -61,14 +61,14 @@ TEST_CASE("copies over a slow link are timed by the stream that makes them, and 
   REQUIRE(r.devices.size() == 1);
   const ps::DeviceReport& d = r.devices[0];
   CHECK(d.name == to_string(gpu.device()));
-  CHECK(d.timed >= 4);
-  CHECK(d.timed < 40);
+  CHECK(d.copies.timed >= 4);
+  CHECK(d.copies.timed < 40);
   CHECK(d.copies.us >= 20'900);
   CHECK(d.copies.us < 60'000);
   CHECK(d.copies.share > 0.5);
   CHECK(d.copy_bytes_per_s <= 50'500'000);
   CHECK(d.copy_bytes_per_s > 15'000'000);
-  CHECK(d.stages.us == 0);
+  CHECK(d.stages.timed == 0);
   CHECK(d.starved.share > 0.3);
   REQUIRE(r.sending.has_value());
   CHECK(r.sending->read_share > 0.5);
@@ -88,7 +88,7 @@ TEST_CASE("a stream with work of its own doesn't starve, and the run is the call
   const ps::Report r = run(gpu, wide(60), 20ms);
   CAPTURE(r.text());
   REQUIRE(r.devices.size() == 1);
-  CHECK(r.devices[0].starved.us > 0);
+  CHECK(r.devices[0].starved.timed > 0);
   CHECK(r.devices[0].starved.share < 0.1);
   CHECK(r.devices[0].copies.share < 0.5);
   CHECK(r.devices[0].place.share > 0.2);  // copies wait for memory that the work uses
@@ -102,7 +102,7 @@ TEST_CASE("where nothing keeps time, and on the host, nothing is said of it") {
   ps::EmulatedGpu late({.mode = ps::EmulatedGpuOptions::Mode::late});
   const ps::Report r = run(late, wide(8));
   REQUIRE(r.devices.size() == 1);
-  CHECK(r.devices[0].timed == 0);
+  CHECK(r.devices[0].copies.timed == 0);
   CHECK(r.text().find("copies ") == std::string::npos);
   CHECK(nlohmann::json::accept(r.json()));
 
@@ -119,7 +119,7 @@ TEST_CASE("where nothing keeps time, and on the host, nothing is said of it") {
   while (loader.next()) {
   }
   REQUIRE(loader.report().devices.size() == 1);
-  CHECK(loader.report().devices[0].starved.us == 0);
+  CHECK(loader.report().devices[0].starved.timed == 0);
   CHECK(loader.report().devices[0].copies.us > 10'000);
   CHECK(loader.report().bound == ps::Bound::copies);
 }
@@ -159,10 +159,13 @@ TEST_CASE("stages after batch are timed, those of a batch together, and named wh
 }
 
 TEST_CASE("only what came after the last change of a tuned loader is told of its devices") {
-  ps::detail::DeliveryTimes before{{{"d", {4, 400, 40}, {2, 20, 0}, {1, 10, 0}, {3, 30, 0}}}, {1, 2, 3, 4}};
-  const ps::detail::DeliveryTimes now{{{"d", {9, 1000, 90}, {5, 70, 0}, {4, 60, 0}, {8, 50, 0}}}, {11, 22, 33, 44}};
+  const ps::detail::DeliveryTimes before{{{"d", {4, 8, 400, 40}, {2, 2, 20, 0}, {1, 1, 10, 0}, {3, 3, 30, 0}}},
+                                         {1, 2, 3, 4}};
+  const ps::detail::DeliveryTimes now{{{"d", {9, 20, 1000, 90}, {5, 5, 70, 0}, {4, 4, 60, 0}, {8, 8, 50, 0}}},
+                                      {11, 22, 33, 44}};
   const ps::detail::DeliveryTimes after = since(now, before);
-  CHECK(after.devices[0].copies.stretches == 5);
+  CHECK(after.devices[0].copies.timed == 5);
+  CHECK(after.devices[0].copies.stood_for == 12);
   CHECK(after.devices[0].copies.ns == 600);
   CHECK(after.devices[0].copies.bytes == 50);
   CHECK(after.devices[0].stages.ns == 50);

@@ -351,3 +351,32 @@ TEST_CASE("streams of an emulated device that came and went leave nothing behind
     CHECK(eventually([&] { return thread_count() == before; }));
   }
 }
+
+TEST_CASE("copies of an emulated device over its link are no faster than was said, and what stays on it is") {
+  EmulatedDevice device(some_gpu, {.max_copy_bytes_per_s = 10'000'000});
+  const auto stream = device.make_stream("a", DeviceModel::Priority::normal);
+  constexpr std::size_t bytes = 1'000'000;
+  void* const pinned = device.pinned_memory().allocate(bytes, 64);
+  void* const here = device.device_memory().allocate(bytes, 64);
+  void* const there = device.device_memory().allocate(bytes, 64);
+  const auto timer = device.make_timer();
+  REQUIRE(timer != nullptr);
+  const auto took = [&](void* to, const void* from) {
+    timer->begin(stream->ref());
+    device.copy(to, from, bytes, stream->ref());
+    timer->end(stream->ref());
+    device.synchronize(stream->ref());
+    const std::optional<std::uint64_t> ns = timer->read();
+    REQUIRE(ns.has_value());
+    return *ns;
+  };
+  CHECK(took(here, pinned) >= 100'000'000);
+  CHECK(took(pinned, here) >= 100'000'000);
+  CHECK(took(there, here) < 50'000'000);
+  device.pinned_memory().deallocate(pinned, bytes, 64);
+  device.device_memory().deallocate(here, bytes, 64);
+  device.device_memory().deallocate(there, bytes, 64);
+  // Where nothing happens before somebody waits for it, there is no time.
+  EmulatedDevice late(some_gpu, {.mode = Mode::late});
+  CHECK(late.make_timer() == nullptr);
+}

@@ -532,12 +532,11 @@ TEST_CASE("where a device's streams were timed, what they say decides between co
   r.idle = {{ps::Idle::leases, 0.5}};
   r.device = "gpu 0";
   r.devices = {{.name = "gpu 0",
-                .timed = 100,
-                .copies = {9000, 0.9},
+                .copies = {100, 9000, 0.9},
                 .copy_bytes_per_s = 5e9,
-                .stages = {100, 0.01},
+                .stages = {100, 100, 0.01},
                 .place = {},
-                .starved = {8000, 0.8}}};
+                .starved = {100, 8000, 0.8}}};
   judge(r);
   CHECK(r.bound == ps::Bound::copies);
   CHECK(r.verdict.find("Copies to gpu 0 bound the run: they take 9.00 ms a batch, 90 % of the time, at 5.00 GB/s; the "
@@ -547,23 +546,34 @@ TEST_CASE("where a device's streams were timed, what they say decides between co
   CHECK(r.bound == ps::Bound::device);
   CHECK(r.verdict.find("The stages on gpu 0 bound the run: they take 9.00 ms a batch, 90 %") == 0);
   // However long they take, they are hidden.
-  r.devices[0].starved = {500, 0.05};
+  r.devices[0].starved = {100, 500, 0.05};
   judge(r);
   CHECK(r.bound == ps::Bound::consumer);
   CHECK(r.verdict.find("The caller's work on gpu 0 bounds the run: its stream waited for batches 5 %") == 0);
-  // One of two starves.
+  // One of two starves: what it waits for is told, not what is busy elsewhere.
   r.devices.push_back(r.devices[0]);
   r.devices[1].name = "gpu 1";
-  r.devices[1].starved = {5000, 0.5};
+  r.devices[1].stages.share = 0;
+  r.devices[1].copies = {100, 6000, 0.6};
+  r.devices[1].starved = {100, 5000, 0.5};
   judge(r);
-  CHECK(r.bound == ps::Bound::device);
+  CHECK(r.bound == ps::Bound::copies);
+  CHECK(r.verdict.find("Copies to gpu 1 bound the run") == 0);
+  // Of two that don't, the one that waits least.
+  r.devices[1].starved = {100, 100, 0.01};
+  judge(r);
+  CHECK(r.verdict.find("The caller's work on gpu 1 bounds the run: its stream waited for batches 1 %") == 0);
   // Too few were timed to tell, or neither takes most of the time.
   r.devices.resize(1);
-  r.devices[0].timed = 3;
+  r.devices[0].starved = {100, 8000, 0.8};
+  r.devices[0].copies.timed = 3;
   judge(r);
   CHECK(r.verdict.find("The device bounds the run") == 0);
-  r.devices[0].timed = 100;
-  r.devices[0].starved = r.devices[0].stages = {4000, 0.4};
+  r.devices[0].copies.timed = 100;
+  r.devices[0].starved = {3, 500, 0.05};
+  judge(r);
+  CHECK(r.verdict.find("The device bounds the run") == 0);
+  r.devices[0].starved = r.devices[0].stages = {100, 4000, 0.4};
   judge(r);
   CHECK(r.verdict.find("The device bounds the run") == 0);
 }

@@ -115,6 +115,11 @@ TEST_CASE("a write says that its sink bounds it, and whether it is for the commi
     CHECK(putting.verdict.find("Commits") == std::string::npos);
     CHECK(putting.consumer_wait_share < 0.1);
     CHECK(putting.runner_idle_share > 0.5);
+    // Records wait until the thread that stores says what of them is there already.
+    if (children) {
+      REQUIRE_FALSE(putting.idle.empty());
+      CHECK(putting.idle[0].why == ps::Idle::caller);
+    }
     CHECK(putting.commit_share < 0.1);
     CHECK(nlohmann::json::parse(putting.json())["bound"] == "sink");
 
@@ -124,6 +129,40 @@ TEST_CASE("a write says that its sink bounds it, and whether it is for the commi
     CHECK(committing.commit_share > 0.5);
     CHECK(committing.verdict.find("Commits had ") != std::string::npos);
   }
+}
+
+TEST_CASE("what a filter leaves out costs those that are stored") {
+  const Watchdog dog(60s);
+  const ps::Pipeline p = ps::from(Records{.count = 2000}) | Spins{200us} |
+                         ps::filter([](const ps::Sample&, ps::Context& context) { return context.index() % 10 == 0; });
+  const ps::Report r = report_of(p, {});
+  CAPTURE(r.text());
+  CHECK(r.samples == 200);
+  CHECK(r.stages[1].cpu_us_per_sample > 1500);
+  CHECK(r.samples_per_s > 0.4 * r.limit_samples_per_s);
+  CHECK(r.samples_per_s < 1.3 * r.limit_samples_per_s);
+}
+
+TEST_CASE("the time in which what is there is passed over is none of a write's") {
+  const Watchdog dog(60s);
+  // All but the last hundred are there, and to find that out takes long.
+  struct Asks : Slow {
+    bool has(const ps::SinkItem& item) {
+      spin(200us);
+      return item.position < 2900;
+    }
+  };
+  const ps::Pipeline p = ps::from(Records{.count = 3000}) | Spins{500us};
+  ps::Report report;
+  Asks sink;
+  const auto begun = std::chrono::steady_clock::now();
+  ps::write(p, sink, {.threads = 2, .report = [&](const ps::Report& r) { report = r; }});
+  const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  CAPTURE(report.text());
+  CHECK(report.samples == 100);
+  CHECK(all > 0.58);
+  CHECK(report.seconds < all - 0.5);
+  CHECK(report.seconds > 0.02);
 }
 
 TEST_CASE("a write that goes on tells only of what it made, and one of nothing tells that") {
@@ -143,6 +182,8 @@ TEST_CASE("a write that goes on tells only of what it made, and one of nothing t
   Sink third{&disk};
   ps::write(p, third, {.threads = 2, .report = [&](const ps::Report& r) { report = r; }});
   CHECK(report.samples == 0);
+  CHECK(report.sink == "disk");
+  CHECK(report.verdict == "Too few samples to say what bounds the run.");
   CHECK(report.bound == ps::Bound::unknown);
   CHECK(nlohmann::json::accept(report.json()));
 }
