@@ -103,7 +103,8 @@ struct StreamTime {
 struct DeviceReport {
   /// The device, as in "gpu 0".
   std::string name;
-  StreamTime copies;            ///< copies to the device; where rows are of any size, of those alone
+  StreamTime copies;            ///< copies to the device; with rows of any size and stages after `batch`, the
+                                ///< larger of the two that a batch then takes
   double copy_bytes_per_s = 0;  ///< bytes per second while it copies
   StreamTime stages;            ///< the stages after `batch`
   /// Copies waited for memory of the device's: for the caller's work there on an earlier batch, or for the stages'.
@@ -171,10 +172,10 @@ enum class Bound : std::uint8_t {
 
 /// What happened, and what was slow. A plain value, taken at one moment.
 ///
-/// Of a run of `write` (`sink` is not empty) it says the same of its samples: `samples`, `bytes` and `samples_per_s`
-/// are of those that were stored, `seconds` is the time from its begin to the last commit without that in which what
-/// was there already was passed over, and `consumer_wait_share` is the share of it in which the calling thread, which
-/// stores, waited for samples, or made some meanwhile. It has no batches.
+/// A run of `write` (`sink` is not empty) has no batches. Its `samples`, `bytes` and `samples_per_s` are of samples that
+/// were stored. `seconds` is the time from its begin to its last commit, without that in which nothing was in work and
+/// what was there already was passed over. `consumer_wait_share` is the share of it in which the calling thread, which
+/// stores, waited for samples or made some meanwhile.
 struct PENSTOCK_API Report {
   std::uint64_t batches = 0, samples = 0;  ///< batches and samples that were delivered
   std::uint64_t bytes = 0;                 ///< bytes of delivered batches

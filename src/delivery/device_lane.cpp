@@ -9,9 +9,9 @@ namespace penstock::detail {
 
 namespace {
 
-std::unique_ptr<DeviceModel::Timer> new_timer(DeviceModel& device) {
+TimedWork timed_work(DeviceModel& device) {
   const Entered entered(device);
-  return device.make_timer();
+  return TimedWork(device);
 }
 
 }  // namespace
@@ -22,10 +22,10 @@ DeviceLane::DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& 
       device_(ring.device(number)),
       number_(number),
       whole_(whole),
-      copies_time_(new_timer(device_)),
-      stages_time_(ring.data().device ? new_timer(device_) : nullptr),
-      place_time_(new_timer(device_)),
-      starved_time_(new_timer(device_)) {
+      copies_time_(timed_work(device_)),
+      stages_time_(ring.data().device ? timed_work(device_) : TimedWork()),
+      place_time_(timed_work(device_)),
+      starved_time_(timed_work(device_)) {
   if (trace != nullptr) {
     enqueues_ = &trace->lane("to " + to_string(device_.device()));
     waits_ = &trace->lane("read by " + to_string(device_.device()));
@@ -70,21 +70,18 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t buffer, DeviceBatch&
     // Ahead of the stages: those of the batch before in this part may read its rows still.
     if (rows_) wait_for_users(part, rows_stream);
     if (rows_ && part.written) device_.wait(rows_stream, *part.ready);
-    // Rows need not wait for a raw batch, and with them they are what takes time.
-    if (rows_) {
-      place_time_.end(copies);
-      copies_time_.begin(copies);
-      copies_time_.end(copies, rows_->enqueue(buffer, part, rows_stream));
-    }
+    // Rows need not wait for a raw batch. The larger of the two copies is timed: the wait lies between them.
+    const bool times_rows = rows_ && rows_->packed() >= ring_.made_layout().bytes();
+    if (times_rows) begin_copies(copies);
+    const std::size_t row_bytes = rows_ ? rows_->enqueue(buffer, part, rows_stream) : 0;
+    if (times_rows) copies_time_.end(copies, row_bytes);
     std::byte* const begun = prep_->begin(from, copies);
-    if (!rows_) place_time_.end(copies);
-    if (!rows_) copies_time_.begin(copies);
+    if (!times_rows) begin_copies(copies);
     const std::size_t bytes = begun != from ? copy(begun, from, part, rows) : 0;
-    if (!rows_) copies_time_.end(copies, bytes);
+    if (!times_rows) copies_time_.end(copies, bytes);
     prep_->finish(begun, {from, whole_, part.first}, copied, part, rows, copies, stages_time_);
   } else {
-    place_time_.end(copies);
-    copies_time_.begin(copies);
+    begin_copies(copies);
     std::size_t bytes = rows_ && whole ? rows_->enqueue(buffer, part, copies) : 0;
     if (whole) bytes += copy(part.data, from, part, rows);
     copies_time_.end(copies, bytes);
@@ -93,6 +90,11 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t buffer, DeviceBatch&
   }
   part.users = 0;
   part.written = true;
+}
+
+void DeviceLane::begin_copies(StreamRef copies) noexcept {
+  place_time_.end(copies);
+  copies_time_.begin(copies);
 }
 
 void DeviceLane::wait_for_users(const DevicePart& part, StreamRef stream) const {

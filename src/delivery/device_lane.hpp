@@ -51,6 +51,7 @@ class DeviceLane {
   void describe(Report& report, std::size_t depth) const;
 
  private:
+  void begin_copies(StreamRef copies) noexcept;
   void wait_for_users(const DevicePart& part, StreamRef stream) const;
   std::size_t copy(std::byte* to, const std::byte* from, const DevicePart& part, std::uint64_t rows) const;
 

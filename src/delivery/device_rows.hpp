@@ -31,6 +31,8 @@ class DeviceRows {
   /// rows is where they are on the device once they are copied. `from` and `to` may be the same.
   /// @throws Error(out_of_memory) beyond the limit, and where there is no more memory; Error(device).
   void pack(const BatchInfo& from, std::size_t buffer, DevicePart& part, BatchInfo& to);
+  /// Bytes that were packed last.
+  std::size_t packed() const noexcept { return packed_; }
   /// Enqueues the copy of what was packed on `copies`, which waits for the part's users already. Returns its bytes.
   /// @throws Error(device).
   std::size_t enqueue(std::size_t buffer, const DevicePart& part, StreamRef copies) const;

@@ -1,45 +1,57 @@
 #include "delivery/timed_work.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace penstock::detail {
 
-// False: the stretch that ended is in work still.
-bool TimedWork::take() {
-  if (is_ != Is::ended) return true;
-  const std::optional<std::uint64_t> ns = timer_->read();
-  if (!ns) return false;
-  is_ = Is::idle;
-  // Not together: who looks between them sees one stretch too many of hundreds.
-  timed_.fetch_add(1, std::memory_order_relaxed);
-  stood_for_.fetch_add(stands_for_, std::memory_order_relaxed);
-  ns_.fetch_add(stands_for_ * *ns, std::memory_order_relaxed);
-  all_bytes_.fetch_add(stands_for_ * bytes_, std::memory_order_relaxed);
-  return true;
+TimedWork::TimedWork(DeviceModel& device) {
+  while (stretches_.size() < timers) {
+    std::unique_ptr<DeviceModel::Timer> timer = device.make_timer();
+    if (timer == nullptr) return;
+    stretches_.push_back({.timer = std::move(timer)});
+  }
+}
+
+void TimedWork::take_ended() {
+  while (ended_ != 0) {
+    const Stretch& oldest = stretch(oldest_);
+    const std::optional<std::uint64_t> ns = oldest.timer->read();
+    if (!ns) return;
+    ++oldest_;
+    --ended_;
+    // Not together: who looks between them sees one stretch too many or too few.
+    stood_for_.fetch_add(oldest.stands_for, std::memory_order_relaxed);
+    ns_.fetch_add(oldest.stands_for * *ns, std::memory_order_relaxed);
+    all_bytes_.fetch_add(oldest.stands_for * oldest.bytes, std::memory_order_relaxed);
+    timed_.fetch_add(1, std::memory_order_relaxed);
+  }
 }
 
 void TimedWork::begin(StreamRef stream) noexcept {
-  if (timer_ == nullptr) return;
+  if (stretches_.empty()) return;
   try {
-    if (is_ != Is::begun) ++untimed_;
-    if (!take()) return;
-    timer_->begin(stream);
-    is_ = Is::begun;
-    stands_for_ = untimed_;
+    take_ended();
+    now_ = ended_ == stretches_.size() ? Now::untimed : Now::timed;
+    if (now_ == Now::timed) stretch(oldest_ + ended_).timer->begin(stream);
   } catch (...) {
-    timer_.reset();
+    stretches_.clear();
   }
 }
 
 void TimedWork::end(StreamRef stream, std::size_t bytes) noexcept {
-  if (timer_ == nullptr || is_ != Is::begun) return;
+  if (stretches_.empty()) return;
+  const Now was = std::exchange(now_, Now::none);
+  if (was == Now::untimed) ++untimed_;
+  if (was != Now::timed) return;
   try {
-    timer_->end(stream);
-    is_ = Is::ended;
-    untimed_ = 0;
-    bytes_ = bytes;
+    Stretch& last = stretch(oldest_ + ended_);
+    last.timer->end(stream);
+    last.bytes = bytes;
+    last.stands_for = 1 + std::exchange(untimed_, 0);
+    ++ended_;
   } catch (...) {
-    timer_.reset();
+    stretches_.clear();
   }
 }
 

@@ -4,20 +4,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
+#include <vector>
 
 #include "delivery/device_counts.hpp"
 #include "device/device_model.hpp"
 
 namespace penstock::detail {
 
-/// Times stretches of a stream's work: one at a time, so that of several in work at once only the first is timed. The
-/// next one that is, stands for the others: where a stream has much in work few are timed, and where it has none all
-/// are. Never fails: where the device's clock does, nothing is timed any more. One thread at a time, but for `counts`.
+/// Times stretches of a stream's work, as many at a time as there are timers; the next one that is timed stands for
+/// those that were not. Never fails: where the device's clock does, nothing is timed any more. One thread at a time,
+/// but for `counts`.
 class TimedWork {
  public:
-  /// Null: nothing is timed.
-  explicit TimedWork(std::unique_ptr<DeviceModel::Timer> timer) : timer_(std::move(timer)) {}
+  /// More of them would time more stretches of a stream that has many in work; each costs the device some microseconds.
+  static constexpr std::size_t timers = 4;
+  /// Of a device that keeps no time nothing is timed. The device is entered.
+  explicit TimedWork(DeviceModel& device);
+  /// Nothing is timed.
+  TimedWork() = default;
 
   /// A stretch begins with what is on the stream now. One that has begun, and not ended, is given up.
   void begin(StreamRef stream) noexcept;
@@ -27,14 +31,18 @@ class TimedWork {
   TimedCounts counts() const noexcept;
 
  private:
-  enum class Is : std::uint8_t { idle, begun, ended };
-  bool take();
+  struct Stretch {
+    std::unique_ptr<DeviceModel::Timer> timer;
+    std::size_t bytes = 0;
+    std::uint64_t stands_for = 1;
+  };
+  void take_ended();
+  Stretch& stretch(std::size_t number) noexcept { return stretches_[number % stretches_.size()]; }
 
-  std::unique_ptr<DeviceModel::Timer> timer_;
-  Is is_ = Is::idle;
-  std::size_t bytes_ = 0;         // bytes of the stretch that ended
-  std::uint64_t untimed_ = 0;     // stretches since the last one that was timed
-  std::uint64_t stands_for_ = 0;  // of the one in work
+  std::vector<Stretch> stretches_;
+  std::size_t oldest_ = 0, ended_ = 0;  // those that ended, and were not read, from the oldest on
+  std::uint64_t untimed_ = 0;           // stretches since the last one that was timed
+  enum class Now : std::uint8_t { none, timed, untimed } now_ = Now::none;
   std::atomic<std::uint64_t> timed_{0}, stood_for_{0}, ns_{0}, all_bytes_{0};
 };
 

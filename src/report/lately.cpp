@@ -12,9 +12,9 @@ namespace {
 bool of_device(Bound bound) { return bound == Bound::consumer || bound == Bound::copies || bound == Bound::device; }
 
 bool too_few_were_timed(const Report& r) {
-  constexpr std::uint64_t enough = 8;
+  constexpr std::uint64_t enough = 4;
   return std::ranges::any_of(r.devices, [](const DeviceReport& d) {
-    return d.copies.timed < enough || (d.starved.timed != 0 && d.starved.timed < enough);
+    return d.copies.timed != 0 && (d.copies.timed < enough || (d.starved.timed != 0 && d.starved.timed < enough));
   });
 }
 

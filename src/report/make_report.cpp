@@ -151,7 +151,7 @@ std::vector<std::string> fill_cores(Report& r, const std::optional<CoreShares>& 
 }
 
 StreamTime stream_time(const TimedCounts& counts, const Report& r) {
-  if (counts.timed == 0 || r.seconds <= 0) return {};
+  if (counts.timed == 0 || counts.stood_for == 0 || r.seconds <= 0) return {};
   const double us = static_cast<double>(counts.ns) * 1e-3 / static_cast<double>(counts.stood_for);
   return {counts.timed, us, std::min(1.0, us * 1e-6 * static_cast<double>(r.batches) / r.seconds)};
 }

@@ -115,6 +115,15 @@ class WriteSkips final : public RecordSkips {
  public:
   WriteSkips(WriteRun& run, const PipelineData& data) : run_(run), items_(data) {}
   void choose(SharedRecord& record) noexcept override {
+    const std::uint64_t begun = now_ns();
+    ask(record);
+    asked_ns_ += now_ns() - begun;
+  }
+  /// How long the sink was asked while the caller waited for samples.
+  std::uint64_t asked_ns() const noexcept { return asked_ns_; }
+
+ private:
+  void ask(SharedRecord& record) noexcept {
     try {
       for (std::uint32_t child = 0; child < record.count && !run_.options().stop.stop_requested(); ++child) {
         if (!run_.has(items_.at({record.position, child}, record.outcome.index))) continue;
@@ -125,9 +134,9 @@ class WriteSkips final : public RecordSkips {
     }
   }
 
- private:
   WriteRun& run_;
   WriteItems items_;
+  std::uint64_t asked_ns_ = 0;
 };
 
 struct EngineClosing {
@@ -273,6 +282,7 @@ bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& s
       if (through) break;
     }
     const std::uint64_t first = missing.empty() ? 0 : missing.front().begin;
+    engine.reset();  // two rings at once would be too much memory
     RunSetup setup = setup_for(batches, sizes, threads, asks ? &skips : nullptr);
     setup.ranges = std::move(missing);
     setup.lists_all_bad = options.on_drop != nullptr;
@@ -294,7 +304,7 @@ bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& s
     through = position == data.size;
   }
   run.commit();
-  if (engine != nullptr) run.tell_made(engine->chain(), made, waited_ns);
+  if (engine != nullptr) run.tell_made(engine->chain(), made, waited_ns - std::min(waited_ns, skips.asked_ns()));
   if (through) run.progress.total = run.progress.done;
   return through;
 }

@@ -84,14 +84,15 @@ class SampleWriting {
       return true;
     } catch (const Error& error) {
       if (!drops_bad_ || !error.sample_scoped()) throw;
+      passing_since_ = 0;
       window_.admit_bad(std::move(item), error);
       return false;
     }
   }
 
-  // The clock is asked only where one after the other is there.
+  // The clock is asked only where one after the other is there, and nothing is in work beside it.
   void pass_over(bool there) noexcept {
-    if (!there) {
+    if (!there || !window_.empty()) {
       passing_since_ = 0;
       return;
     }
