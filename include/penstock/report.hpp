@@ -90,8 +90,8 @@ struct WaitShare {
   double share = 0;
 };
 
-/// Time that a device's stream spent on one thing. Where several batches are in work at once, one of them is timed and
-/// stands for the others.
+/// Time that a device's stream spent on one thing. Where many batches are in work at once, some of them are timed and
+/// stand for the others.
 struct StreamTime {
   /// Batches that were timed; 0: nothing is known.
   std::uint64_t timed = 0;
@@ -172,10 +172,10 @@ enum class Bound : std::uint8_t {
 
 /// What happened, and what was slow. A plain value, taken at one moment.
 ///
-/// A run of `write` (`sink` is not empty) has no batches. Its `samples`, `bytes` and `samples_per_s` are of samples that
-/// were stored. `seconds` is the time from its begin to its last commit, without that in which nothing was in work and
-/// what was there already was passed over. `consumer_wait_share` is the share of it in which the calling thread, which
-/// stores, waited for samples or made some meanwhile.
+/// A run of `write` (`sink` is not empty) has no batches. Its `samples`, `bytes` and `samples_per_s` are of samples
+/// that were stored. `seconds` is the time from its begin to its last commit, without that in which nothing was in work
+/// and what was there already was passed over. `consumer_wait_share` is the share of it in which the calling thread,
+/// which stores, waited for samples or made some meanwhile.
 struct PENSTOCK_API Report {
   std::uint64_t batches = 0, samples = 0;  ///< batches and samples that were delivered
   std::uint64_t bytes = 0;                 ///< bytes of delivered batches

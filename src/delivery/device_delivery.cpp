@@ -1,7 +1,6 @@
 #include "delivery/device_delivery.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/counters.hpp"
 #include "base/failure.hpp"
 #include "delivery/device_entry.hpp"
 #include "delivery/device_lane.hpp"
@@ -30,20 +30,10 @@ struct Submitted {
   std::optional<EpochEnd> end = {};
 };
 
-// What one thread spends its time on; others may look.
-class SpentTime {
- public:
-  void add(std::uint64_t ns) noexcept { ns_.fetch_add(ns, std::memory_order_relaxed); }
-  std::uint64_t ns() const noexcept { return ns_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> ns_{0};
-};
-
 // Time of a block; null: it is not counted.
 class Spent {
  public:
-  explicit Spent(SpentTime* on) noexcept : on_(on), begun_(on == nullptr ? 0 : now_ns()) {}
+  explicit Spent(Tally* on) noexcept : on_(on), begun_(on == nullptr ? 0 : now_ns()) {}
   Spent(const Spent&) = delete;
   Spent& operator=(const Spent&) = delete;
   ~Spent() {
@@ -51,7 +41,7 @@ class Spent {
   }
 
  private:
-  SpentTime* on_;
+  Tally* on_;
   std::uint64_t begun_;
 };
 
@@ -190,7 +180,7 @@ class DeviceDelivery final : public Delivery {
     DeliveryTimes times;
     if (!lanes_[0]->device().is_host())
       for (const auto& lane : lanes_) times.devices.push_back(lane->counts());
-    times.sending = {for_batch_.ns(), for_place_.ns(), for_reading_.ns(), in_calls_.ns()};
+    times.sending = {for_batch_.get(), for_place_.get(), for_reading_.get(), in_calls_.get()};
     return times;
   }
 
@@ -388,7 +378,7 @@ class DeviceDelivery final : public Delivery {
   std::optional<Cursor> after_failure_;  // where to go on after a batch that failed on its way
   std::string why_not_;                  // why the ring did not grow; the caller's
 
-  SpentTime for_batch_, for_place_, for_reading_, in_calls_;  // the submitter's
+  Tally for_batch_, for_place_, for_reading_, in_calls_;  // the submitter's
   std::optional<DeviceReaper> reaper_;
   std::thread submitter_;
 };

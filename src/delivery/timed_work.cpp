@@ -21,10 +21,10 @@ void TimedWork::take_ended() {
     ++oldest_;
     --ended_;
     // Not together: who looks between them sees one stretch too many or too few.
-    stood_for_.fetch_add(oldest.stands_for, std::memory_order_relaxed);
-    ns_.fetch_add(oldest.stands_for * *ns, std::memory_order_relaxed);
-    all_bytes_.fetch_add(oldest.stands_for * oldest.bytes, std::memory_order_relaxed);
-    timed_.fetch_add(1, std::memory_order_relaxed);
+    stood_for_.add(oldest.stands_for);
+    ns_.add(oldest.stands_for * *ns);
+    all_bytes_.add(oldest.stands_for * oldest.bytes);
+    timed_.add(1);
   }
 }
 
@@ -55,9 +55,6 @@ void TimedWork::end(StreamRef stream, std::size_t bytes) noexcept {
   }
 }
 
-TimedCounts TimedWork::counts() const noexcept {
-  return {timed_.load(std::memory_order_relaxed), stood_for_.load(std::memory_order_relaxed),
-          ns_.load(std::memory_order_relaxed), all_bytes_.load(std::memory_order_relaxed)};
-}
+TimedCounts TimedWork::counts() const noexcept { return {timed_.get(), stood_for_.get(), ns_.get(), all_bytes_.get()}; }
 
 }  // namespace penstock::detail

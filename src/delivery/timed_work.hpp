@@ -1,11 +1,11 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "base/counters.hpp"
 #include "delivery/device_counts.hpp"
 #include "device/device_model.hpp"
 
@@ -43,7 +43,7 @@ class TimedWork {
   std::size_t oldest_ = 0, ended_ = 0;  // those that ended, and were not read, from the oldest on
   std::uint64_t untimed_ = 0;           // stretches since the last one that was timed
   enum class Now : std::uint8_t { none, timed, untimed } now_ = Now::none;
-  std::atomic<std::uint64_t> timed_{0}, stood_for_{0}, ns_{0}, all_bytes_{0};
+  Tally timed_, stood_for_, ns_, all_bytes_;
 };
 
 }  // namespace penstock::detail
