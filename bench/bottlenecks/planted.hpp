@@ -56,17 +56,24 @@ struct Stream {
   }
 };
 
-/// Records that share blocks of `each` records, of which one costs `cost_us` of CPU time to load and takes 1 MiB.
+/// Records that share blocks of `each` records, of which one costs `cost_us` of CPU time to load, and what `wait` does,
+/// and takes 1 MiB. Block b is in file b modulo `files`.
 struct Blocks {
   std::uint64_t count = 0, each = 1;
   double cost_us = 0;
+  std::function<void(std::uint64_t)> wait = {};
+  std::uint64_t files = 1;
 
   std::uint64_t size() const { return count; }
   ps::Schema schema() const { return {{"x", ps::DType::i64, {}}}; }
   std::uint64_t blocks() const { return (count + each - 1) / each; }
   std::uint64_t block_bytes(std::uint64_t) const { return 1u << 20; }
   void blocks_of(std::uint64_t i, std::vector<std::uint64_t>& ids) const { ids.push_back(i / each); }
-  void load(std::uint64_t, std::span<std::byte>) const { spin_us(cost_us); }
+  std::string file_of(std::uint64_t i) const { return "file-" + std::to_string(i / each % files); }
+  void load(std::uint64_t b, std::span<std::byte>) const {
+    spin_us(cost_us);
+    if (wait) wait(b);
+  }
   void read(std::uint64_t i, std::span<const std::span<const std::byte>>, ps::SampleBuilder& out) const {
     out.scalar<std::int64_t>(0, static_cast<std::int64_t>(i));
   }

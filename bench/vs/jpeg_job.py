@@ -159,7 +159,42 @@ def torch_loader(folder, workers):
             yield images.shape[0]
 
 
-LOADERS = {"mlx-data": mlx_data, "tf.data": tf_data, "DALI": dali, "SPDL": spdl, "Grain": grain, "torch": torch_loader}
+def ffcv(folder, workers):
+    # It reads a file of its own, whose JPEGs it encodes itself, with the quality that these have.
+    from PIL import Image
+    from ffcv.fields import IntField, RGBImageField
+    from ffcv.fields.decoders import IntDecoder, RandomResizedCropRGBImageDecoder
+    from ffcv.loader import Loader, OrderOption
+    from ffcv.transforms import RandomHorizontalFlip
+    from ffcv.writer import DatasetWriter
+
+    class Pictures:
+        def __init__(self):
+            self.paths, self.labels = files_of(folder)
+
+        def __len__(self):
+            return len(self.paths)
+
+        def __getitem__(self, i):
+            return Image.open(self.paths[i]).convert("RGB"), self.labels[i]
+
+    store = folder.rstrip("/") + ".beton"
+    if not pathlib.Path(store).exists():
+        fields = {"image": RGBImageField(write_mode="jpg", jpeg_quality=90), "label": IntField()}
+        DatasetWriter(store, fields, num_workers=1).from_indexed_dataset(Pictures())
+    pipelines = {
+        "image": [RandomResizedCropRGBImageDecoder((SIDE, SIDE), SCALE, RATIO), RandomHorizontalFlip()],
+        "label": [IntDecoder()],
+    }
+    loader = Loader(store, batch_size=BATCH, num_workers=workers, order=OrderOption.RANDOM, os_cache=True, seed=1,
+                    drop_last=False, pipelines=pipelines)
+    for _ in range(EPOCHS):
+        for images, _ in loader:
+            yield images.shape[0]
+
+
+LOADERS = {"mlx-data": mlx_data, "tf.data": tf_data, "DALI": dali, "SPDL": spdl, "Grain": grain, "torch": torch_loader,
+           "FFCV": ffcv}
 
 
 def main():

@@ -21,13 +21,15 @@ struct StageReport {
   double share = 0;               ///< its share of all stages' CPU time, 0 to 1
 };
 
-/// What reading from one file took. From measured samples, of which each runner keeps the last 256.
+/// What reading from one file took. From measured samples, of which each runner keeps the last 256; where loading
+/// blocks takes more of the time than what else it takes to read records, from as many measured loads.
 struct FileReport {
   /// The file, as errors name it.
   std::string name;
-  std::uint64_t measured = 0;  ///< samples of it that were measured
-  double read_us = 0;          ///< microseconds to read a record of it, waiting included: the mean
-  double share = 0;            ///< its share of the time of all measured readings, 0 to 1
+  std::uint64_t measured = 0;  ///< samples, or blocks, of it that were measured
+  double read_us = 0;          ///< microseconds to read a record, or to load a block of it, waiting included: the mean
+  double share = 0;            ///< its share of the time of all readings, or loads, as the measured ones tell, 0 to 1
+  bool of_blocks = false;      ///< blocks were measured
 };
 
 /// A row of the byte table: what the loader's memory is for.

@@ -221,6 +221,8 @@ std::size_t WebDatasetSource::shard_of(std::uint64_t index) const {
       .with_index(index);
 }
 
+std::string WebDatasetSource::file_of(std::uint64_t index) const { return impl_->shards[shard_of(index)]; }
+
 std::string WebDatasetSource::key(std::uint64_t index) const {
   const std::size_t shard = shard_of(index);
   return std::string(impl_->indices[shard].key(index - impl_->first[shard]));

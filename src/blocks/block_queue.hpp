@@ -18,6 +18,7 @@ struct Residency {
   std::size_t bytes = 0;
   std::byte* data = nullptr;
   std::uint64_t first_user = 0;  ///< the sample it is loaded for
+  std::uint64_t index = 0;       ///< source index of that sample's record
   bool done = false;             ///< loaded, or failed
   const void* runner = nullptr;  ///< runner that loads it: says no more than whether it is the same
   std::size_t field = 0;         ///< slot of the source's schema, where it goes into a batch

@@ -86,6 +86,7 @@ std::shared_ptr<Residency> BlockSchedule::add_load(const BlockPlan::Need& need, 
   load->block = need.block;
   load->bytes = need.bytes;
   load->first_user = number;
+  load->index = next_.index;
   load->in_batch = in_batch;
   queue_.add(load);
   ++counts_.loads;

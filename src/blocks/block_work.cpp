@@ -19,9 +19,12 @@ bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work wor
   run.loads.bytes.add(work.load->bytes);
   const std::uint64_t stands_for = measures_load(run.load_count++, run.load_ns);
   if (stands_for == 0) return blocks.load(std::move(work.load), destination);
+  const std::uint64_t index = work.load->index;
   SourceWork measured(run, stands_for, work.load->bytes >= bytes_worth_asking);
   const bool more = blocks.load(std::move(work.load), destination);
   run.load_ns = measured.end();
+  if (run.measured_loads != nullptr)
+    run.measured_loads->add({.index = index, .read_ns = run.load_ns, .stands_for = stands_for});
   return more;
 }
 

@@ -63,6 +63,7 @@ class ChainRun final : public Cells {
   ChainCounters totals;
   ChainCounters parents, reads;                       ///< counts for shared records, and for records of a stream
   std::unique_ptr<MeasuredSamples> measured_samples;  ///< what its measured chains took, one by one; null: not kept
+  std::unique_ptr<MeasuredSamples> measured_loads;    ///< what its measured loads of blocks took; null: not kept
   DelayMeter delay;                                   ///< how long the runner that has it waited for a core
   int thread = 0;                                     ///< the one that works with it, as the system numbers it;
                                                       ///< 0: none. Under the monitor's mutex

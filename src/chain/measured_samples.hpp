@@ -8,15 +8,18 @@
 
 namespace penstock::detail {
 
-/// What one measured chain took.
+/// What one measured chain took, or one load of a block.
 struct MeasuredSample {
-  std::uint64_t index = 0;    ///< which record of the source it is
-  std::uint64_t read_ns = 0;  ///< wall time in which the record was read; 0: it was not, as for a shared record's child
-  std::uint64_t sample_ns = 0;  ///< wall time of the chain
+  std::uint64_t index = 0;    ///< which record of the source it is, or a record that the block is for
+  std::uint64_t read_ns = 0;  ///< wall time in which the record was read; 0: it was not, as for a shared record's
+                              ///< child; or the block loaded
+  std::uint64_t sample_ns = 0;   ///< wall time of the chain; of a load 0
+  std::uint64_t stands_for = 1;  ///< how many loads it stands for; of a chain always 1
 };
 
-/// The last chains that one runner measured. One thread adds, any thread looks: a chain that is added meanwhile may be
-/// seen with the numbers of the one whose place it takes, which for statistics of hundreds does not matter.
+/// The last chains that one runner measured, or its last loads. One thread adds, any thread looks: a chain that is
+/// added meanwhile may be seen with the numbers of the one whose place it takes, which for statistics of hundreds does
+/// not matter.
 class MeasuredSamples {
  public:
   static constexpr std::size_t size = 256;
@@ -31,6 +34,7 @@ class MeasuredSamples {
     entry.index.store(sample.index, std::memory_order_relaxed);
     entry.read_ns.store(sample.read_ns, std::memory_order_relaxed);
     entry.sample_ns.store(sample.sample_ns, std::memory_order_relaxed);
+    entry.stands_for.store(sample.stands_for, std::memory_order_relaxed);
     count_.store(number + 1, std::memory_order_release);
   }
   /// Calls f(sample) for each that is kept.
@@ -40,12 +44,13 @@ class MeasuredSamples {
     for (std::size_t i = 0; i < kept; ++i)
       f(MeasuredSample{entries_[i].index.load(std::memory_order_relaxed),
                        entries_[i].read_ns.load(std::memory_order_relaxed),
-                       entries_[i].sample_ns.load(std::memory_order_relaxed)});
+                       entries_[i].sample_ns.load(std::memory_order_relaxed),
+                       entries_[i].stands_for.load(std::memory_order_relaxed)});
   }
 
  private:
   struct Entry {
-    std::atomic<std::uint64_t> index{0}, read_ns{0}, sample_ns{0};
+    std::atomic<std::uint64_t> index{0}, read_ns{0}, sample_ns{0}, stands_for{1};
   };
   std::array<Entry, size> entries_;
   std::atomic<std::uint64_t> count_{0};

@@ -30,6 +30,7 @@ std::unique_ptr<ChainRun> Placement::open_run() {
   run->stop = stop_;
   if (setup_.trace != nullptr) run->trace = &setup_.trace->next_lane("runner");
   run->measured_samples = std::make_unique<MeasuredSamples>();
+  if (data_.source->block_model() != nullptr) run->measured_loads = std::make_unique<MeasuredSamples>();
   run->rows.resize(ring_.layout().fields());
   return run;
 }

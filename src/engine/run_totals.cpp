@@ -57,9 +57,11 @@ RunTotals together(RunTotals first, const RunTotals& second) {
   all.waits.looks += first.waits.looks;
   for (const BlockCount count : block_counts) all.blocks.*count += first.blocks.*count;
   all.blocks.peak_bytes = std::max(all.blocks.peak_bytes, first.blocks.peak_bytes);
-  std::ranges::move(first.measured_samples, std::back_inserter(all.measured_samples));
   constexpr std::size_t most_measured = 1 << 14;
-  if (all.measured_samples.size() > most_measured) all.measured_samples.resize(most_measured);
+  for (const auto measured : {&RunTotals::measured_samples, &RunTotals::measured_loads}) {
+    std::ranges::move(first.*measured, std::back_inserter(all.*measured));
+    if ((all.*measured).size() > most_measured) (all.*measured).resize(most_measured);
+  }
   all.threads_seen = std::max(all.threads_seen, first.threads_seen);
   all.scratch_bytes = std::max(all.scratch_bytes, first.scratch_bytes);
   all.shared_record_bytes = std::max(all.shared_record_bytes, first.shared_record_bytes);

@@ -286,6 +286,8 @@ void RunnerPool::add_to(RunTotals& t) const {
     t.measured += run->totals.measured.get();
     if (run->measured_samples != nullptr)
       run->measured_samples->for_each([&](const MeasuredSample& sample) { t.measured_samples.push_back(sample); });
+    if (run->measured_loads != nullptr)
+      run->measured_loads->for_each([&](const MeasuredSample& load) { t.measured_loads.push_back(load); });
     t.delay_ns += run->delay.delay_ns();
     t.delay_measured_ns += run->delay.measured_ns();
     t.stood_for += run->totals.stood_for.get();

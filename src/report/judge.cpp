@@ -275,7 +275,7 @@ std::string slow_file_words(const Report& r) {
   const FileReport* const slow = slow_file(r);
   if (slow == nullptr) return "";
   return " One file stands out: reading from " + slow->name + " takes " + number(slow->read_us * 1e-3, 2) +
-         " ms a record, and " + percent(slow->share) + " of all reading.";
+         (slow->of_blocks ? " ms a block, and " : " ms a record, and ") + percent(slow->share) + " of all reading.";
 }
 
 // What runners that wait mostly wait for, where enough of them were looked at; and its share of that.
@@ -420,7 +420,8 @@ Judgement judgement_of(const Report& r, double share_of_loads) {
   if (others_hold_up(r) && *r.runner_delay_share >= r.runner_wait_share) return by_other_processes(r, rates);
   // What the caller's absence explains is not the device's.
   if (matters(device_share(r)) && device_share(r) > 1 - r.consumer_wait_share) return by_device(r, rates);
-  if (idle_matters) return {*bound_of(idle.why), idle_words(r, idle)};
+  if (idle_matters)
+    return {*bound_of(idle.why), idle_words(r, idle) + (idle.why == Idle::blocks ? slow_file_words(r) : "")};
   if (matters(for_caller) && r.consumer_wait_share < 0.2) return by_caller(r, rates);
   if (r.runner_wait_share > 0.3 && rates.of_limit < 0.8) return by_waiting(r, rates);
   if (matters(idle_share(r, Idle::threads)) && rates.of_limit < 0.8 && r.threads <= r.cores)

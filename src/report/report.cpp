@@ -200,7 +200,9 @@ std::string Report::text() const {
   if (sample_p50_s != 0)
     out += format("  a sample: p50 %.3f ms, p99 %.3f ms\n", sample_p50_s * 1e3, sample_p99_s * 1e3);
   for (const FileReport& f : files)
-    out += format("  reading %5.1f %%  %9.2f us a record of  ", 100 * f.share, f.read_us) + f.name + "\n";
+    out +=
+        format("  reading %5.1f %%  %9.2f us a %s of  ", 100 * f.share, f.read_us, f.of_blocks ? "block" : "record") +
+        f.name + "\n";
   out += "    CPU      each us   waits us         bytes  stage\n";
   for (const StageReport& s : stages)
     out += format("  %5.1f %%  %9.2f  %9.2f  %12s  ", 100 * s.share, s.cpu_us_per_sample, s.wait_us_per_sample,
@@ -299,7 +301,7 @@ std::string Report::json() const {
   for (const FileReport& f : files)
     list += (list.empty() ? "" : ", ") + ("{\"name\": " + json_string(f.name)) +
             ", \"measured\": " + std::to_string(f.measured) + ", \"read_us\": " + number(f.read_us) +
-            ", \"share\": " + number(f.share) + "}";
+            ", \"share\": " + number(f.share) + ", \"of_blocks\": " + (f.of_blocks ? "true" : "false") + "}";
   add("files", "[" + list + "]");
   add("tuning", tuning ? detail::tune_json(*tuning) : "null");
   list.clear();

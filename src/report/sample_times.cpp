@@ -16,29 +16,38 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[std::min(sorted.size() - 1, static_cast<std::size_t>(share * static_cast<double>(sorted.size())))];
 }
 
-void fill_files(Report& r, const SourceModel& source, const std::vector<MeasuredSample>& samples) {
+bool loads_take_longest(const RunTotals& t) {
+  const auto ns = [](const RunTotals::StepTotals& step) { return step.cpu_ns + step.wait_ns; };
+  return !t.measured_loads.empty() && ns(t.loads) > ns(t.steps.front());
+}
+
+void fill_files(Report& r, const SourceModel& source, const RunTotals& t) {
+  const bool of_blocks = loads_take_longest(t);
+  const std::vector<MeasuredSample>& readings = of_blocks ? t.measured_loads : t.measured_samples;
   struct Sum {
-    std::uint64_t measured = 0, ns = 0;
+    std::uint64_t measured = 0;
+    double readings = 0, ns = 0;
   };
   std::map<std::string, Sum> files;
-  std::uint64_t all_ns = 0;
-  for (const MeasuredSample& sample : samples) {
-    if (sample.read_ns == 0) continue;
-    Sum& sum = files[source.file_of(sample.index)];
+  double all_ns = 0;
+  for (const MeasuredSample& reading : readings) {
+    if (reading.read_ns == 0) continue;
+    Sum& sum = files[source.file_of(reading.index)];
+    const double weight = static_cast<double>(reading.stands_for), ns = weight * static_cast<double>(reading.read_ns);
     ++sum.measured;
-    sum.ns += sample.read_ns;
-    all_ns += sample.read_ns;
+    sum.readings += weight;
+    sum.ns += ns;
+    all_ns += ns;
   }
   // Where each record is a file of its own, one of them says nothing.
   constexpr std::uint64_t enough_each = 4;
-  if (files.size() < 2 || samples.size() < enough_each * files.size()) return;
-  for (const auto& [name, sum] : files) {
-    const double ns = static_cast<double>(sum.ns);
+  if (files.size() < 2 || readings.size() < enough_each * files.size()) return;
+  for (const auto& [name, sum] : files)
     r.files.push_back({.name = name,
                        .measured = sum.measured,
-                       .read_us = ns / static_cast<double>(sum.measured) * 1e-3,
-                       .share = ns / static_cast<double>(all_ns)});
-  }
+                       .read_us = sum.ns / sum.readings * 1e-3,
+                       .share = sum.ns / all_ns,
+                       .of_blocks = of_blocks});
   std::ranges::sort(r.files, std::ranges::greater(), &FileReport::share);
   if (r.files.size() > most_files) r.files.resize(most_files);
 }
@@ -55,7 +64,7 @@ void fill_sample_times(Report& r, const SourceModel& source, const RunTotals& t)
   r.sample_p99_s = quantile(seconds, 0.99);
   if (source.is_stream()) return;
   try {
-    fill_files(r, source, t.measured_samples);
+    fill_files(r, source, t);
   } catch (...) {  // a source that can't name its files; what else there is to report does not depend on it
     r.files.clear();
   }

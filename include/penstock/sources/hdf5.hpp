@@ -188,6 +188,8 @@ class PENSTOCK_API Hdf5Source {
   std::string key(std::uint64_t index) const;
   /// The first file, as it was given.
   std::string file() const;
+  /// The file that the record is in, as it was given. @throws Error(not_found) past the end.
+  std::string file_of(std::uint64_t index) const;
   /// Hash of the files' numbers of records and of what fields and keys are; values are not looked at.
   std::uint64_t identity() const noexcept;
   /// Hash of each file's `file_revision` as it was opened, of those too that fields are said to lie in, and of whether

@@ -113,6 +113,8 @@ class PENSTOCK_API WebDatasetSource {
   std::string name() const { return "webdataset"; }
   /// The path or pattern that was given.
   std::string file() const;
+  /// The shard that has the sample. @throws Error(not_found) past the end.
+  std::string file_of(std::uint64_t index) const;
   /// The member's path up to the first dot of its base name, without a leading "./"; as bytes. Samples of several
   /// shards may share one. @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;

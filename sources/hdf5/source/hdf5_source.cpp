@@ -230,6 +230,9 @@ std::string Hdf5Source::key(std::uint64_t index) const {
 }
 
 std::string Hdf5Source::file() const { return impl_->options.paths.front(); }
+std::string Hdf5Source::file_of(std::uint64_t index) const {
+  return impl_->options.paths[static_cast<std::size_t>(&impl_->part_of(index) - impl_->parts.data())];
+}
 std::uint64_t Hdf5Source::identity() const noexcept { return impl_->identity; }
 std::uint64_t Hdf5Source::revision() const noexcept {
   std::uint64_t hash = impl_->options.verify_checksum ? 1 : 0;

@@ -160,7 +160,7 @@ function table(id, head, rows) {
   const line = (cells, tag) => { const tr = make("tr"); cells.forEach((c, i) => tr.append(make(tag, i ? "n" : "", c))); at(id).append(tr); };
   line(head, "th"); for (const row of rows) line(row, "td");
 }
-if (!r.files || !r.files.length) at("reading").remove(); else table("files", ["file", "share of reading", "a record"], r.files.map(f => [f.name, percent(f.share), `${number(f.read_us)} µs`]));
+if (!r.files || !r.files.length) at("reading").remove(); else table("files", ["file", "share of reading", r.files[0].of_blocks ? "a block" : "a record"], r.files.map(f => [f.name, percent(f.share), `${number(f.read_us)} µs`]));
 const tunings = data.runs.map(x => x.report.tuning).filter(Boolean), tuning = r.tuning || tunings[tunings.length - 1];
 if (!tuning) at("tuning").remove(); else {
   const amount = (s, n) => /bytes/.test(s.setting) ? bytes(n) : number(n);

@@ -1,6 +1,7 @@
 // What reading takes, by file, and how long single samples take.
 #include "support/catch.hpp"
 
+#include "core/blocks/chunks.hpp"
 #include "core/help.hpp"
 #include "report/sample_times.hpp"
 
@@ -11,6 +12,10 @@ namespace {
 
 struct InFiles : Records {
   std::string file_of(std::uint64_t i) const { return "file-" + std::to_string(i % 4); }
+};
+
+struct ChunksInFiles : Chunks {
+  std::string file_of(std::uint64_t i) const { return "file-" + std::to_string(i / per_block % 4); }
 };
 
 ps::Report run(const ps::Pipeline& pipeline, const ps::LoaderOptions& options) {
@@ -39,6 +44,52 @@ TEST_CASE("the report says what reading takes in each file, and names one that s
   CHECK(r.sample_p50_s < 0.02);
   CHECK(r.text().find("us a record of  file-2") != std::string::npos);
   CHECK(r.json().find("{\"name\": \"file-2\", \"measured\": ") != std::string::npos);
+}
+
+TEST_CASE("the report says what loading blocks takes in each file, and names one that stands out") {
+  const Watchdog dog(60s);
+  ChunksInFiles source;
+  source.count = 1024;
+  source.shared->before_load = [](std::uint64_t b) { std::this_thread::sleep_for(b % 4 == 2 ? 20ms : 1ms); };
+  const ps::Report r = run(ps::from(source) | ps::batch(8), {.threads = 2, .epochs = 1});
+  REQUIRE(r.files.size() == 4);
+  CHECK(r.files[0].name == "file-2");
+  CHECK(r.files[0].of_blocks);
+  CHECK(r.files[0].read_us > 20'000);
+  CHECK(r.files[0].share > 0.6);
+  CHECK(r.files[0].measured >= 3);
+  CHECK(r.verdict.find("reading from file-2 takes ") != std::string::npos);
+  CHECK(r.verdict.find(" ms a block, and ") != std::string::npos);
+  CHECK(r.text().find("us a block of  file-2") != std::string::npos);
+  CHECK(r.json().find("\"of_blocks\": true}") != std::string::npos);
+}
+
+TEST_CASE("loads of blocks count as often as there are loads that they stand for") {
+  ChunksInFiles source;
+  source.count = 1024;
+  const penstock::detail::BlockSourceOf<ChunksInFiles> model(source);
+  penstock::detail::RunTotals t;
+  t.steps.resize(1);
+  t.steps[0].cpu_ns = 1'000;
+  t.loads.wait_ns = 10'000;
+  t.measured_samples.assign(64, {.index = 0, .read_ns = 5, .sample_ns = 10});
+  // Of file-0 each load was measured, of file-1 one in 16.
+  for (int i = 0; i < 32; ++i) t.measured_loads.push_back({.index = 0, .read_ns = 1'000});
+  for (int i = 0; i < 4; ++i)
+    t.measured_loads.push_back({.index = 8, .read_ns = i == 0 ? 500u : 1'500u, .stands_for = 16});
+  ps::Report r;
+  penstock::detail::fill_sample_times(r, model, t);
+  REQUIRE(r.files.size() == 2);
+  CHECK(r.files[0].name == "file-1");
+  CHECK(r.files[0].measured == 4);
+  CHECK(r.files[0].read_us == Approx(1.25));
+  CHECK(r.files[0].share == Approx(80.0 / 112));
+  CHECK(r.files[1].share == Approx(32.0 / 112));
+  // What else reading takes is longer.
+  t.steps[0].cpu_ns = 20'000;
+  r = {};
+  penstock::detail::fill_sample_times(r, model, t);
+  CHECK(r.files.empty());
 }
 
 TEST_CASE("a source that can't name its files gets its report all the same") {

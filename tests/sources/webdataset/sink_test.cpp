@@ -119,6 +119,7 @@ TEST_CASE("any samples come back equal, and Python's tarfile sees the same membe
     std::map<std::size_t, std::uint64_t> in_shard;
     for (std::uint64_t i = 0; i < count; ++i) {
       ++in_shard[source.shard_of(i)];
+      REQUIRE(source.file_of(i) == source.shards()[source.shard_of(i)]);
       const OwnedSample wanted = read_sample(samples, i), got = read_sample(source, i);
       for (const Field& field : samples.fields) {
         const TensorView a = wanted[field.name], b = got[field.name];

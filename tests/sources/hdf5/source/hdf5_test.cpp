@@ -69,6 +69,10 @@ TEST_CASE("labels of HDF5 are had from their dataset alone") {
     }
     CHECK(source.labels("x") == std::nullopt);
     CHECK(source.labels("none") == std::nullopt);
+    CHECK(source.file() == path);
+    for (const std::uint64_t i : {0u, 49u}) CHECK(source.file_of(i) == path);
+    for (const std::uint64_t i : {50u, 58u}) CHECK(source.file_of(i) == more);
+    CHECK(code_of([&] { source.file_of(59); }) == Errc::not_found);
   }
   // What can't be read of the images is not looked at.
   const Hdf5Source source(
