@@ -21,8 +21,8 @@ struct StageReport {
   double share = 0;               ///< its share of all stages' CPU time, 0 to 1
 };
 
-/// What reading from one file took. From measured samples, of which each runner keeps the last 256; where loading
-/// blocks takes more of the time than what else it takes to read records, from as many measured loads.
+/// What reading from one file took. From measured samples, of which each runner keeps 256, drawn at random from all of
+/// the run. From loads of blocks instead, where those take longer than the rest of reading.
 struct FileReport {
   /// The file, as errors name it.
   std::string name;
@@ -218,7 +218,8 @@ struct PENSTOCK_API Report {
   std::optional<double> own_core_share, other_core_share;
   double sample_p50_s = 0, sample_p99_s = 0;  ///< seconds that one sample takes, waiting included: median and 99th
                                               ///< percentile of the measured ones; 0 where none was
-  /// What reading takes, by file, the largest share first, at most 16; empty where all records come from one file.
+  /// What reading takes, by file, the largest share first, at most 16; empty where all records come from one file, from
+  /// a stream, or from so many files that hardly any was measured four times.
   std::vector<FileReport> files;
   /// What each stage did, in the order of the pipeline.
   std::vector<StageReport> stages;

@@ -31,8 +31,8 @@ struct RunTotals {
   IdleTime::Counts idle;
   WaitLooks::Counts waits;
   std::uint64_t kept = 0;                        ///< samples that have a row, or will
-  std::vector<MeasuredSample> measured_samples;  ///< the last ones of each runner
-  std::vector<MeasuredSample> measured_loads;    ///< the last loads of blocks of each runner
+  std::vector<MeasuredSample> measured_samples;  ///< those that each runner keeps
+  std::vector<MeasuredSample> measured_loads;    ///< the same of loads of blocks
   std::size_t buffer_bytes = 0;
   BlockSchedule::Counts blocks;
   std::size_t entries = 0, entry_bytes = 0, shared_records = 0, shared_record_bytes = 0;

@@ -39,8 +39,6 @@ class Parts : public ForwardedRecords {
   std::unique_ptr<ReaderModel> open_reader() const final;
   std::string name() const final { return name_; }
   bool has_keys() const noexcept final { return has_keys_; }
-  /// None: `describe` says that of the part.
-  std::string file_of(std::uint64_t) const final { return {}; }
   bool wants_advice() const noexcept final { return wants_advice_; }
   void will_need(std::span<const std::uint64_t> indices) const noexcept final;
   void describe(std::uint64_t index, Error& error) const final;

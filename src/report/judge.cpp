@@ -421,7 +421,7 @@ Judgement judgement_of(const Report& r, double share_of_loads) {
   // What the caller's absence explains is not the device's.
   if (matters(device_share(r)) && device_share(r) > 1 - r.consumer_wait_share) return by_device(r, rates);
   if (idle_matters)
-    return {*bound_of(idle.why), idle_words(r, idle) + (idle.why == Idle::blocks ? slow_file_words(r) : "")};
+    return {*bound_of(idle.why), idle_words(r, idle) + (bound_of(idle.why) == Bound::blocks ? slow_file_words(r) : "")};
   if (matters(for_caller) && r.consumer_wait_share < 0.2) return by_caller(r, rates);
   if (r.runner_wait_share > 0.3 && rates.of_limit < 0.8) return by_waiting(r, rates);
   if (matters(idle_share(r, Idle::threads)) && rates.of_limit < 0.8 && r.threads <= r.cores)

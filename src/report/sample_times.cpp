@@ -16,13 +16,27 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[std::min(sorted.size() - 1, static_cast<std::size_t>(share * static_cast<double>(sorted.size())))];
 }
 
-bool loads_take_longest(const RunTotals& t) {
-  const auto ns = [](const RunTotals::StepTotals& step) { return step.cpu_ns + step.wait_ns; };
-  return !t.measured_loads.empty() && ns(t.loads) > ns(t.steps.front());
+// Of the time of the first stage, which has advice to the source in it as well.
+bool loads_take_longest(const Report& r, const RunTotals& t) {
+  double loads = 0, ns = 0;
+  for (const MeasuredSample& load : t.measured_loads) {
+    loads += static_cast<double>(load.stands_for);
+    ns += static_cast<double>(load.stands_for * load.read_ns);
+  }
+  if (loads == 0) return false;
+  const double each_us = ns / loads * 1e-3, samples = static_cast<double>(std::max<std::uint64_t>(t.kept, 1));
+  const StageReport& reads = r.stages.front();
+  return static_cast<double>(t.blocks.loads) * each_us / samples >
+         0.5 * (reads.cpu_us_per_sample + reads.wait_us_per_sample);
+}
+
+// Empty: the source can't say.
+std::string file_of(const SourceModel& source, std::uint64_t index) try { return source.file_of(index); } catch (...) {
+  return {};
 }
 
 void fill_files(Report& r, const SourceModel& source, const RunTotals& t) {
-  const bool of_blocks = loads_take_longest(t);
+  const bool of_blocks = loads_take_longest(r, t);
   const std::vector<MeasuredSample>& readings = of_blocks ? t.measured_loads : t.measured_samples;
   struct Sum {
     std::uint64_t measured = 0;
@@ -32,7 +46,9 @@ void fill_files(Report& r, const SourceModel& source, const RunTotals& t) {
   double all_ns = 0;
   for (const MeasuredSample& reading : readings) {
     if (reading.read_ns == 0) continue;
-    Sum& sum = files[source.file_of(reading.index)];
+    const std::string name = file_of(source, reading.index);
+    if (name.empty()) continue;
+    Sum& sum = files[name];
     const double weight = static_cast<double>(reading.stands_for), ns = weight * static_cast<double>(reading.read_ns);
     ++sum.measured;
     sum.readings += weight;
@@ -65,7 +81,7 @@ void fill_sample_times(Report& r, const SourceModel& source, const RunTotals& t)
   if (source.is_stream()) return;
   try {
     fill_files(r, source, t);
-  } catch (...) {  // a source that can't name its files; what else there is to report does not depend on it
+  } catch (...) {  // no memory; what else there is to report does not depend on it
     r.files.clear();
   }
 }
@@ -76,13 +92,13 @@ const FileReport* slow_file(const Report& r) {
   const auto slowest =
       std::ranges::max_element(r.files, {}, [](const FileReport& f) { return f.measured >= enough ? f.read_us : 0; });
   if (slowest == r.files.end() || slowest->measured < enough) return nullptr;
-  double others_us = 0, others = 0;
+  double others_time = 0, others = 0;  // as shares of all time, and readings for that
   for (const FileReport& f : r.files) {
-    if (&f == &*slowest) continue;
-    others_us += f.read_us * static_cast<double>(f.measured);
-    others += static_cast<double>(f.measured);
+    if (&f == &*slowest || f.read_us <= 0) continue;
+    others_time += f.share;
+    others += f.share / f.read_us;
   }
-  return others != 0 && slowest->read_us >= 3 * others_us / others && slowest->share >= 0.2 ? &*slowest : nullptr;
+  return others != 0 && slowest->read_us >= 3 * others_time / others && slowest->share >= 0.2 ? &*slowest : nullptr;
 }
 
 }  // namespace penstock::detail

@@ -61,7 +61,8 @@ struct Group {
 ///                                                          that `key` is not to be called; always the same.
 ///                                                          Default: whether it has `key`
 ///     std::string file() const;                            the file or folder after it, for errors
-///     std::string file_of(std::uint64_t i) const;          the file that record i is in; default file()
+///     std::string file_of(std::uint64_t i) const;          the file that record i is in, for errors and reports, which
+///                                                          ask it some hundred times; default file()
 ///     std::uint64_t identity() const;                      hash of what makes this the same data set (not times);
 ///                                                          size and schema are added to it
 ///     std::uint64_t revision() const;                      hash of what tells that its data were changed in place, for

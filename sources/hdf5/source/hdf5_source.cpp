@@ -131,8 +131,8 @@ void Hdf5Source::Impl::describe() {
 
 const Part& Hdf5Source::Impl::part_of(std::uint64_t index) const {
   if (index >= size)
-    throw Error(Errc::not_found, "there is no such record; the source has " + std::to_string(size))
-        .with_source("hdf5")
+    throw hdf5::error_in(options.paths.front(), Errc::not_found,
+                         "there is no such record; the source has " + std::to_string(size))
         .with_index(index);
   return *std::prev(std::upper_bound(parts.begin(), parts.end(), index,
                                      [](std::uint64_t i, const Part& part) { return i < part.first; }));
