@@ -309,7 +309,8 @@ bool tell(const Case& it, const ps::Report& r) {
   return ok;
 }
 
-// Each planted once, a wrong one up to twice more. One that is wrong only while others had the cores is not judged.
+// Each planted once, a wrong one up to twice more. It is not judged where it was wrong mostly while others had the
+// cores.
 int run_quick(const std::function<bool(const char*)>& wanted) {
   if (const ps::Report r = run(ps::from(Source{many}) | computing(500) | ps::batch(16), {.seconds = 0.5});
       r.cores < 2 || r.core_quota != 0 || !r.other_core_share) {
@@ -321,19 +322,20 @@ int run_quick(const std::function<bool(const char*)>& wanted) {
   int all = 0, right = 0, disturbed = 0;
   for (const Case& it : cases()) {
     if (!wanted(it.name) || it.writes_much) continue;
-    bool ok = false, undisturbed = false;
+    bool ok = false;
+    int wrong = 0;
     for (int i = 0; i < 3 && !ok; ++i) {
       const OtherLoad others;
       ok = tell(it, it.run());
-      undisturbed |= ok || others.share() < busy;
+      wrong += !ok && others.share() < busy;
     }
-    undisturbed ? ++all : ++disturbed;
+    ok || wrong >= 2 ? ++all : ++disturbed;
     right += ok;
   }
   if (disturbed != 0) std::printf("%d not judged: others had the cores\n", disturbed);
   std::printf("%d of %d right\n", right, all);
-  if (right != all || all == 0) return 1;
-  return disturbed > most_disturbed ? skipped : 0;
+  if (right != all || all + disturbed == 0) return 1;
+  return all == 0 || disturbed > most_disturbed ? skipped : 0;
 }
 
 int main_of(int argc, char** argv) {

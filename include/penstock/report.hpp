@@ -22,7 +22,8 @@ struct StageReport {
 };
 
 /// What reading from one file took. From measured samples, of which each runner keeps 256, drawn at random from all of
-/// the run. From loads of blocks instead, where those take longer than the rest of reading.
+/// the run; in a report of a part of it, as after `tune`, from its last 256. From loads of blocks instead, where those
+/// take longer than the rest of reading.
 struct FileReport {
   /// The file, as errors name it.
   std::string name;

@@ -24,7 +24,7 @@ bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work wor
   const bool more = blocks.load(std::move(work.load), destination);
   run.load_ns = measured.end();
   if (run.measured_loads != nullptr)
-    run.measured_loads->add({.index = index, .read_ns = run.load_ns, .stands_for = stands_for});
+    run.measured_loads->add({.index = index, .read_ns = run.load_ns, .weight = static_cast<double>(stands_for)});
   return more;
 }
 

@@ -43,6 +43,8 @@ RunTotals since(RunTotals now, const RunTotals& before) {
   for (std::size_t kind = 0; kind < wait_kinds; ++kind) now.waits.waits[kind] -= before.waits.waits[kind];
   now.waits.looks -= before.waits.looks;
   for (const BlockCount count : block_counts) now.blocks.*count -= before.blocks.*count;
+  now.measured_samples = now.last_samples;
+  now.measured_loads = now.last_loads;
   return now;
 }
 
@@ -58,7 +60,8 @@ RunTotals together(RunTotals first, const RunTotals& second) {
   for (const BlockCount count : block_counts) all.blocks.*count += first.blocks.*count;
   all.blocks.peak_bytes = std::max(all.blocks.peak_bytes, first.blocks.peak_bytes);
   constexpr std::size_t most_measured = 1 << 14;
-  for (const auto measured : {&RunTotals::measured_samples, &RunTotals::measured_loads}) {
+  for (const auto measured :
+       {&RunTotals::measured_samples, &RunTotals::measured_loads, &RunTotals::last_samples, &RunTotals::last_loads}) {
     std::ranges::move(first.*measured, std::back_inserter(all.*measured));
     if ((all.*measured).size() > most_measured) (all.*measured).resize(most_measured);
   }

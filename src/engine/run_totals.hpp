@@ -30,9 +30,10 @@ struct RunTotals {
   std::uint64_t delay_ns = 0, delay_measured_ns = 0;
   IdleTime::Counts idle;
   WaitLooks::Counts waits;
-  std::uint64_t kept = 0;                        ///< samples that have a row, or will
-  std::vector<MeasuredSample> measured_samples;  ///< those that each runner keeps
-  std::vector<MeasuredSample> measured_loads;    ///< the same of loads of blocks
+  std::uint64_t kept = 0;                                  ///< samples that have a row, or will
+  std::vector<MeasuredSample> measured_samples;            ///< some of each runner's, of the whole run
+  std::vector<MeasuredSample> last_samples;                ///< the last ones of each runner
+  std::vector<MeasuredSample> measured_loads, last_loads;  ///< the same of loads of blocks
   std::size_t buffer_bytes = 0;
   BlockSchedule::Counts blocks;
   std::size_t entries = 0, entry_bytes = 0, shared_records = 0, shared_record_bytes = 0;
@@ -44,8 +45,8 @@ struct RunTotals {
   std::size_t scratch_bytes = 0;  ///< the most of any runner
 };
 
-/// What was counted after `before`, which the same run had counted. The most of something, what there is, and what is
-/// remarked of images are those of the whole run.
+/// What was counted after `before`, which the same run had counted; of what was measured one by one, the last. The most
+/// of something, what there is, and what is remarked of images are those of the whole run.
 RunTotals since(RunTotals now, const RunTotals& before);
 
 /// What two runs of the same chain counted, one after the other. The most of something is that of both, and what there

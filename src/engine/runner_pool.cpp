@@ -268,6 +268,14 @@ std::size_t RunnerPool::threads_in_work(std::span<int> out) noexcept {
   return count;
 }
 
+namespace {
+void add_measured(const MeasuredSamples& measured, std::vector<MeasuredSample>& run,
+                  std::vector<MeasuredSample>& last) {
+  measured.for_each([&](const MeasuredSample& sample) { run.push_back(sample); });
+  measured.for_each_last([&](const MeasuredSample& sample) { last.push_back(sample); });
+}
+}  // namespace
+
 void RunnerPool::add_to(RunTotals& t) const {
   for (const auto& run : runs_) {
     for (std::size_t i = 0; i < t.steps.size(); ++i) {
@@ -284,10 +292,8 @@ void RunnerPool::add_to(RunTotals& t) const {
     t.samples += run->totals.samples.get();
     t.recalled += run->totals.recalled.get() + run->parents.recalled.get();
     t.measured += run->totals.measured.get();
-    if (run->measured_samples != nullptr)
-      run->measured_samples->for_each([&](const MeasuredSample& sample) { t.measured_samples.push_back(sample); });
-    if (run->measured_loads != nullptr)
-      run->measured_loads->for_each([&](const MeasuredSample& load) { t.measured_loads.push_back(load); });
+    if (run->measured_samples != nullptr) add_measured(*run->measured_samples, t.measured_samples, t.last_samples);
+    if (run->measured_loads != nullptr) add_measured(*run->measured_loads, t.measured_loads, t.last_loads);
     t.delay_ns += run->delay.delay_ns();
     t.delay_measured_ns += run->delay.measured_ns();
     t.stood_for += run->totals.stood_for.get();

@@ -87,6 +87,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
   }
   // Each part's: which of them a stage stumbled over, the stage says.
   std::string file_of(std::uint64_t index) const override {
+    require_record(*this, index);
     std::vector<std::string> files;
     for (const Part& part : parts_)
       if (std::string file = part.source->file_of(part.record(index));

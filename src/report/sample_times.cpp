@@ -12,16 +12,21 @@ namespace {
 
 constexpr std::size_t most_files = 16;
 
-double quantile(const std::vector<double>& sorted, double share) {
-  return sorted[std::min(sorted.size() - 1, static_cast<std::size_t>(share * static_cast<double>(sorted.size())))];
+// By weight; they are sorted by time.
+double quantile_s(const std::vector<MeasuredSample>& sorted, double share) {
+  double all = 0, before = 0;
+  for (const MeasuredSample& sample : sorted) all += sample.weight;
+  for (const MeasuredSample& sample : sorted)
+    if (before += sample.weight; before > share * all) return static_cast<double>(sample.sample_ns) * 1e-9;
+  return static_cast<double>(sorted.back().sample_ns) * 1e-9;
 }
 
 // Of the time of the first stage, which has advice to the source in it as well.
 bool loads_take_longest(const Report& r, const RunTotals& t) {
   double loads = 0, ns = 0;
   for (const MeasuredSample& load : t.measured_loads) {
-    loads += static_cast<double>(load.stands_for);
-    ns += static_cast<double>(load.stands_for * load.read_ns);
+    loads += load.weight;
+    ns += load.weight * static_cast<double>(load.read_ns);
   }
   if (loads == 0) return false;
   const double each_us = ns / loads * 1e-3, samples = static_cast<double>(std::max<std::uint64_t>(t.kept, 1));
@@ -44,20 +49,22 @@ void fill_files(Report& r, const SourceModel& source, const RunTotals& t) {
   };
   std::map<std::string, Sum> files;
   double all_ns = 0;
+  std::uint64_t named = 0;
   for (const MeasuredSample& reading : readings) {
     if (reading.read_ns == 0) continue;
+    const double ns = reading.weight * static_cast<double>(reading.read_ns);
+    all_ns += ns;
     const std::string name = file_of(source, reading.index);
     if (name.empty()) continue;
     Sum& sum = files[name];
-    const double weight = static_cast<double>(reading.stands_for), ns = weight * static_cast<double>(reading.read_ns);
     ++sum.measured;
-    sum.readings += weight;
+    ++named;
+    sum.readings += reading.weight;
     sum.ns += ns;
-    all_ns += ns;
   }
   // Where each record is a file of its own, one of them says nothing.
   constexpr std::uint64_t enough_each = 4;
-  if (files.size() < 2 || readings.size() < enough_each * files.size()) return;
+  if (files.size() < 2 || named < enough_each * files.size()) return;
   for (const auto& [name, sum] : files)
     r.files.push_back({.name = name,
                        .measured = sum.measured,
@@ -72,12 +79,10 @@ void fill_files(Report& r, const SourceModel& source, const RunTotals& t) {
 
 void fill_sample_times(Report& r, const SourceModel& source, const RunTotals& t) {
   if (t.measured_samples.empty()) return;
-  std::vector<double> seconds;
-  for (const MeasuredSample& sample : t.measured_samples)
-    seconds.push_back(static_cast<double>(sample.sample_ns) * 1e-9);
-  std::ranges::sort(seconds);
-  r.sample_p50_s = quantile(seconds, 0.5);
-  r.sample_p99_s = quantile(seconds, 0.99);
+  std::vector<MeasuredSample> samples = t.measured_samples;
+  std::ranges::sort(samples, {}, &MeasuredSample::sample_ns);
+  r.sample_p50_s = quantile_s(samples, 0.5);
+  r.sample_p99_s = quantile_s(samples, 0.99);
   if (source.is_stream()) return;
   try {
     fill_files(r, source, t);

@@ -51,7 +51,8 @@ TEST_CASE("the report says what loading blocks takes in each file, and names one
   ChunksInFiles source;
   source.count = 1024;
   source.shared->before_load = [](std::uint64_t b) { std::this_thread::sleep_for(b % 4 == 2 ? 20ms : 1ms); };
-  const ps::Report r = run(ps::from(source) | ps::shuffle({.seed = 1}) | ps::batch(8), {.threads = 2, .epochs = 1});
+  const ps::Report r =
+      run(ps::from(source) | ps::shuffle({.seed = 1}) | ps::batch(8), {.threads = 2, .depth = 16, .epochs = 1});
   REQUIRE(r.files.size() == 4);
   CHECK(r.files[0].name == "file-2");
   CHECK(r.files[0].of_blocks);
@@ -66,24 +67,27 @@ TEST_CASE("the report says what loading blocks takes in each file, and names one
 
 TEST_CASE("the report says what reading takes in files that follow each other, and in joined sources") {
   const Watchdog dog(60s);
-  // 20,000 records of four files, one after the other, of which only the last would be among the last ones measured.
+  // Four files, one after the other; the last records that are measured are all of the last one.
   struct OneAfterTheOther : Records {
-    std::string file_of(std::uint64_t i) const { return "file-" + std::to_string(i / 5000); }
+    std::string file_of(std::uint64_t i) const { return "file-" + std::to_string(i / 50'000); }
   };
   OneAfterTheOther source;
-  source.count = 20'000;
-  source.shared->before_read = [](std::uint64_t) { std::this_thread::sleep_for(60us); };
-  CHECK(run(ps::from(source) | ps::batch(50), {.threads = 2, .epochs = 1}).files.size() == 4);
+  source.count = 200'000;
+  source.shared->before_read = [](std::uint64_t) {
+    for (const auto end = std::chrono::steady_clock::now() + 3us; std::chrono::steady_clock::now() < end;) {
+    }
+  };
+  CHECK(run(ps::from(source) | ps::batch(50), {.threads = 1, .epochs = 1}).files.size() == 4);
 
   struct Named : Records {
     std::string file_of(std::uint64_t) const { return name; }
     std::string name;
   };
   std::vector<Named> parts(2);
-  for (Named& part : parts) part.count = 128;
+  for (Named& part : parts) part.count = 1024;
   parts[0].name = "one";
   parts[1].name = "another";
-  parts[1].shared->before_read = [](std::uint64_t) { std::this_thread::sleep_for(2ms); };
+  parts[1].shared->before_read = [](std::uint64_t) { std::this_thread::sleep_for(200us); };
   const ps::Report r = run(ps::from(ps::concat({parts[0], parts[1]})) | ps::batch(8), {.threads = 2, .epochs = 1});
   REQUIRE(r.files.size() == 2);
   CHECK(r.files[0].name == "another");
@@ -95,6 +99,16 @@ TEST_CASE("of all that was measured some are kept, of the run's whole length") {
   std::vector<std::uint64_t> quarters(4);
   kept.for_each([&](const penstock::detail::MeasuredSample& sample) { ++quarters.at(sample.index / 6'400); });
   for (const std::uint64_t quarter : quarters) CHECK((quarter > 40 && quarter < 90));
+  double all = 0;
+  kept.for_each([&](const penstock::detail::MeasuredSample& sample) { all += sample.weight; });
+  CHECK(all == Approx(25'600));
+  // A part of the run has the last ones.
+  penstock::detail::RunTotals before, now;
+  now.measured_samples = {{.index = 1}};
+  kept.for_each_last([&](const penstock::detail::MeasuredSample& sample) { now.last_samples.push_back(sample); });
+  const penstock::detail::RunTotals part = since(now, before);
+  CHECK(part.measured_samples.size() == kept.size);
+  for (const penstock::detail::MeasuredSample& sample : part.measured_samples) CHECK(sample.index >= 25'600 - 256);
 }
 
 TEST_CASE("loads of blocks count as often as there are loads that they stand for") {
@@ -107,8 +121,7 @@ TEST_CASE("loads of blocks count as often as there are loads that they stand for
   t.measured_samples.assign(64, {.index = 0, .read_ns = 5, .sample_ns = 10});
   // Of file-0 each load was measured, of file-1 one in 16.
   for (int i = 0; i < 32; ++i) t.measured_loads.push_back({.index = 0, .read_ns = 1'000});
-  for (int i = 0; i < 4; ++i)
-    t.measured_loads.push_back({.index = 8, .read_ns = i == 0 ? 500u : 1'500u, .stands_for = 16});
+  for (int i = 0; i < 4; ++i) t.measured_loads.push_back({.index = 8, .read_ns = i == 0 ? 500u : 1'500u, .weight = 16});
   ps::Report r;
   r.stages.resize(1);
   r.stages[0].wait_us_per_sample = 2;  // a load takes 1.17
