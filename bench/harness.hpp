@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "foreign_load.hpp"
+
 namespace penstock::bench {
 
 struct Settings {
@@ -71,17 +73,6 @@ class Stopwatch {
  private:
   std::chrono::steady_clock::time_point begun_;
   double cpu_begun_;
-};
-
-// Cores that others kept busy since it was made, from /proc/stat less what this process and its finished children used.
-class ForeignLoad {
- public:
-  ForeignLoad();
-  double cores() const;
-
- private:
-  double busy_, own_;
-  std::chrono::steady_clock::time_point begun_;
 };
 
 double median(std::vector<double> values);

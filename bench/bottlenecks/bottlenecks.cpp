@@ -1,11 +1,8 @@
 // bottlenecks [--runs N | --quick] [NAME...]: plants one bottleneck after the other in a pipeline and lets the loader's
 // report say what bounds the run. Its last line is "N of N right"; it fails where one is wrong. Without names all are
 // planted, three times each. For a machine with two cores or more and nothing else to do. --quick: each once, a wrong
-// one up to twice more, without the predicted gains and the cold disk; one that is wrong only while other processes had
-// the cores is counted apart. It leaves with 77 where that were too many, or this machine can't tell.
-#include <sys/resource.h>
-#include <unistd.h>
-
+// one up to twice more, without the predicted gains and the cold disk; one that was wrong mostly while other processes
+// had the cores is counted apart. It leaves with 77 where there were too many of those, or this machine can't tell.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,7 +10,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -26,6 +22,7 @@
 #include <penstock/extend/device_stage.hpp>
 #include <penstock/sources/lmdb.hpp>
 
+#include "foreign_load.hpp"
 #include "planted.hpp"
 
 namespace bottlenecks {
@@ -265,43 +262,6 @@ bool memory_gain() {
 
 constexpr int skipped = 77;
 
-// How much of the machine's cores others than this process and its children have had since it began, 0 to 1.
-class OtherLoad {
- public:
-  double share() const {
-    const Times now = read();
-    const double all = now.all - begun_.all;
-    return all > 0 ? (now.busy - begun_.busy - (now.own - begun_.own)) / all : 0;
-  }
-
- private:
-  struct Times {
-    double all = 0, busy = 0, own = 0;  // seconds
-  };
-  static Times read() {
-    Times t;
-    std::ifstream file("/proc/stat");
-    std::string name;
-    file >> name;
-    const double tick = 1 / static_cast<double>(::sysconf(_SC_CLK_TCK));
-    for (int i = 0; i < 8; ++i) {
-      double ticks = 0;
-      file >> ticks;
-      t.all += ticks * tick;
-      if (i != 3 && i != 4) t.busy += ticks * tick;  // but for "idle" and "iowait"
-    }
-    for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
-      rusage usage{};
-      ::getrusage(who, &usage);
-      for (const timeval& time : {usage.ru_utime, usage.ru_stime})
-        t.own += static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-    }
-    return t;
-  }
-
-  const Times begun_ = read();
-};
-
 bool tell(const Case& it, const ps::Report& r) {
   const bool ok = it.right(r);
   std::printf("%-30s  %s  %s\n", it.name, ok ? "right" : "WRONG", ok ? r.verdict.c_str() : r.text().c_str());
@@ -317,7 +277,7 @@ int run_quick(const std::function<bool(const char*)>& wanted) {
     std::printf("skipped: this needs two cores, no quota of their time, and a system that says who has them\n");
     return skipped;
   }
-  constexpr double busy = 0.1;
+  const double busy = 0.1 * std::thread::hardware_concurrency();  // cores
   constexpr int most_disturbed = 3;
   int all = 0, right = 0, disturbed = 0;
   for (const Case& it : cases()) {
@@ -325,9 +285,9 @@ int run_quick(const std::function<bool(const char*)>& wanted) {
     bool ok = false;
     int wrong = 0;
     for (int i = 0; i < 3 && !ok; ++i) {
-      const OtherLoad others;
+      const penstock::bench::ForeignLoad others;
       ok = tell(it, it.run());
-      wrong += !ok && others.share() < busy;
+      wrong += !ok && others.cores() < busy;
     }
     ok || wrong >= 2 ? ++all : ++disturbed;
     right += ok;

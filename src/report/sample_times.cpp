@@ -36,8 +36,12 @@ bool loads_take_longest(const Report& r, const RunTotals& t) {
 }
 
 // Empty: the source can't say.
-std::string file_of(const SourceModel& source, std::uint64_t index) try { return source.file_of(index); } catch (...) {
-  return {};
+std::string file_of(const SourceModel& source, std::uint64_t index) {
+  try {
+    return source.file_of(index);
+  } catch (...) {
+    return {};
+  }
 }
 
 void fill_files(Report& r, const SourceModel& source, const RunTotals& t) {

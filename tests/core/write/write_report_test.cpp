@@ -142,7 +142,8 @@ TEST_CASE("what a filter leaves out costs those that are stored") {
   CAPTURE(r.text());
   CHECK(r.samples == 200);
   CHECK(r.stages[1].cpu_us_per_sample > 1500);
-  CHECK(r.samples_per_s > 0.2 * r.limit_samples_per_s);
+  // Where other processes have the cores, that is said.
+  if (r.bound != ps::Bound::other_processes) CHECK(r.samples_per_s > 0.4 * r.limit_samples_per_s);
   CHECK(r.samples_per_s < 1.3 * r.limit_samples_per_s);
 }
 
