@@ -176,6 +176,9 @@ TEST_CASE("with a device, what its link makes a consumer wait is told apart from
   CHECK(json["device"] == "emulated:3MB");
   CHECK(json["runs"][0]["hash"] == host.json()["runs"][0]["hash"]);
   CHECK(json["runs"][0]["report"]["devices"][0]["copies"]["us"] > 30'000);
+  // What comes once, and is no rate's: the first batch had to be copied besides.
+  CHECK(json["runs"][0]["construction_s"] > 0);
+  CHECK(json["runs"][0]["first_batch_s"] > json["runs"][0]["construction_s"].get<double>() + 0.03);
   const auto stalls = json["stalls"];
   CHECK(stalls["transfer_stall_s"] > 0.05);
   CHECK(stalls["transfer_stall_s"].get<double>() + stalls["consumer_s"].get<double>() +

@@ -139,7 +139,7 @@ void run_epochs(Loader& loader, const RunOptions& options, std::uint64_t samples
   for (std::uint64_t epoch = 0; epoch < options.epochs; ++epoch) {
     for (Batch& batch : loader.epoch()) {
       const double came_s = since(start);
-      if (run.batches++ == 0) run.first_batch_s = came_s;
+      if (run.batches++ == 0) run.first_batch_s = run.construction_s + came_s;
       if (options.hash) {
         add_batch(batches, batch);
         const State state = loader.state();
@@ -178,9 +178,8 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
   run.file_bytes = drop_pages(options.dropped_files);
   {
     run.began_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-    const double cpu_before = process_cpu();
     const std::uint64_t disk_before = disk_bytes_read();
-    const Clock::time_point start = Clock::now();
+    const Clock::time_point construction = Clock::now();
     Loader loader(pipeline, {.device = options.device,
                              .threads = options.setting.threads,
                              .max_memory_bytes = options.memory,
@@ -189,6 +188,9 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
                              .epochs = options.epochs,
                              .tune = options.setting.tune,
                              .trace = options.trace.empty() ? 0 : trace_slices});
+    const Clock::time_point start = Clock::now();
+    const double cpu_before = process_cpu();
+    run.construction_s = std::chrono::duration<double>(start - construction).count();
     run_epochs(loader, options, pipeline.size(), start, run);
     run.seconds = since(start);
     run.disk_bytes = disk_bytes_read() - disk_before;

@@ -37,20 +37,22 @@ struct RunOptions {
 
 /// What happened in one stretch of a run.
 struct Moment {
-  double end_s = 0;  ///< since the loader's construction
+  double end_s = 0;  ///< since the loader was there
   std::uint64_t samples = 0;
   double waited_s = 0;  ///< that the loop waited for batches
 };
 
-/// What one loader did, from its construction to the end of its last epoch.
+/// What one loader did, from when it was there to the end of its last epoch.
 struct Run {
   Setting setting = {};
   double began_s = 0;  ///< seconds since 1970
   std::uint64_t samples = 0, batches = 0;
+  /// Seconds that its construction took: once in a program, so they are in no rate or share. Waking a GPU takes a second.
+  double construction_s = 0;
   double seconds = 0;  ///< of all epochs
   double samples_per_s = 0;
   double consumer_busy = 0;          ///< the share of the time that the loop spent on its batches
-  double cpu_s_per_1000 = 0;         ///< the whole process, hash and progress bar included
+  double cpu_s_per_1000 = 0;         ///< the whole process, hash and progress bar included, construction not
   double first_batch_s = 0;          ///< the loader's construction included
   std::uint64_t peak_rss_bytes = 0;  ///< 0 where the system doesn't tell
   bool peak_is_of_run = false;       ///< false: of the process so far

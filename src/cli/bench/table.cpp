@@ -119,6 +119,7 @@ Json run_json(const MeasuredRun& measured) {
           {"began_s", run.began_s},
           {"samples_per_s", run.samples_per_s},
           {"cpu_s_per_1000", run.cpu_s_per_1000},
+          {"construction_s", run.construction_s},
           {"first_batch_s", run.first_batch_s},
           {"peak_rss_bytes", run.peak_rss_bytes},
           {"next_p50_s", run.report.next_p50_s},
