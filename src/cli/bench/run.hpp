@@ -47,7 +47,8 @@ struct Run {
   Setting setting = {};
   double began_s = 0;  ///< seconds since 1970
   std::uint64_t samples = 0, batches = 0;
-  /// Seconds that its construction took: once in a program, so they are in no rate or share. Waking a GPU takes a second.
+  /// Seconds that its construction took: once in a program, so they are in no rate or share. Waking a GPU takes up to a
+  /// second.
   double construction_s = 0;
   double seconds = 0;  ///< of all epochs
   double samples_per_s = 0;
