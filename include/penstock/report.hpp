@@ -93,7 +93,7 @@ struct WaitShare {
   double share = 0;
 };
 
-/// Time that a device's stream spent on one thing. Of a run of more than 32 batches some are timed, drawn at random, and
+/// Time that a device's stream spent on one thing. Where many batches are in work at once, some of them are timed and
 /// stand for the others.
 struct StreamTime {
   /// Batches that were timed; 0: nothing is known.

@@ -3,8 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/hash.hpp"
-
 namespace penstock::detail {
 
 TimedWork::TimedWork(DeviceModel& device) {
@@ -30,17 +28,11 @@ void TimedWork::take_ended() {
   }
 }
 
-// Every fourth one would be the same shard's, or the same step's, in a run that repeats itself.
-bool TimedWork::is_drawn() noexcept {
-  const std::uint64_t number = begun_++;
-  return number < all_timed || hash_mix(number, one_of) % one_of == 0;
-}
-
 void TimedWork::begin(StreamRef stream) noexcept {
   if (stretches_.empty()) return;
   try {
     take_ended();
-    now_ = is_drawn() && ended_ != stretches_.size() ? Now::timed : Now::untimed;
+    now_ = ended_ == stretches_.size() ? Now::untimed : Now::timed;
     if (now_ == Now::timed) stretch(oldest_ + ended_).timer->begin(stream);
   } catch (...) {
     stretches_.clear();

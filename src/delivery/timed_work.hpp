@@ -11,16 +11,13 @@
 
 namespace penstock::detail {
 
-/// Times stretches of a stream's work: the first ones, then some that are drawn at random, and no more at a time than
-/// there are timers. The next one that is timed stands for those that were not. Never fails: where the device's clock
-/// does, nothing is timed any more. One thread at a time, but for `counts`.
+/// Times stretches of a stream's work, as many at a time as there are timers; the next one that is timed stands for
+/// those that were not. Never fails: where the device's clock does, nothing is timed any more. One thread at a time,
+/// but for `counts`.
 class TimedWork {
  public:
   /// More of them would time more stretches of a stream that has many in work; each costs the device some microseconds.
   static constexpr std::size_t timers = 4;
-  /// Timed events delay a GPU's copies by some microseconds, and by more while a profiler looks: after so many
-  /// stretches, one of four on average is timed.
-  static constexpr std::uint64_t all_timed = 32, one_of = 4;
   /// Of a device that keeps no time nothing is timed. The device is entered.
   explicit TimedWork(DeviceModel& device);
   /// Nothing is timed.
@@ -40,12 +37,10 @@ class TimedWork {
     std::uint64_t stands_for = 1;
   };
   void take_ended();
-  bool is_drawn() noexcept;
   Stretch& stretch(std::size_t number) noexcept { return stretches_[number % stretches_.size()]; }
 
   std::vector<Stretch> stretches_;
   std::size_t oldest_ = 0, ended_ = 0;  // those that ended, and were not read, from the oldest on
-  std::uint64_t begun_ = 0;             // stretches, timed or not
   std::uint64_t untimed_ = 0;           // stretches since the last one that was timed
   enum class Now : std::uint8_t { none, timed, untimed } now_ = Now::none;
   Tally timed_, stood_for_, ns_, all_bytes_;

@@ -71,34 +71,6 @@ TEST_CASE("stretches beyond the timers are not timed, and the next one that is s
   CHECK(work.counts().stood_for == 9);
 }
 
-TEST_CASE("of many stretches one in four is timed, without a pattern, and together they stand for all") {
-  constexpr std::uint64_t many = 4000, first = pd::TimedWork::all_timed;
-  std::vector<std::optional<std::uint64_t>> times(many);
-  Clocked device;
-  device.times = &times;
-  pd::TimedWork work(device);
-  std::vector<std::uint64_t> timed;
-  for (std::uint64_t i = 0; i < many; ++i) {
-    const std::size_t before = device.begun;
-    work.begin({});
-    if (device.begun != before) {
-      timed.push_back(i);
-      times[before] = 100 + i % 2 * 200;  // every other one takes three times as long
-    }
-    work.end({}, 1);
-  }
-  work.begin({});
-  REQUIRE(timed.size() > first);
-  for (std::uint64_t i = 0; i < first; ++i) CHECK(timed[i] == i);
-  const double later = double(timed.size() - first) / double(many - first);
-  CHECK(later > 0.22);
-  CHECK(later < 0.28);
-  // What came after the last one that was timed is not stood for yet.
-  CHECK(work.counts().stood_for == timed.back() + 1);
-  CHECK(work.counts().bytes == timed.back() + 1);
-  CHECK(double(work.counts().ns) / double(work.counts().stood_for) == Approx(200).epsilon(0.05));
-}
-
 TEST_CASE("a device without a clock times nothing") {
   Clocked device;
   pd::TimedWork work(device), none;
