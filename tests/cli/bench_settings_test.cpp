@@ -38,6 +38,7 @@ nlohmann::json run_of(const Round& round) {
           {"began_s", round.began_s},
           {"samples_per_s", round.samples_per_s},
           {"cpu_s_per_1000", 1},
+          {"construction_s", 0},
           {"peak_rss_bytes", 1},
           {"consumer_busy", 0},
           {"file_bytes", 0},
@@ -155,6 +156,22 @@ TEST_CASE("a consumer that takes its time is busy for as long, and what it waits
   CHECK(json["busy_rate"]["samples_per_s"] > 0);
   CHECK(json["busy_rate"]["busy"] > 0);
   CHECK(json["busy_rate"]["busy"] <= 1);
+}
+
+TEST_CASE("what a loader's construction takes is in no rate, but in the time to the first batch") {
+  const TempFolder folder;
+  write_images(folder, 3, 41);
+  // An emulated device writes all of its new memory.
+  const ToolResult result = tool({"bench", folder / "images", "--stages", "decode_jpeg | resize 512 | batch 41",
+                                  "--epochs", "1", "--threads", "1", "--device", "emulated", "--json", "-"});
+  REQUIRE(result.status == 0);
+  const auto run = result.json()["runs"][0], report = run["report"];
+  const double construction_s = run["construction_s"];
+  INFO(run.dump(1));
+  REQUIRE(construction_s > 0.02);
+  CHECK(run["seconds"].get<double>() < report["seconds"].get<double>() + construction_s / 2);
+  CHECK(run["seconds"].get<double>() * run["samples_per_s"].get<double>() == Approx(run["samples"].get<double>()));
+  CHECK(run["first_batch_s"].get<double>() > report["first_batch_s"].get<double>() + construction_s / 2);
 }
 
 TEST_CASE("with a device, what its link makes a consumer wait is told apart from the rest") {

@@ -47,8 +47,8 @@ struct Run {
   Setting setting = {};
   double began_s = 0;  ///< seconds since 1970
   std::uint64_t samples = 0, batches = 0;
-  /// Seconds that its construction took: once in a program, so they are in no rate or share. Waking a GPU takes up to a
-  /// second.
+  /// Seconds that its construction took. A program that trains has it once, up to a second where it makes a GPU's
+  /// context, so it is in no rate or share.
   double construction_s = 0;
   double seconds = 0;  ///< of all epochs
   double samples_per_s = 0;
@@ -57,7 +57,7 @@ struct Run {
   double first_batch_s = 0;          ///< the loader's construction included
   std::uint64_t peak_rss_bytes = 0;  ///< 0 where the system doesn't tell
   bool peak_is_of_run = false;       ///< false: of the process so far
-  std::uint64_t disk_bytes = 0;      ///< that were read from disks
+  std::uint64_t disk_bytes = 0;      ///< that were read from disks, by the construction too
   std::uint64_t file_bytes = 0;      ///< of `dropped_files`
   std::vector<Moment> moments;       ///< the whole run, in at most 200 stretches
   std::string hash;                  ///< of all batches; 16 hex digits, or empty
