@@ -48,7 +48,7 @@ class CacheStep final : public Step {
     for (std::size_t slot = 0; slot < fields; ++slot)
       if (!run.given(slot)) run.missing(slot);
     check_sizes(run);
-    run.totals.recalled.add(1);
+    run.recalled = true;
     return true;
   }
 

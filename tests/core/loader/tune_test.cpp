@@ -109,6 +109,29 @@ TEST_CASE("a slow sample now and then gets more batches, or cells where order is
   }
 }
 
+TEST_CASE("what a cache gives while settings change is not told as made") {
+  const QuickPace quick;
+  const ps::Pipeline p = ps::from(Records{.count = 400}) | ps::cache({.max_bytes = 1 << 20}) |
+                         ps::map("x",
+                                 [](ps::View<const std::uint32_t, 1>, ps::View<std::uint32_t, 1>) {
+                                   std::this_thread::sleep_for(100us);
+                                 }) |
+                         ps::batch(8);
+  ps::Loader filling(p, {.threads = 2, .epochs = 1});
+  while (filling.next()) {
+  }
+  for (int turn = 0; turn < 6; ++turn) {
+    ps::Loader loader(p, {.executor = ps::Executor(4), .epochs = 50, .tune = true});
+    for (int epoch = 0; epoch < 50; ++epoch)
+      for (const ps::Batch& batch : loader.epoch()) static_cast<void>(batch);
+    const ps::Report report = loader.report();
+    CAPTURE(report.text());
+    CHECK(report.tuning.value().samples > 0);
+    CHECK(report.samples > 0);
+    CHECK(report.stages.front().samples == 0);
+  }
+}
+
 TEST_CASE("a limit of memory is kept while settings are tried") {
   const QuickPace quick;
   ps::StatisticsResource statistics(ps::host_memory());
