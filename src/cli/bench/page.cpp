@@ -156,8 +156,9 @@ if (!data.stalls && !data.busy_rate) at("consumer").remove(); else {
   if (data.busy_rate) at("busy").textContent = data.busy_rate.busy >= 0.9 ? `A consumer of ${number(data.busy_rate.samples_per_s)} samples/s or less is busy ${percent(data.busy_rate.busy)} of the time.` : `No rate was found at which a consumer is busy 90 % of the time; one of ${number(data.busy_rate.samples_per_s)} samples/s is busy ${percent(data.busy_rate.busy)} of it.`;
 }
 
-function table(id, head, rows) {
-  const line = (cells, tag) => { const tr = make("tr"); cells.forEach((c, i) => tr.append(make(tag, i ? "n" : "", c))); at(id).append(tr); };
+// Columns of numbers, but for the first one and those of `words`.
+function table(id, head, rows, words = []) {
+  const line = (cells, tag) => { const tr = make("tr"); cells.forEach((c, i) => tr.append(make(tag, i && !words.includes(i) ? "n" : "", c))); at(id).append(tr); };
   line(head, "th"); for (const row of rows) line(row, "td");
 }
 if (!r.files || !r.files.length) at("reading").remove(); else table("files", ["file", "share of reading", r.files[0].of_blocks ? "a block" : "a record"], r.files.map(f => [f.name, percent(f.share), `${number(f.read_us)} µs`]));
@@ -165,7 +166,7 @@ const tunings = data.runs.map(x => x.report.tuning).filter(Boolean), tuning = r.
 if (!tuning) at("tuning").remove(); else {
   const amount = (s, n) => /bytes/.test(s.setting) ? bytes(n) : number(n);
   at("tuned").textContent = `${tuning.done ? "Done after" : "Not done after"} ${tuning.batches} batches, ${number(tuning.seconds)} s: threads ${tuning.threads}, depth ${tuning.depth}${tuning.max_reorder_bytes ? `, ${bytes(tuning.max_reorder_bytes)} for samples that wait` : ""}${tuning.max_block_bytes ? `, ${bytes(tuning.max_block_bytes)} for blocks` : ""}${tuning.end ? `; ${tuning.end}` : ""}.`;
-  if (!tuning.steps.length) at("trials").remove(); else table("trials", ["option", "from", "to", "samples/s", "then", "", "why"], tuning.steps.map(s => [s.setting, amount(s, s.from), amount(s, s.to), number(s.before_samples_per_s), s.after_samples_per_s ? number(s.after_samples_per_s) : "", s.kept ? "kept" : "not kept", s.why]));
+  if (!tuning.steps.length) at("trials").remove(); else table("trials", ["option", "samples/s", "result"], tuning.steps.map(s => [`${s.setting} ${amount(s, s.from)} → ${amount(s, s.to)}`, number(s.before_samples_per_s) + (s.after_samples_per_s ? ` → ${number(s.after_samples_per_s)}` : ""), `${s.kept ? "kept" : "not kept"}: ${s.why}`]), [2]);
 }
 const onDevices = (r.devices || []).filter(d => d.copies.timed > 0);
 if (!onDevices.length) at("on-devices").remove(); else {

@@ -112,10 +112,8 @@ TEST_CASE("a slow sample now and then gets more batches, or cells where order is
 TEST_CASE("what a cache gives while settings change is not told as made") {
   const QuickPace quick;
   const ps::Pipeline p = ps::from(Records{.count = 400}) | ps::cache({.max_bytes = 1 << 20}) |
-                         ps::map("x",
-                                 [](ps::View<const std::uint32_t, 1>, ps::View<std::uint32_t, 1>) {
-                                   std::this_thread::sleep_for(100us);
-                                 }) |
+                         ps::map("x", [](ps::View<const std::uint32_t, 1>,
+                                         ps::View<std::uint32_t, 1>) { std::this_thread::sleep_for(100us); }) |
                          ps::batch(8);
   ps::Loader filling(p, {.threads = 2, .epochs = 1});
   while (filling.next()) {
