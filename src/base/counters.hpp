@@ -58,7 +58,7 @@ struct StepCounters {
 /// Counters of all chains of one runner.
 struct ChainCounters {
   Tally samples, copied_bytes, scratch_bytes;
-  Tally recalled;            ///< samples that a cache had
+  Tally made;                ///< samples that a cache did not have; where there is one
   Tally measured;            ///< chains
   Tally stood_for, wall_ns;  ///< chains that the measured ones stand for, and the time of those
 };

@@ -102,9 +102,9 @@ bool Chain::run_steps(ChainRun& run, std::size_t first, std::size_t last, const 
   return true;
 }
 
-// Both at the same time: a report of a part of a run would count those in work as made otherwise.
-void Chain::count_run(ChainRun& run) {
-  if (std::exchange(run.recalled, false)) run.totals.recalled.add(1);
+// Children are made of a record that was, or was not, recalled before.
+void Chain::count_run(ChainRun& run) const {
+  if (cache_step() != 0 && run.parent == nullptr && !run.recalled) run.totals.made.add(1);
   run.totals.samples.add(1);
 }
 

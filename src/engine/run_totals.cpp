@@ -24,7 +24,7 @@ void add(RunTotals::StepTotals& to, const RunTotals::StepTotals& more) {
 using Count = std::uint64_t RunTotals::*;
 constexpr Count counts[] = {
     &RunTotals::samples,         &RunTotals::copied_bytes, &RunTotals::busy_ns,           &RunTotals::helped,
-    &RunTotals::joined,          &RunTotals::recalled,     &RunTotals::measured,          &RunTotals::stood_for,
+    &RunTotals::joined,          &RunTotals::made,         &RunTotals::measured,          &RunTotals::stood_for,
     &RunTotals::wall_ns,         &RunTotals::parents,      &RunTotals::parents_stood_for, &RunTotals::reads,
     &RunTotals::reads_stood_for, &RunTotals::delay_ns,     &RunTotals::delay_measured_ns, &RunTotals::kept};
 using BlockCount = std::uint64_t BlockSchedule::Counts::*;

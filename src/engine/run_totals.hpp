@@ -23,7 +23,7 @@ struct RunTotals {
   StepTotals loads;  ///< loads of blocks and advice to the source, whatever the measured chains stand for
   std::uint64_t samples = 0, copied_bytes = 0, busy_ns = 0;
   std::uint64_t helped = 0, joined = 0;  ///< samples that the consumer's thread made: for lack of a runner, or as one
-  std::uint64_t recalled = 0;            ///< samples that a cache had
+  std::uint64_t made = 0;                ///< samples that a cache did not have; where there is one
   std::uint64_t measured = 0, stood_for = 0, wall_ns = 0;
   std::uint64_t parents = 0, parents_stood_for = 0, reads = 0, reads_stood_for = 0;
   /// How long runners waited for a core, and the time that this was in.

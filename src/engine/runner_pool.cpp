@@ -290,7 +290,7 @@ void RunnerPool::add_to(RunTotals& t) const {
     t.loads.bytes += run->loads.bytes.get();
     t.loads.wait_ns += run->loads.wait_ns.get();
     t.samples += run->totals.samples.get();
-    t.recalled += run->totals.recalled.get() + run->parents.recalled.get();
+    t.made += run->totals.made.get() + run->parents.made.get();
     t.measured += run->totals.measured.get();
     if (run->measured_samples != nullptr) add_measured(*run->measured_samples, t.measured_samples, t.last_samples);
     if (run->measured_loads != nullptr) add_measured(*run->measured_loads, t.measured_loads, t.last_loads);

@@ -143,7 +143,7 @@ void SampleMaker::collect(ChainRun& parent, ChainRun& run) noexcept {
   }
   move(parent.totals.samples, run.parents.samples);
   move(parent.totals.copied_bytes, run.parents.copied_bytes);
-  move(parent.totals.recalled, run.parents.recalled);
+  move(parent.totals.made, run.parents.made);
   move(parent.totals.measured, run.parents.measured);
   move(parent.totals.stood_for, run.parents.stood_for);
   move(parent.totals.wall_ns, run.parents.wall_ns);

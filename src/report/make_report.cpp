@@ -53,7 +53,7 @@ StageReport stage_report(const Chain& chain, const RunTotals& t, std::size_t ste
   const StepRuns runs = runs_of(chain, t, step);
   StageReport s;
   s.name = chain.steps()[step]->label;
-  s.samples = step < chain.cache_step() ? runs.all - std::min(t.recalled, runs.all) : runs.all;
+  s.samples = step < chain.cache_step() ? t.made : runs.all;
   s.bytes = static_cast<std::uint64_t>(static_cast<double>(measured.bytes) * runs.each());
   s.cpu_us_per_sample = static_cast<double>(measured.cpu_ns) * runs.each() / kept * 1e-3;
   s.wait_us_per_sample = static_cast<double>(measured.wait_ns) * runs.each() / kept * 1e-3;

@@ -50,7 +50,7 @@ bool is_report(const Json& report) {
 bool is_run(const Json& run) {
   return run.is_object() &&
          has_numbers(run, {"threads", "depth", "block_bytes", "began_s", "samples_per_s", "cpu_s_per_1000",
-                           "construction_s", "peak_rss_bytes", "consumer_busy", "file_bytes"}) &&
+                           "peak_rss_bytes", "consumer_busy", "file_bytes"}) &&
          run.contains("hash") && run.contains("report") && is_report(run.at("report"));
 }
 
@@ -62,6 +62,10 @@ Json read_bench_result(const std::string& file, const std::string& option) {
                     !json.at("runs").empty() && std::ranges::all_of(json.at("runs"), is_run);
   if (!good)
     throw UsageError(option + (option.empty() ? "" : ": ") + file + " is no result of penstock bench --json FILE");
+  const auto counts_construction = [](const Json& run) { return !has_numbers(run, {"construction_s"}); };
+  if (!option.empty() && std::ranges::any_of(json.at("runs"), counts_construction))
+    throw UsageError(option + ": " + file +
+                     " is of an older penstock, whose rates count the loader's construction; measure it again");
   return json;
 }
 

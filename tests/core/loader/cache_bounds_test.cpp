@@ -205,6 +205,22 @@ TEST_CASE("the report counts samples of stages before a cache as they were run")
   CHECK(made.calls->total() == 300);
 }
 
+TEST_CASE("the report counts records before a cache as they were run, however many children they have") {
+  const Watchdog dog(60s);
+  const ps::Pipeline p = ps::from(Records{.count = 300}) | Mix{} | ps::cache({.max_bytes = plenty}) |
+                         Parts{.before_child = {}, .most = 4} | ps::batch(10);
+  for (const std::uint64_t made : {300u, 0u}) {
+    ps::Loader loader(p, {.threads = 2, .epochs = 1});
+    while (loader.next()) {
+    }
+    const ps::Report report = loader.report();
+    CAPTURE(report.text());
+    CHECK(samples_of(report, "mix") == made);
+    CHECK(samples_of(report, "read") == made);
+    CHECK(report.samples > 0);
+  }
+}
+
 TEST_CASE("an epoch that is left early leaves what it made in a cache") {
   const Watchdog dog(60s);
   const Mix made;

@@ -110,6 +110,7 @@ TEST_CASE("a slow sample now and then gets more batches, or cells where order is
 }
 
 TEST_CASE("what a cache gives while settings change is not told as made") {
+  const Watchdog dog(120s);
   const QuickPace quick;
   const ps::Pipeline p = ps::from(Records{.count = 400}) | ps::cache({.max_bytes = 1 << 20}) |
                          ps::map("x", [](ps::View<const std::uint32_t, 1>,
@@ -118,14 +119,13 @@ TEST_CASE("what a cache gives while settings change is not told as made") {
   ps::Loader filling(p, {.threads = 2, .epochs = 1});
   while (filling.next()) {
   }
-  for (int turn = 0; turn < 6; ++turn) {
+  for (int turn = 0; turn < 3; ++turn) {
     ps::Loader loader(p, {.executor = ps::Executor(4), .epochs = 50, .tune = true});
     for (int epoch = 0; epoch < 50; ++epoch)
       for (const ps::Batch& batch : loader.epoch()) static_cast<void>(batch);
     const ps::Report report = loader.report();
     CAPTURE(report.text());
     CHECK(report.tuning.value().samples > 0);
-    CHECK(report.samples > 0);
     CHECK(report.stages.front().samples == 0);
   }
 }

@@ -115,7 +115,7 @@ TEST_CASE("what may be raised is paid from half of what a limit leaves") {
   CHECK(all >= r.max_memory_bytes * 9 / 10);
   const std::size_t left = r.max_memory_bytes - (all - growth.bytes - (most.threads + 1) * plan.scratch_limit);
   CHECK(growth.bytes <= left / 2);
-  CHECK(plan.scratch_limit > mib);
+  CHECK(plan.scratch_limit > 16 * mib);
   for (RunSettings s : {RunSettings{4, most.depth, first.entries, first.block_limit},
                         RunSettings{4, first.depth, most.entries, first.block_limit},
                         RunSettings{4, first.depth, first.entries, most.block_limit}})
