@@ -34,7 +34,7 @@ Chain::Chain(std::shared_ptr<const PipelineData> data)
 }
 
 std::size_t Chain::first_step(ChainRun& run, std::uint64_t index) const {
-  run.recalls = run.recalled = false;
+  run.recalls = false;
   if (cache_step() == 0) return 0;
   run.at = &steps()[cache_step()]->label;
   run.recalls = run.reader->holds(index);
@@ -102,12 +102,6 @@ bool Chain::run_steps(ChainRun& run, std::size_t first, std::size_t last, const 
   return true;
 }
 
-// Children are made of a record that was, or was not, recalled before.
-void Chain::count_run(ChainRun& run) const {
-  if (cache_step() != 0 && run.parent == nullptr && !run.recalled) run.totals.made.add(1);
-  run.totals.samples.add(1);
-}
-
 bool Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
                 std::uint64_t stands_for) const {
   const TracedRange traced(run.trace, "sample", index);
@@ -121,7 +115,7 @@ bool Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::spa
   }
   const bool kept = stands_for == 0 ? run_steps(run, first, steps().size(), place, index, rows)
                                     : run_measured(run, first, steps().size(), place, index, rows, stands_for);
-  count_run(run);
+  run.totals.samples.add(1);
   if (run.copied_bytes != 0) {
     run.totals.copied_bytes.add(run.copied_bytes);
     run.copied_bytes = 0;
@@ -134,7 +128,7 @@ bool Chain::open(ChainRun& parent, const Place& place, std::uint64_t index, std:
   const std::size_t first = data_->source->is_stream() ? 1 : first_step(parent, index);
   const bool kept = stands_for == 0 ? run_steps(parent, first, children_begin(), place, index, {})
                                     : run_measured(parent, first, children_begin(), place, index, {}, stands_for);
-  count_run(parent);
+  parent.totals.samples.add(1);
   // The reader goes on to another record, and what it gave to view goes with it.
   if (kept)
     for (std::size_t slot = 0; slot < parent.cells.size(); ++slot) parent.own(slot);

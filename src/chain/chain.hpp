@@ -66,7 +66,6 @@ class Chain {
 
  private:
   std::size_t first_step(ChainRun& run, std::uint64_t index) const;
-  void count_run(ChainRun& run) const;
   bool run_measured(ChainRun& run, std::size_t first, std::size_t last, const Place& place, std::uint64_t index,
                     std::span<std::byte* const> rows, std::uint64_t stands_for) const;
   StepCall call_of(std::size_t number, const Place& place, std::uint64_t index,

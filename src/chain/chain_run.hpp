@@ -76,7 +76,6 @@ class ChainRun final : public Cells {
   TraceLane* trace = nullptr;           ///< its line of the timeline; null: none is kept
   std::stop_token stop;
   bool recalls = false;                ///< the cache has the sample in work
-  bool recalled = false;               ///< the cache gave it
   ChainRun* parent = nullptr;          ///< what the sample in work is a child of; read by several runners at once
   std::uint32_t child = 0;             ///< which child it is
   std::unique_ptr<ChainRun> stand_in;  ///< the parent of one child alone, which is made of another record

@@ -25,6 +25,7 @@ class CacheStep final : public Step {
       run.at = &label;
       run.begin(*this, call.rows);
     }
+    run.totals.made.add(1);
     for (std::size_t slot = 0; slot < fields; ++slot) run.value(slot);
     run.at = &label;
     Sample sample(run);
@@ -48,7 +49,6 @@ class CacheStep final : public Step {
     for (std::size_t slot = 0; slot < fields; ++slot)
       if (!run.given(slot)) run.missing(slot);
     check_sizes(run);
-    run.recalled = true;
     return true;
   }
 
