@@ -9,6 +9,7 @@
 #include "child.hpp"
 #include "data.hpp"
 #include "made_once.hpp"
+#include "tool_path.hpp"
 
 namespace penstock::bench {
 
@@ -23,7 +24,7 @@ Store drawn(const Settings& settings, int side, const std::string& name, const s
 #ifdef PENSTOCK_BENCH_TOOL
     progress(fmt::format("drawing a slide of {0} x {0} pixels", side));
     std::vector<std::string> words{
-        PENSTOCK_BENCH_TOOL,          "synth",  "slide", (folder / "slide.svs").string(), "--size",
+        tool_path,                    "synth",  "slide", (folder / "slide.svs").string(), "--size",
         fmt::format("{0}x{0}", side), "--quiet"};
     words.insert(words.end(), more.begin(), more.end());
     run_program(words);
@@ -54,7 +55,7 @@ Store cohort_of_slides(const Settings& settings) {
 #ifdef PENSTOCK_BENCH_TOOL
     progress(fmt::format("drawing {0} slides of {1} x {1} pixels", count, side));
     for (int i = 0; i < count; ++i)
-      run_program({PENSTOCK_BENCH_TOOL, "synth", "slide", (folder / fmt::format("{}.svs", i)).string(), "--size",
+      run_program({tool_path, "synth", "slide", (folder / fmt::format("{}.svs", i)).string(), "--size",
                    fmt::format("{0}x{0}", side), "--levels", "1", "--seed", std::to_string(i), "--quiet"});
     return fmt::format("{0} slides of {1} x {1} pixels, tiles of 256, 4:2:0, quality 80", count, side);
 #else

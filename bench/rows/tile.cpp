@@ -22,6 +22,7 @@
 #include "../plain_lmdb.hpp"
 #include "../plain_slide.hpp"
 #include "../raw_loop.hpp"
+#include "../tool_path.hpp"
 #include "rows.hpp"
 
 namespace penstock::bench {
@@ -192,7 +193,7 @@ Row tile_encode_vs_vips(const RowSpec& spec, const Settings& settings) {
       spec, settings,
       [&] {
         const fs::path folder = fresh();
-        return timed({PENSTOCK_BENCH_TOOL, "tile", slide, "--out", (folder / "tiles").string(), "--form", "folder",
+        return timed({tool_path, "tile", slide, "--out", (folder / "tiles").string(), "--form", "folder",
                       "--edges", "shrink", "--encode", "--quality", quality, "--threads", threads, "--no-sync",
                       "--no-thumbnails", "--quiet"},
                      folder, tiles);

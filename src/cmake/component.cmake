@@ -14,6 +14,8 @@
 # all_verify_interface_header_sets), and when PENSTOCK_INSTALL is on an export file, a dependency file for the package
 # configuration and a .pc file. Add what is special with the usual target_* commands after the call.
 #
+# The target penstock_components builds all of them.
+#
 # penstock_private_libs(TARGET OPTION lib...) links the same way for something that is not a component (tool, test, bench).
 include(GNUInstallDirs)
 
@@ -84,6 +86,10 @@ function(penstock_component)
   endif()
   add_library(${target} ${type} ${C_SOURCES})
   add_library(penstock::${C_NAME} ALIAS ${target})
+  if(NOT TARGET penstock_components)
+    add_custom_target(penstock_components)
+  endif()
+  add_dependencies(penstock_components ${target})
   target_sources(${target} ${public} FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
   target_compile_features(${target} ${public} cxx_std_20)
   # What several stores share is compiled into each of them. As objects of its own: a program that links two static

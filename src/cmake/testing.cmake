@@ -1,9 +1,11 @@
 # penstock_test(
 #   NAME test_order                   target, and prefix of its tests: test_order.<name of the TEST_CASE>
 #   SOURCES test_order.cpp
-#   LIBS penstock::core               what it tests, and third-party targets
+#   LIBS penstock::core               what it tests, helpers, and third-party targets
+#   [PATHS tool=$<TARGET_FILE:penstock>]  what penstock_test::path_of("tool") gives it; targets are built first
 #   [LABELS slow] [TIMEOUT 120]       for each of its tests; seconds
-#   [SERIAL])                         nothing else runs beside them: for tests of time or memory
+#   [OPTIMISED]                       for tests that compute a good deal themselves
+#   [ALONE all|tagged])               nothing runs beside them, or those tagged [alone], which compare times
 #
 # #include "support/catch.hpp", for Catch2 2 and 3 alike. Every TEST_CASE becomes one ctest.
 # main() and PENSTOCK_SKIP come from tests/support.
@@ -11,15 +13,59 @@ penstock_require(PENSTOCK_TESTS Catch2)
 get_property(Catch2_VERSION GLOBAL PROPERTY PENSTOCK_PACKAGE_Catch2_VERSION)
 list(APPEND CMAKE_MODULE_PATH "${Catch2_DIR}")
 include(Catch)
+file(STRINGS "${PROJECT_SOURCE_DIR}/tests/slow_tests" PENSTOCK_SLOW_TESTS REGEX "^[0-9]")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/slow_tests")
 
-# penstock_test_optimisation(TARGET): where the library is optimised, its tests are a little: they take longer to compile
-# than to run.
-function(penstock_test_optimisation target)
-  target_compile_options(${target} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-O1>")
+# penstock_test_compile(TARGET [OPTIMISED]): how tests and their helpers are compiled. Where the library is optimised they are
+# not, as they take longer to compile than to run, unless they say OPTIMISED.
+function(penstock_test_compile target)
+  penstock_warnings(${target})
+  penstock_exact_arithmetic(${target}) # references must round as the library does
+  if(NOT "OPTIMISED" IN_LIST ARGN)
+    target_compile_options(${target} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-O0>")
+  endif()
+  # Checks hold their file's name: objects are to be the same in every folder.
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>")
+  # Files whose names would meet in one unit stand in `namespace PENSTOCK_TEST_FILE`.
+  target_compile_definitions(${target} PRIVATE PENSTOCK_TEST_FILE=penstock_test_file)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF UNITY_BUILD_UNIQUE_ID PENSTOCK_TEST_FILE
+    UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
+# penstock_test_paths(TARGET NAME=PATH...): see PATHS. Once for a target.
+function(penstock_test_paths target)
+  list(JOIN ARGN "\n" lines)
+  file(GENERATE OUTPUT "$<TARGET_FILE:${target}>.paths" CONTENT "${lines}\n")
+  string(REGEX MATCHALL "<TARGET_FILE:[^>]+>" files "${ARGN}")
+  list(TRANSFORM files REPLACE "<TARGET_FILE:(.+)>" "\\1")
+  if(files)
+    add_dependencies(${target} ${files})
+  endif()
+endfunction()
+
+# penstock_test_helper(NAME images SOURCES test_images.cpp [LIBS ...]): what several test programs share, compiled once.
+# They link penstock_test_<NAME>.
+function(penstock_test_helper)
+  cmake_parse_arguments(PARSE_ARGV 0 T "OPTIMISED" "NAME" "SOURCES;LIBS")
+  set(target penstock_test_${T_NAME})
+  add_library(${target} STATIC ${T_SOURCES})
+  target_link_libraries(${target} PUBLIC penstock_test_support)
+  foreach(lib IN LISTS T_LIBS)
+    penstock_package_of("${lib}" package)
+    if(package)
+      penstock_require(PENSTOCK_TESTS ${package})
+    endif()
+  endforeach()
+  target_link_libraries(${target} PUBLIC ${T_LIBS})
+  set(optimised "")
+  if(T_OPTIMISED)
+    set(optimised OPTIMISED)
+  endif()
+  penstock_test_compile(${target} ${optimised})
 endfunction()
 
 function(penstock_test)
-  cmake_parse_arguments(PARSE_ARGV 0 T "SERIAL" "NAME;TIMEOUT" "SOURCES;LIBS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 0 T "OPTIMISED" "ALONE;NAME;TIMEOUT" "SOURCES;LIBS;LABELS;PATHS")
   if(T_UNPARSED_ARGUMENTS OR NOT T_NAME OR NOT T_SOURCES)
     message(FATAL_ERROR "penstock_test(${T_NAME}): needs NAME and SOURCES; not understood: '${T_UNPARSED_ARGUMENTS}'")
   endif()
@@ -29,34 +75,44 @@ function(penstock_test)
   add_executable(${T_NAME} ${T_SOURCES})
   target_link_libraries(${T_NAME} PRIVATE penstock_test_support)
   penstock_private_libs(${T_NAME} PENSTOCK_TESTS ${T_LIBS})
-  penstock_warnings(${T_NAME})
-  penstock_test_optimisation(${T_NAME})
-  penstock_exact_arithmetic(${T_NAME}) # references must round as the library does
-  # Tests call their helpers by short names, each file its own: they are compiled one by one. What they all include is not.
-  set_target_properties(${T_NAME} PROPERTIES CXX_EXTENSIONS OFF UNITY_BUILD OFF)
-  target_precompile_headers(${T_NAME} REUSE_FROM penstock_test_support)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    # Its bug 105651 (see warnings.cmake) has these names too where <string> is precompiled.
-    target_compile_options(${T_NAME} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds;-Wno-stringop-overflow>")
+  set(optimised "")
+  if(T_OPTIMISED)
+    set(optimised OPTIMISED)
+  endif()
+  penstock_test_compile(${T_NAME} ${optimised})
+  if(T_PATHS)
+    penstock_test_paths(${T_NAME} ${T_PATHS})
   endif()
 
   # 4: the test asked to be skipped (see support/main.cpp).
   set(properties TIMEOUT ${T_TIMEOUT} SKIP_RETURN_CODE 4)
-  if(T_SERIAL)
-    list(APPEND properties RUN_SERIAL TRUE)
-  endif()
   # Catch2 2 passes when a filter matches no test, which a name with odd characters may cause; 3 fails by itself.
   set(arguments "")
   if(Catch2_VERSION VERSION_LESS 3)
     set(arguments EXTRA_ARGS --warn NoTests)
   endif()
-  catch_discover_tests(${T_NAME} TEST_PREFIX "${T_NAME}." ${arguments} PROPERTIES ${properties})
-  if(T_LABELS)
-    # Not a property above: Catch2 2 loses all but the first of a list.
-    set(file "${CMAKE_CURRENT_BINARY_DIR}/${T_NAME}_labels.cmake")
-    file(WRITE "${file}" "foreach(test IN LISTS ${T_NAME}_TESTS)\n"
-                         "  set_tests_properties(\"\${test}\" PROPERTIES LABELS \"${T_LABELS}\")\n"
-                         "endforeach()\n")
-    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${file}")
+  set(others "")
+  if(T_ALONE STREQUAL "all")
+    list(APPEND properties RUN_SERIAL TRUE)
+  elseif(T_ALONE STREQUAL "tagged")
+    set(others TEST_SPEC ~[alone])
+    catch_discover_tests(${T_NAME} TEST_SPEC [alone] TEST_LIST ${T_NAME}_ALONE TEST_PREFIX "${T_NAME}." ${arguments}
+      PROPERTIES ${properties} RUN_SERIAL TRUE)
   endif()
+  catch_discover_tests(${T_NAME} ${others} TEST_PREFIX "${T_NAME}." ${arguments} PROPERTIES ${properties})
+
+  # Not properties above: Catch2 2 loses all but the first of a list.
+  set(script "set(tests \${${T_NAME}_TESTS} \${${T_NAME}_ALONE})\n")
+  if(T_LABELS)
+    string(APPEND script "set_tests_properties(\${tests} PROPERTIES LABELS \"${T_LABELS}\")\n")
+  endif()
+  foreach(line IN LISTS PENSTOCK_SLOW_TESTS)
+    if(line MATCHES "^([0-9]+) \\| (${T_NAME}\\..*) \\| ")
+      string(APPEND script "if([==[${CMAKE_MATCH_2}]==] IN_LIST tests)\n"
+                           "  set_tests_properties([==[${CMAKE_MATCH_2}]==] PROPERTIES COST ${CMAKE_MATCH_1})\nendif()\n")
+    endif()
+  endforeach()
+  set(file "${CMAKE_CURRENT_BINARY_DIR}/${T_NAME}_properties.cmake")
+  file(WRITE "${file}" "${script}")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${file}")
 endfunction()

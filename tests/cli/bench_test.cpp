@@ -5,6 +5,8 @@
 #include "support/catch.hpp"
 #include "transforms/codec/png/png_files.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock_test;
 
 namespace {
@@ -177,3 +179,5 @@ TEST_CASE("bench decodes PNG") {
     CHECK(result.status == 0);
   }
 }
+
+}  // namespace PENSTOCK_TEST_FILE

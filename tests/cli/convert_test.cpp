@@ -9,6 +9,8 @@
 #include "cli/tool.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock_test;
 
 namespace {
@@ -162,3 +164,5 @@ TEST_CASE("convert refuses what it can't do") {
   CHECK(tool({"convert", folder / "table.csv", "--out", folder / "t.lmdb"}).status == 0);
   CHECK(tool({"inspect", folder / "t.lmdb", "--json"}).json()["records"] == 2);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

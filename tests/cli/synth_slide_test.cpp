@@ -7,6 +7,8 @@
 #include "cli/slide_file.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock_test;
 
 namespace {
@@ -216,3 +218,5 @@ TEST_CASE("synth that is stopped by a signal leaves nothing, and what was there 
     CHECK_FALSE(std::filesystem::exists(folder / "a.svs.partial"));
   }
 }
+
+}  // namespace PENSTOCK_TEST_FILE

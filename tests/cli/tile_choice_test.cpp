@@ -11,6 +11,8 @@
 #include "sources/source_checks.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 namespace ps = penstock;
 using namespace penstock_test;
 
@@ -195,3 +197,5 @@ TEST_CASE("tile says how each slide is stained, with or without an index, and st
   CHECK(tool({"tile", folder / "tumor.svs", "--dry-run", "--stain-patches", "5"}).status == 2);
   CHECK(tool({"tile", folder / "tumor.svs", "--dry-run", "--stain", "vahadane"}).status == 2);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

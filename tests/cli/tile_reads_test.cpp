@@ -13,6 +13,7 @@
 #include "cli/tool.hpp"
 #include "sources/slide/slide_files.hpp"
 #include "support/catch.hpp"
+#include "support/paths.hpp"
 
 using namespace penstock_test;
 
@@ -20,7 +21,7 @@ namespace {
 
 ToolResult with_failing_read(const std::vector<std::string>& words, int number, const std::string& name) {
   ::setenv("PENSTOCK_TEST_FAILING_READ", fmt::format("{} {}", number, name).c_str(), 1);
-  ::setenv("LD_PRELOAD", PENSTOCK_FAILING_READ, 1);
+  ::setenv("LD_PRELOAD", path_of("failing_read").c_str(), 1);
   ToolResult result = tool(words);
   ::unsetenv("LD_PRELOAD");
   ::unsetenv("PENSTOCK_TEST_FAILING_READ");
@@ -89,7 +90,7 @@ TEST_CASE("a job that was stopped goes on without what a read that failed once w
     std::filesystem::remove_all(out + "-report");
     // Stopped once something is committed, after the read that failed.
     ::setenv("PENSTOCK_TEST_FAILING_READ", "100 a.svs", 1);
-    ::setenv("LD_PRELOAD", PENSTOCK_FAILING_READ, 1);
+    ::setenv("LD_PRELOAD", path_of("failing_read").c_str(), 1);
     {
       RunningTool running(words);
       const std::string list = out + "-report/left-out.jsonl";

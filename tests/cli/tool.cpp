@@ -14,11 +14,13 @@
 #include <penstock/sources/lmdb.hpp>
 #include <penstock/transforms/encode_jpeg.hpp>
 
+#include "support/paths.hpp"
+
 namespace penstock_test {
 
 RunningTool::RunningTool(const std::vector<std::string>& arguments) {
   const std::string out = output_ / "out", err = output_ / "err";
-  std::vector<std::string> words{PENSTOCK_TOOL_PATH};
+  std::vector<std::string> words{path_of("tool")};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);

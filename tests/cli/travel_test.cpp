@@ -13,6 +13,8 @@
 #include "sources/webdataset/tar_files.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock_test;
 
 namespace {
@@ -337,3 +339,5 @@ TEST_CASE("pack says where keys sort otherwise than files") {
   CHECK(has_note(packed, "record 1, a/x, stands before record 0, a/x-1"));
   CHECK(tool({"pack", folder / "images", "--out", folder / "x.tar", "--json"}).json()["order_kept"] == true);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

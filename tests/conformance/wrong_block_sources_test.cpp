@@ -13,6 +13,8 @@
 #include "findings.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 namespace ps = penstock;
 using namespace penstock_test;
 using ps::testing::check_block_source;
@@ -287,3 +289,5 @@ TEST_CASE("a record without blocks that it can do without is the same") {
   };
   CHECK(found_only(report_on<Unsure>(), "can_do_without throws nothing for a block that is there"));
 }
+
+}  // namespace PENSTOCK_TEST_FILE

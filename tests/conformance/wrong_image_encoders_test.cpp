@@ -11,6 +11,8 @@
 #include "findings.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 namespace ps = penstock;
 using namespace penstock_test;
 using ps::testing::check_image_encoder;
@@ -233,3 +235,5 @@ TEST_CASE("what an encoder says of itself and gets wrong is found") {
   };
   CHECK(found(report_on<Empty>(), "an encoder makes a file"));
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -13,6 +13,8 @@
 #include "findings.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 namespace ps = penstock;
 using namespace penstock_test;
 
@@ -208,3 +210,5 @@ TEST_CASE("what an image stage says of itself and gets wrong is found") {
   };
   CHECK(found_only(report_on<Unknown>(), "name, describe and version throw nothing"));
 }
+
+}  // namespace PENSTOCK_TEST_FILE

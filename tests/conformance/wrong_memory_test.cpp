@@ -12,6 +12,8 @@
 #include "findings.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 namespace ps = penstock;
 using namespace penstock_test;
 
@@ -161,3 +163,5 @@ TEST_CASE("a resource that only one thread can use is found") {
   } of_one_thread;
   CHECK(found_only(report_on(of_one_thread), "a block of any size and alignment is given"));
 }
+
+}  // namespace PENSTOCK_TEST_FILE

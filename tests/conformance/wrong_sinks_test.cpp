@@ -13,6 +13,8 @@
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 namespace ps = penstock;
 using namespace penstock_test;
 
@@ -255,3 +257,5 @@ TEST_CASE("sinks that fail are found") {
       folder.path().string());
   CHECK(found_only(report, "failures of a sink are Errors"));
 }
+
+}  // namespace PENSTOCK_TEST_FILE

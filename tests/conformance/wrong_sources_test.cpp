@@ -13,6 +13,8 @@
 #include "findings.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 namespace ps = penstock;
 using namespace penstock_test;
 using ps::testing::check_source;
@@ -549,3 +551,5 @@ TEST_CASE("a source whose own model describes records wrongly is found") {
   CHECK(found(report, "describing a record leaves the index to the engine"));
   CHECK(found(report, "an error names the record's key"));
 }
+
+}  // namespace PENSTOCK_TEST_FILE

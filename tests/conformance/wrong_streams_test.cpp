@@ -9,6 +9,8 @@
 #include "findings.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 namespace ps = penstock;
 using namespace penstock_test;
 using ps::testing::check_stream;
@@ -218,3 +220,5 @@ TEST_CASE("bad records of a stream are found, or allowed when they always are") 
   };
   CHECK(found(report_on<NoReset>(), "reset, seek and next throw Errors of one record alone"));
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -13,6 +13,8 @@
 #include "findings.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 namespace ps = penstock;
 using namespace penstock_test;
 using ps::testing::check_stage;
@@ -204,3 +206,5 @@ TEST_CASE("stages that are wrong are found, through pipelines") {
   };
   CHECK(found(check_stage(ps::map(Shifts{}), inputs), "the schema is always the same"));
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -18,6 +18,8 @@
 #include "sources/webdataset/tar_files.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -189,3 +191,5 @@ TEST_CASE("a killed consumer of buckets goes on at the very batch") {
   kill_training("consumer: LMDB, shuffle, repeat, draws, ragged, pad, bucket",
                 "a killed consumer of buckets goes on at the very batch", folder);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

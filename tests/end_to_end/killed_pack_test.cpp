@@ -5,6 +5,7 @@
 
 #include "core/help.hpp"
 #include "killed_tool.hpp"
+#include "support/paths.hpp"
 
 using namespace penstock_test;
 
@@ -31,8 +32,8 @@ TEST_CASE("a pack that is killed again and again ends with the same keys and val
   write_files(folder);
   kill_tool("tool: penstock pack, records and bare values", folder, image_count,
             [&](const std::string& store, std::uint64_t variant, std::uint64_t threads) {
-              std::vector<std::string> words{PENSTOCK_TOOL_PATH, "pack",      folder / "images",      "--out", store,
-                                             "--quiet",          "--threads", std::to_string(threads)};
+              std::vector<std::string> words{path_of("tool"), "pack",    folder / "images", "--out",
+                                             store,           "--quiet", "--threads",       std::to_string(threads)};
               if (variant == 1) words.insert(words.end(), {"--lsun", "--no-sync"});
               return words;
             });

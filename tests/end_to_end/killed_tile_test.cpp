@@ -7,6 +7,7 @@
 
 #include "killed_tool.hpp"
 #include "sources/slide/slide_files.hpp"
+#include "support/paths.hpp"
 
 using namespace penstock_test;
 
@@ -29,7 +30,7 @@ void write_cohort(const TempFolder& folder) {
 
 std::vector<std::string> tile_words(const TempFolder& folder, const std::string& store, std::uint64_t variant,
                                     std::uint64_t threads) {
-  std::vector<std::string> words{PENSTOCK_TOOL_PATH,
+  std::vector<std::string> words{path_of("tool"),
                                  "tile",
                                  folder / "a.svs",
                                  folder / "b.svs",
@@ -127,10 +128,9 @@ TEST_CASE("a tile that is killed again and again ends with the same keys and val
     write_slide(folder / name, {.width = columns * 32, .height = rows * 32, .tile_width = 32, .tile_height = 32});
   kill_tool("tool: penstock tile, copied and encoded", folder, 2 * columns * rows,
             [&](const std::string& store, std::uint64_t variant, std::uint64_t threads) {
-              std::vector<std::string> words{PENSTOCK_TOOL_PATH, "tile",      folder / "a.svs",
-                                             folder / "b.svs",   "--out",     store,
-                                             "--size",           "32",        "--quiet",
-                                             "--no-thumbnails",  "--threads", std::to_string(threads)};
+              std::vector<std::string> words{
+                  path_of("tool"), "tile", folder / "a.svs", folder / "b.svs",  "--out",     store,
+                  "--size",        "32",   "--quiet",        "--no-thumbnails", "--threads", std::to_string(threads)};
               if (variant == 1) words.insert(words.end(), {"--edges", "pad", "--overlap", "8"});
               return words;
             });

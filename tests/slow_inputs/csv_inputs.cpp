@@ -7,6 +7,8 @@
 #include "slow_inputs/slow_inputs.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -81,3 +83,5 @@ TEST_CASE("CSV files take time and memory as they are large") {
                     .refused = Errc::invalid_argument},
                });
 }
+
+}  // namespace PENSTOCK_TEST_FILE

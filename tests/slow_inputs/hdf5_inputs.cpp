@@ -13,6 +13,8 @@
 #include "sources/hdf5/files.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -166,3 +168,5 @@ TEST_CASE("HDF5 files take time and memory as they are large, not as they say") 
            .refused = Errc::schema_mismatch},
       });
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -9,6 +9,8 @@
 #include "sources/lmdb/raw_lmdb.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -88,3 +90,5 @@ TEST_CASE("manifests of LMDB stores take time and memory as they are large") {
            .refused = Errc::corrupt},
       });
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -8,6 +8,8 @@
 #include "sources/webdataset/tar_files.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -70,3 +72,5 @@ TEST_CASE("arrays in shards take time and memory as they are large") {
            .refused = Errc::invalid_argument},
       });
 }
+
+}  // namespace PENSTOCK_TEST_FILE

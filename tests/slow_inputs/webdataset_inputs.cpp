@@ -8,6 +8,8 @@
 #include "sources/webdataset/tar_files.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -75,3 +77,5 @@ TEST_CASE("shards take time and memory as they are large") {
                     .refused = Errc::corrupt},
                });
 }
+
+}  // namespace PENSTOCK_TEST_FILE

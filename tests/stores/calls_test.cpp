@@ -14,6 +14,7 @@
 #include "sources/temp_folder.hpp"
 #include "store_jobs.hpp"
 #include "support/catch.hpp"
+#include "support/share.hpp"
 #ifdef PENSTOCK_TEST_TILES
 #include "sources/slide/slide_files.hpp"
 #include "tiles_job.hpp"
@@ -147,10 +148,11 @@ TEST_CASE("nothing of a store is looked at or changed without its lock") {
 
 namespace {
 
-// PENSTOCK_FAULTS=1: each call fails in each way, synced and not; else each in one of them, each write is short, and
-// each call is the last one of a killed process.
+// All faults: each call fails in each way, synced and not. Else each in one of them, each write is short, and each call
+// is the last one of a killed process; a share of these is tried.
 void check_faults(const std::string& kind) {
-  const bool all = number_of("PENSTOCK_FAULTS", 0) != 0;
+  const bool all = all_faults();
+  Share share(kind);
   constexpr int errors[] = {EIO, ENOSPC, EINTR};
   constexpr int codes[] = {EIO, ENOSPC, EINTR, short_write, killed};
   const StoreJob job = *std::ranges::find(store_jobs(), kind, &StoreJob::name);
@@ -168,10 +170,11 @@ void check_faults(const std::string& kind) {
     for (unsigned long at = 1; at <= calls; ++at)
       for (const int code : codes) {
         if (!all && code != errors[at % std::size(errors)] && code != short_write && code != killed) continue;
+        if (!share.has_next()) continue;
         check_fault(job, area, how, {at, code}, content, names);
         ++faults;
       }
-    WARN(job.name << (sync ? ", synced: " : ": ") << calls << " calls, " << faults << " faults");
+    WARN(job.name << (sync ? ", synced: " : ": ") << calls << " calls, " << faults << " faults, " << share.words());
   }
 }
 
@@ -195,8 +198,10 @@ TEST_CASE("files that were not committed are gone for good before the table forg
   const Area area;
   const unsigned long calls = std::stoul(write_in_child(job, area, how, {}).said);
   area.clear();
+  Share share("files taken back");
   std::size_t removals = 0;
   for (unsigned long at = 1; at <= calls; ++at) {
+    if (!share.has_next()) continue;
     write_in_child(job, area, how, {.at = at, .code = killed});
     const ChildEnd again = write_in_child(job, area, how, {}, true);
     INFO("killed at call " << at << ": " << again.said);

@@ -45,7 +45,7 @@ class Hogs {
 
 }  // namespace
 
-TEST_CASE("a thread's wait for a core is read from what the kernel says, if it counts") {
+TEST_CASE("a thread's wait for a core is read from what the kernel says, if it counts", "[alone]") {
   CHECK(detail::parse_run_delay("91886 2885254 2\n") == 2885254u);
   CHECK(detail::parse_run_delay("5 0 1") == 0u);
   CHECK_FALSE(detail::parse_run_delay("0 0 0\n"));  // a kernel that counts nothing
@@ -54,7 +54,7 @@ TEST_CASE("a thread's wait for a core is read from what the kernel says, if it c
   CHECK_FALSE(detail::parse_run_delay("what is this"));
 }
 
-TEST_CASE("the time of the cores a process may use is summed up, without interrupts and idle time") {
+TEST_CASE("the time of the cores a process may use is summed up, without interrupts and idle time", "[alone]") {
   const char* const stat =
       "cpu  1000 200 300 9000 50 60 70 80 90 5\n"
       "cpu0 600 100 100 4000 50 60 70 80 90 5\n"
@@ -69,7 +69,7 @@ TEST_CASE("the time of the cores a process may use is summed up, without interru
   CHECK_FALSE(detail::parse_busy_seconds("cpu0 1 2\n", cores({0}), 100));
 }
 
-TEST_CASE("what others had is what this process had not") {
+TEST_CASE("what others had is what this process had not", "[alone]") {
   const detail::CoreTime from{100, 10, 5'000'000'000, 2}, to{103.2, 11, 7'000'000'000, 2};
   const auto shares = detail::core_shares(from, to);
   REQUIRE(shares);
@@ -84,7 +84,7 @@ TEST_CASE("what others had is what this process had not") {
   CHECK_FALSE(detail::core_shares({100, 10, 0, 2}, {101, 11, 1'000'000'000, 4}));
 }
 
-TEST_CASE("a quota of a control group, or of one above it, is what is left of the cores") {
+TEST_CASE("a quota of a control group, or of one above it, is what is left of the cores", "[alone]") {
   const std::filesystem::path mount = std::filesystem::temp_directory_path() / "penstock-quota-test";
   std::filesystem::remove_all(mount);
   const auto write = [&](const std::string& file, const std::string& text) {
@@ -112,7 +112,7 @@ TEST_CASE("a quota of a control group, or of one above it, is what is left of th
   std::filesystem::remove_all(mount);
 }
 
-TEST_CASE("time without a core is found where others have the cores, and is no waiting") {
+TEST_CASE("time without a core is found where others have the cores, and is no waiting", "[alone]") {
   const Watchdog dog(120s);
   if (!detail::run_delay_ns()) PENSTOCK_SKIP("this kernel does not count how long threads wait for a core");
   // Each sample gives up its core once, and computes: what it is kept from is not what it waits for.
@@ -136,7 +136,7 @@ TEST_CASE("time without a core is found where others have the cores, and is no w
   CHECK(*r.own_core_share + *r.other_core_share < 1.01);
 }
 
-TEST_CASE("the caller's wait for a core is counted, whichever thread it is") {
+TEST_CASE("the caller's wait for a core is counted, whichever thread it is", "[alone]") {
   const Watchdog dog(120s);
   if (!detail::run_delay_ns()) PENSTOCK_SKIP("this kernel does not count how long threads wait for a core");
   ps::Loader loader(ps::from(Records{.count = 400}) | ps::batch(4), {.threads = 1});

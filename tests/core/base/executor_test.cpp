@@ -11,6 +11,8 @@
 #include "base/executor_impl.hpp"
 #include "core/help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -25,7 +27,7 @@ void check(const std::vector<Got>& got) {
 }
 }  // namespace
 
-TEST_CASE("an executor has the threads it was asked for") {
+TEST_CASE("an executor has the threads it was asked for", "[alone]") {
   CHECK(ps::Executor(3).threads() == 3);
   CHECK(ps::Executor().threads() >= 1);
   const ps::Executor a(2);
@@ -33,7 +35,7 @@ TEST_CASE("an executor has the threads it was asked for") {
   CHECK(b.threads() == 2);
 }
 
-TEST_CASE("as many threads as were asked for really run at once") {
+TEST_CASE("as many threads as were asked for really run at once", "[alone]") {
   const Watchdog dog(60s);
   for (const unsigned threads : {1u, 4u, 16u, 3u}) {
     const ps::Executor executor(threads);
@@ -50,7 +52,7 @@ TEST_CASE("as many threads as were asked for really run at once") {
   }
 }
 
-TEST_CASE("loaders with executors of their own both get on, however busy the other one is") {
+TEST_CASE("loaders with executors of their own both get on, however busy the other one is", "[alone]") {
   const Watchdog dog(60s);
   for (const unsigned threads : {0u, 2u}) {
     const ps::Pipeline busy = ps::from(Records{.count = 1'000'000}) |
@@ -73,7 +75,7 @@ TEST_CASE("loaders with executors of their own both get on, however busy the oth
   }
 }
 
-TEST_CASE("runners that give way are counted, and so is what they have made") {
+TEST_CASE("runners that give way are counted, and so is what they have made", "[alone]") {
   const Watchdog dog(60s);
   const ps::Executor one(1);
   Records a{.count = 100'000}, b{.count = 100'000};
@@ -101,7 +103,7 @@ TEST_CASE("runners that give way are counted, and so is what they have made") {
     }
 }
 
-TEST_CASE("an executor without a number holds no process-wide setting") {
+TEST_CASE("an executor without a number holds no process-wide setting", "[alone]") {
   const std::size_t before = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
   {
     const ps::Executor executor;
@@ -116,7 +118,7 @@ TEST_CASE("an executor without a number holds no process-wide setting") {
   CHECK(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism) == before);
 }
 
-TEST_CASE("a loader works inside the caller's own arena, also one of a single slot") {
+TEST_CASE("a loader works inside the caller's own arena, also one of a single slot", "[alone]") {
   const Watchdog dog(60s);
   for (const int slots : {1, 2, 4}) {
     tbb::task_arena arena(slots);
@@ -127,7 +129,7 @@ TEST_CASE("a loader works inside the caller's own arena, also one of a single sl
   }
 }
 
-TEST_CASE("loaders work inside the caller's own tasks") {
+TEST_CASE("loaders work inside the caller's own tasks", "[alone]") {
   const Watchdog dog(120s);
   std::vector<std::vector<Got>> got(4);
   tbb::task_group group;
@@ -146,7 +148,7 @@ TEST_CASE("loaders work inside the caller's own tasks") {
   for (const auto& g : more) check(g);
 }
 
-TEST_CASE("an application that allows one thread gets its batches from the caller's own") {
+TEST_CASE("an application that allows one thread gets its batches from the caller's own", "[alone]") {
   const Watchdog dog(60s);
   const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
   for (const unsigned threads : {0u, 1u, 4u}) {
@@ -160,7 +162,7 @@ TEST_CASE("an application that allows one thread gets its batches from the calle
   });
 }
 
-TEST_CASE("a caller that sits on the executor's only thread makes its samples itself") {
+TEST_CASE("a caller that sits on the executor's only thread makes its samples itself", "[alone]") {
   const Watchdog dog(60s);
   const ps::Executor executor(1);
   std::vector<Got> got;
@@ -174,7 +176,7 @@ TEST_CASE("a caller that sits on the executor's only thread makes its samples it
   check(got);
 }
 
-TEST_CASE("a loader may be built, used and destroyed on any thread") {
+TEST_CASE("a loader may be built, used and destroyed on any thread", "[alone]") {
   const Watchdog dog(60s);
   auto loader = std::make_unique<ps::Loader>(pipeline(), ps::LoaderOptions{.threads = 2});
   std::vector<Got> got;
@@ -187,7 +189,7 @@ TEST_CASE("a loader may be built, used and destroyed on any thread") {
   std::jthread([&] { loader.reset(); }).join();
 }
 
-TEST_CASE("report and stop may be called from other threads") {
+TEST_CASE("report and stop may be called from other threads", "[alone]") {
   const Watchdog dog(60s);
   ps::Loader loader(pipeline(), {.threads = 2});
   std::atomic<bool> done{false};
@@ -203,7 +205,7 @@ TEST_CASE("report and stop may be called from other threads") {
   done = true;
 }
 
-TEST_CASE("on one core every thread count works") {
+TEST_CASE("on one core every thread count works", "[alone]") {
   if (!inner()) {
     const Watchdog dog(120s);
     // The library counts the cores it may use, so the limit must be there before it starts.
@@ -226,3 +228,5 @@ TEST_CASE("on one core every thread count works") {
     if (threads == 0) CHECK(loader.report().threads == 1);
   }
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -31,7 +31,7 @@ std::optional<ps::Wait> wait_in(const std::function<void()>& f, const std::funct
 
 }  // namespace
 
-TEST_CASE("what the system says of a thread is understood") {
+TEST_CASE("what the system says of a thread is understood", "[alone]") {
   CHECK(parse_wait("running\n") == std::nullopt);
   CHECK(parse_wait("") == std::nullopt);
   CHECK(parse_wait("202") == std::nullopt);
@@ -45,7 +45,7 @@ TEST_CASE("what the system says of a thread is understood") {
 #endif
 }
 
-TEST_CASE("a thread that waits is found out, and one that does not isn't") {
+TEST_CASE("a thread that waits is found out, and one that does not isn't", "[alone]") {
   const Watchdog dog(60s);
   std::atomic<bool> over{false};
   std::atomic<int> id{0};

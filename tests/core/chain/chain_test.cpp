@@ -9,6 +9,8 @@
 #include "core/chain/fake_images.hpp"
 #include "core/help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -286,3 +288,5 @@ TEST_CASE("no field becomes larger than max_sample_bytes") {
   };
   CHECK(code(pipeline(16) | Grow{} | ps::select_fields({"y"}) | ps::batch(2)) == "limit_exceeded grow");
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -10,6 +10,8 @@
 #include "core/chain/album.hpp"
 #include "core/write/write_help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace album;
 
 namespace {
@@ -256,3 +258,5 @@ TEST_CASE("joined sources promise files, too") {
   CHECK(rows_of(zipped, "b_image") == alone);
   CHECK(rows_of(joined, "image") == alone);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

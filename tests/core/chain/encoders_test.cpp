@@ -10,6 +10,8 @@
 #include "core/chain/album.hpp"
 #include "core/write/write_help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace album;
 
 namespace {
@@ -149,3 +151,5 @@ TEST_CASE("what is stored is taken where nothing was done to the image, and only
     }
   }
 }
+
+}  // namespace PENSTOCK_TEST_FILE

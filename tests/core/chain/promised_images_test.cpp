@@ -16,6 +16,8 @@
 #include "core/help.hpp"
 #include "core/write/write_help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -398,3 +400,5 @@ TEST_CASE("a record outside of a loader has no block decoded that it can do with
     CHECK(*source.loads == (spare ? 0 : 1));
   }
 }
+
+}  // namespace PENSTOCK_TEST_FILE

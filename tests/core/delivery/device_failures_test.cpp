@@ -12,6 +12,8 @@
 #include "device/devices.hpp"
 #include "device/emulated/emulated_device.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 using penstock::detail::EmulatedDevice;
 
@@ -265,3 +267,5 @@ TEST_CASE("a kernel that fails ends the run on a device, and nothing hangs") {
           })->code() == ps::Errc::device);
   }
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -9,6 +9,8 @@
 #include "core/delivery/device_help.hpp"
 #include "core/reorder/reordered_help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -373,3 +375,5 @@ TEST_CASE("loaders of several devices are started and stopped at any moment") {
   group.no_findings();
   late.no_findings();
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -5,6 +5,8 @@
 #include "device/emulated/emulated_device.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 using namespace penstock::detail;
 
@@ -243,3 +245,5 @@ TEST_CASE("a device ring keeps the first failure until it is told") {
   REQUIRE(ring->failure(lock));
   CHECK(ring->failure(lock)->code() == ps::Errc::out_of_memory);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

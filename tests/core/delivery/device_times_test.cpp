@@ -13,6 +13,8 @@
 #include "core/delivery/device_help.hpp"
 #include "delivery/device_counts.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -178,3 +180,5 @@ TEST_CASE("only what came after the last change of a tuned loader is told of its
   CHECK(after.sending.read_ns == 30);
   CHECK(after.sending.call_ns == 40);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

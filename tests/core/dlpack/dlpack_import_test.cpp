@@ -9,6 +9,8 @@
 
 #include "core/help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 namespace dl = penstock::dlpack;
 
@@ -202,7 +204,7 @@ TEST_CASE("dtypes of DLPack are told apart both ways") {
       t.dtype = {static_cast<dl::TypeCode>(code), static_cast<std::uint8_t>(bits), static_cast<std::uint16_t>(lanes)};
     });
   };
-  CHECK(other(4, 8, 1) == ps::Errc::unsupported);  // a float of 8 bits
+  CHECK(other(4, 8, 1) == ps::Errc::unsupported);   // a float of 8 bits
   CHECK(other(5, 64, 1) == ps::Errc::unsupported);  // complex
   CHECK(other(3, 64, 1) == ps::Errc::unsupported);  // an opaque handle
   CHECK(other(2, 32, 4) == ps::Errc::unsupported);  // vectors
@@ -290,3 +292,5 @@ TEST_CASE("rows of a tensor of DLPack are records that live as long as anything 
   }
   CHECK(producer.ended == 1);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -10,6 +10,8 @@
 
 #include "core/help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -102,3 +104,5 @@ TEST_CASE("what rows say of themselves, their windows don't say") {
     CHECK(error.key() == "12");
   }
 }
+
+}  // namespace PENSTOCK_TEST_FILE

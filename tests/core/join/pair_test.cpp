@@ -7,6 +7,8 @@
 
 #include "core/order/order_help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -229,3 +231,5 @@ TEST_CASE("keys in one order are gone over once") {
   CHECK(*a.asked == 2000);
   CHECK(*b.asked == 2000);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include "core/chain/fake_images.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -249,3 +251,5 @@ TEST_CASE("one cache stage in two pipelines is two caches") {
   CHECK(x_of_first(b) == x_of_first(ps::from(Records{.count = 40, .width = 7})));
   CHECK(x_of_first(records() | stage) == x_of_first(records()));
 }
+
+}  // namespace PENSTOCK_TEST_FILE

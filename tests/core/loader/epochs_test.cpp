@@ -6,6 +6,8 @@
 #include "core/help.hpp"
 #include "core/reorder/reordered_help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -371,3 +373,5 @@ TEST_CASE("an epoch whose samples are all bad ends with an error where they are 
   ps::Loader left(with(last_is_good, ps::OnError::drop) | ps::batch(4), {.threads = 2});
   CHECK(collect(left).size() == 1);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

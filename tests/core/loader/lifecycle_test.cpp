@@ -74,7 +74,7 @@ TEST_CASE("next() ends each epoch once") {
   }
 }
 
-TEST_CASE("stop wakes a waiting next(), which returns nothing from then on") {
+TEST_CASE("stop wakes a waiting next(), which returns nothing from then on", "[alone]") {
   const Watchdog dog(30s);
   std::atomic<bool> release{false};
   Records source{.count = 100};
@@ -104,7 +104,7 @@ TEST_CASE("stop wakes a waiting next(), which returns nothing from then on") {
   CHECK_FALSE(loader.next());
 }
 
-TEST_CASE("long work in a transform sees the stop") {
+TEST_CASE("long work in a transform sees the stop", "[alone]") {
   const Watchdog dog(30s);
   std::atomic<int> begun{0}, seen{0};
   const ps::Pipeline p = ps::from(Records{.count = 10}) | ps::map([&](ps::Sample&, ps::Context& context) {
@@ -123,7 +123,7 @@ TEST_CASE("long work in a transform sees the stop") {
   CHECK(begun == seen);
 }
 
-TEST_CASE("work on what a record's children share sees the stop") {
+TEST_CASE("work on what a record's children share sees the stop", "[alone]") {
   const Watchdog dog(30s);
   std::atomic<int> begun{0}, seen{0};
   std::atomic<bool> given_up{false};
@@ -166,7 +166,7 @@ TEST_CASE("work on what a record's children share sees the stop") {
   }
 }
 
-TEST_CASE("a caller that stalls costs nothing: the source is idle, the memory flat") {
+TEST_CASE("a caller that stalls costs nothing: the source is idle, the memory flat", "[alone]") {
   const Watchdog dog(30s);
   Records source{.count = 100'000};
   ps::StatisticsResource memory(ps::host_memory());
@@ -352,7 +352,7 @@ TEST_CASE("a stop after an error leaves the state where the error was") {
   CHECK(loader.state().position == 20);
 }
 
-TEST_CASE("a waiting caller is woken at once") {
+TEST_CASE("a waiting caller is woken at once", "[alone]") {
   // Woken late, it would find several batches at once: a long call, then some of no time. The ring is deep enough that
   // the runner seldom leaves, which would wake it too.
   const Watchdog dog(30s);

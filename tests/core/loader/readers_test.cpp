@@ -5,6 +5,8 @@
 
 #include "core/help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -141,3 +143,5 @@ TEST_CASE("a write opens a reader for each task, however many samples wait") {
     CHECK(source.seen->most <= static_cast<int>(threads) + 1);
   }
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include "core/help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -203,3 +205,5 @@ TEST_CASE("with a last epoch nothing is read after it") {
   CHECK_FALSE(loader.next());
   CHECK(collect(loader).empty());
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -38,7 +38,7 @@ ps::Pipeline waiting(std::chrono::microseconds wait, std::uint64_t count = 100'0
 
 }  // namespace
 
-TEST_CASE("a source that waits gets more threads, and the same batches") {
+TEST_CASE("a source that waits gets more threads, and the same batches", "[alone]") {
   const QuickPace quick;
   ps::Loader tuned(waiting(1ms), {.tune = true});
   const std::vector<Got> got = tune(tuned, 200);
@@ -63,7 +63,7 @@ TEST_CASE("a source that waits gets more threads, and the same batches") {
   CHECK(got == expected);
 }
 
-TEST_CASE("what is said stays, and an executor's threads are the most") {
+TEST_CASE("what is said stays, and an executor's threads are the most", "[alone]") {
   const QuickPace quick;
   {
     ps::Loader loader(waiting(500us), {.threads = 2, .depth = 3, .tune = true});
@@ -80,7 +80,7 @@ TEST_CASE("what is said stays, and an executor's threads are the most") {
   CHECK_FALSE(ps::Loader(waiting(1us), {}).report().tuning);
 }
 
-TEST_CASE("a slow sample now and then gets more batches, or cells where order is found later") {
+TEST_CASE("a slow sample now and then gets more batches, or cells where order is found later", "[alone]") {
   const QuickPace quick;
   const auto pipeline = [](bool filtered, std::chrono::microseconds wait) {
     Records source{.count = 100'000};
@@ -109,7 +109,7 @@ TEST_CASE("a slow sample now and then gets more batches, or cells where order is
   }
 }
 
-TEST_CASE("what a cache gives while settings change is not told as made") {
+TEST_CASE("what a cache gives while settings change is not told as made", "[alone]") {
   const Watchdog dog(120s);
   const QuickPace quick;
   const ps::Pipeline p = ps::from(Records{.count = 400}) | ps::cache({.max_bytes = 1 << 20}) |
@@ -130,7 +130,7 @@ TEST_CASE("what a cache gives while settings change is not told as made") {
   }
 }
 
-TEST_CASE("a limit of memory is kept while settings are tried") {
+TEST_CASE("a limit of memory is kept while settings are tried", "[alone]") {
   const QuickPace quick;
   ps::StatisticsResource statistics(ps::host_memory());
   const std::size_t most = ps::MiB(24);
@@ -147,7 +147,7 @@ TEST_CASE("a limit of memory is kept while settings are tried") {
   }
 }
 
-TEST_CASE("a record that is too large for its blocks is so however much memory there is later") {
+TEST_CASE("a record that is too large for its blocks is so however much memory there is later", "[alone]") {
   // All that can be raised is, at once.
   ps::detail::tune_pace = {.ns = 0, .batches = 1, .skips = false, .made_up = [] {
                              return ps::detail::TuneWindow{.rate = 1, .wait_share = 1, .saved_by_blocks = 0.5};

@@ -8,6 +8,8 @@
 
 #include "core/order/order_help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -327,3 +329,5 @@ TEST_CASE("bags that can't be balanced are refused") {
     many.add(std::to_string(g), 1, g % 2 == 0 ? 0 : static_cast<std::int64_t>(g));
   CHECK(has(refusal_of([&] { (void)(ps::from(many) | ps::bags(4, {.balance = "label"})); }).cause(), "fewer classes"));
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -9,6 +9,8 @@
 
 #include "core/order/order_help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -200,3 +202,5 @@ TEST_CASE("labels are taken from a source that knows them, also inside of joins,
   CHECK(
       has(cause_of([&] { (void)ps::labels_of(wrong, "label"); }), "labels_of: the source says 4 labels for 3 records"));
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -8,6 +8,8 @@
 
 #include "core/order/order_help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -269,3 +271,5 @@ TEST_CASE("many groups of many classes come within a record or two of their shar
   for (const std::uint64_t i : validation) ++here[source.shown[i]];
   for (const auto& [value, records] : all) CHECK(std::abs(here[value] - 0.1 * records) < 3);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -6,6 +6,8 @@
 #include "core/chain/fake_images.hpp"
 #include "core/help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -230,3 +232,5 @@ TEST_CASE("image stages on either side of a new name fold") {
   }
   CHECK(loader.report().copied_bytes == 0);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

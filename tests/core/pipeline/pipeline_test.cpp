@@ -3,6 +3,8 @@
 #include "core/chain/fake_images.hpp"
 #include "core/help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -175,3 +177,5 @@ TEST_CASE("at() gives the sample as it stands in its batch") {
   CHECK(*error->index() == 1);
   CHECK(error->key() == "key-1");
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -7,6 +7,8 @@
 
 #include "core/help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 namespace fs = std::filesystem;
 
@@ -37,8 +39,8 @@ std::pair<std::string, std::string> refusals(const ps::Pipeline& other) {
   ps::Loader saved(usual());
   saved.save(file.path);
   ps::Loader loader(other);
-  const auto bare = error_of([&] { loader.resume(saved.state()); });
-  const auto words = error_of([&] { loader.resume(file.path.string()); });
+  const auto bare = help::error_of([&] { loader.resume(saved.state()); });
+  const auto words = help::error_of([&] { loader.resume(file.path.string()); });
   REQUIRE((bare && words));
   CHECK(bare->code() == ps::Errc::state_mismatch);
   CHECK(words->code() == ps::Errc::state_mismatch);
@@ -120,7 +122,7 @@ TEST_CASE("a state with words resumes as one without") {
   CHECK(fs::file_size(file.path) == 64);
   again.resume(file.path.string());
   CHECK(again.state() == saved);
-  CHECK(error_of([&] { again.resume(file.path.string() + "2"); })->code() == ps::Errc::not_found);
+  CHECK(help::error_of([&] { again.resume(file.path.string() + "2"); })->code() == ps::Errc::not_found);
 }
 
 TEST_CASE("what stands after a state and is no pipeline in words is refused, and damaged words are only words") {
@@ -131,12 +133,12 @@ TEST_CASE("what stands after a state and is no pipeline in words is refused, and
   std::ifstream(file.path, std::ios::binary).read(good.data(), static_cast<std::streamsize>(good.size()));
   const auto write = [&](const std::string& bytes) { std::ofstream(file.path, std::ios::binary) << bytes; };
   write(good.substr(0, 64) + "penstock");
-  CHECK(error_of([&] { loader.resume(file.path.string()); })->code() == ps::Errc::state_mismatch);
+  CHECK(help::error_of([&] { loader.resume(file.path.string()); })->code() == ps::Errc::state_mismatch);
   ps::Loader other(records() | ps::shuffle() | scaling(2) | ps::batch(4));
   for (std::size_t cut = 64 + 21; cut < good.size(); cut += 7) {
     write(good.substr(0, cut));
     CHECK_NOTHROW(loader.resume(file.path.string()));
-    CHECK(error_of([&] { other.resume(file.path.string()); })->code() == ps::Errc::state_mismatch);
+    CHECK(help::error_of([&] { other.resume(file.path.string()); })->code() == ps::Errc::state_mismatch);
   }
 }
 
@@ -145,7 +147,7 @@ TEST_CASE("a field that is asked for as something else says what it is") {
   auto batch = loader.next();
   REQUIRE(batch);
   const auto cause = [](const std::function<void()>& f) {
-    const auto error = error_of(f);
+    const auto error = help::error_of(f);
     REQUIRE(error);
     CHECK(error->code() == ps::Errc::schema_mismatch);
     return error->cause();
@@ -159,3 +161,5 @@ TEST_CASE("a field that is asked for as something else says what it is") {
   CHECK(cause([&] { (void)(*batch)["y"].as<std::int64_t, 2>(); }) ==
         "the tensor is i64[4], but was asked for as i64 of rank 2; it is i64 of rank 1, a View<std::int64_t, 1>");
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -5,6 +5,8 @@
 
 #include "core/help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -137,3 +139,5 @@ TEST_CASE("what is no rank is refused") {
     refused(torchrun(rank, world), {std::string("RANK=") + rank, std::string("WORLD_SIZE=") + world});
   }
 }
+
+}  // namespace PENSTOCK_TEST_FILE

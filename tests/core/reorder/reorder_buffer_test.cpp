@@ -8,6 +8,8 @@
 #include "core/help.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 using namespace penstock::detail;
 
@@ -239,3 +241,5 @@ TEST_CASE("an entry belongs to its row until that is copied") {
   buffer.copy_rows(std::span(moves).first(1), outlet.ring());
   CHECK(buffer.vacant(2));
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -27,7 +27,7 @@ ps::Report run(const ps::Pipeline& pipeline, const ps::LoaderOptions& options) {
 
 }  // namespace
 
-TEST_CASE("the report says what reading takes in each file, and names one that stands out") {
+TEST_CASE("the report says what reading takes in each file, and names one that stands out", "[alone]") {
   const Watchdog dog(60s);
   InFiles source;
   source.count = 256;
@@ -46,7 +46,7 @@ TEST_CASE("the report says what reading takes in each file, and names one that s
   CHECK(r.json().find("{\"name\": \"file-2\", \"measured\": ") != std::string::npos);
 }
 
-TEST_CASE("the report says what loading blocks takes in each file, and names one that stands out") {
+TEST_CASE("the report says what loading blocks takes in each file, and names one that stands out", "[alone]") {
   const Watchdog dog(60s);
   ChunksInFiles source;
   source.count = 1024;
@@ -65,7 +65,7 @@ TEST_CASE("the report says what loading blocks takes in each file, and names one
   CHECK(r.json().find("\"of_blocks\": true}") != std::string::npos);
 }
 
-TEST_CASE("the report says what reading takes in files that follow each other, and in joined sources") {
+TEST_CASE("the report says what reading takes in files that follow each other, and in joined sources", "[alone]") {
   const Watchdog dog(60s);
   // Four files, one after the other; the last records that are measured are all of the last one.
   struct OneAfterTheOther : Records {
@@ -93,7 +93,7 @@ TEST_CASE("the report says what reading takes in files that follow each other, a
   CHECK(r.files[0].name == "another");
 }
 
-TEST_CASE("of all that was measured some are kept, of the run's whole length") {
+TEST_CASE("of all that was measured some are kept, of the run's whole length", "[alone]") {
   penstock::detail::MeasuredSamples kept;
   for (std::uint64_t i = 0; i < 25'600; ++i) kept.add({.index = i, .read_ns = 1, .sample_ns = 1});
   std::vector<std::uint64_t> quarters(4);
@@ -111,7 +111,7 @@ TEST_CASE("of all that was measured some are kept, of the run's whole length") {
   for (const penstock::detail::MeasuredSample& sample : part.measured_samples) CHECK(sample.index >= 25'600 - 256);
 }
 
-TEST_CASE("loads of blocks count as often as there are loads that they stand for") {
+TEST_CASE("loads of blocks count as often as there are loads that they stand for", "[alone]") {
   ChunksInFiles source;
   source.count = 1024;
   const penstock::detail::BlockSourceOf<ChunksInFiles> model(source);
@@ -139,7 +139,7 @@ TEST_CASE("loads of blocks count as often as there are loads that they stand for
   CHECK(r.files.empty());
 }
 
-TEST_CASE("a source that can't name its files gets its report all the same") {
+TEST_CASE("a source that can't name its files gets its report all the same", "[alone]") {
   struct Nameless : Records {
     std::string file_of(std::uint64_t) const { throw ps::Error(ps::Errc::io, "no name"); }
   };
@@ -151,7 +151,7 @@ TEST_CASE("a source that can't name its files gets its report all the same") {
   CHECK(r.sample_p50_s > 0);
 }
 
-TEST_CASE("one file alone is not listed, and of even ones none stands out") {
+TEST_CASE("one file alone is not listed, and of even ones none stands out", "[alone]") {
   CHECK(run(ps::from(Records{.count = 64}) | ps::batch(4), {.threads = 2, .epochs = 1}).files.empty());
   ps::Report r;
   r.files = {{"a", 10, 100, 0.5}, {"b", 10, 90, 0.45}, {"c", 1, 900, 0.05}};
@@ -163,7 +163,7 @@ TEST_CASE("one file alone is not listed, and of even ones none stands out") {
   CHECK(slow_file(r) == nullptr);
 }
 
-TEST_CASE("a file for each record says nothing of where reading is slow") {
+TEST_CASE("a file for each record says nothing of where reading is slow", "[alone]") {
   struct FileEach : Records {
     std::string file_of(std::uint64_t i) const { return "picture-" + std::to_string(i); }
   };
@@ -172,7 +172,7 @@ TEST_CASE("a file for each record says nothing of where reading is slow") {
   CHECK(run(ps::from(source) | ps::batch(4), {.threads = 2, .epochs = 1}).files.empty());
 }
 
-TEST_CASE("waiting is counted, too, of samples most of which take no time at all") {
+TEST_CASE("waiting is counted, too, of samples most of which take no time at all", "[alone]") {
   const Watchdog dog(60s);
   Records source;
   source.count = 16'000;

@@ -5,6 +5,8 @@
 #include "core/help.hpp"
 #include "core/reorder/reordered_help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -33,7 +35,7 @@ ps::Report run(const ps::Pipeline& pipeline, const ps::LoaderOptions& options, s
 
 }  // namespace
 
-TEST_CASE("runners without work say whom they wait for") {
+TEST_CASE("runners without work say whom they wait for", "[alone]") {
   const Watchdog dog(60s);
   SECTION("the caller") {
     const ps::Report r = run(ps::from(Records{.count = 80}) | ps::batch(4), {.threads = 2, .epochs = 1}, 10ms);
@@ -77,7 +79,7 @@ TEST_CASE("runners without work say whom they wait for") {
   }
 }
 
-TEST_CASE("an order that is asked while all runners rest already is what they wait for") {
+TEST_CASE("an order that is asked while all runners rest already is what they wait for", "[alone]") {
   const Watchdog dog(60s);
   struct SlowOnce {
     std::shared_ptr<std::atomic<int>> calls = std::make_shared<std::atomic<int>>(0);
@@ -100,7 +102,7 @@ TEST_CASE("an order that is asked while all runners rest already is what they wa
   CHECK(share(r, ps::Idle::leases) < 0.3);
 }
 
-TEST_CASE("a report of a running loader counts the time in which all runners are in work") {
+TEST_CASE("a report of a running loader counts the time in which all runners are in work", "[alone]") {
   const Watchdog dog(60s);
   ps::Loader loader(ps::from(sleeping(100'000, [](std::uint64_t) { return 2ms; })) | ps::batch(4), {.threads = 2});
   REQUIRE(loader.next());
@@ -113,7 +115,7 @@ TEST_CASE("a report of a running loader counts the time in which all runners are
   CHECK(away < 0.45);
 }
 
-TEST_CASE("a batch that an early end of the epoch gives up was still ready for the caller") {
+TEST_CASE("a batch that an early end of the epoch gives up was still ready for the caller", "[alone]") {
   const Watchdog dog(60s);
   ps::Loader loader(ps::from(Records{.count = 1000}) | ps::batch(4), {.threads = 2, .depth = 2});
   auto held = loader.next();
@@ -126,9 +128,11 @@ TEST_CASE("a batch that an early end of the epoch gives up was still ready for t
   CHECK(share(r, ps::Idle::slots) < 0.3);
 }
 
-TEST_CASE("idle shares are told as text and as JSON") {
+TEST_CASE("idle shares are told as text and as JSON", "[alone]") {
   ps::Report r;
   r.idle = {{ps::Idle::straggler, 0.25}, {ps::Idle::block_memory, 0.125}};
   CHECK(r.text().find("runners had nothing to do: 25 % straggler, 12 % block_memory") != std::string::npos);
   CHECK(r.json().find("\"idle\": {\"straggler\": 0.25, \"block_memory\": 0.125}") != std::string::npos);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -31,7 +31,7 @@ ps::Report busy() {
 
 }  // namespace
 
-TEST_CASE("a run whose threads are busy is bound by the CPU, and the costliest stage is named") {
+TEST_CASE("a run whose threads are busy is bound by the CPU, and the costliest stage is named", "[alone]") {
   ps::Report r = busy();
   judge(r);
   CHECK(r.bound == ps::Bound::cpu);
@@ -44,7 +44,7 @@ TEST_CASE("a run whose threads are busy is bound by the CPU, and the costliest s
   CHECK(more.verdict.find("Another thread would add about 500") != std::string::npos);
 }
 
-TEST_CASE("a caller that hardly waits bounds the run") {
+TEST_CASE("a caller that hardly waits bounds the run", "[alone]") {
   ps::Report r = busy();
   r.consumer_wait_share = 0.01;
   r.runner_idle_share = 0.7;
@@ -54,7 +54,7 @@ TEST_CASE("a caller that hardly waits bounds the run") {
   CHECK(r.verdict.find("1000") != std::string::npos);
 }
 
-TEST_CASE("runners that wait without computing are bound by what they wait for, however many they are") {
+TEST_CASE("runners that wait without computing are bound by what they wait for, however many they are", "[alone]") {
   for (const unsigned threads : {2u, 16u}) {
     ps::Report r = busy();
     r.threads = r.threads_seen = threads;
@@ -70,7 +70,7 @@ TEST_CASE("runners that wait without computing are bound by what they wait for, 
   }
 }
 
-TEST_CASE("what runners that wait were found to wait for is told, and a lock is one") {
+TEST_CASE("what runners that wait were found to wait for is told, and a lock is one", "[alone]") {
   ps::Report r = busy();
   r.samples_per_s = 300;
   r.runner_wait_share = 0.7;
@@ -94,7 +94,7 @@ TEST_CASE("what runners that wait were found to wait for is told, and a lock is 
   CHECK(r.bound == ps::Bound::waiting);
 }
 
-TEST_CASE("stages that wait for each other are bound by a lock, seen while they run") {
+TEST_CASE("stages that wait for each other are bound by a lock, seen while they run", "[alone]") {
   const Watchdog dog(60s);
   const auto mutex = std::make_shared<std::mutex>();
   const ps::Pipeline locked = ps::from(Records{.count = 100'000}) | ps::map([mutex](ps::Sample&, ps::Context&) {
@@ -115,7 +115,7 @@ TEST_CASE("stages that wait for each other are bound by a lock, seen while they 
   CHECK(r.bound == ps::Bound::lock);
 }
 
-TEST_CASE("the last seconds are told where they differ from the whole") {
+TEST_CASE("the last seconds are told where they differ from the whole", "[alone]") {
   ps::Report whole = busy(), lately = busy();
   whole.bound = lately.bound = ps::Bound::cpu;
   whole.seconds = 60;
@@ -134,7 +134,7 @@ TEST_CASE("the last seconds are told where they differ from the whole") {
   CHECK(ps::detail::what_changed(whole, lately).empty());
 }
 
-TEST_CASE("more threads than cores, and those used up, are bound by cores") {
+TEST_CASE("more threads than cores, and those used up, are bound by cores", "[alone]") {
   ps::Report r = busy();
   r.threads = r.threads_seen = 8;
   r.runner_wait_share = 0.7;
@@ -161,7 +161,7 @@ bool promises(const ps::Report& r) { return r.verdict.find("would add") != std::
 
 }  // namespace
 
-TEST_CASE("cores that other processes had are named with their share, and no thread is promised") {
+TEST_CASE("cores that other processes had are named with their share, and no thread is promised", "[alone]") {
   ps::Report r = crowded();
   judge(r);
   CAPTURE(r.verdict);
@@ -174,7 +174,7 @@ TEST_CASE("cores that other processes had are named with their share, and no thr
   CHECK(nlohmann::json::parse(r.json())["bound"] == "other_processes");
 }
 
-TEST_CASE("a run that nobody holds up names no other process") {
+TEST_CASE("a run that nobody holds up names no other process", "[alone]") {
   // What is there, runners that wait a little, and others that have cores nobody wanted.
   for (const double delay : {0.0, 0.05, 0.3})
     for (const double others : {0.0, 0.04, 0.09}) {
@@ -197,7 +197,7 @@ TEST_CASE("a run that nobody holds up names no other process") {
   CHECK(promises(r));
 }
 
-TEST_CASE("runners that wait for cores of this process's own threads are not told of others") {
+TEST_CASE("runners that wait for cores of this process's own threads are not told of others", "[alone]") {
   ps::Report r = busy();
   r.runner_delay_share = 0.4;
   r.own_core_share = 0.97;
@@ -222,7 +222,7 @@ TEST_CASE("runners that wait for cores of this process's own threads are not tol
   CHECK(r.verdict.find("other processes had 11 % of the 2 cores") != std::string::npos);
 }
 
-TEST_CASE("where only the waiting is known, only that is said") {
+TEST_CASE("where only the waiting is known, only that is said", "[alone]") {
   ps::Report r = crowded();
   r.own_core_share.reset();
   r.other_core_share.reset();
@@ -248,7 +248,7 @@ TEST_CASE("where only the waiting is known, only that is said") {
   CHECK(nlohmann::json::parse(r.json())["runner_delay_share"].is_null());
 }
 
-TEST_CASE("another thread is promised where a core is free for it, and only there") {
+TEST_CASE("another thread is promised where a core is free for it, and only there", "[alone]") {
   ps::Report r = busy();
   r.threads = r.threads_seen = 1;
   r.runner_delay_share = 0.02;
@@ -280,7 +280,7 @@ TEST_CASE("another thread is promised where a core is free for it, and only ther
   CHECK(promises(r));
 }
 
-TEST_CASE("a caller or a disk that bounds the run does so also beside other processes, which are named") {
+TEST_CASE("a caller or a disk that bounds the run does so also beside other processes, which are named", "[alone]") {
   ps::Report r = crowded();
   r.consumer_wait_share = 0.01;
   r.caller_delay_share = 0.4;
@@ -299,7 +299,7 @@ TEST_CASE("a caller or a disk that bounds the run does so also beside other proc
   CHECK(r.verdict.find("They waited 20 % of the time for a core; other processes had 82 %") != std::string::npos);
 }
 
-TEST_CASE("what is faster than the estimated limit reaches all of it") {
+TEST_CASE("what is faster than the estimated limit reaches all of it", "[alone]") {
   ps::Report r = busy();
   r.samples_per_s = 1080;
   judge(r);
@@ -307,7 +307,7 @@ TEST_CASE("what is faster than the estimated limit reaches all of it") {
   CHECK(r.verdict.find("all of what 2 threads can do") != std::string::npos);
 }
 
-TEST_CASE("few batches allow no verdict, and missing runners are noted") {
+TEST_CASE("few batches allow no verdict, and missing runners are noted", "[alone]") {
   ps::Report r = busy();
   r.batches = 3;
   judge(r);
@@ -320,7 +320,7 @@ TEST_CASE("few batches allow no verdict, and missing runners are noted") {
   CHECK(missing.notes[0].find("1 of 2") != std::string::npos);
 }
 
-TEST_CASE("a report's JSON parses and holds every field") {
+TEST_CASE("a report's JSON parses and holds every field", "[alone]") {
   ps::Report r = busy();
   r.bytes = 1;
   r.copied_bytes = 2;
@@ -388,7 +388,7 @@ TEST_CASE("a report's JSON parses and holds every field") {
   CHECK(nlohmann::json::accept(odd.json()));
 }
 
-TEST_CASE("a report of a real run adds up") {
+TEST_CASE("a report of a real run adds up", "[alone]") {
   const ps::Pipeline p = ps::from(Records{.count = 1000}) | ps::shuffle() | AddDraw{} | ps::batch(64);
   ps::Loader loader(p, {.threads = 2, .depth = 4});
   CHECK(loader.report().batches == 0);
@@ -418,7 +418,7 @@ TEST_CASE("a report of a real run adds up") {
   CHECK(r.text().find(r.verdict) == 0);
 }
 
-TEST_CASE("a slow caller and a slow transform are told apart") {
+TEST_CASE("a slow caller and a slow transform are told apart", "[alone]") {
   const Watchdog dog(60s);
   const ps::Pipeline fast = ps::from(Records{.count = 400}) | ps::batch(4);
   ps::Loader idle(fast, {.threads = 1});
@@ -445,7 +445,7 @@ TEST_CASE("a slow caller and a slow transform are told apart") {
   CHECK(reading.report().bound == ps::Bound::storage);
 }
 
-TEST_CASE("bad samples count in the cost of a sample, and those beyond the first ten are counted in a note") {
+TEST_CASE("bad samples count in the cost of a sample, and those beyond the first ten are counted in a note", "[alone]") {
   const Watchdog dog(60s);
   // Of its own CPU time: a thread without a core gets no further.
   const auto cpu_us = [] {
@@ -468,7 +468,7 @@ TEST_CASE("bad samples count in the cost of a sample, and those beyond the first
   CHECK(r.notes.back() == "400 bad samples in all");
 }
 
-TEST_CASE("runners without work bound the run by what they waited for, and the gain is said") {
+TEST_CASE("runners without work bound the run by what they waited for, and the gain is said", "[alone]") {
   struct Expected {
     ps::Idle why;
     ps::Bound bound;
@@ -509,7 +509,7 @@ TEST_CASE("runners without work bound the run by what they waited for, and the g
   }
 }
 
-TEST_CASE("batches that wait for a place on the device are bound by it, and by nothing on the host") {
+TEST_CASE("batches that wait for a place on the device are bound by it, and by nothing on the host", "[alone]") {
   ps::Report r = busy();
   r.samples_per_s = 400;
   r.runner_idle_share = 0.5;
@@ -528,7 +528,7 @@ TEST_CASE("batches that wait for a place on the device are bound by it, and by n
   CHECK(r.bound == ps::Bound::slots);
 }
 
-TEST_CASE("where a device's streams were timed, what they say decides between copies, stages and the caller's work") {
+TEST_CASE("where a device's streams were timed, what they say decides between copies, stages and the caller's work", "[alone]") {
   ps::Report r = busy();
   r.samples_per_s = 400;
   r.runner_idle_share = 0.5;
@@ -582,7 +582,7 @@ TEST_CASE("where a device's streams were timed, what they say decides between co
   CHECK(r.verdict.find("The device bounds the run") == 0);
 }
 
-TEST_CASE("nothing is promised where nothing is to be gained") {
+TEST_CASE("nothing is promised where nothing is to be gained", "[alone]") {
   ps::Report r = busy();
   r.threads = r.threads_seen = 16;
   r.samples_per_s = 980;
@@ -592,7 +592,7 @@ TEST_CASE("nothing is promised where nothing is to be gained") {
   CHECK(r.bound == ps::Bound::cores);
 }
 
-TEST_CASE("a share of the time in work is weighed as what it is of all time") {
+TEST_CASE("a share of the time in work is weighed as what it is of all time", "[alone]") {
   ps::Report r = busy();
   r.samples_per_s = 200;
   r.runner_idle_share = 0.83;
@@ -602,7 +602,7 @@ TEST_CASE("a share of the time in work is weighed as what it is of all time") {
   CHECK(r.bound == ps::Bound::slots);
 }
 
-TEST_CASE("an executor without threads, and a caller that is away now and then, are named") {
+TEST_CASE("an executor without threads, and a caller that is away now and then, are named", "[alone]") {
   ps::Report r = busy();
   r.samples_per_s = 480;
   r.runner_idle_share = 0.5;
@@ -620,7 +620,7 @@ TEST_CASE("an executor without threads, and a caller that is away now and then, 
   CHECK(r.bound == ps::Bound::consumer);
 }
 
-TEST_CASE("a limit of memory that leaves too few threads bounds the run") {
+TEST_CASE("a limit of memory that leaves too few threads bounds the run", "[alone]") {
   ps::Report r = busy();
   r.cores = 4;
   r.threads_wanted = 3;
@@ -633,7 +633,7 @@ TEST_CASE("a limit of memory that leaves too few threads bounds the run") {
   CHECK(r.bound == ps::Bound::cpu);
 }
 
-TEST_CASE("runners and the caller that wait for each other by turns want more batches") {
+TEST_CASE("runners and the caller that wait for each other by turns want more batches", "[alone]") {
   ps::Report r = busy();
   r.samples_per_s = 500;
   r.runner_idle_share = 0.4;
@@ -644,7 +644,7 @@ TEST_CASE("runners and the caller that wait for each other by turns want more ba
   CHECK(r.verdict.find("the caller waited 40 %") != std::string::npos);
 }
 
-TEST_CASE("where runners on a device wait for it or the caller, and the caller for them, nothing is promised") {
+TEST_CASE("where runners on a device wait for it or the caller, and the caller for them, nothing is promised", "[alone]") {
   ps::Report r = busy();
   r.device = "gpu:0 (a GPU)";
   r.samples_per_s = 500;
@@ -665,7 +665,7 @@ TEST_CASE("where runners on a device wait for it or the caller, and the caller f
         "Next to that, runners waited 12 % of their time for the device or the caller, with all batches made.");
 }
 
-TEST_CASE("a run of many small losses is bound by none of them") {
+TEST_CASE("a run of many small losses is bound by none of them", "[alone]") {
   ps::Report r = busy();
   r.samples_per_s = 500;
   r.runner_idle_share = 0.45;
@@ -679,7 +679,7 @@ TEST_CASE("a run of many small losses is bound by none of them") {
   CHECK_FALSE(promises(r));
 }
 
-TEST_CASE("the largest cause that the verdict does not speak of is told besides") {
+TEST_CASE("the largest cause that the verdict does not speak of is told besides", "[alone]") {
   struct Expected {
     ps::Idle why;
     const char* words;
@@ -735,7 +735,7 @@ TEST_CASE("the largest cause that the verdict does not speak of is told besides"
   CHECK(r.besides == "");
 }
 
-TEST_CASE("more threads and more memory are promised to no run whose threads have nothing to do") {
+TEST_CASE("more threads and more memory are promised to no run whose threads have nothing to do", "[alone]") {
   ps::Report r = busy();
   r.samples_per_s = 500;
   r.runner_idle_share = 0.45;
@@ -751,7 +751,7 @@ TEST_CASE("more threads and more memory are promised to no run whose threads hav
   CHECK(r.bound == ps::Bound::unknown);
 }
 
-TEST_CASE("a caller that comes late for the last batches, when nothing is left to be made, bounds the run") {
+TEST_CASE("a caller that comes late for the last batches, when nothing is left to be made, bounds the run", "[alone]") {
   ps::Report r = busy();
   r.samples_per_s = 270;
   r.runner_idle_share = 0.38;
@@ -763,7 +763,7 @@ TEST_CASE("a caller that comes late for the last batches, when nothing is left t
   CHECK(r.bound == ps::Bound::cpu);
 }
 
-TEST_CASE("reading that decodes blocks again and again is told what twice the memory would give") {
+TEST_CASE("reading that decodes blocks again and again is told what twice the memory would give", "[alone]") {
   ps::Report r = busy();
   r.stages[0].share = 0.8;
   r.stages[1].share = 0.2;

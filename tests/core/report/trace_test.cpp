@@ -109,7 +109,7 @@ void take_all(ps::Loader& loader) {
 
 }  // namespace
 
-TEST_CASE("a timeline has every sample, every stage and every batch, from its beginning to its end") {
+TEST_CASE("a timeline has every sample, every stage and every batch, from its beginning to its end", "[alone]") {
   const Watchdog dog(60s);
   const ps::Pipeline p =
       ps::from(Records{.count = 60}) | ps::map("x", [](ps::View<std::uint32_t, 1>) {}) | ps::batch(4);
@@ -131,7 +131,7 @@ TEST_CASE("a timeline has every sample, every stage and every batch, from its be
                     [](const ps::MemoryRow& row) { return row.name == "timeline" && row.bytes() >= 32 * plenty; }));
 }
 
-TEST_CASE("a timeline shows what a reordered pipeline, blocks and devices do") {
+TEST_CASE("a timeline shows what a reordered pipeline, blocks and devices do", "[alone]") {
   const Watchdog dog(60s);
   SECTION("samples are settled") {
     ps::Loader loader(
@@ -191,7 +191,7 @@ TEST_CASE("a timeline shows what a reordered pipeline, blocks and devices do") {
   }
 }
 
-TEST_CASE("a timeline keeps the latest slices of each line, and can be written at any moment") {
+TEST_CASE("a timeline keeps the latest slices of each line, and can be written at any moment", "[alone]") {
   const Watchdog dog(60s);
   ps::Loader loader(ps::from(Records{.count = 4000}) | ps::batch(4), {.threads = 1, .trace = 50});
   take_all(loader);
@@ -217,7 +217,7 @@ TEST_CASE("a timeline keeps the latest slices of each line, and can be written a
   consumer.join();
 }
 
-TEST_CASE("what can't be written of a timeline is told") {
+TEST_CASE("what can't be written of a timeline is told", "[alone]") {
   ps::Loader none(ps::from(Records{.count = 60}) | ps::batch(4));
   CHECK(code_of([&] { none.write_trace("x.json"); }) == ps::Errc::invalid_argument);
   ps::Loader loader(ps::from(Records{.count = 60}) | ps::batch(4), {.trace = 10});

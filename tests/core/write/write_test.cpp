@@ -5,6 +5,8 @@
 
 #include "core/help.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 
 namespace {
@@ -606,3 +608,5 @@ TEST_CASE("work that a sink has given away outlives the sink and the run") {
   }
   CHECK(ran->load());
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -15,6 +15,7 @@
 #include "sources/slide/slide_files.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
+#include "support/paths.hpp"
 #include "support/thrown.hpp"
 
 using namespace penstock;
@@ -24,7 +25,7 @@ namespace {
 
 using At = std::vector<std::array<std::int32_t, 2>>;
 
-const std::string script = "/usr/bin/python3 " PENSTOCK_TEST_FOLDER "/coords/coords_files.py ";
+const std::string script = "/usr/bin/python3 " + path_of("coords_files.py") + " ";
 
 bool has_h5py() { return std::system("/usr/bin/python3 -c 'import h5py' 2>/dev/null") == 0; }
 

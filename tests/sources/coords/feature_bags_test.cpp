@@ -19,6 +19,7 @@
 
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
+#include "support/paths.hpp"
 #include "support/thrown.hpp"
 
 using namespace penstock;
@@ -26,7 +27,7 @@ using namespace penstock_test;
 
 namespace {
 
-const std::string script = "/usr/bin/python3 " PENSTOCK_TEST_FOLDER "/coords/coords_files.py ";
+const std::string script = "/usr/bin/python3 " + path_of("coords_files.py") + " ";
 
 bool has_h5py() { return std::system("/usr/bin/python3 -c 'import h5py' 2>/dev/null") == 0; }
 

@@ -18,6 +18,8 @@
 #include "support/catch.hpp"
 #include "support/thrown.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -221,3 +223,5 @@ TEST_CASE("lists go together with tissue and regions") {
     CHECK(places_of(SlideSource(slides)) == std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 0}, {100, 200}});
   }
 }
+
+}  // namespace PENSTOCK_TEST_FILE

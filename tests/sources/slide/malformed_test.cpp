@@ -17,6 +17,8 @@
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -131,3 +133,5 @@ TEST_CASE("malformed TIFF files of the world are read, or refused") {
   CHECK(counts.slides > 50);
   CHECK(peak_bytes() - before < (std::uint64_t{1} << 30));
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -14,6 +14,7 @@
 #include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
+#include "support/paths.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
@@ -24,8 +25,8 @@ namespace {
 class Counts {
  public:
   Counts() {
-    ::setenv("PENSTOCK_OPENSLIDE", PENSTOCK_COUNTING_OPENSLIDE, 1);
-    library_ = ::dlopen(PENSTOCK_COUNTING_OPENSLIDE, RTLD_NOW | RTLD_LOCAL);
+    ::setenv("PENSTOCK_OPENSLIDE", path_of("counting_openslide").c_str(), 1);
+    library_ = ::dlopen(path_of("counting_openslide").c_str(), RTLD_NOW | RTLD_LOCAL);
     REQUIRE(library_ != nullptr);
     most_open();
     opened();

@@ -17,6 +17,8 @@
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -122,3 +124,5 @@ TEST_CASE("a slide whose tiles can't be read, among good ones") {
   CHECK(rows(OnError::mask) == source.size());
   CHECK(rows(OnError::replace) == source.size());
 }
+
+}  // namespace PENSTOCK_TEST_FILE

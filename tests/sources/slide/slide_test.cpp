@@ -18,6 +18,8 @@
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -303,3 +305,5 @@ TEST_CASE("options that can't work are refused") {
   CHECK(refused({.files = a, .group = "patient"}));
   CHECK(code_of([&] { SlideSource source({.files = folder / "*.tif"}); }) == Errc::not_found);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -23,6 +23,8 @@
 #include "support/catch.hpp"
 #include "support/thrown.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -266,3 +268,5 @@ TEST_CASE("slides that were stained differently become alike") {
     REQUIRE(std::memcmp((*batch)["image"].data, (*other)["image"].data, (*batch)["image"].bytes()) == 0);
   }
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -13,6 +13,8 @@
 #include "sources/slide/slide_images.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -77,3 +79,5 @@ TEST_CASE("levels of real slides are their tiles as libtiff and OpenJPEG decode 
   TIFFSetWarningHandler(warnings);
   CHECK(levels == 1 + 5 + 2);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

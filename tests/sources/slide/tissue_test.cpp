@@ -16,6 +16,8 @@
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -337,3 +339,5 @@ TEST_CASE("rules of tissue are part of the identity, and those that can't work a
                                  {.least = std::nan("")}})
     CHECK(code_of([&] { identity(bad); }) == Errc::invalid_argument);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

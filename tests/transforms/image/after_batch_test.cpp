@@ -16,6 +16,8 @@
 #include "support/test_images.hpp"
 #include "transforms/image/both_sides.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -179,3 +181,5 @@ TEST_CASE("what is normalised after batch is what the formula says in float64") 
   CHECK(most > 0);
   CHECK(most < 4e-7);  // about three roundings of numbers below 3
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -17,6 +17,8 @@
 #include "support/thrown.hpp"
 #include "transforms/image/targets.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -293,3 +295,5 @@ TEST_CASE("changes of colour agree with Pillow's") {
       CHECK(worst <= (operation == ColorJitter::contrast ? 2 : 1));
     }
 }
+
+}  // namespace PENSTOCK_TEST_FILE

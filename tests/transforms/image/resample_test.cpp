@@ -7,6 +7,8 @@
 #include "transforms/image/reference.hpp"
 #include "transforms/image/targets.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -157,3 +159,5 @@ TEST_CASE("images without a resample are copied, mirrored and turned on every ta
     on_every_target([&] { REQUIRE(execute_u8(source, op) == expected); });
   }
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -11,6 +11,8 @@
 #include "support/thrown.hpp"
 #include "transforms/image/stain_reference.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -177,3 +179,5 @@ TEST_CASE("a fit is the same as a field of numbers") {
   for (const std::size_t count : {0u, 5u, 7u, 9u})
     CHECK(code_of([&] { (void)StainFit::of(std::vector<float>(count)); }) == Errc::unsupported);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

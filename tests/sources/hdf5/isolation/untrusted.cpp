@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "support/paths.hpp"
+
 namespace penstock_test {
 
 namespace {
@@ -69,9 +71,9 @@ penstock::Hdf5 untrusted(std::string path, std::size_t keep_bytes) {
 
 penstock::Hdf5 Lie::source(std::string path, std::uint32_t patience_ms) const {
   penstock::Hdf5 options = untrusted(std::move(path));
-  options.reader = PENSTOCK_TEST_LYING_READER;
+  options.reader = path_of("lying_reader");
   options.patience_ms = patience_ms;
-  ::setenv("PENSTOCK_TEST_READER", PENSTOCK_TEST_REAL_READER, 1);
+  ::setenv("PENSTOCK_TEST_READER", path_of("reader").c_str(), 1);
   return options;
 }
 

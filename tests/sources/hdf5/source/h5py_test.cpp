@@ -18,6 +18,7 @@
 #include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
+#include "support/paths.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
@@ -29,8 +30,8 @@ const char* const python = "/usr/bin/python3";
 bool has_h5py() { return std::system((std::string(python) + " -c 'import h5py' 2>/dev/null").c_str()) == 0; }
 
 void make(const TempFolder& folder, const std::string& part) {
-  const std::string command = std::string(python) + " " + PENSTOCK_TEST_FOLDER "/hdf5/source/h5py_files.py " +
-                              folder.path().string() + " " + part;
+  const std::string command =
+      std::string(python) + " " + path_of("h5py_files.py") + " " + folder.path().string() + " " + part;
   REQUIRE(std::system(command.c_str()) == 0);
 }
 

@@ -19,6 +19,8 @@
 #include "support/catch.hpp"
 #include "support/child.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -359,3 +361,5 @@ TEST_CASE("a key that is longer than any can be is refused, and its neighbours a
     }
   }
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -15,6 +15,8 @@
 #include "transforms/codec/encoded.hpp"
 #include "transforms/codec/png/png_files.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 namespace ps = penstock;
 using namespace penstock_test;
 
@@ -80,3 +82,5 @@ TEST_CASE("labels become PNGs, and no JPEGs") {
     CHECK(field_of(sample, "file") == field_of(sample));
   }
 }
+
+}  // namespace PENSTOCK_TEST_FILE

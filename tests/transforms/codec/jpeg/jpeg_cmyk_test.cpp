@@ -15,6 +15,8 @@
 #include "transforms/codec/jpeg/jpeg_files.hpp"
 #include "transforms/codec/jpeg/plain_jpeg.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -143,3 +145,5 @@ TEST_CASE("damage in an image of four inks is an error") {
   for (const std::size_t some : {bytes.size() / 2, bytes.size() - 2})
     CHECK(error_of([&] { decoded(std::span(bytes).first(some)); }).code() == Errc::corrupt);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

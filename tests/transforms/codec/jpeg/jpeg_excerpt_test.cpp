@@ -13,6 +13,8 @@
 #include "support/test_images.hpp"
 #include "transforms/codec/jpeg/plain_jpeg.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -505,3 +507,5 @@ TEST_CASE("a crop takes little memory beside its pixels and the file") {
   CHECK_THROWS_AS(decoding->decode({500, 500, 20, 20}, false, nullptr, untouched), Error);
   CHECK(untouched.bytes() == 0);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -16,6 +16,8 @@
 #include "transforms/codec/encoded.hpp"
 #include "transforms/codec/png/png_files.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -290,3 +292,5 @@ TEST_CASE("PNGs that Pillow writes are what Pillow reads") {
       CHECK(std::memcmp(ours.pixels.data(), theirs.data(), theirs.size()) == 0);
     }
 }
+
+}  // namespace PENSTOCK_TEST_FILE
