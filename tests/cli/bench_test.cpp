@@ -1,4 +1,3 @@
-#include <fstream>
 #include <set>
 
 #include "cli/tool.hpp"
@@ -26,14 +25,14 @@ TEST_CASE("bench gives the same hash at any thread count, in every run, from a s
     REQUIRE(json["runs"].size() == 3);
     CHECK(json["runs"][2]["threads"] == 5);
     for (const auto& run : json["runs"]) {
-      hashes.insert(run["hash"].get<std::string>());
+      hashes.insert(run["hash"].text());
       CHECK(run["states_hash"] == json["runs"][0]["states_hash"]);
     }
   }
   CHECK(hashes.size() == 1);
   const ToolResult other =
       tool({"bench", folder / "x.lmdb", "--stages", stages, "--seed", "8", "--epochs", "2", "--hash", "--json", "-"});
-  CHECK(hashes.count(other.json()["runs"][0]["hash"].get<std::string>()) == 0);
+  CHECK(hashes.count(other.json()["runs"][0]["hash"].text()) == 0);
 }
 
 TEST_CASE("bench --json holds what scripts rely on") {
@@ -43,8 +42,7 @@ TEST_CASE("bench --json holds what scripts rely on") {
                                   "--memory", "1GiB", "--depth", "3", "--verify", "--json", folder / "out.json"});
   REQUIRE(result.status == 0);
   CHECK(result.out.find("images/s") != std::string::npos);
-  std::ifstream in(folder / "out.json");
-  const auto json = nlohmann::json::parse(in);
+  const auto json = Json::parse(text_in(folder / "out.json"));
   REQUIRE(json["runs"].size() == 2);
   for (const auto& run : json["runs"]) {
     for (const char* name : {"threads", "samples_per_s", "cpu_s_per_1000", "first_batch_s", "peak_rss_bytes",
@@ -88,7 +86,7 @@ TEST_CASE("bench does with bad samples what --on-error says") {
     for (const auto& run : json["runs"]) {
       CHECK(run["errors"] == 2);
       CHECK(run["samples"] == (policy == "drop" ? 78 : 80));
-      hashes.insert(run["hash"].get<std::string>());
+      hashes.insert(run["hash"].text());
     }
   }
   CHECK(hashes.size() == 3);
@@ -103,7 +101,7 @@ TEST_CASE("bench shuffles unless it is told not to, after the order stages that 
     arguments.insert(arguments.end(), more.begin(), more.end());
     const ToolResult result = tool(arguments);
     REQUIRE(result.status == 0);
-    return result.json()["runs"][0]["hash"].get<std::string>();
+    return result.json()["runs"][0]["hash"].text();
   };
   const std::string rest = "decode_jpeg | resize 16x24 | batch 8 tail=drop";
   CHECK(hash("take 20 | " + rest, {}) == hash("take 20 | shuffle | " + rest, {}));
@@ -149,7 +147,7 @@ TEST_CASE("the hash of bench is of rows of any size, too") {
         {"bench", folder / "images", "--stages", line, "--epochs", "1", "--threads", threads, "--hash", "--json", "-"});
     INFO(result.err);
     REQUIRE(result.status == 0);
-    return result.json()["runs"][0]["hash"].get<std::string>();
+    return result.json()["runs"][0]["hash"].text();
   };
   const std::string kept = "decode_jpeg | encode_jpeg keep_stored=true | ragged image | batch 8",
                     made = "decode_jpeg | encode_jpeg quality=35 | ragged image | batch 8";

@@ -1,4 +1,5 @@
 // Class names as part of the data: which number is which, in every command.
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -15,11 +16,11 @@ using namespace penstock_test;
 namespace {
 
 // Number and records of each class.
-using Classes = std::map<std::string, std::pair<int, int>>;
+using Classes = std::map<std::string, std::pair<std::int64_t, std::int64_t>>;
 Classes classes_of(const std::string& store) {
   Classes all;
   const auto inspected = tool({"inspect", store, "--json"}).json();
-  for (const auto& one : inspected["classes"]) all[one["name"]] = {one["label"].get<int>(), one["records"].get<int>()};
+  for (const auto& one : inspected["classes"]) all[one["name"].text()] = {one["label"].whole(), one["records"].whole()};
   return all;
 }
 
@@ -56,9 +57,9 @@ TEST_CASE("a test set gets the numbers of the classes that were trained on") {
   for (const std::string out : {"a.lmdb", "b.tar", "c.h5"}) {
     const auto converted =
         make({"convert", folder / "own.lmdb", "--out", folder / out, "--classes", folder / "names.txt"});
-    CHECK(classes_of(converted["store"]) == wanted);
+    CHECK(classes_of(converted["store"].text()) == wanted);
     const std::string back = folder / (out.substr(0, 1) + "_back.lmdb");
-    make({"convert", converted["store"], "--out", back});
+    make({"convert", converted["store"].text(), "--out", back});
     CHECK(classes_of(back) == wanted);
   }
   // A second run with these classes changes nothing; other classes are another job.

@@ -18,12 +18,12 @@ TEST_CASE("an extension names the kind of store, for pack and convert alike") {
       const ToolResult made = tool(arguments);
       INFO(made.err);
       REQUIRE(made.status == 0);
-      const std::string store = made.json()["store"];  // opens as it is reported
+      const std::string store = made.json()["store"].text();  // opens as it is reported
       const ToolResult inspected = tool({"inspect", store, "--json"});
       INFO(inspected.err);
       REQUIRE(inspected.status == 0);
       CHECK(inspected.json()["records"] == 10);
-      return inspected.json()["kind"].get<std::string>();
+      return inspected.json()["kind"].text();
     };
     CHECK(kind_of("a") == "lmdb");
     CHECK(kind_of("b.lmdb") == "lmdb");

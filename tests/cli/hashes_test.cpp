@@ -116,8 +116,8 @@ TEST_CASE("hashes of what the loader gives", "[.hashes]") {
       INFO(line);
       CHECK(runs[0]["hash"] == runs[1]["hash"]);
       CHECK(runs[0]["states_hash"] == runs[1]["states_hash"]);
-      line += fmt::format("{} {} {} bad", runs[0]["hash"].get<std::string>(), runs[0]["states_hash"].get<std::string>(),
-                          runs[0]["errors"].get<std::uint64_t>());
+      line +=
+          fmt::format("{} {} {} bad", runs[0]["hash"].text(), runs[0]["states_hash"].text(), runs[0]["errors"].whole());
     } else {
       line += "ended in an error";
       std::fputs(result.err.c_str(), stderr);

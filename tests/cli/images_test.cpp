@@ -116,7 +116,7 @@ TEST_CASE("verify has the limits of a loader, and takes others") {
   CHECK(verified.status == 3);
   REQUIRE(verified.json()["bad"].size() == 1);
   CHECK(verified.json()["bad"][0]["code"] == "limit_exceeded");
-  CHECK(verified.json()["bad"][0]["cause"].get<std::string>().find(
+  CHECK(verified.json()["bad"][0]["cause"].text().find(
             "an image of 9500x9500x3 bytes is larger than `max_sample_bytes` = 268435456") == 0);
   CHECK(verified.json()["decoded"] == 2);
   const auto with = [&](const char* option, const char* value) {
@@ -144,7 +144,7 @@ TEST_CASE("pack says at once which files nothing here decodes, by their names an
           "penstock: warning: 3 files are of a kind that nothing here decodes: 2 gif, 1 webp (class_0/a.gif, "
           "class_0/b.GIF, class_1/c.webp); stored as they are: make JPEG or PNG of them and pack again, or decode them "
           "with a decoder of your own\n");
-    CHECK(packed.json()["no_decoder"] == nlohmann::json({{"gif", 2}, {"webp", 1}}));
+    CHECK(packed.json()["no_decoder"] == Json::parse(R"({"gif": 2, "webp": 1})"));
   }
   // Whatever they are called.
   folder.write("images/class_1/d.jpg", "RIFF1234WEBPVP8 ");
@@ -155,7 +155,7 @@ TEST_CASE("pack says at once which files nothing here decodes, by their names an
                         "class_0/b.GIF, class_1/c.webp, ...)") != std::string::npos);
   CHECK(packed.err.find("warning: 1 file is of a kind that nothing here decodes: 1 webp (class_1/d.jpg); stored as it "
                         "is: make JPEG or PNG of it") != std::string::npos);
-  CHECK(packed.json()["no_decoder"] == nlohmann::json({{"gif", 2}, {"webp", 2}}));
+  CHECK(packed.json()["no_decoder"] == Json::parse(R"({"gif": 2, "webp": 2})"));
 }
 
 TEST_CASE("inspect counts the JPEGs that Exif data turns") {
@@ -179,7 +179,7 @@ TEST_CASE("inspect counts the JPEGs that Exif data turns") {
   folder.write("images/class_1/e.png", png(1));
   const auto json = tool({"inspect", folder / "images", "--json"}).json();
   CHECK(json["turned"] == 3);
-  CHECK(json["orientations"] == nlohmann::json({{"3", 1}, {"6", 2}}));
+  CHECK(json["orientations"] == Json::parse(R"({"3": 1, "6": 2})"));
   CHECK(tool({"inspect", folder / "images"})
             .out.find("3 JPEGs are to be turned or mirrored, as their Exif data say "
                       "(orientation: 1 of 3, 2 of 6);") != std::string::npos);
@@ -193,7 +193,7 @@ TEST_CASE("inspect measures and draws PNGs, and says why a sample could not be d
   CHECK(good.status == 0);
   CHECK(good.out.find("height 20 to 20, median 20; width 30 to 30, median 30") != std::string::npos);
   CHECK(good.out.find("could not be drawn") == std::string::npos);
-  CHECK(nlohmann::json::parse(read_file(folder / "j"))["not_drawn"] == 0);
+  CHECK(Json::parse(read_file(folder / "j"))["not_drawn"] == 0);
 
   folder.write("images/a/1.png", png(1).substr(0, 60));
   const ToolResult bad = tool({"inspect", folder / "images", "--png", folder / "bad.png", "--cell", "32"});
@@ -203,7 +203,7 @@ TEST_CASE("inspect measures and draws PNGs, and says why a sample could not be d
   CHECK(read_file(folder / "good.png") != read_file(folder / "bad.png"));
   const auto json = tool({"inspect", folder / "images", "--png", folder / "bad.png", "--json"}).json();
   CHECK(json["not_drawn"] == 1);
-  CHECK(json["first_not_drawn"].get<std::string>().find("a/1.png") != std::string::npos);
+  CHECK(json["first_not_drawn"].text().find("a/1.png") != std::string::npos);
 }
 
 TEST_CASE("inspect names the field with the picture where it can't guess it") {

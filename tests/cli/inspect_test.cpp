@@ -22,7 +22,7 @@ TEST_CASE("inspect tells schema, sizes and classes") {
     CHECK(json["width"]["max"] == 64);
     CHECK(json["fields"][0]["bytes"]["min"] <= json["fields"][0]["bytes"]["median"]);
     REQUIRE(json["classes"].size() == 3);
-    CHECK(json["classes"][0] == nlohmann::json({{"label", 0}, {"name", "class_0"}, {"records", 11}}));
+    CHECK(json["classes"][0] == Json::parse(R"({"label": 0, "name": "class_0", "records": 11})"));
     CHECK(json["unreadable"] == 0);
     CHECK(json["fields"][1]["bytes"]["total"] == 31 * 8);
     CHECK(tool({"inspect", folder / store}).out.find("label   8 B each, 248 B in all") != std::string::npos);

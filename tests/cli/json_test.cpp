@@ -1,6 +1,5 @@
 // --json means the same in every command.
 #include <filesystem>
-#include <fstream>
 
 #include "cli/tool.hpp"
 #include "support/catch.hpp"
@@ -23,10 +22,7 @@ ToolResult run(const TempFolder& folder, std::vector<std::string> command, const
   return tool(command);
 }
 
-nlohmann::json in_file(const std::string& name) {
-  std::ifstream file(name);
-  return nlohmann::json::parse(file);
-}
+Json in_file(const std::string& name) { return Json::parse(text_in(name)); }
 
 }  // namespace
 

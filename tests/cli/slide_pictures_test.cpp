@@ -77,7 +77,7 @@ TEST_CASE("inspect --png draws a slide with the places that are asked for") {
   CHECK(draw({"--picture-side", "100"}).first.at(67, 0, 0) != 255);
   CHECK(draw({"--picture-side", "100"}).first.at(70, 100, 0) == 255);
   const auto json = tool({"inspect", folder / "a.svs", "--png", folder / "b.png", "--json"}).json();
-  CHECK(json["pictures"] == nlohmann::json::array({{{"slide", "a"}, {"png", folder / "b.png"}}}));
+  CHECK(json["pictures"] == Json::parse(R"([{"slide": "a", "png": ")" + folder / "b.png" + R"("}])"));
   CHECK(json["not_drawn"].empty());
   CHECK(read_png(folder / "b.png") == own);
 }
@@ -127,8 +127,8 @@ TEST_CASE("tile --pictures draws each slide, also where nothing is written, and 
   const ToolResult real = cut("real", {"--json"});
   CHECK(real.status == 3);
   CHECK(real.json()["written"] == 6);
-  CHECK(real.json()["pictures"] == nlohmann::json::array({{{"slide", "a"}, {"png", folder / "real/a.png"}},
-                                                          {{"slide", "c"}, {"png", folder / "real/c.png"}}}));
+  CHECK(real.json()["pictures"] == Json::parse(R"([{"slide": "a", "png": ")" + folder / "real/a.png" +
+                                               R"("}, {"slide": "c", "png": ")" + folder / "real/c.png" + R"("}])"));
   CHECK(is_line(read_png(folder / "real/a.png"), 200, 30));
   CHECK(read_png(folder / "real/c.png") == read_png(folder / "dry/c.png"));
   const ToolResult none =

@@ -190,12 +190,13 @@ TEST_CASE("synth --bad-tiles: these tiles are damaged, and no others") {
     const ToolResult drawn = draw_slide(folder / "bad.svs", joined(size, {"--bad-tiles", "12", "--json"}));
     const ToolResult text = draw_slide(folder / "bad.svs", joined(size, {"--bad-tiles", "12"}));
     const SlideFile good(folder / "good.svs"), bad(folder / "bad.svs");
-    const nlohmann::json list = drawn.json()["bad_tiles"];
+    const Json list = drawn.json()["bad_tiles"];
     REQUIRE(list.size() == 12);
     std::set<std::uint32_t> named;
     for (std::size_t i = 0; i < 12; ++i) {
-      const std::uint32_t column = list[i]["column"], row = list[i]["row"];
-      const std::string how = list[i]["how"];
+      const auto column = static_cast<std::uint32_t>(list[i]["column"].whole()),
+                 row = static_cast<std::uint32_t>(list[i]["row"].whole());
+      const std::string how = list[i]["how"].text();
       CHECK(how == Words{"empty", "garbage", "cut", "changed"}[i % 4]);
       CHECK(list[i]["x"] == column * 256);
       CHECK(list[i]["y"] == row * 256);

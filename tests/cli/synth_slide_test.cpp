@@ -78,9 +78,9 @@ TEST_CASE("synth tells what it drew") {
   CHECK(text.out.find(folder / "a.svs" + ": 1,300 x 1,100 pixels, 2 levels, 39 tiles of 256 x 256; ") == 0);
   CHECK(one_line(text.out));
   CHECK(draw_slide(folder / "b.svs", {"--size", "99x99", "--quiet"}).out.empty());
-  const nlohmann::json json = draw_slide(folder / "c.ome.tif", {"--size", "1300x1100", "--json", "--seed", "9",
-                                                                "--big-tiff", "--kind", "tumor"})
-                                  .json();
+  const Json json = draw_slide(folder / "c.ome.tif",
+                               {"--size", "1300x1100", "--json", "--seed", "9", "--big-tiff", "--kind", "tumor"})
+                        .json();
   CHECK(tool({"synth", "slide", "--json", folder / "e.svs", "--size", "99x99"}).json()["slide"] == folder / "e.svs");
   CHECK(json["format"] == "ome");
   CHECK(json["big_tiff"] == true);
@@ -94,7 +94,7 @@ TEST_CASE("synth tells what it drew") {
   CHECK(json["bytes"] == std::filesystem::file_size(folder / "c.ome.tif"));
   CHECK(json["bad_tiles"].empty());
   REQUIRE(json["levels"].size() == 2);
-  CHECK(json["levels"][1] == nlohmann::json{{"width", 650}, {"height", 550}, {"columns", 3}, {"rows", 3}});
+  CHECK(json["levels"][1] == Json::parse(R"({"width": 650, "height": 550, "columns": 3, "rows": 3})"));
   CHECK(draw_slide(folder / "d.tif", {"--json"}).json()["format"] == "tiff");
   const SlideFile usual(folder / "d.tif");
   CHECK(usual.levels()[0].width == 3536);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/tool.hpp"
 #include "sources/slide/slide_files.hpp"
@@ -108,7 +107,7 @@ TEST_CASE("an option without its value takes no other word for it") {
                fmt::format("slides = \"{0}/slides\"\nout = \"{0}/s.lmdb\"\nreport = \"\"\nlabels = \"\"\nsize = 128\n",
                            folder.path().string()));
   REQUIRE(tool({"tile", "--settings", folder / "s.toml"}).status == 0);
-  const auto run = nlohmann::json::parse(text_in(folder / "s.lmdb-report/run.json"));
+  const auto run = Json::parse(text_in(folder / "s.lmdb-report/run.json"));
   CHECK(run["settings"]["size"] == 128);
 }
 

@@ -12,8 +12,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include <penstock/sources/lmdb.hpp>
 
 #include "cli/tool.hpp"
@@ -78,10 +76,9 @@ struct Job {
 
 // What may differ between two runs of the same job: how long they took.
 std::string timeless(const std::string& json) {
-  nlohmann::json run = nlohmann::json::parse(json);
-  if (run["result"].is_object())
-    for (const char* const name : {"seconds", "bytes"}) run["result"].erase(name);
-  return run.dump();
+  const auto run = Json::parse(json);
+  if (!run["result"].is_object()) return run.dump();
+  return run.without("/result/seconds").without("/result/bytes").dump();
 }
 
 // Each file of a job by its name; of an LMDB its keys and values.

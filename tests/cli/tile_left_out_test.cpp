@@ -258,7 +258,7 @@ TEST_CASE("asking again that is refused, or stopped, leaves everything as it was
   fs::remove(folder / "t.lmdb-report/slides.csv.new");
   CHECK(tool(cohort.words("t.lmdb")).status == 0);
   CHECK(text_in(folder / "t.lmdb-report/slides.csv").find("left out") == std::string::npos);
-  const auto run = nlohmann::json::parse(text_in(folder / "t.lmdb-report/run.json"));
+  const auto run = Json::parse(text_in(folder / "t.lmdb-report/run.json"));
   CHECK(run["result"]["left_out"] == 0);
   CHECK(run["result"]["tiles"] == 26);
 }
@@ -290,20 +290,20 @@ TEST_CASE("the report says what became of each slide") {
   CHECK(table.find("\na," + cohort.a.path + ",some left out,29,30,1,330,270,,") != std::string::npos);
   CHECK(table.find("\nb," + cohort.b.path + ",done,12,12,0,200,140,,\n") != std::string::npos);
   CHECK(table.find("\n\"<!--, \"\"x\"\"\",") != std::string::npos);
-  const auto slide = nlohmann::json::parse(text_in(folder / "t.lmdb-report/slides/a.json"));
+  const auto slide = Json::parse(text_in(folder / "t.lmdb-report/slides/a.json"));
   CHECK(slide["state"] == "some left out");
   CHECK(slide["tiles_stored"] == 29);
   CHECK(slide["left_out"].size() == 1);
   CHECK(slide["settings"]["edges"] == "pad");
   CHECK(slide["settings"]["size"] == 64);
   CHECK(slide["stamp"]["bytes"] == fs::file_size(cohort.a.path));
-  const auto run = nlohmann::json::parse(text_in(folder / "t.lmdb-report/run.json"));
+  const auto run = Json::parse(text_in(folder / "t.lmdb-report/run.json"));
   CHECK(run["result"]["finished"] == true);
   CHECK(run["result"]["tiles"] == 41);
   CHECK(run["slides"].size() == 3);
   const std::string page = text_in(folder / "t.lmdb-report/index.html");
   const std::size_t begin = page.find("id=\"data\">") + 10, end = page.find("</script>", begin);
-  const auto data = nlohmann::json::parse(page.substr(begin, end - begin));
+  const auto data = Json::parse(page.substr(begin, end - begin));
   REQUIRE(data["slides"].size() == 3);
   CHECK(data["slides"][0]["name"] == "<!--, \"x\"");
   CHECK(data["slides"][1]["bad"].size() == 1);

@@ -198,11 +198,10 @@ TEST_CASE("ranks have runs of about equal bytes, and none but its own slides is 
   folder.write("t.csv", "slide,label\na,x\nb,z\nc,y\nd,x\ne,w\nf,v\n");
   folder.write("in/regions/f.geojson", R"({"type": "FeatureCollection", "features": []})");
   CHECK(slides.share("t.tar", 3) == 3);
-  std::uint64_t tiles = 0;
+  std::int64_t tiles = 0;
   for (int rank = 0; rank < 3; ++rank) {
-    std::ifstream in(folder / fmt::format("t-r{}-of-3.tar-report/run.json", rank));
-    const auto run = nlohmann::json::parse(in);
-    tiles += run["result"]["tiles"].get<std::uint64_t>();
+    const auto run = Json::parse(text_in(folder / fmt::format("t-r{}-of-3.tar-report/run.json", rank)));
+    tiles += run["result"]["tiles"].whole();
     CHECK(run["slides"].size() == 6);
     // What is passed over is not looked into.
     for (const auto& slide : run["slides"])

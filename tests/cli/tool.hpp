@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "sources/temp_folder.hpp"
+#include "support/json.hpp"
 
 namespace penstock_test {
 
@@ -19,7 +18,7 @@ struct ToolResult {
   std::string out, err;
   double cpu_s = 0;              // of all its threads
   std::uint64_t peak_bytes = 0;  // of memory
-  nlohmann::json json() const { return nlohmann::json::parse(out); }
+  Json json() const { return Json::parse(out); }
 };
 
 // Runs `penstock ARGUMENTS...` to its end.

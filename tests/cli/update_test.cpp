@@ -68,7 +68,7 @@ TEST_CASE("a change in place that keeps the size, and nearly the time, is notice
   std::vector<std::string> update = pack;
   update.insert(update.end(), {"--update", "--json"});
   const auto json = tool(update).json();
-  CHECK(json["updated"] == nlohmann::json({{"replaced", 1}, {"added", 0}, {"removed", 0}, {"kept", 3}}));
+  CHECK(json["updated"] == Json::parse(R"({"replaced": 1, "added": 0, "removed": 0, "kept": 3})"));
   CHECK(tool(pack).out.find("nothing to do") != std::string::npos);
 }
 

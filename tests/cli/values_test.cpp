@@ -89,8 +89,7 @@ TEST_CASE("values of no known form are taken only by who says so") {
     CHECK(refused.err.find("--values raw") != std::string::npos);
   }
   CHECK_FALSE(std::filesystem::exists(folder / "x.lmdb"));
-  CHECK(tool({"inspect", folder / "other", "--json"}).json()["hint"].get<std::string>().find("--values") !=
-        std::string::npos);
+  CHECK(tool({"inspect", folder / "other", "--json"}).json()["hint"].text().find("--values") != std::string::npos);
   CHECK(tool({"convert", folder / "other", "--values", "raw", "--out", folder / "x.lmdb"}).status == 0);
   CHECK(content(folder / "x.lmdb").at("b") == "nor is this one");
 }

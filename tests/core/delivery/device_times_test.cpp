@@ -5,17 +5,17 @@
 #include <string>
 #include <thread>
 
-#include <nlohmann/json.hpp>
-
 #include <penstock/emulated_gpu.hpp>
 #include <penstock/extend/device_stage.hpp>
 
 #include "core/delivery/device_help.hpp"
 #include "delivery/device_counts.hpp"
+#include "support/json.hpp"
 
 namespace PENSTOCK_TEST_FILE {
 
 using namespace help;
+using penstock_test::Json;
 
 namespace {
 
@@ -81,7 +81,7 @@ TEST_CASE("copies over a slow link are timed by the stream that makes them, and 
   CHECK(r.sending->read_share > 0.5);
   CHECK(is_told(r, ps::Bound::copies, "Copies to " + d.name));
   CHECK(r.text().find("  " + d.name + ": copies ") != std::string::npos);
-  const auto json = nlohmann::json::parse(r.json());
+  const auto json = Json::parse(r.json());
   if (r.bound == ps::Bound::copies) CHECK(json["bound"] == "copies");
   CHECK(json["devices"][0]["copies"]["us"] == d.copies.us);
   CHECK(json["devices"][0]["starved"]["share"] == d.starved.share);
@@ -109,14 +109,14 @@ TEST_CASE("where nothing keeps time, and on the host, nothing is said of it") {
   REQUIRE(r.devices.size() == 1);
   CHECK(r.devices[0].copies.timed == 0);
   CHECK(r.text().find("copies ") == std::string::npos);
-  CHECK(nlohmann::json::accept(r.json()));
+  CHECK(Json::accept(r.json()));
 
   ps::Loader on_host(wide(8), {.epochs = 1});
   while (on_host.next()) {
   }
   CHECK(on_host.report().devices.empty());
   CHECK_FALSE(on_host.report().sending.has_value());
-  CHECK(nlohmann::json::parse(on_host.report().json())["sending"].is_null());
+  CHECK(Json::parse(on_host.report().json())["sending"].is_null());
 
   // On the host's own stream the caller waits itself.
   ps::EmulatedGpu gpu({.max_copy_bytes_per_s = 100'000'000});

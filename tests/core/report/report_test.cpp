@@ -2,14 +2,14 @@
 
 #include <time.h>
 
-#include <nlohmann/json.hpp>
-
 #include "core/help.hpp"
 #include "report/judge.hpp"
 #include "report/lately.hpp"
+#include "support/json.hpp"
 
 using namespace help;
 using penstock::detail::judge;
+using penstock_test::Json;
 
 namespace {
 
@@ -171,7 +171,7 @@ TEST_CASE("cores that other processes had are named with their share, and no thr
   CHECK(r.verdict.find("runners waited 65 % of their time") != std::string::npos);
   CHECK(r.verdict.find("35 % of what 1 thread can do") != std::string::npos);
   CHECK_FALSE(promises(r));
-  CHECK(nlohmann::json::parse(r.json())["bound"] == "other_processes");
+  CHECK(Json::parse(r.json())["bound"] == "other_processes");
 }
 
 TEST_CASE("a run that nobody holds up names no other process", "[alone]") {
@@ -245,7 +245,7 @@ TEST_CASE("where only the waiting is known, only that is said", "[alone]") {
   CHECK_FALSE(names_others(r));
   CHECK_FALSE(promises(r));
   CHECK(r.verdict.find("No core is free for another thread") != std::string::npos);
-  CHECK(nlohmann::json::parse(r.json())["runner_delay_share"].is_null());
+  CHECK(Json::parse(r.json())["runner_delay_share"].is_null());
 }
 
 TEST_CASE("another thread is promised where a core is free for it, and only there", "[alone]") {
@@ -342,7 +342,7 @@ TEST_CASE("a report's JSON parses and holds every field", "[alone]") {
   r.core_quota = 1.5;
   r.device = "host";
   judge(r);
-  const auto j = nlohmann::json::parse(r.json());
+  const auto j = Json::parse(r.json());
   CHECK(j["bound"] == "cpu");
   CHECK(j["verdict"] == r.verdict);
   CHECK(j["batches"] == 100);
@@ -385,14 +385,14 @@ TEST_CASE("a report's JSON parses and holds every field", "[alone]") {
   ps::Report odd;
   odd.samples_per_s = std::nan("");
   odd.limit_samples_per_s = INFINITY;
-  CHECK(nlohmann::json::accept(odd.json()));
+  CHECK(Json::accept(odd.json()));
 }
 
 TEST_CASE("a report of a real run adds up", "[alone]") {
   const ps::Pipeline p = ps::from(Records{.count = 1000}) | ps::shuffle() | AddDraw{} | ps::batch(64);
   ps::Loader loader(p, {.threads = 2, .depth = 4});
   CHECK(loader.report().batches == 0);
-  CHECK(nlohmann::json::accept(loader.report().json()));
+  CHECK(Json::accept(loader.report().json()));
   const auto got = collect(loader, 3);
   const ps::Report r = loader.report();
   CHECK(r.batches == 48);
@@ -700,7 +700,7 @@ TEST_CASE("the largest cause that the verdict does not speak of is told besides"
     CHECK(r.besides.find("Next to that, runners waited 12 % of their time ") == 0);
     CHECK(r.besides.find(it.words) != std::string::npos);
     CHECK(r.text().find(r.verdict + "\n" + r.besides + "\n") == 0);
-    CHECK(nlohmann::json::parse(r.json())["besides"] == r.besides);
+    CHECK(Json::parse(r.json())["besides"] == r.besides);
     r.idle[0].share = 0.09;
     judge(r);
     CHECK(r.besides == "");
@@ -775,7 +775,7 @@ TEST_CASE("reading that decodes blocks again and again is told what twice the me
   CHECK(
       r.verdict.find("Twice the `max_block_bytes` would save about 40 % of the decodes of blocks, and give about 1397 "
                      "samples/s.") != std::string::npos);
-  const auto j = nlohmann::json::parse(r.json());
+  const auto j = Json::parse(r.json());
   CHECK(j["block_decodes"] == 1000);
   CHECK(j["block_decodes_saved"] == 400);
   r.block_decodes_saved = 100;

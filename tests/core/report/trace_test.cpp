@@ -5,21 +5,22 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include <penstock/emulated_gpu.hpp>
 
 #include "core/blocks/chunks.hpp"
 #include "core/help.hpp"
+#include "support/json.hpp"
 #include "support/thrown.hpp"
 
 using namespace help;
 using penstock_test::code_of;
 using penstock_test::error_of;
+using penstock_test::Json;
 using penstock_test::mentions;
 
 namespace {
@@ -38,28 +39,28 @@ Lines lines_of(const ps::Loader& loader) {
   const std::string file = std::filesystem::temp_directory_path() / ("trace_test_" + std::to_string(::getpid()));
   loader.write_trace(file);
   std::ifstream in(file);
-  const auto json = nlohmann::json::parse(in);
+  const auto json = Json::parse({std::istreambuf_iterator<char>(in), {}});
   std::filesystem::remove(file);
-  std::map<int, std::string> names;
+  std::map<std::int64_t, std::string> names;
   Lines out;
-  for (const auto& event : json.at("traceEvents")) {
-    const std::string phase = event.at("ph");
+  for (const auto& event : json["traceEvents"]) {
+    const std::string phase = event["ph"].text();
     if (phase == "M") {
-      if (event.at("name") == "thread_name") {
-        const std::string name = event.at("args").at("name");
-        REQUIRE(names.emplace(event.at("tid").get<int>(), name).second);
+      if (event["name"] == "thread_name") {
+        const std::string name = event["args"]["name"].text();
+        REQUIRE(names.emplace(event["tid"].whole(), name).second);
         REQUIRE(out.emplace(name, std::vector<Slice>()).second);
       }
       continue;
     }
     // Whatever begins ends in the same event.
     REQUIRE(phase == "X");
-    const double begin = event.at("ts"), length = event.at("dur");
+    const double begin = event["ts"].number(), length = event["dur"].number();
     REQUIRE(begin >= 0);
     REQUIRE(length >= 0);
-    out.at(names.at(event.at("tid").get<int>()))
-        .push_back({event.at("name"), begin, begin + length,
-                    event.contains("args") ? event.at("args").at("number").get<std::int64_t>() : -1});
+    out.at(names.at(event["tid"].whole()))
+        .push_back({event["name"].text(), begin, begin + length,
+                    event.contains("args") ? event["args"]["number"].whole() : -1});
   }
   return out;
 }

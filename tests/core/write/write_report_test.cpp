@@ -6,11 +6,11 @@
 #include <string>
 #include <thread>
 
-#include <nlohmann/json.hpp>
-
 #include "core/write/write_help.hpp"
+#include "support/json.hpp"
 
 using namespace help;
+using penstock_test::Json;
 
 namespace {
 
@@ -87,7 +87,7 @@ TEST_CASE("a write says whether its stages bound it, or what they wait for") {
     CHECK(computing.stages.back().share > 0.8);
     CHECK(computing.stages.back().cpu_us_per_sample > 500);
     CHECK(computing.limit_samples_per_s > 0);
-    const auto json = nlohmann::json::parse(computing.json());
+    const auto json = Json::parse(computing.json());
     CHECK(json["sink"] == "slow");
     CHECK(json["commit_share"] == computing.commit_share);
     CHECK(computing.text().find("stored into slow: the thread that stores waited ") != std::string::npos);
@@ -124,7 +124,7 @@ TEST_CASE("a write says that its sink bounds it, and whether it is for the commi
       CHECK(putting.idle[0].why == ps::Idle::caller);
     }
     CHECK(putting.commit_share < 0.1);
-    CHECK(nlohmann::json::parse(putting.json())["bound"] == "sink");
+    CHECK(Json::parse(putting.json())["bound"] == "sink");
 
     const ps::Report committing = report_of(p, {.commit_time = 10'000us}, {.threads = 2, .commit_every = 10});
     CAPTURE(committing.text());
@@ -189,5 +189,5 @@ TEST_CASE("a write that goes on tells only of what it made, and one of nothing t
   CHECK(report.sink == "disk");
   CHECK(report.verdict == "Too few samples to say what bounds the run.");
   CHECK(report.bound == ps::Bound::unknown);
-  CHECK(nlohmann::json::accept(report.json()));
+  CHECK(Json::accept(report.json()));
 }
