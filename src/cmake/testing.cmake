@@ -4,7 +4,7 @@
 #   LIBS penstock::core               what it tests, helpers, and third-party targets
 #   [PATHS tool=$<TARGET_FILE:penstock>]  what penstock_test::path_of("tool") gives it; targets are built first
 #   [LABELS slow] [TIMEOUT 120]       for each of its tests; seconds
-#   [OPTIMISED]                       for tests that compute a good deal themselves
+#   [QUICKLY]                         compiled without optimisation: for tests that compute little themselves
 #   [ALONE all|tagged])               nothing runs beside them, or those tagged [alone], which compare times
 #
 # #include "support/catch.hpp", for Catch2 2 and 3 alike. Every TEST_CASE becomes one ctest.
@@ -16,14 +16,16 @@ include(Catch)
 file(STRINGS "${PROJECT_SOURCE_DIR}/tests/slow_tests" PENSTOCK_SLOW_TESTS REGEX "^[0-9]")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/slow_tests")
 
-# penstock_test_compile(TARGET [OPTIMISED]): how tests and their helpers are compiled. Where the library is optimised they are
-# not, as they take longer to compile than to run, unless they say OPTIMISED.
+# penstock_test_compile(TARGET [QUICKLY]): how tests and their helpers are compiled. Where the library is optimised they are a
+# little, or QUICKLY not at all.
 function(penstock_test_compile target)
   penstock_warnings(${target})
   penstock_exact_arithmetic(${target}) # references must round as the library does
-  if(NOT "OPTIMISED" IN_LIST ARGN)
-    target_compile_options(${target} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-O0>")
+  set(level -O1)
+  if("QUICKLY" IN_LIST ARGN)
+    set(level -O0)
   endif()
+  target_compile_options(${target} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:${level}>")
   # Checks hold their file's name: objects are to be the same in every folder.
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>")
   # Files whose names would meet in one unit stand in `namespace PENSTOCK_TEST_FILE`.
@@ -46,7 +48,7 @@ endfunction()
 # penstock_test_helper(NAME images SOURCES test_images.cpp [LIBS ...]): what several test programs share, compiled once.
 # They link penstock_test_<NAME>.
 function(penstock_test_helper)
-  cmake_parse_arguments(PARSE_ARGV 0 T "OPTIMISED" "NAME" "SOURCES;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 0 T "" "NAME" "SOURCES;LIBS")
   set(target penstock_test_${T_NAME})
   add_library(${target} STATIC ${T_SOURCES})
   target_link_libraries(${target} PUBLIC penstock_test_support)
@@ -57,15 +59,11 @@ function(penstock_test_helper)
     endif()
   endforeach()
   target_link_libraries(${target} PUBLIC ${T_LIBS})
-  set(optimised "")
-  if(T_OPTIMISED)
-    set(optimised OPTIMISED)
-  endif()
-  penstock_test_compile(${target} ${optimised})
+  penstock_test_compile(${target})
 endfunction()
 
 function(penstock_test)
-  cmake_parse_arguments(PARSE_ARGV 0 T "OPTIMISED" "ALONE;NAME;TIMEOUT" "SOURCES;LIBS;LABELS;PATHS")
+  cmake_parse_arguments(PARSE_ARGV 0 T "QUICKLY" "ALONE;NAME;TIMEOUT" "SOURCES;LIBS;LABELS;PATHS")
   if(T_UNPARSED_ARGUMENTS OR NOT T_NAME OR NOT T_SOURCES)
     message(FATAL_ERROR "penstock_test(${T_NAME}): needs NAME and SOURCES; not understood: '${T_UNPARSED_ARGUMENTS}'")
   endif()
@@ -75,11 +73,11 @@ function(penstock_test)
   add_executable(${T_NAME} ${T_SOURCES})
   target_link_libraries(${T_NAME} PRIVATE penstock_test_support)
   penstock_private_libs(${T_NAME} PENSTOCK_TESTS ${T_LIBS})
-  set(optimised "")
-  if(T_OPTIMISED)
-    set(optimised OPTIMISED)
+  set(quickly "")
+  if(T_QUICKLY)
+    set(quickly QUICKLY)
   endif()
-  penstock_test_compile(${T_NAME} ${optimised})
+  penstock_test_compile(${T_NAME} ${quickly})
   if(T_PATHS)
     penstock_test_paths(${T_NAME} ${T_PATHS})
   endif()
