@@ -17,7 +17,7 @@ except ModuleNotFoundError:
     sys.exit(4)
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / "mutants"))
+sys.path.insert(1, str(HERE.parent / "mutants"))
 from cases import cases_in
 
 CODE = (".hpp", ".h", ".cpp", ".cc", ".inl", ".ipp", ".cu", ".cuh")
