@@ -71,6 +71,7 @@ function(penstock_test)
     set(T_TIMEOUT 120)
   endif()
   add_executable(${T_NAME} ${T_SOURCES})
+  set_property(TARGET ${T_NAME} PROPERTY PENSTOCK_TEST_PROGRAM TRUE) # for tests/near
   target_link_libraries(${T_NAME} PRIVATE penstock_test_support)
   penstock_private_libs(${T_NAME} PENSTOCK_TESTS ${T_LIBS})
   set(quickly "")
