@@ -110,8 +110,10 @@ function(penstock_test)
   endif()
   foreach(line IN LISTS PENSTOCK_SLOW_TESTS)
     if(line MATCHES "^([0-9]+) \\| (${T_NAME}\\..*) \\| ")
-      string(APPEND script "if([==[${CMAKE_MATCH_2}]==] IN_LIST tests)\n"
-                           "  set_tests_properties([==[${CMAKE_MATCH_2}]==] PROPERTIES COST ${CMAKE_MATCH_1})\nendif()\n")
+      string(APPEND script "list(FIND tests [==[${CMAKE_MATCH_2}]==] at)\n"
+                           "if(NOT at EQUAL -1)\n"
+                           "  set_tests_properties([==[${CMAKE_MATCH_2}]==] PROPERTIES COST ${CMAKE_MATCH_1})\n"
+                           "endif()\n")
     endif()
   endforeach()
   set(file "${CMAKE_CURRENT_BINARY_DIR}/${T_NAME}_properties.cmake")
