@@ -16,8 +16,8 @@ include(Catch)
 file(STRINGS "${PROJECT_SOURCE_DIR}/tests/slow_tests" PENSTOCK_SLOW_TESTS REGEX "^[0-9]")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/slow_tests")
 
-# penstock_test_compile(TARGET [QUICKLY]): how tests and their helpers are compiled. Where the library is optimised they are a
-# little, or QUICKLY not at all.
+# penstock_test_compile(TARGET [QUICKLY]): how tests and their helpers are compiled. Where the library is optimised they have
+# -O1, and with QUICKLY -O0.
 function(penstock_test_compile target)
   if(NOT CMAKE_CXX_CLANG_TIDY) # which looks at files one by one
     set(CMAKE_UNITY_BUILD ON)
@@ -88,6 +88,15 @@ function(penstock_test)
 
   # 4: the test asked to be skipped (see support/main.cpp).
   set(properties TIMEOUT ${T_TIMEOUT} SKIP_RETURN_CODE 4)
+  if(NOT T_ALONE)
+    foreach(source IN LISTS T_SOURCES)
+      cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+      file(STRINGS "${source}" alone REGEX "\\[alone\\]" LIMIT_COUNT 1)
+      if(alone)
+        message(FATAL_ERROR "penstock_test(${T_NAME}): ${source} has cases tagged [alone], so it wants ALONE tagged")
+      endif()
+    endforeach()
+  endif()
   # Catch2 2 passes when a filter matches no test, which a name with odd characters may cause; 3 fails by itself.
   set(arguments "")
   if(Catch2_VERSION VERSION_LESS 3)

@@ -7,6 +7,8 @@
 #include "slow_inputs/slow_inputs.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -47,3 +49,5 @@ TEST_CASE("folders take time and memory as they are large, whatever links are in
                    {.name = "n classes that share a folder", .size = 100, .make = shared_folder, .use = list},
                });
 }
+
+}  // namespace PENSTOCK_TEST_FILE

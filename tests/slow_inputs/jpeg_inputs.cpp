@@ -13,6 +13,8 @@
 #include "transforms/codec/jpeg/jpeg_files.hpp"
 #include "transforms/codec/jpeg/plain_jpeg.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 using namespace std::string_literals;
@@ -168,3 +170,5 @@ TEST_CASE("JPEGs of few bytes a pixel are refused before they cost much") {
                     .refused = Errc::limit_exceeded},
                });
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -9,6 +9,8 @@
 #include "support/test_images.hpp"
 #include "transforms/codec/png/png_files.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -103,3 +105,5 @@ TEST_CASE("PNG files take time and memory as they are large") {
                     .use = decode},
                });
 }
+
+}  // namespace PENSTOCK_TEST_FILE

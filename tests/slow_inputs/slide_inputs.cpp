@@ -9,6 +9,8 @@
 #include "sources/slide/slide_files.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -127,3 +129,5 @@ TEST_CASE("slides take time and memory as they are large") {
                }},
       });
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -1,6 +1,7 @@
 #include "support/share.hpp"
 
 #include <cstdlib>
+#include <stdexcept>
 #include <string_view>
 
 namespace penstock_test {
@@ -27,10 +28,17 @@ std::uint64_t mixed(std::uint64_t x) {
 
 }  // namespace
 
-bool all_faults() { return variable("PENSTOCK_FAULTS") == "all"; }
+bool all_faults() {
+  const std::string faults = variable("PENSTOCK_FAULTS");
+  if (!faults.empty() && faults != "each" && faults != "all")
+    throw std::invalid_argument("PENSTOCK_FAULTS is \"" + faults + "\"; it can be each or all");
+  return faults == "all";
+}
 
 Share::Share(std::string list)
-    : draw_(variable("PENSTOCK_DRAW")), seed_(hash(draw_ + " " + list)), whole_(!variable("PENSTOCK_FAULTS").empty()) {}
+    : draw_(variable("PENSTOCK_DRAW")),
+      seed_(hash(draw_ + " " + list)),
+      whole_(all_faults() || !variable("PENSTOCK_FAULTS").empty()) {}
 
 bool Share::has_next() {
   const std::uint64_t number = next_++;

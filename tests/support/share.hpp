@@ -6,8 +6,8 @@
 
 namespace penstock_test {
 
-// The variable PENSTOCK_FAULTS: "all", every call fails in every way; "each", every one in a way of its own; nothing, a
-// share of the latter.
+// What the variable PENSTOCK_FAULTS says: "all", every call fails in every way; "each", every call in a way of its own;
+// unset, a share of what "each" tries.
 bool all_faults();
 
 // Which cases of a list this run tries: one of every four that follow each other, or with PENSTOCK_FAULTS every one.
@@ -17,8 +17,8 @@ class Share {
   explicit Share(std::string list);
   // Asked once for each case, in order.
   bool has_next();
-  // What to expect where the whole list has `n`, which lie together.
-  std::uint64_t share_of(std::uint64_t n) const { return whole_ ? n : n / one_of; }
+  // How many of `n` cases that follow each other are tried at least.
+  std::uint64_t least_of(std::uint64_t n) const { return whole_ ? n : (n < one_of ? 0 : (n - one_of + 1) / one_of); }
   // What it is, and how to have the same again.
   std::string words() const;
 

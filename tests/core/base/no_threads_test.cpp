@@ -37,14 +37,14 @@ bool allow_threads(unsigned more) {
 
 }  // namespace
 
-TEST_CASE("so many threads as can be started are found, and none is left") {
+TEST_CASE("so many threads as can be started are found, and none is left", "[alone]") {
   const unsigned before = thread_count();
   CHECK(penstock::detail::startable_threads(0) == 0);
   CHECK(penstock::detail::startable_threads(5) == 5);
   CHECK(thread_count() == before);
 }
 
-TEST_CASE("where few threads can be started, or none, a run goes on with those") {
+TEST_CASE("where few threads can be started, or none, a run goes on with those", "[alone]") {
   if (!inner()) {
     const int status = run_inner("where few threads can be started, or none, a run goes on with those");
     if (status == 4) PENSTOCK_SKIP("the number of a user's threads can't be limited here");
@@ -84,7 +84,7 @@ TEST_CASE("where few threads can be started, or none, a run goes on with those")
   CHECK(ps::Executor(8).threads() == 8);
 }
 
-TEST_CASE("an executor's threads are there once it is made, whatever others start afterwards") {
+TEST_CASE("an executor's threads are there once it is made, whatever others start afterwards", "[alone]") {
   if (!inner()) {
     const int status = run_inner("an executor's threads are there once it is made, whatever others start afterwards");
     if (status == 4) PENSTOCK_SKIP("the number of a user's threads can't be limited here");
@@ -103,7 +103,7 @@ TEST_CASE("an executor's threads are there once it is made, whatever others star
   CHECK(loader.report().threads == 6);
 }
 
-TEST_CASE("executors that follow each other have the same threads") {
+TEST_CASE("executors that follow each other have the same threads", "[alone]") {
   if (!inner()) {
     CHECK(run_inner("executors that follow each other have the same threads") == 0);
     return;
@@ -124,7 +124,7 @@ TEST_CASE("executors that follow each other have the same threads") {
   CHECK(thread_count() == before + 5);
 }
 
-TEST_CASE("an executor whose threads can't all come waits for those that do") {
+TEST_CASE("an executor whose threads can't all come waits for those that do", "[alone]") {
   if (!inner()) {
     CHECK(run_inner("an executor whose threads can't all come waits for those that do") == 0);
     return;
@@ -141,7 +141,7 @@ TEST_CASE("an executor whose threads can't all come waits for those that do") {
   CHECK(thread_count() < 1000);
 }
 
-TEST_CASE("threads of a device that can't be started are an error, and tried again") {
+TEST_CASE("threads of a device that can't be started are an error, and tried again", "[alone]") {
   if (!inner()) {
     const int status = run_inner("threads of a device that can't be started are an error, and tried again");
     if (status == 4) PENSTOCK_SKIP("the number of a user's threads can't be limited here");

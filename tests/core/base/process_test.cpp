@@ -267,7 +267,7 @@ ps::Pipeline shape(const Records& source, std::uint64_t r) {
 
 }  // namespace
 
-TEST_CASE("2,000 stops at any moment return at once and leave no thread and no descriptor") {
+TEST_CASE("2,000 stops at any moment return at once and leave no thread and no descriptor", "[alone]") {
   const Watchdog dog(300s);
   // Warm: the thread pool keeps what it once had.
   (void)collect(pipeline(), {.threads = 4}, 1);

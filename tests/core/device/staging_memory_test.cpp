@@ -7,6 +7,8 @@
 #include "device/emulated/emulated_device.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 using namespace penstock::detail;
 
@@ -41,3 +43,5 @@ TEST_CASE("a limit of pinned memory stays hard") {
   CHECK(error_of([&] { memory.allocate(1001, 64); })->code() == ps::Errc::out_of_memory);
   CHECK(memory.note().empty());
 }
+
+}  // namespace PENSTOCK_TEST_FILE

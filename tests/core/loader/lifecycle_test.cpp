@@ -318,7 +318,7 @@ TEST_CASE("readers are closed when the loader is, though batches live on") {
   CHECK(*alive == 0);
 }
 
-TEST_CASE("closing waits for the sample in work, not for those taken together with it") {
+TEST_CASE("closing waits for the sample in work, not for those taken together with it", "[alone]") {
   const Watchdog dog(60s);
   Records source{.count = 100'000};
   std::atomic<bool> slow{false};

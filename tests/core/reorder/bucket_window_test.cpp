@@ -7,6 +7,8 @@
 #include "core/help.hpp"
 #include "support/catch.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 using namespace penstock::detail;
 
@@ -122,3 +124,5 @@ TEST_CASE("a bucket window is resumed after the batches that were delivered") {
   CHECK(window.empty());
   CHECK_FALSE(window.again());
 }
+
+}  // namespace PENSTOCK_TEST_FILE

@@ -7,6 +7,8 @@
 #include "ring/batch_ring.hpp"
 #include "ring/tickets.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 using namespace penstock::detail;
 
@@ -267,3 +269,5 @@ TEST_CASE("a ring grows and shrinks, while some of its batches are in use") {
   }
   CHECK(memory.used() == 0);
 }
+
+}  // namespace PENSTOCK_TEST_FILE
