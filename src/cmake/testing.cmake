@@ -48,6 +48,20 @@ function(penstock_test_paths target)
   endif()
 endfunction()
 
+# penstock_python_test(NAME LABEL SCRIPT argument...): a test of the tree itself. Counted as skipped where there is no Python,
+# or where the script ends with 4.
+find_program(PENSTOCK_SCRIPTS_PYTHON python3 HINTS /usr/bin)
+mark_as_advanced(PENSTOCK_SCRIPTS_PYTHON)
+function(penstock_python_test name label)
+  if(PENSTOCK_SCRIPTS_PYTHON)
+    add_test(NAME ${name} COMMAND "${PENSTOCK_SCRIPTS_PYTHON}" ${ARGN})
+  else()
+    add_test(NAME ${name} COMMAND "${CMAKE_COMMAND}" -E false)
+    set_tests_properties(${name} PROPERTIES DISABLED TRUE)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 120 SKIP_RETURN_CODE 4)
+endfunction()
+
 # penstock_test_helper(NAME images SOURCES test_images.cpp [LIBS ...]): what several test programs share, compiled once.
 # They link penstock_test_<NAME>.
 function(penstock_test_helper)
@@ -112,7 +126,7 @@ function(penstock_test)
   endif()
   catch_discover_tests(${T_NAME} ${others} TEST_PREFIX "${T_NAME}." ${arguments} PROPERTIES ${properties})
 
-  # Not properties above: Catch2 2 loses all but the first of a list.
+  # A script sets labels and costs: as properties of catch_discover_tests(), Catch2 2 keeps the first label alone.
   set(script "set(tests \${${T_NAME}_TESTS} \${${T_NAME}_ALONE})\n")
   if(T_LABELS)
     string(APPEND script "set_tests_properties(\${tests} PROPERTIES LABELS \"${T_LABELS}\")\n")
