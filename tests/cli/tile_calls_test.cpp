@@ -141,6 +141,7 @@ void check_faults(const std::string& kind) {
       REQUIRE(again.status == some_left_out);
       REQUIRE(first_difference(expected, files_of(job)) == "");
     }
+  CHECK(faults >= 5);
   WARN(kind << ": " << calls << " calls, " << faults << " faults, " << ended_well << " of them passed over, "
             << share.words());
 }

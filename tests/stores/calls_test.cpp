@@ -174,6 +174,7 @@ void check_faults(const std::string& kind) {
         check_fault(job, area, how, {at, code}, content, names);
         ++faults;
       }
+    CHECK(faults >= 5);
     WARN(job.name << (sync ? ", synced: " : ": ") << calls << " calls, " << faults << " faults, " << share.words());
   }
 }
