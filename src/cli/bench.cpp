@@ -198,7 +198,7 @@ class Bench {
       for (const Setting& setting : order) {
         run_.setting = setting;
         Run run = run_once(pipeline_, run_);
-        const Limits limits = measure_limits(store_, pipeline_, run.report.threads);
+        const Limits limits = measure_limits(store_, pipeline_, run.report.threads, run.seconds);
         runs.push_back({std::move(run), limits});
         say(table_line(runs.back().run));
       }

@@ -20,14 +20,14 @@ namespace penstock::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto duration = std::chrono::milliseconds(200);
 
 // True when it did its work.
 using Work = std::function<bool()>;
 
 // How often a second the work of all threads together succeeds. Each makes its own, which is not counted.
-double rate(unsigned threads, const std::function<Work()>& prepare) {
+double rate(unsigned threads, double seconds, const std::function<Work()>& prepare) {
   std::vector<double> rates(threads, 0.0);
+  const auto duration = std::chrono::duration<double>(seconds);
   const auto measure = [&](unsigned t) {
     try {
       const Work work = prepare();
@@ -62,13 +62,13 @@ std::uint64_t touch(const Sample& sample) {
   return sum;
 }
 
-double read_rate(const InputStore& store, const Pipeline& pipeline, unsigned threads) {
+double read_rate(const InputStore& store, const Pipeline& pipeline, unsigned threads, double seconds) {
   std::vector<std::uint64_t> order(std::min<std::uint64_t>(pipeline.size(), 65536));
   if (order.empty()) return 0;
   pipeline.fill(0, 0, order);
   std::atomic<std::size_t> next{0};
   std::atomic<std::uint64_t> used{0};
-  return rate(threads, [&]() -> Work {
+  return rate(threads, seconds, [&]() -> Work {
     return [&, reader = std::make_shared<InputStore::Reader>(store.reader())] {
       try {
         used.fetch_add(touch(reader->read(order[next.fetch_add(1) % order.size()])), std::memory_order_relaxed);
@@ -80,7 +80,7 @@ double read_rate(const InputStore& store, const Pipeline& pipeline, unsigned thr
   });
 }
 
-double memcpy_rate(const Pipeline& pipeline, unsigned threads) {
+double memcpy_rate(const Pipeline& pipeline, unsigned threads, double seconds) {
   std::size_t row = 0;
   for (const Field& field : pipeline.schema()) {
     if (!field.shape.fixed()) return 0;
@@ -88,7 +88,7 @@ double memcpy_rate(const Pipeline& pipeline, unsigned threads) {
   }
   static constexpr std::size_t ring = 16u << 20;  // beyond most caches, as batches are
   if (row == 0 || row > ring) return 0;
-  return rate(threads, [&]() -> Work {
+  return rate(threads, seconds, [&]() -> Work {
     return [from = std::vector<char>(ring, 1), to = std::vector<char>(ring, 2), at = std::size_t{0}, row]() mutable {
       if (at + row > ring) at = 0;
       std::memcpy(to.data() + at, from.data() + at, row);
@@ -100,8 +100,9 @@ double memcpy_rate(const Pipeline& pipeline, unsigned threads) {
 
 }  // namespace
 
-Limits measure_limits(const InputStore& store, const Pipeline& pipeline, unsigned threads) {
-  return {read_rate(store, pipeline, threads), memcpy_rate(pipeline, threads)};
+Limits measure_limits(const InputStore& store, const Pipeline& pipeline, unsigned threads, double run_s) {
+  const double seconds = std::clamp(run_s, 0.02, 0.2);
+  return {read_rate(store, pipeline, threads, seconds), memcpy_rate(pipeline, threads, seconds)};
 }
 
 }  // namespace penstock::cli

@@ -6,12 +6,13 @@
 
 namespace penstock::cli {
 
-/// What a run's rate is to be seen beside, in samples a second. Measured for a fraction of a second each.
+/// What a run's rate is to be seen beside, in samples a second. Each is measured for as long as the run
+/// took, but for 20 ms at least and 200 ms at most.
 struct Limits {
   double read = 0;    ///< that many threads reading records in the pipeline's order, and every byte of them once
   double memcpy = 0;  ///< that many threads copying a sample's bytes of the batch
 };
 
-Limits measure_limits(const InputStore& store, const Pipeline& pipeline, unsigned threads);
+Limits measure_limits(const InputStore& store, const Pipeline& pipeline, unsigned threads, double run_s);
 
 }  // namespace penstock::cli
