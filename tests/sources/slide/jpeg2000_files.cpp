@@ -156,4 +156,10 @@ StoredTile encode_jpeg2000(const Image& image, const Jpeg2000Form& form) {
   return {bytes, decode_jpeg2000(bytes, image.shape, form)};
 }
 
+SlideForm lossless(SlideForm form) {
+  form.compression = 33005;
+  form.encode = [](const Image& tile) { return encode_jpeg2000(tile, {.mixed = true, .lossless = true}); };
+  return form;
+}
+
 }  // namespace penstock_test

@@ -21,5 +21,7 @@ struct Jpeg2000Form {
 Image decode_jpeg2000(const Bytes& stream, const penstock::ImageShape& shape, const Jpeg2000Form& form);
 // The stream, and its pixels: RGB.
 StoredTile encode_jpeg2000(const Image& image, const Jpeg2000Form& form);
+// The slide in JPEG 2000 that has the very pixels which are drawn. It takes ten times as long to read as one in JPEG.
+SlideForm lossless(SlideForm form);
 
 }  // namespace penstock_test

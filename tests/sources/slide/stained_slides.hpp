@@ -8,9 +8,7 @@
 
 #include <penstock/transforms/image.hpp>
 
-#include "sources/slide/jpeg2000_files.hpp"
 #include "sources/slide/slide_files.hpp"
-#include "transforms/image/stain_reference.hpp"
 
 namespace penstock_test {
 
@@ -38,13 +36,17 @@ inline Image drawn_tissue(const penstock::ImageShape& shape, std::uint64_t seed,
   return image;
 }
 
-// One micrometre a pixel, without loss.
+// One micrometre a pixel.
 inline SlideForm stained_slide(std::int32_t width, std::int32_t height, std::uint64_t seed,
                                std::array<double, 2> strength = {1, 1}) {
-  SlideForm form{
-      .width = width, .height = height, .tile_width = 64, .tile_height = 48, .rgb = true, .per_unit = 10'000};
-  form.compression = 33005;
-  form.encode = [](const Image& tile) { return encode_jpeg2000(tile, {.mixed = true, .lossless = true}); };
+  SlideForm form{.width = width,
+                 .height = height,
+                 .tile_width = 64,
+                 .tile_height = 48,
+                 .luma = {1, 1},
+                 .rgb = true,
+                 .quality = 100,
+                 .per_unit = 10'000};
   form.draw = [seed, strength](const penstock::ImageShape& shape) { return drawn_tissue(shape, seed, strength); };
   return form;
 }
