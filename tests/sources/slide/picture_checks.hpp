@@ -9,6 +9,7 @@
 #include <penstock/sources/slide_picture.hpp>
 
 #include "sources/slide/slide_files.hpp"
+
 namespace penstock_test {
 
 using Rgb = std::array<int, 3>;

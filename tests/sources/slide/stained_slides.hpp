@@ -9,6 +9,7 @@
 #include <penstock/transforms/image.hpp>
 
 #include "sources/slide/slide_files.hpp"
+#include "transforms/image/stain_reference.hpp"
 
 namespace penstock_test {
 
