@@ -16,19 +16,16 @@ include(Catch)
 file(STRINGS "${PROJECT_SOURCE_DIR}/tests/slow_tests" PENSTOCK_SLOW_TESTS REGEX "^[0-9]")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/slow_tests")
 
-# penstock_test_compile(TARGET [QUICKLY]): how tests and their helpers are compiled. Where the library is optimised they have
-# -O1, and with QUICKLY -O0.
+# penstock_test_compile(TARGET [QUICKLY]): how tests and their helpers are compiled.
 function(penstock_test_compile target)
   if(NOT CMAKE_CXX_CLANG_TIDY) # which looks at files one by one
     set(CMAKE_UNITY_BUILD ON)
   endif()
   penstock_warnings(${target})
   penstock_exact_arithmetic(${target}) # references must round as the library does
-  set(level -O1)
   if("QUICKLY" IN_LIST ARGN AND NOT PENSTOCK_SANITIZE)
-    set(level -O0)
+    target_compile_options(${target} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-O0>")
   endif()
-  target_compile_options(${target} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:${level}>")
   # Checks hold their file's name: objects are to be the same in every folder.
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>")
   # Eight files as one take half the time. Files whose names would meet stand in `namespace PENSTOCK_TEST_FILE`.
