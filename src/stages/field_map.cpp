@@ -89,27 +89,27 @@ class FieldMapStep final : public Step {
   enum class ResultShape : std::uint8_t { as_input, fixed, asked, decided };
 
   void apply(ChainRun& run, Context& context) const {
-    TensorView from{const_cast<std::byte*>(run.value(in_)), in_dtype_, run.cells[in_].shape};
+    TensorView input{const_cast<std::byte*>(run.value(in_)), in_dtype_, run.cells[in_].shape};
     if (map_.in_place) {
-      from.data = run.own(in_);
-      return map_.apply(from, from, context);
+      input.data = run.own(in_);
+      return map_.apply(input, input, context);
     }
     if (shape_ == ResultShape::decided) {
       FieldOutput out(run, out_);
-      map_.make(from, out, context);
+      map_.make(input, out, context);
       if (!out.made())
         throw Error(Errc::schema_mismatch, "the callable returned without emplace() of its Output, so field \"" +
                                                result_.name + "\" has no value");
       return;
     }
     Shape asked;
-    if (shape_ == ResultShape::asked) asked = map_.result({in_dtype_, from.shape}).shape;
-    const Shape& shape = shape_ == ResultShape::as_input ? from.shape
+    if (shape_ == ResultShape::asked) asked = map_.result({in_dtype_, input.shape}).shape;
+    const Shape& shape = shape_ == ResultShape::as_input ? input.shape
                          : shape_ == ResultShape::fixed  ? result_.shape
                                                          : asked;
     const TensorView to{run.make(out_, shape), result_.dtype, shape};
     check_sizes(run);
-    map_.apply(from, to, context);
+    map_.apply(input, to, context);
   }
 
   const FieldMapModel& map_;

@@ -19,8 +19,8 @@ namespace {
 
 class RenameStep final : public SelectStep {
  public:
-  RenameStep(const BoundStage& stage, std::string from, std::string to)
-      : SelectStep(stage), from_(std::move(from)), to_(std::move(to)) {}
+  RenameStep(const BoundStage& stage, std::string old_name, std::string new_name)
+      : SelectStep(stage), from_(std::move(old_name)), to_(std::move(new_name)) {}
 
   // The steps before it may have been moved.
   void follow(const Schema& before) override {
