@@ -6,8 +6,8 @@
 
 namespace penstock::cli {
 
-/// What a run's rate is to be seen beside, in samples a second. Each is measured for as long as the run
-/// took, but for 20 ms at least and 200 ms at most.
+/// What a run's rate is to be seen beside, in samples a second. Measuring each takes as long as the run
+/// did, within 20 to 200 ms.
 struct Limits {
   double read = 0;    ///< that many threads reading records in the pipeline's order, and every byte of them once
   double memcpy = 0;  ///< that many threads copying a sample's bytes of the batch

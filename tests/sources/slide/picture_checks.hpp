@@ -34,22 +34,9 @@ inline Rgb striped(const Rgb& pixel, std::int32_t x, std::int32_t y) {
   return (x + y) % 6 < 2 ? blended(pixel, {95, 95, 95}, 75) : dimmed(pixel);
 }
 
-// One micrometre a pixel. Areas of one colour keep it.
-inline SlideForm pictured_slide(std::int32_t width, std::int32_t height) {
-  SlideForm form{.width = width,
-                 .height = height,
-                 .tile_width = 64,
-                 .tile_height = 48,
-                 .luma = {1, 1},
-                 .rgb = true,
-                 .quality = 100,
-                 .per_unit = 10'000};
-  return form;
-}
-
 // Tissue from the left up to a column, then glass.
 inline SlideForm stained_until(std::int32_t width, std::int32_t height, std::int32_t column) {
-  SlideForm form = pictured_slide(width, height);
+  SlideForm form = micron_slide(width, height);
   form.draw = [column](const penstock::ImageShape& shape) {
     Image image(shape);
     for (std::int32_t y = 0; y < shape.height; ++y)

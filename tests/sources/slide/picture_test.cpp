@@ -87,7 +87,7 @@ void compare(const SlidePicture& picture, const Image& level, std::int32_t k, co
 
 TEST_CASE("a picture shows means of a level, a line around records, and stripes where no place is") {
   const TempFolder folder;
-  SlideForm form = pictured_slide(500, 370);
+  SlideForm form = micron_slide(500, 370);
   const WrittenSlide one = write_slide(folder / "one.tif", form);
   form.lower = {{250, 185}, {62, 46}};
   const WrittenSlide three = write_slide(folder / "three.tif", form);
@@ -220,7 +220,7 @@ TEST_CASE("what can't be read has a colour of its own in a picture, wherever it 
 
 TEST_CASE("regions are drawn in colours of their own, and places outside of those that are wanted are dimmed") {
   const TempFolder folder;
-  const WrittenSlide slide = write_slide(folder / "a.tif", pictured_slide(320, 192));
+  const WrittenSlide slide = write_slide(folder / "a.tif", micron_slide(320, 192));
   folder.write("a.json", as_geojson({{"x", {{{{0, 0}, {160, 0}, {160, 192}, {0, 192}}}}},
                                      {"y", {{{{64, 96}, {256, 96}, {256, 160}, {64, 160}}}}}}));
   const auto draw = [&](const SlideRegions& rules) {
@@ -282,7 +282,7 @@ TEST_CASE("slides that are thinner than a line are drawn") {
 
 TEST_CASE("places of a list are drawn where they are") {
   const TempFolder folder;
-  const WrittenSlide slide = write_slide(folder / "a.tif", pictured_slide(320, 192));
+  const WrittenSlide slide = write_slide(folder / "a.tif", micron_slide(320, 192));
   const SlidePicture picture = draw_slide(
       SlideSource({.files = folder / "a.tif", .size = 32, .coords = {{.slide = "a", .at = {{10, 20}, {100, 57}}}}}), 0);
   CHECK(at(picture, 10, 30) == record_line);
@@ -297,7 +297,7 @@ TEST_CASE("places of a list are drawn where they are") {
 
 TEST_CASE("a picture of a view says that the view leaves places out") {
   const TempFolder folder;
-  write_slide(folder / "a.tif", pictured_slide(320, 192));
+  write_slide(folder / "a.tif", micron_slide(320, 192));
   folder.write("a.json", as_geojson({{"x", {{{{0, 0}, {160, 0}, {160, 192}, {0, 192}}}}}}));
   const SlideSource all({.files = folder / "a.tif",
                          .size = 32,

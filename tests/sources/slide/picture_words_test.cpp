@@ -109,7 +109,7 @@ TEST_CASE("a picture says why OpenSlide reads a slide") {
 
 TEST_CASE("a picture that is written is read back, and no half of it ever has its name") {
   const TempFolder folder;
-  const WrittenSlide slide = write_slide(folder / "a.tif", pictured_slide(200, 150));
+  const WrittenSlide slide = write_slide(folder / "a.tif", micron_slide(200, 150));
   const SlidePicture picture = draw_slide(SlideSource({.files = slide.path, .size = 64}), 0);
   const std::string path = folder / "a.png";
   folder.write("a.png", "something else");
@@ -140,7 +140,7 @@ TEST_CASE("a picture that is written is read back, and no half of it ever has it
 
 TEST_CASE("a picture that can't be drawn is an error that says why") {
   const TempFolder folder;
-  const WrittenSlide slide = write_slide(folder / "a.tif", pictured_slide(200, 150));
+  const WrittenSlide slide = write_slide(folder / "a.tif", micron_slide(200, 150));
   folder.write("b.tif", "no slide");
   const SlideSource source({.paths = {folder / "a.tif", folder / "b.tif"}, .size = 64});
   CHECK(code_of([&] { draw_slide(source, 2); }) == Errc::not_found);
@@ -157,7 +157,7 @@ TEST_CASE("a picture that can't be drawn is an error that says why") {
   CHECK(at(draw_slide(of_wide, 0, {.side = 65}), 30, 0) == striped({0, 0, 0}, 30, 0));
   const Error failed = error_of([&] { draw_slide(source, 1); });
   CHECK(std::string(failed.what()) == source.slides()[1].failure->what());
-  write_slide(folder / "a.tif", pictured_slide(220, 150));
+  write_slide(folder / "a.tif", micron_slide(220, 150));
   CHECK(code_of([&] { draw_slide(source, 0); }) == Errc::io);
   folder.write("a.tif", "no slide any more");
   CHECK(code_of([&] { draw_slide(source, 0); }) == Errc::io);

@@ -256,6 +256,17 @@ Directory thumbnail(TiffBytes& file, const SlideForm& form) {
 
 }  // namespace
 
+SlideForm micron_slide(std::int32_t width, std::int32_t height) {
+  return {.width = width,
+          .height = height,
+          .tile_width = 64,
+          .tile_height = 48,
+          .luma = {1, 1},
+          .rgb = true,
+          .quality = 100,
+          .per_unit = 10'000};
+}
+
 WrittenSlide write_slide(const std::string& path, const SlideForm& form) {
   TiffBytes file(form.big_endian, form.big_tiff);
   file.bytes = {static_cast<std::byte>(form.big_endian ? 'M' : 'I'),

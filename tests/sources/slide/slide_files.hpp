@@ -68,6 +68,9 @@ struct WrittenSlide {
   void overwrite(std::uint64_t at, const Bytes& bytes) const;
 };
 
+// One micrometre a pixel, with next to no loss: areas of one colour keep it.
+SlideForm micron_slide(std::int32_t width, std::int32_t height);
+
 WrittenSlide write_slide(const std::string& path, const SlideForm& form = {});
 
 }  // namespace penstock_test

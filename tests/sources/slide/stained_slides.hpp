@@ -40,14 +40,7 @@ inline Image drawn_tissue(const penstock::ImageShape& shape, std::uint64_t seed,
 // One micrometre a pixel.
 inline SlideForm stained_slide(std::int32_t width, std::int32_t height, std::uint64_t seed,
                                std::array<double, 2> strength = {1, 1}) {
-  SlideForm form{.width = width,
-                 .height = height,
-                 .tile_width = 64,
-                 .tile_height = 48,
-                 .luma = {1, 1},
-                 .rgb = true,
-                 .quality = 100,
-                 .per_unit = 10'000};
+  SlideForm form = micron_slide(width, height);
   form.draw = [seed, strength](const penstock::ImageShape& shape) { return drawn_tissue(shape, seed, strength); };
   return form;
 }

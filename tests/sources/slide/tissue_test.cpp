@@ -56,14 +56,7 @@ Image stained(const penstock::ImageShape& shape, std::uint64_t seed) {
 }
 
 SlideForm tissue_slide(std::int32_t width, std::int32_t height, std::uint64_t seed) {
-  SlideForm form{.width = width,
-                 .height = height,
-                 .tile_width = 64,
-                 .tile_height = 48,
-                 .luma = {1, 1},
-                 .rgb = true,
-                 .quality = 100,
-                 .per_unit = 10'000};
+  SlideForm form = micron_slide(width, height);
   form.draw = [seed](const penstock::ImageShape& shape) { return stained(shape, seed); };
   return form;
 }
