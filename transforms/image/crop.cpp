@@ -87,8 +87,8 @@ std::int32_t RandomCrop::padded(std::int32_t side) const {
 RandomCrop::Params RandomCrop::draw(const ImageShape& shape, Rng& rng) const {
   const Size room{padded(shape.height), padded(shape.width)};
   check_fits("random_crop", {room.height, room.width, shape.channels}, size_);
-  const auto place = [&rng](std::int32_t room) {
-    return static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(room) + 1));
+  const auto place = [&rng](std::int32_t most) {
+    return static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(most) + 1));
   };
   const std::int32_t top = place(room.height - size_.height);
   return {top, place(room.width - size_.width)};
