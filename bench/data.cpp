@@ -36,7 +36,7 @@ std::size_t map_bytes(std::uint64_t records, std::size_t bytes) { return records
 }  // namespace
 
 Store picture_store(const Settings& settings, bool noisy) {
-  const std::uint64_t records = settings.quick ? 64 : 4000;
+  const std::uint64_t records = settings.quick ? 128 : 4000;
   const int quality = noisy ? 95 : 90;
   const double sigma = noisy ? 7 : 0;
   const fs::path folder = settings.data / fmt::format("pictures-{}{}{}", records, noisy ? "-noisy" : "",
