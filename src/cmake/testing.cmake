@@ -74,6 +74,9 @@ function(penstock_test_helper)
   endforeach()
   target_link_libraries(${target} PUBLIC ${T_LIBS})
   penstock_test_compile(${target})
+  if(NOT PENSTOCK_SANITIZE) # they draw thousands of pictures
+    target_compile_options(${target} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-O1>")
+  endif()
 endfunction()
 
 function(penstock_test)

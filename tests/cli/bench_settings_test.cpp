@@ -12,6 +12,7 @@
 
 #include "cli/tool.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 
 using namespace penstock_test;
 

@@ -2,6 +2,7 @@
 
 #include "cli/tool.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 #include "transforms/codec/png/png_files.hpp"
 
 namespace PENSTOCK_TEST_FILE {

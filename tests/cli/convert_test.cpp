@@ -2,12 +2,12 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <thread>
 
 #include "cli/tool.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 
 namespace PENSTOCK_TEST_FILE {
 
@@ -21,15 +21,10 @@ void pack(const TempFolder& folder, unsigned classes, unsigned count) {
   REQUIRE(tool({"pack", folder / "images", "--out", folder / "x.lmdb"}).status == 0);
 }
 
-std::string read_file(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::map<std::string, std::string> files_in(const std::string& folder) {
   std::map<std::string, std::string> out;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
-    out[entry.path().filename()] = read_file(entry.path());
+    out[entry.path().filename()] = text_in(entry.path());
   return out;
 }
 
@@ -78,7 +73,7 @@ TEST_CASE("convert --seekable rewrites the JPEGs of a store") {
 TEST_CASE("convert ends at a record that can't be read, or leaves it out") {
   const TempFolder folder;
   pack(folder, 1, 40);
-  std::string data = read_file(folder / "x.lmdb/data.mdb");
+  std::string data = text_in(folder / "x.lmdb/data.mdb");
   const std::size_t at = data.find(jpeg(20).substr(jpeg(20).size() - 80, 60));
   REQUIRE(at != std::string::npos);
   data[at + 10] = static_cast<char>(data[at + 10] ^ 1);

@@ -8,6 +8,7 @@
 
 #include "cli/tool.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 #include "transforms/codec/png/png_files.hpp"
 
 using namespace penstock_test;
@@ -21,8 +22,7 @@ std::vector<std::string> make_stores(const TempFolder& folder) {
   write_images(folder, 3, images);
   const auto cut = [&](const std::string& name) {
     const std::string path = folder / ("images/" + name);
-    std::ifstream in(path, std::ios::binary);
-    std::string bytes((std::istreambuf_iterator<char>(in)), {});
+    std::string bytes = text_in(path);
     REQUIRE(bytes.size() > 400);
     std::ofstream(path, std::ios::binary) << bytes.substr(0, bytes.size() / 2);
   };

@@ -1,6 +1,4 @@
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +6,7 @@
 #include "cli/tool.hpp"
 #include "sources/hdf5/files.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 
 using namespace penstock_test;
 
@@ -93,8 +92,7 @@ TEST_CASE("an HDF5 file is known by its content too, also after what a user put 
 TEST_CASE("verify lists the records of a damaged chunk of HDF5") {
   const TempFolder folder;
   write_images(folder / "a.h5");
-  std::ifstream file(folder / "a.h5", std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  std::string bytes = text_in(folder / "a.h5");
   // Dense chunks of 960 bytes fill the file: somewhere in one of them.
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
   folder.write("b.h5", bytes);

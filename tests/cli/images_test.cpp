@@ -1,7 +1,6 @@
 // Everything the library decodes is decoded by verify and inspect; what isn't is told.
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 
 #include "cli/tool.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 #include "transforms/codec/jpeg/jpeg_files.hpp"
 #include "transforms/codec/png/png_files.hpp"
 
@@ -50,11 +50,6 @@ std::string black_png(std::uint32_t side) {
   }
   const Bytes bytes = file.bytes();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace
@@ -193,14 +188,14 @@ TEST_CASE("inspect measures and draws PNGs, and says why a sample could not be d
   CHECK(good.status == 0);
   CHECK(good.out.find("height 20 to 20, median 20; width 30 to 30, median 30") != std::string::npos);
   CHECK(good.out.find("could not be drawn") == std::string::npos);
-  CHECK(Json::parse(read_file(folder / "j"))["not_drawn"] == 0);
+  CHECK(Json::parse(text_in(folder / "j"))["not_drawn"] == 0);
 
   folder.write("images/a/1.png", png(1).substr(0, 60));
   const ToolResult bad = tool({"inspect", folder / "images", "--png", folder / "bad.png", "--cell", "32"});
   CHECK(bad.status == 0);
   CHECK(bad.out.find("1 of 4 samples could not be drawn: a/1.png: ") != std::string::npos);
   CHECK(bad.out.find("cut off") != std::string::npos);
-  CHECK(read_file(folder / "good.png") != read_file(folder / "bad.png"));
+  CHECK(text_in(folder / "good.png") != text_in(folder / "bad.png"));
   const auto json = tool({"inspect", folder / "images", "--png", folder / "bad.png", "--json"}).json();
   CHECK(json["not_drawn"] == 1);
   CHECK(json["first_not_drawn"].text().find("a/1.png") != std::string::npos);

@@ -1,8 +1,7 @@
-#include <fstream>
-#include <iterator>
 
 #include "cli/tool.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 
 using namespace penstock_test;
 
@@ -36,8 +35,7 @@ TEST_CASE("inspect --png draws a contact sheet, bad samples included") {
   const ToolResult inspected = tool({"inspect", folder / "images", "--png", folder / "sheet.png", "--cell", "32"});
   CHECK(inspected.status == 0);
   CHECK(inspected.out.find("sheet.png") != std::string::npos);
-  std::ifstream in(folder / "sheet.png", std::ios::binary);
-  const std::string png{std::istreambuf_iterator<char>(in), {}};
+  const std::string png = text_in(folder / "sheet.png");
   REQUIRE(png.size() > 100);
   CHECK(png.substr(0, 8) == std::string("\x89PNG\r\n\x1a\n", 8));
   // 5 columns of 32 pixels and 4 rows of 32 + 2 for the bar, 2 pixels apart

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +11,7 @@
 #include "cli/tool.hpp"
 #include "sources/slide/slide_files.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 
 namespace fs = std::filesystem;
 namespace ps = penstock;
@@ -21,8 +20,7 @@ using namespace penstock_test;
 namespace {
 
 Image read_png(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const std::string bytes = text_in(path);
   const auto decoding = ps::png_decoder()->start();
   const ps::ImageShape shape = decoding->open(std::as_bytes(std::span(bytes)));
   TestScratch scratch;

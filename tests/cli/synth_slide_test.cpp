@@ -6,6 +6,7 @@
 
 #include "cli/slide_file.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 
 namespace PENSTOCK_TEST_FILE {
 
@@ -14,11 +15,6 @@ using namespace penstock_test;
 namespace {
 
 using Words = std::vector<std::string>;
-
-std::string content_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // Until it has begun to write; false when it ends before, or a minute goes by.
 bool wait_for_tiles(RunningTool& running, const std::string& partial) {
@@ -46,7 +42,7 @@ TEST_CASE("synth: the same arguments draw the same bytes, at any number of threa
       Words more = words;
       more.insert(more.end(), {"--threads", threads});
       draw_slide(folder / "a.svs", more);
-      const std::string bytes = content_of(folder / "a.svs");
+      const std::string bytes = text_in(folder / "a.svs");
       if (first.empty()) first = bytes;
       CHECK(bytes == first);
     }
@@ -54,7 +50,7 @@ TEST_CASE("synth: the same arguments draw the same bytes, at any number of threa
       Words more = words;
       more.insert(more.end(), other.begin(), other.end());
       draw_slide(folder / "a.svs", more);
-      CHECK(content_of(folder / "a.svs") != first);
+      CHECK(text_in(folder / "a.svs") != first);
     }
   }
 }
@@ -66,7 +62,7 @@ TEST_CASE("synth: tiles of JPEG 2000 are the same at any number of threads, too"
     for (const std::string name : {"a.svs", "b.svs"}) {
       draw_slide(folder / name,
                  {"--size", "500x400", "--tile", "128", "--compression", "jpeg2000", "--force", "--threads", threads});
-      const std::string bytes = content_of(folder / name);
+      const std::string bytes = text_in(folder / name);
       if (first.empty()) first = bytes;
       CHECK(bytes == first);
     }
@@ -110,7 +106,7 @@ TEST_CASE("synth never replaces a file unless it is told to") {
   CHECK(refused.status == 2);
   CHECK(one_line(refused.err));
   CHECK(refused.err.find("is there already; --force replaces it") != std::string::npos);
-  CHECK(content_of(folder / "a.svs") == "precious");
+  CHECK(text_in(folder / "a.svs") == "precious");
   Words forced = words;
   forced.insert(forced.end(), {"--force", "--format", "tiff"});
   CHECK(tool(forced).status == 0);
@@ -214,7 +210,7 @@ TEST_CASE("synth that is stopped by a signal leaves nothing, and what was there 
     CHECK(result.status == 128 + signal);
     CHECK(result.err.find("penstock: stopped; ") != std::string::npos);
     CHECK(result.out.empty());
-    CHECK(content_of(folder / "a.svs") == "precious");
+    CHECK(text_in(folder / "a.svs") == "precious");
     CHECK_FALSE(std::filesystem::exists(folder / "a.svs.partial"));
   }
 }

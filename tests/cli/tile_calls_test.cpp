@@ -20,6 +20,7 @@
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/share.hpp"
+#include "support/text_in.hpp"
 
 using namespace penstock_test;
 

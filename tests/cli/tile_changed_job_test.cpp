@@ -10,6 +10,7 @@
 #include "sources/slide/slide_files.hpp"
 #include "sources/source_checks.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 
 using namespace penstock_test;
 

@@ -17,6 +17,7 @@
 #include "sources/slide/slide_files.hpp"
 #include "sources/source_checks.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 
 namespace penstock_test {
 

@@ -12,6 +12,7 @@
 #include "cli/tool.hpp"
 #include "sources/slide/slide_files.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 
 using namespace penstock_test;
 
@@ -94,8 +95,7 @@ TEST_CASE("stores of ranks, merged, are that of one process") {
       CHECK(told(list, folder) == expected);
       CHECK(tool({"inspect", list, "--json"}).json()["records"] == merged.json()["records"]);
       CHECK(tool({"verify", list}).status == 0);
-      std::ifstream table(list + "-report/slides.csv");
-      const std::string lines(std::istreambuf_iterator<char>(table), {});
+      const std::string lines = text_in(list + "-report/slides.csv");
       CHECK(std::count(lines.begin(), lines.end(), '\n') == 6);
     }
   }

@@ -2,7 +2,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <string>
@@ -14,6 +13,7 @@
 #include "sources/slide/slide_files.hpp"
 #include "support/catch.hpp"
 #include "support/paths.hpp"
+#include "support/text_in.hpp"
 
 using namespace penstock_test;
 
@@ -26,11 +26,6 @@ ToolResult with_failing_read(const std::vector<std::string>& words, int number, 
   ::unsetenv("LD_PRELOAD");
   ::unsetenv("PENSTOCK_TEST_FAILING_READ");
   return result;
-}
-
-std::string tar_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace
@@ -84,7 +79,7 @@ TEST_CASE("a job that was stopped goes on without what a read that failed once w
     const ToolResult whole = with_failing_read(words, 100, "a.svs");
     REQUIRE(whole.status == 3);
     const std::string store = kind == "tar" ? folder / "t-000000.tar" : out;
-    const std::string bytes = kind == "lmdb" ? "" : tar_of(store);
+    const std::string bytes = kind == "lmdb" ? "" : text_in(store);
     const auto content_before = kind == "lmdb" ? content(store) : std::map<std::string, std::string>();
     std::filesystem::remove_all(store);
     std::filesystem::remove_all(out + "-report");
@@ -107,7 +102,7 @@ TEST_CASE("a job that was stopped goes on without what a read that failed once w
     if (kind == "lmdb")
       CHECK(content(store) == content_before);
     else
-      CHECK(tar_of(store) == bytes);
+      CHECK(text_in(store) == bytes);
   }
 }
 
@@ -133,7 +128,7 @@ TEST_CASE("what is left out is known before the store has what comes after it") 
     if (kind == "lmdb")
       CHECK(content(folder / "t.lmdb") == content(folder / "whole.lmdb"));
     else
-      CHECK(tar_of(folder / ("t" + std::string(kind == "tar" ? "-000000.tar" : ".h5"))) ==
-            tar_of(folder / ("whole" + std::string(kind == "tar" ? "-000000.tar" : ".h5"))));
+      CHECK(text_in(folder / ("t" + std::string(kind == "tar" ? "-000000.tar" : ".h5"))) ==
+            text_in(folder / ("whole" + std::string(kind == "tar" ? "-000000.tar" : ".h5"))));
   }
 }

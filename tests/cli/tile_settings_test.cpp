@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +11,7 @@
 #include "cli/tool.hpp"
 #include "sources/slide/slide_files.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 
 using namespace penstock_test;
 
@@ -200,8 +199,7 @@ TEST_CASE("a folder of tiles has a file for each, and a table of the rest") {
                                        "--size",      "64",    "--labels",        folder / "t.csv"};
   REQUIRE(slides.tile(words).status == 0);
   CHECK(std::filesystem::file_size(folder / "tiles/b, c/000064_000128.jpg") > 100);
-  std::ifstream in(folder / "tiles/records.csv");
-  const std::string table(std::istreambuf_iterator<char>(in), {});
+  const std::string table = text_in(folder / "tiles/records.csv");
   CHECK(table.starts_with("file,label,slide,x,y\na/000000_000000.jpg,x,0,0,0\n"));
   CHECK(table.find("\n\"b, c/000064_000128.jpg\",y,1,128,64\n") != std::string::npos);
   CHECK(std::count(table.begin(), table.end(), '\n') == 33);

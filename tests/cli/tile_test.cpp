@@ -3,8 +3,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -18,6 +16,7 @@
 #include "sources/slide/slide_files.hpp"
 #include "sources/source_checks.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 #include "transforms/codec/jpeg/plain_jpeg.hpp"
 
 namespace ps = penstock;
@@ -65,11 +64,6 @@ std::string encoded(const Image& image, int quality) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::string bytes_of_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 }  // namespace
 
 TEST_CASE("tile copies what is stored, and encodes the rest") {
@@ -81,7 +75,7 @@ TEST_CASE("tile copies what is stored, and encodes the rest") {
       form.own_tables = own_tables;
       if (rgb) form.luma = {1, 1};
       const WrittenSlide slide = write_slide(folder / "a.svs", form);
-      const std::string file = bytes_of_file(folder / "a.svs");
+      const std::string file = text_in(folder / "a.svs");
       for (const char* edges : {"drop", "pad", "shrink"}) {
         CAPTURE(rgb, own_tables, edges);
         const std::string out = folder / fmt::format("{}{}{}.lmdb", rgb, own_tables, edges);

@@ -1,6 +1,7 @@
 #include "tool.hpp"
 
 #include <fcntl.h>
+#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -9,12 +10,14 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <iterator>
+#include <cstring>
+#include <utility>
 
 #include <penstock/sources/lmdb.hpp>
 #include <penstock/transforms/encode_jpeg.hpp>
 
 #include "support/paths.hpp"
+#include "support/text_in.hpp"
 
 namespace penstock_test {
 
@@ -26,16 +29,14 @@ RunningTool::RunningTool(const std::vector<std::string>& arguments) {
   pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  pid_ = ::fork();
-  if (pid_ < 0) throw std::runtime_error("fork failed");
-  if (pid_ == 0) {
-    const auto redirect = [](const std::string& file, int to) {
-      const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-      return fd >= 0 && ::dup2(fd, to) >= 0;
-    };
-    if (redirect(out, STDOUT_FILENO) && redirect(err, STDERR_FILENO)) ::execv(pointers[0], pointers.data());
-    ::_exit(127);
-  }
+  // No fork(), which copies the tables of this process's pages each time.
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  for (const auto& [file, to] : {std::pair(&out, STDOUT_FILENO), std::pair(&err, STDERR_FILENO)})
+    ::posix_spawn_file_actions_addopen(&actions, to, file->c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const int error = ::posix_spawn(&pid_, pointers[0], &actions, nullptr, pointers.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) throw std::runtime_error(words[0] + " can't be started: " + std::strerror(error));
 }
 
 RunningTool::~RunningTool() {
@@ -104,11 +105,6 @@ std::map<std::string, std::string> content(const std::string& store) {
     }
   }
   return all;
-}
-
-std::string text_in(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 bool one_line(const std::string& text) {

@@ -54,8 +54,6 @@ void write_images(const TempFolder& folder, unsigned classes, unsigned count);
 // Everything in a store: key -> the values of its fields, one after the other.
 std::map<std::string, std::string> content(const std::string& store);
 
-std::string text_in(const std::string& file);
-
 // True for a message of exactly one line, as every error of the tool must be.
 bool one_line(const std::string& text);
 

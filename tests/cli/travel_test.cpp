@@ -1,8 +1,6 @@
 // What a store knows is in the new one too, or the command says that it isn't.
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -12,17 +10,13 @@
 #include "sources/hdf5/files.hpp"
 #include "sources/webdataset/tar_files.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 
 namespace PENSTOCK_TEST_FILE {
 
 using namespace penstock_test;
 
 namespace {
-
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 void write_pets(const TempFolder& folder) {
   for (unsigned i = 0; i < 6; ++i)
@@ -51,7 +45,7 @@ TEST_CASE("names of classes travel through every kind of store") {
     CHECK(classes[0] == Json::parse(R"({"label": 0, "name": "cat", "records": 3})"));
     CHECK(classes[1] == Json::parse(R"({"label": 1, "name": "dog", "records": 3})"));
   }
-  CHECK(read_file(folder / "b-classes.txt") == "cat\ndog\n");
+  CHECK(text_in(folder / "b-classes.txt") == "cat\ndog\n");
 }
 
 TEST_CASE("convert says what tar shards and HDF5 can't hold") {

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -21,6 +20,7 @@
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
+#include "support/text_in.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
@@ -177,8 +177,7 @@ void check_policies(const Mixture& mixture, std::uint64_t seed_value) {
 }
 
 Bytes contents(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const std::string text = text_in(file);
   Bytes bytes(text.size());
   std::ranges::transform(text, bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
   return bytes;

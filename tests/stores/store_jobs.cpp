@@ -30,6 +30,7 @@
 
 #include "sources/source_checks.hpp"
 #ifdef PENSTOCK_TEST_TILES
+#include "support/text_in.hpp"
 #include "tiles_job.hpp"
 #endif
 
@@ -107,11 +108,6 @@ std::vector<std::string> files_of(const std::string& folder, const std::string& 
     if (entry.path().extension() == extension) files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
   return files;
-}
-
-std::string text_in(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
 void put_features(FeatureSink& sink, std::uint64_t slide) {

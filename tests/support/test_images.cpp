@@ -16,34 +16,31 @@ std::size_t bytes_of(const ImageShape& s) {
   return static_cast<std::size_t>(s.height) * static_cast<std::size_t>(s.width) * s.pixel_bytes();
 }
 
-std::size_t index(const ImageShape& s, std::int32_t y, std::int32_t x, std::int32_t c) {
-  return (static_cast<std::size_t>(y) * static_cast<std::size_t>(s.width) + static_cast<std::size_t>(x)) *
-             static_cast<std::size_t>(s.channels) +
-         static_cast<std::size_t>(c);
-}
+// A triangle wave, 0 to 255, one place after the other.
+class Wave {
+ public:
+  Wave(int at, int period) : period_(period), phase_(at % period) {}
+  int next() {
+    const int height = (phase_ * 2 < period_ ? phase_ : period_ - phase_) * 510 / period_;
+    if (++phase_ == period_) phase_ = 0;
+    return height;
+  }
 
-// A triangle wave of that period, 0 to 255.
-int wave(int t, int period) {
-  const int phase = t % period;
-  return (phase * 2 < period ? phase : period - phase) * 510 / period;
-}
+ private:
+  int period_, phase_;
+};
 
 }  // namespace
 
 Image::Image(ImageShape s) : shape(s), pixels(bytes_of(s)) {}
-std::uint8_t& Image::at(std::int32_t y, std::int32_t x, std::int32_t c) { return pixels[index(shape, y, x, c)]; }
-std::uint8_t Image::at(std::int32_t y, std::int32_t x, std::int32_t c) const { return pixels[index(shape, y, x, c)]; }
 Pixels Image::view() const { return view({0, 0, shape.height, shape.width}); }
 Pixels Image::view(const Box& box) const {
-  const std::size_t first = index({shape.height, shape.width, 1}, box.top, box.left, 0) * shape.pixel_bytes();
+  const std::size_t first =
+      (static_cast<std::size_t>(box.top) * static_cast<std::size_t>(shape.width) + static_cast<std::size_t>(box.left)) *
+      shape.pixel_bytes();
   return {pixels.data() + first,
           static_cast<std::ptrdiff_t>(static_cast<std::size_t>(shape.width) * shape.pixel_bytes()),
           {box.height, box.width, shape.channels, shape.element}};
-}
-
-std::uint32_t Numbers::next() {
-  state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-  return static_cast<std::uint32_t>(state_ >> 33);
 }
 
 Image photo(ImageShape shape, std::uint64_t seed, int noise) {
@@ -51,10 +48,13 @@ Image photo(ImageShape shape, std::uint64_t seed, int noise) {
   Numbers numbers(seed + 1);
   const int shift = numbers.below(500), edge = numbers.from(10, 60);
   for (std::int32_t y = 0; y < shape.height; ++y) {
+    const int down = Wave(3 * y + shift, 210).next();
+    std::vector<Wave> across;
+    for (std::int32_t c = 0; c < shape.channels; ++c) across.emplace_back(2 * y + shift * (c + 1), 90 + 40 * c);
     for (std::int32_t x = 0; x < shape.width; ++x) {
       const bool inside = (x / edge + y / (edge + 7)) % 3 == 0;
       for (std::int32_t c = 0; c < shape.channels; ++c) {
-        const int base = (wave(x + 2 * y + shift * (c + 1), 90 + 40 * c) + wave(3 * y + shift, 210)) / 2;
+        const int base = (across[static_cast<std::size_t>(c)].next() + down) / 2;
         int value = (inside ? 255 - base : base) + numbers.from(-noise, noise);
         value = value < 0 ? 0 : value > 255 ? 255 : value;
         image.at(y, x, c) = static_cast<std::uint8_t>(value);

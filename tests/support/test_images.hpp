@@ -16,19 +16,29 @@ struct Image {
   std::vector<std::uint8_t> pixels;
 
   explicit Image(penstock::ImageShape s);
-  std::uint8_t& at(std::int32_t y, std::int32_t x, std::int32_t c);
-  std::uint8_t at(std::int32_t y, std::int32_t x, std::int32_t c) const;
+  std::uint8_t& at(std::int32_t y, std::int32_t x, std::int32_t c) { return pixels[index(y, x, c)]; }
+  std::uint8_t at(std::int32_t y, std::int32_t x, std::int32_t c) const { return pixels[index(y, x, c)]; }
   penstock::Pixels view() const;
   // The pixels of `box`, where they lie.
   penstock::Pixels view(const penstock::Box& box) const;
   friend bool operator==(const Image&, const Image&) = default;
+
+ private:
+  std::size_t index(std::int32_t y, std::int32_t x, std::int32_t c) const {
+    return (static_cast<std::size_t>(y) * static_cast<std::size_t>(shape.width) + static_cast<std::size_t>(x)) *
+               static_cast<std::size_t>(shape.channels) +
+           static_cast<std::size_t>(c);
+  }
 };
 
 // Numbers from a linear congruence; below(n) is good enough to choose test cases.
 class Numbers {
  public:
   explicit Numbers(std::uint64_t seed) : state_(seed * 2 + 1) {}
-  std::uint32_t next();
+  std::uint32_t next() {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<std::uint32_t>(state_ >> 33);
+  }
   std::int32_t below(std::int32_t n) { return static_cast<std::int32_t>(next() % static_cast<std::uint32_t>(n)); }
   std::int32_t from(std::int32_t low, std::int32_t high) { return low + below(high - low + 1); }
   bool coin() { return below(2) == 1; }

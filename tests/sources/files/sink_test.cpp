@@ -16,6 +16,7 @@
 #include "sources/files/sink_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
@@ -447,8 +448,7 @@ TEST_CASE("an unfinished folder that was changed is not continued") {
     CHECK(tree_of(folder / "t") == before);
   };
   const auto edit = [](const std::string& file, const std::string& from, const std::string& to) {
-    std::ifstream in(file);
-    std::string text(std::istreambuf_iterator<char>(in), {});
+    std::string text = text_in(file);
     REQUIRE(text.find(from) != std::string::npos);
     text.replace(text.find(from), from.size(), to);
     std::ofstream(file) << text;

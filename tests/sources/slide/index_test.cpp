@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <stop_token>
@@ -22,6 +21,7 @@
 #include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 #include "support/thrown.hpp"
 
 using namespace penstock;
@@ -43,11 +43,6 @@ SlideForm stained(std::uint64_t seed) {
     return image;
   };
   return form;
-}
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 void check_same(const Slides& slides, const std::string& index) {
@@ -172,7 +167,7 @@ TEST_CASE("no slide is opened before its first tile, and one that is another is 
   const SlideSource before(copied);
   const std::uint64_t of_b = before.slides()[1].first, of_c = before.slides()[2].first;
   copy.write("b.tif", "no slide");
-  std::string c = bytes_of(copy / "c.tif");
+  std::string c = text_in(copy / "c.tif");
   c.back() = static_cast<char>(c.back() + 1);
   copy.write("c.tif", c);
   const SlideSource source(copied);
@@ -233,7 +228,7 @@ TEST_CASE("an index that was made of something else is refused, and says of what
   CHECK(mentions(refusal(other, Errc::not_found), "there is no such index; make it by"));
 
   // Damage anywhere is noticed.
-  const std::string whole = bytes_of(index);
+  const std::string whole = text_in(index);
   Numbers numbers(4);
   for (int i = 0; i < 400; ++i) {
     std::string bad = whole;
@@ -286,21 +281,21 @@ TEST_CASE("an index is brought up to date, and a run that was stopped goes on") 
   write_slide_index(slides, index);
   check_same(slides, index);
   // Nothing is made of a slide that is the same: this one could not be read now, but has the bytes that are looked at.
-  const std::string a = bytes_of(folder / "a.tif");
+  const std::string a = text_in(folder / "a.tif");
   std::string unreadable = a;
   constexpr std::size_t looked_at = 4096;
   REQUIRE(a.size() > 4 * looked_at);
   for (std::size_t i = looked_at; i < a.size() - looked_at; ++i)
     if (i < a.size() / 2 || i >= a.size() / 2 + looked_at) unreadable[i] = 0;
   folder.write("a.tif", unreadable);
-  const std::string before = bytes_of(index);
+  const std::string before = text_in(index);
   write_slide_index(slides, index);
-  CHECK((bytes_of(index) == before));
+  CHECK((text_in(index) == before));
   // Another setting makes all anew.
   Slides other = slides;
   other.size = 16;
   write_slide_index(other, index);
-  CHECK((bytes_of(index) != before));
+  CHECK((text_in(index) != before));
 
   // A slide that could not be read is tried again.
   folder.write("a.tif", "no slide");

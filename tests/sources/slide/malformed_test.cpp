@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 
 namespace PENSTOCK_TEST_FILE {
 
@@ -50,11 +50,6 @@ void read_some(const std::string& path, Counts& counts) {
       }
     }
   }
-}
-
-std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 std::uint64_t peak_bytes() {
@@ -100,7 +95,7 @@ TEST_CASE("slides of which bytes were changed are read, or refused") {
       SlideForm form{.rgb = rgb, .big_tiff = big_tiff, .big_endian = rgb != big_tiff, .own_tables = rgb};
       if (rgb) form.luma = {1, 1};
       const WrittenSlide slide = write_slide(folder / "good", form);
-      const std::string good = bytes_of(slide.path);
+      const std::string good = text_in(slide.path);
       for (int i = 0; i < rounds; ++i) {
         folder.write("a.svs", mutated(good, random, &slide));
         read_some(folder / "a.svs", counts);
@@ -108,7 +103,7 @@ TEST_CASE("slides of which bytes were changed are read, or refused") {
     }
   if (const char* const slides = std::getenv("PENSTOCK_SLIDES"))
     for (const auto& entry : std::filesystem::directory_iterator(slides)) {
-      const std::string good = bytes_of(entry.path());
+      const std::string good = text_in(entry.path());
       for (int i = 0; i < rounds / 4; ++i) {
         folder.write("a.svs", mutated(good, random, nullptr));
         read_some(folder / "a.svs", counts);

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <span>
 #include <string>
@@ -20,6 +19,7 @@
 #include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
@@ -114,8 +114,7 @@ TEST_CASE("a picture that is written is read back, and no half of it ever has it
   const std::string path = folder / "a.png";
   folder.write("a.png", "something else");
   write_png(picture, path);
-  std::ifstream in(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const std::string bytes = text_in(path);
   const auto decoding = png_decoder()->start();
   const penstock::ImageShape shape = decoding->open(std::as_bytes(std::span(bytes)));
   CHECK(shape.width == picture.width);

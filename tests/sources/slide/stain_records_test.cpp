@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <string>
@@ -21,6 +20,7 @@
 #include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 #include "support/thrown.hpp"
 
 namespace PENSTOCK_TEST_FILE {
@@ -28,14 +28,7 @@ namespace PENSTOCK_TEST_FILE {
 using namespace penstock;
 using namespace penstock_test;
 
-namespace {
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("fits are a field of the records, among the others") {
   const TempFolder folder;
@@ -173,7 +166,7 @@ TEST_CASE("an index has the fits, and one without them is made anew") {
     for (const unsigned threads : {1u, 2u, 5u}) {
       std::filesystem::remove(index);
       write_slide_index(slides, index, {.threads = threads});
-      made.insert(bytes_of(index));
+      made.insert(text_in(index));
       const SlideSource source(indexed);
       CHECK(source.identity() == opened.identity());
       CHECK(source.schema() == opened.schema());
@@ -211,7 +204,7 @@ TEST_CASE("an index has the fits, and one without them is made anew") {
   CHECK(mentions(error_of([&] { (void)SlideSource(indexed); }), "stain no, and stain macenko is asked for"));
   write_slide_index(with, index);
   CHECK(SlideSource(indexed).slides().front().stain.has_value());
-  const std::string whole = bytes_of(index);
+  const std::string whole = text_in(index);
   std::string earlier = whole;
   earlier[std::string("penstock tiles\n").size()] = 1;
   folder.write("x.tiles", earlier);
@@ -219,9 +212,9 @@ TEST_CASE("an index has the fits, and one without them is made anew") {
   CHECK(error.code() == Errc::unsupported);
   CHECK(mentions(error, "it is of version 1"));
   write_slide_index(with, index);
-  CHECK((bytes_of(index) == whole));
+  CHECK((text_in(index) == whole));
   // What is the same stays: this slide could not be opened now, but has the bytes that are looked at.
-  const std::string a = bytes_of(folder / "a.tif");
+  const std::string a = text_in(folder / "a.tif");
   std::string unreadable = a;
   constexpr std::size_t looked_at = 4096;
   REQUIRE(a.size() > 4 * looked_at);
@@ -229,7 +222,7 @@ TEST_CASE("an index has the fits, and one without them is made anew") {
     if (i < a.size() / 2 || i >= a.size() / 2 + looked_at) unreadable[i] = 0;
   folder.write("a.tif", unreadable);
   write_slide_index(with, index);
-  CHECK((bytes_of(index) == whole));
+  CHECK((text_in(index) == whole));
 }
 
 TEST_CASE("slides that were stained differently become alike") {

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <numeric>
 
@@ -14,6 +13,7 @@
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
+#include "support/text_in.hpp"
 #include "support/thrown.hpp"
 #include "transforms/image/targets.hpp"
 
@@ -284,8 +284,7 @@ TEST_CASE("changes of colour agree with Pillow's") {
        {ColorJitter::brightness, ColorJitter::contrast, ColorJitter::saturation})
     for (const std::string factor : {"0.0", "0.5", "1.3", "2.5"}) {
       CAPTURE(int{operation}, factor);
-      std::ifstream file(folder / (std::to_string(int{operation}) + "-" + factor), std::ios::binary);
-      const std::string theirs((std::istreambuf_iterator<char>(file)), {});
+      const std::string theirs = text_in(folder / (std::to_string(int{operation}) + "-" + factor));
       const Image ours = jittered(image, only(operation, std::stof(factor)));
       REQUIRE(theirs.size() == ours.pixels.size());
       int worst = 0;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "support/test_images.hpp"
+#include "support/text_in.hpp"
 
 namespace penstock_test {
 
@@ -38,8 +39,7 @@ class PillowFolder {
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   }
   std::vector<std::byte> read(const std::string& name) const {
-    std::ifstream file(*this / name, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::string text = text_in(*this / name);
     const auto* first = reinterpret_cast<const std::byte*>(text.data());
     return {first, first + text.size()};
   }

@@ -20,6 +20,7 @@
 #include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 #include "support/thrown.hpp"
 
 using namespace penstock;
@@ -53,11 +54,6 @@ void write_slide(FeatureSink& sink, const std::string& slide, std::int64_t rows)
   for (std::int64_t first = 0; first < rows; first += 25)
     put_rows(sink, first, std::min<std::int64_t>(25, rows - first));
   sink.end();
-}
-
-std::string text_in(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <random>
 #include <string>
@@ -17,6 +16,7 @@
 #include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
@@ -25,11 +25,6 @@ namespace {
 
 constexpr H5Filter deflate = H5Filter::deflate, shuffled = H5Filter::shuffle, fletcher32 = H5Filter::fletcher32,
                    scaleoffset = H5Filter::scaleoffset;
-
-std::string file_text(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
 
 // A dataset of each way.
 std::vector<H5Data> of_each_way() {
@@ -99,7 +94,7 @@ void read_all(const std::string& path, std::size_t keep_bytes) {
 TEST_CASE("a file that is cut short is refused wherever that is") {
   const TempFolder folder;
   write_h5(folder / "good.h5", {.data = of_each_way()});
-  const std::string good = file_text(folder / "good.h5"), path = folder / "cut.h5";
+  const std::string good = text_in(folder / "good.h5"), path = folder / "cut.h5";
   std::vector<std::size_t> lengths{0, 1, 7, 8, 47, 48, 95, 96, 97, good.size() - 1};
   for (std::size_t bytes = 100; bytes < good.size(); bytes += good.size() / 60) lengths.push_back(bytes);
   for (const std::size_t bytes : lengths) {
@@ -162,7 +157,7 @@ TEST_CASE("any changed bit of a chunk with a checksum is noticed") {
     const std::vector<H5Column> columns = columns_of(folder / "good.h5", data);
     const std::vector<StoredChunk> chunks = chunks_of(folder / "good.h5", "/g/x", 2);
     REQUIRE(chunks.size() == 6);
-    const std::string good = file_text(folder / "good.h5");
+    const std::string good = text_in(folder / "good.h5");
     for (int round = 0; round < 25; ++round) {
       const std::size_t which = random() % chunks.size();
       const StoredChunk& chunk = chunks[which];
@@ -201,7 +196,7 @@ TEST_CASE("a checksum that is not to be compared is not") {
   const TempFolder folder;
   const H5Data data = counting_chunks<std::uint16_t>("x", {8, 30}, {8, 30}, {fletcher32});
   write_h5(folder / "a.h5", {.data = {data}});
-  std::string text = file_text(folder / "a.h5");
+  std::string text = text_in(folder / "a.h5");
   const StoredChunk chunk = chunks_of(folder / "a.h5", "x", 2).front();
   text[chunk.at] = static_cast<char>(text[chunk.at] ^ 1);
   folder.write("a.h5", text);
@@ -221,7 +216,7 @@ TEST_CASE("changed bytes of compressed chunks are errors or what H5Dread makes o
     const H5Data data = counting_chunks<std::uint16_t>("x", {40, 30}, {7, 20}, filters);
     write_h5(folder / "good.h5", {.data = {data}});
     const std::vector<StoredChunk> chunks = chunks_of(folder / "good.h5", "x", 2);
-    const std::string good = file_text(folder / "good.h5");
+    const std::string good = text_in(folder / "good.h5");
     for (int round = 0; round < 60; ++round, ++rounds) {
       const StoredChunk& chunk = chunks[random() % chunks.size()];
       std::string bad = good;
@@ -265,7 +260,7 @@ TEST_CASE("sizes that the file can't hold are refused before memory is taken for
   // `from` stands in the file once or more; every one of them becomes `to`. Children have 1 GiB.
   const auto changed = [&](const H5Data& data, const std::string& from, const std::string& to) {
     write_h5(path, {.data = {data}});
-    std::string text = file_text(path);
+    std::string text = text_in(path);
     std::size_t found = 0;
     for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()), ++found)
       text.replace(at, to.size(), to);
@@ -331,7 +326,7 @@ TEST_CASE("changed bytes anywhere kill nothing but the HDF5 library") {
   constexpr int rounds = 240;
   for (const bool latest : {false, true}) {
     write_h5(folder / "good.h5", {.data = of_each_way(), .latest = latest});
-    const std::string good = file_text(folder / "good.h5");
+    const std::string good = text_in(folder / "good.h5");
     std::vector<bool> data(good.size(), false);
     for (const char* name : {"plain", "deflated", "summed"})
       for (const StoredChunk& chunk : chunks_of(folder / "good.h5", name, 2))

@@ -19,6 +19,7 @@
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
 #include "support/paths.hpp"
+#include "support/text_in.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
@@ -261,8 +262,7 @@ TEST_CASE("h5py reads what Hdf5Sink writes as Hdf5Source does") {
   CHECK(Hdf5Source({.path = folder / "all.h5"}).keys() == "key");
   compare_all(folder);
   CHECK(names_in(folder).size() > drawn);
-  std::ifstream in(folder / "all.storage");
-  const std::string storage((std::istreambuf_iterator<char>(in)), {});
+  const std::string storage = text_in(folder / "all.storage");
   INFO(storage);
   for (const char* const line :
        {"fixed/u8 uint8 (70, 3) (9, 3) gzip 4 False False\n", "fixed/f16 float16 (70, 3) (70, 3) gzip 9 True True\n",

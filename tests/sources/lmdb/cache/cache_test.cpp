@@ -16,16 +16,13 @@
 #include "core/delivery/device_help.hpp"
 #include "core/write/write_help.hpp"
 #include "sources/lmdb/cache/cache_help.hpp"
+#include "support/text_in.hpp"
 
 using namespace help;
 using penstock_test::TempFolder;
+using penstock_test::text_in;
 
 namespace {
-
-std::string bytes_of(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // Offsets in a page of LMDB 0.9: after its number its flags, where its nodes' offsets end, and these; in a node the
 // key's size and the key after 6 bytes.
@@ -266,7 +263,7 @@ TEST_CASE("records of a cache that are damaged are made again and counted") {
   const Mix made;
   const std::vector<Got> wanted = epochs_of(in_batches(not_cached(150)), 2);
   static_cast<void>(epochs_of(in_batches(cached(folder / "cache", wide(150), made)), 1));
-  std::string file = bytes_of(folder / "cache/data.mdb");
+  std::string file = text_in(folder / "cache/data.mdb");
   std::uint64_t damaged = 0;
   for (std::uint64_t i = 3; i < 150; i += 15, ++damaged) {
     // Somewhere in the value, which is found by its bytes.
@@ -314,7 +311,7 @@ TEST_CASE("records that a damaged page of the tree hides are made again") {
   const Mix made;
   const std::vector<Got> wanted = epochs_of(in_batches(not_cached(150)), 2);
   static_cast<void>(epochs_of(in_batches(cached(folder / "cache", wide(150), made)), 1));
-  std::string file = bytes_of(folder / "cache/data.mdb");
+  std::string file = text_in(folder / "cache/data.mdb");
   // Each page of leaves that has the record in the middle: the one in use, and what is left of those before it.
   constexpr std::size_t page = 4096, flags = 10;
   const std::string middle("\0\0\0\0\0\0\0\x4b", 8);

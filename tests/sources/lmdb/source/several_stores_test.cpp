@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <random>
@@ -22,6 +21,7 @@
 #include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
@@ -122,8 +122,7 @@ TEST_CASE("errors of several stores name the record of all, and the store's file
   CHECK(joined.notes().front() == "2 stores, one after the other");
   // One byte of a record, found by its text.
   const std::string file = folder / "10/data.mdb";
-  std::ifstream in(file, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  std::string bytes = text_in(file);
   for (std::size_t at = 0; (at = bytes.find("number 13", at)) != std::string::npos; ++at) bytes[at] = 'N';
   folder.write("10/data.mdb", bytes);
   const LmdbSource damaged({.paths = {folder / "0", folder / "10"}});

@@ -12,6 +12,7 @@
 #include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
@@ -274,8 +275,7 @@ TEST_CASE("damage in the file itself is an error or goes unnoticed, but is no ot
   const TempFolder folder;
   write_records(folder / "good", 40);
   const LmdbSource good({.path = folder / "good"});
-  std::ifstream in(folder / "good/data.mdb", std::ios::binary);
-  const std::string file(std::istreambuf_iterator<char>(in), {});
+  const std::string file = text_in(folder / "good/data.mdb");
   std::mt19937_64 random(5);
   int noticed = 0, flipped = 0;
   for (int round = 0; round < 60; ++round) {

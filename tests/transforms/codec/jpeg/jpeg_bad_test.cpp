@@ -4,8 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include <penstock/error.hpp>
@@ -14,6 +12,7 @@
 
 #include "support/catch.hpp"
 #include "support/test_images.hpp"
+#include "support/text_in.hpp"
 
 using namespace penstock;
 using namespace penstock_test;
@@ -21,8 +20,7 @@ using namespace penstock_test;
 namespace {
 
 std::vector<std::byte> contents(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const std::string text = text_in(file);
   std::vector<std::byte> bytes(text.size());
   std::transform(text.begin(), text.end(), bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
   return bytes;

@@ -1,10 +1,10 @@
 #include "transforms/codec/jpeg/tiled_tiff.hpp"
+#include "support/text_in.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -82,8 +82,7 @@ std::vector<TiledTiff> tiled_tiffs() {
     const std::string name = entry.path().filename().string();
     if (!name.ends_with(".svs") && !name.ends_with(".tif")) continue;
     if (name.find("unreadable") != name.npos) continue;
-    std::ifstream stream(entry.path(), std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    const std::string text = text_in(entry.path());
     TiledTiff tiff{name, Bytes(text.size()), {}};
     std::memcpy(tiff.bytes.data(), text.data(), text.size());
     if (!text.starts_with(std::string("II*\0", 4))) continue;

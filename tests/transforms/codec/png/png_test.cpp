@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 #include <penstock/error.hpp>
 #include <penstock/extend/bfloat16.hpp>
@@ -12,6 +11,7 @@
 
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 #include "support/thrown.hpp"
 #include "transforms/codec/encoded.hpp"
 #include "transforms/codec/png/png_files.hpp"
@@ -276,9 +276,7 @@ TEST_CASE("PNGs that Pillow writes are what Pillow reads") {
                "        open(f'{out}/{mode}.{to}', 'wb').write(read.convert(to).tobytes())\n");
   REQUIRE(std::system((std::string(python) + " " + (folder / "make.py") + " " + folder.path().string()).c_str()) == 0);
   const auto read = [&](const std::string& name) {
-    std::ifstream file(folder / name, std::ios::binary);
-    REQUIRE(file);
-    std::string text((std::istreambuf_iterator<char>(file)), {});
+    std::string text = text_in(folder / name);
     return text;
   };
   for (const std::string mode : {"1", "L", "LA", "P", "RGB", "RGBA", "P-few"})

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <string>
 
+#include "support/text_in.hpp"
 #include "transforms/codec/jpeg/baseline/core.hpp"
 #include "transforms/codec/jpeg/baseline/mutant.hpp"
 #include "transforms/codec/jpeg/baseline/rule.hpp"
@@ -79,8 +80,7 @@ TEST_CASE("malformed files of the world have libjpeg's pixels or are left to it"
   Core core;
   Counts counts;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    std::ifstream stream(entry.path(), std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    const std::string text = text_in(entry.path());
     Bytes bytes(text.size());
     std::transform(text.begin(), text.end(), bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
     INFO(entry.path());
