@@ -16,7 +16,7 @@ namespace penstock::bench {
 namespace {
 
 constexpr std::int32_t side = 96;
-constexpr std::size_t image_bytes = std::size_t{side} * side * 3;
+constexpr std::size_t patch_bytes = std::size_t{side} * side * 3;
 
 // Pieces of noisy pictures, which compress as patches of slides do.
 class Patches {
@@ -25,7 +25,7 @@ class Patches {
   std::string source() const { return pictures_.source(); }
 
   void fill(std::uint64_t first, std::span<std::byte> rows) {
-    for (std::size_t at = 0; at < rows.size(); at += image_bytes, ++first) {
+    for (std::size_t at = 0; at < rows.size(); at += patch_bytes, ++first) {
       constexpr std::uint64_t across = picture_size.width / side, down = picture_size.height / side;
       const std::uint64_t picture = first / (across * down), place = first % (across * down);
       if (there_ != picture) load(picture);
@@ -62,7 +62,7 @@ Store image_hdf5(const Settings& settings) {
     write_plain_hdf5(folder / "contiguous.h5", "x", dims, 0, 0, 32, rows);
     const auto bytes = static_cast<double>(std::filesystem::file_size(folder / "gzip.h5"));
     return fmt::format("{} images of 96x96x3, pieces of {} with noise of sigma 7, gzip 4 in chunks of 32: x{:.2f}",
-                       records, patches.source(), bytes / static_cast<double>(records * image_bytes));
+                       records, patches.source(), bytes / static_cast<double>(records * patch_bytes));
   });
 }
 

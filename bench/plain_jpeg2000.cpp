@@ -10,13 +10,13 @@ namespace penstock::bench {
 
 namespace {
 
-struct Memory {
+struct StoredBytes {
   std::span<const std::byte> bytes;
   std::size_t at = 0;
 };
 
 OPJ_SIZE_T read_memory(void* to, OPJ_SIZE_T bytes, void* user) {
-  Memory& memory = *static_cast<Memory*>(user);
+  StoredBytes& memory = *static_cast<StoredBytes*>(user);
   const std::size_t some = std::min<std::size_t>(bytes, memory.bytes.size() - memory.at);
   if (some == 0) return static_cast<OPJ_SIZE_T>(-1);
   std::memcpy(to, memory.bytes.data() + memory.at, some);
@@ -25,19 +25,19 @@ OPJ_SIZE_T read_memory(void* to, OPJ_SIZE_T bytes, void* user) {
 }
 
 OPJ_OFF_T skip_memory(OPJ_OFF_T bytes, void* user) {
-  static_cast<Memory*>(user)->at += static_cast<std::size_t>(bytes);
+  static_cast<StoredBytes*>(user)->at += static_cast<std::size_t>(bytes);
   return bytes;
 }
 
 OPJ_BOOL seek_memory(OPJ_OFF_T at, void* user) {
-  static_cast<Memory*>(user)->at = static_cast<std::size_t>(at);
+  static_cast<StoredBytes*>(user)->at = static_cast<std::size_t>(at);
   return OPJ_TRUE;
 }
 
 }  // namespace
 
 void decode_plain_jpeg2000(std::span<const std::byte> bytes, std::int32_t side, std::byte* into) {
-  Memory memory{bytes};
+  StoredBytes memory{bytes};
   opj_stream_t* const stream = opj_stream_create(bytes.size(), OPJ_TRUE);
   opj_stream_set_user_data(stream, &memory, nullptr);
   opj_stream_set_user_data_length(stream, bytes.size());

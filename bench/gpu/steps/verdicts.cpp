@@ -15,13 +15,13 @@ namespace {
 
 constexpr double max_share_off = 0.05, max_copies_off = 0.1;
 
-struct Case {
+struct VerdictCase {
   double copy_to_compute;
   Bound expected;
 };
 
 // Events around each step see each wait of the stream; a report times some of them.
-void measure_case(Results& results, const Settings& settings, const Case& c) {
+void measure_verdict(Results& results, const Settings& settings, const VerdictCase& c) {
   const BatchSize size = overlap_batch(settings);
   const CudaStream stream;
   const Memory wrong(Kind::device, 8);
@@ -63,8 +63,8 @@ void measure_case(Results& results, const Settings& settings, const Case& c) {
 
 void verdicts(Results& results, const Settings& settings) {
   results.begin(11, "what a report says of the device");
-  measure_case(results, settings, {4, Bound::copies});
-  measure_case(results, settings, {0.25, Bound::consumer});
+  measure_verdict(results, settings, {4, Bound::copies});
+  measure_verdict(results, settings, {0.25, Bound::consumer});
 }
 
 }  // namespace penstock::gpu_bench
