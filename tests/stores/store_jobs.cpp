@@ -29,8 +29,8 @@
 #include <penstock/sources/webdataset_sink.hpp>
 
 #include "sources/source_checks.hpp"
-#ifdef PENSTOCK_TEST_TILES
 #include "support/text_in.hpp"
+#ifdef PENSTOCK_TEST_TILES
 #include "tiles_job.hpp"
 #endif
 
