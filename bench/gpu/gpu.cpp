@@ -14,7 +14,7 @@
 #include <penstock/device.hpp>
 
 #include "cuda_help.hpp"
-#include "results.hpp"
+#include "measured.hpp"
 #include "steps.hpp"
 
 namespace penstock::gpu_bench {

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "batches.hpp"
-#include "results.hpp"
+#include "measured.hpp"
 #include "steps.hpp"
 
 namespace penstock::gpu_bench {

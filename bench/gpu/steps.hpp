@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "results.hpp"
+#include "measured.hpp"
 
 namespace penstock::gpu_bench {
 

@@ -19,6 +19,11 @@
 # penstock_private_libs(TARGET OPTION lib...) links the same way for something that is not a component (tool, test, bench).
 include(GNUInstallDirs)
 
+# penstock_unsanitized(TARGET): what nothing runs in a build that tests a part of the library. The compiler has its say alone.
+function(penstock_unsanitized target)
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-O0;-g0;-fno-sanitize=all>")
+endfunction()
+
 # Links LIBS (targets of known packages are looked for first). Header-only packages are reduced to their include folders:
 # linked, they would stand in the export file of a static library, and a user would have to have them.
 function(penstock_private_libs target option)
@@ -104,8 +109,14 @@ function(penstock_component)
     target_compile_definitions(${target} PRIVATE PENSTOCK_BUILDING_${upper})
     penstock_warnings(${target})
     penstock_exact_arithmetic(${target})
-    if(PENSTOCK_SANITIZED AND NOT C_NAME IN_LIST PENSTOCK_SANITIZED)
-      target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-O0;-g0;-fno-sanitize=all>")
+    if(C_NAME IN_LIST PENSTOCK_SANITIZED)
+      foreach(other IN LISTS C_DEPENDS)
+        if(NOT other IN_LIST PENSTOCK_SANITIZED)
+          message(FATAL_ERROR "PENSTOCK_SANITIZED has ${C_NAME}, and ${other}, which that is made with, is missing")
+        endif()
+      endforeach()
+    elseif(PENSTOCK_SANITIZED)
+      penstock_unsanitized(${target})
     endif()
   endif()
   # A plugin that is closed takes a shared library along while oneTBB's threads, which end later, run its code.

@@ -50,14 +50,18 @@ function build_house(house, rooms,    i, n, words) {
 function starts(text, prefix) { return substr(text, 1, length(prefix)) == prefix }
 
 # Where a quoted include leads: beside the file, or below one of the include folders its target may have.
-function resolve(name,    home, n, roots, i, path) {
+function resolve(name,    home, n, roots, i, path, first) {
   home = home_of(file)
   n = split(folder_of(file) "|" home "|" top "|src|" folder_of(file) "/..|.|include", roots, "|")
+  first = ""
   for (i = 1; i <= n; i++) {
     path = normal(roots[i] "/" name)
-    if (path in exists) return path
+    if (!(path in exists)) continue
+    if (first == "") first = path
+    # A compiler's cache does not look for a header that comes to stand before the one that it knows.
+    else if (path != first) { report("\"" name "\" may be " first " or " path ": give one another name"); break }
   }
-  return normal(folder_of(file) "/" name)
+  return first != "" ? first : normal(folder_of(file) "/" name)
 }
 
 # Comments and the insides of string literals out; block comments and line state are kept between lines.

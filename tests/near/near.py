@@ -187,6 +187,8 @@ class Chooser:
         """Adds what a file reaches. Returns why that is everything, or an empty string."""
         if fits(file, self.table["everything"]) and not fits(file, self.table["unread"]):
             return f"{file} says how all is built, chosen or run"
+        if file.endswith(CODE) and file not in self.includes.files and not fits(file, self.table["unread"]):
+            return f"{file} is gone, and who included it is not known"
         seeing = self.includes.seeing(file)
         compiled = self.facts.owning(seeing)
         if fits(file, self.table["beside"]):

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "../batches.hpp"
-#include "../child.hpp"
+#include "../gpu_process.hpp"
 #include "../kernels.hpp"
 #include "../steps.hpp"
 

@@ -1,4 +1,4 @@
-#include "child.hpp"
+#include "gpu_process.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "results.hpp"
+#include "measured.hpp"
 
 #include <cmath>
 #include <cstdio>
