@@ -135,7 +135,7 @@ void refuse_existing(const SynthOptions& options) {
         fmt::format("{} is there already; --force replaces it, or name another file", printable(options.out)));
 }
 
-struct Drawn {
+struct DrawnSlide {
   std::vector<DrawnLevel> levels;
   SlideLayout layout;
   std::uint64_t tiles = 0, bytes = 0;
@@ -143,8 +143,8 @@ struct Drawn {
   int signal = 0;  ///< that stopped it before its end, or 0
 };
 
-Drawn draw(const SynthOptions& options, const SlideWish& wish) {
-  Drawn drawn{slide_levels(wish), {format_of(options), {options.big_tiff, options.big_endian}}};
+DrawnSlide draw(const SynthOptions& options, const SlideWish& wish) {
+  DrawnSlide drawn{slide_levels(wish), {format_of(options), {options.big_tiff, options.big_endian}}};
   for (const DrawnLevel& level : drawn.levels) drawn.tiles += level.tiles.size();
   const Interrupt interrupt;
   Progress bar("drawing", drawn.tiles, options.shows_nothing());
@@ -171,13 +171,13 @@ Drawn draw(const SynthOptions& options, const SlideWish& wish) {
 struct BadPlace {
   std::uint64_t column, row, x, y;
 };
-BadPlace place_of(const BadTile& bad, const SlideWish& wish, const Drawn& drawn) {
+BadPlace place_of(const BadTile& bad, const SlideWish& wish, const DrawnSlide& drawn) {
   const std::uint64_t columns = drawn.levels.front().columns, side = static_cast<std::uint64_t>(wish.tile.side);
   const std::uint64_t column = bad.tile % columns, row = bad.tile / columns;
   return {column, row, column * side, row * side};
 }
 
-void tell(const SynthOptions& options, const SlideWish& wish, const Drawn& drawn) {
+void tell(const SynthOptions& options, const SlideWish& wish, const DrawnSlide& drawn) {
   std::string text;
   for (const BadTile& bad : wish.bad) {
     const BadPlace place = place_of(bad, wish, drawn);
@@ -194,7 +194,7 @@ void tell(const SynthOptions& options, const SlideWish& wish, const Drawn& drawn
   print(text);
 }
 
-void tell_json(const SynthOptions& options, const SlideWish& wish, const Drawn& drawn) {
+void tell_json(const SynthOptions& options, const SlideWish& wish, const DrawnSlide& drawn) {
   constexpr std::array formats{"aperio", "tiff", "ome"};  // as SlideFormat lists them
   Json levels = Json::array(), bad_list = Json::array();
   for (const DrawnLevel& level : drawn.levels)
@@ -229,7 +229,7 @@ int synth(const SynthOptions& options) {
   const SlideWish wish = wish_of(options);
   static_cast<void>(format_of(options));
   refuse_existing(options);
-  const Drawn drawn = draw(options, wish);
+  const DrawnSlide drawn = draw(options, wish);
   if (drawn.signal == 0 && !options.shows_nothing()) tell(options, wish, drawn);
   if (!options.json.empty()) tell_json(options, wish, drawn);
   if (drawn.signal == 0) return exit_ok;

@@ -8,7 +8,7 @@ namespace penstock::cli {
 
 namespace {
 
-constexpr std::string_view before_data = R"html(<!doctype html>
+constexpr std::string_view before_report = R"html(<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -62,7 +62,7 @@ table { border-collapse: collapse; } td { padding: .1rem 1rem .1rem 0; vertical-
 <noscript>This page needs JavaScript; slides.csv beside it says the same.</noscript>
 <script type="application/json" id="data">)html";
 
-constexpr std::string_view after_data = R"html(</script>
+constexpr std::string_view after_report = R"html(</script>
 <script>
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -138,6 +138,6 @@ show();
 
 }  // namespace
 
-std::string report_page(const std::string& data) { return page_with_data(before_data, data, after_data); }
+std::string report_page(const std::string& data) { return page_with_data(before_report, data, after_report); }
 
 }  // namespace penstock::cli
