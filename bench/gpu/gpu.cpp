@@ -14,7 +14,7 @@
 #include <penstock/device.hpp>
 
 #include "cuda_help.hpp"
-#include "measured.hpp"
+#include "gpu_results.hpp"
 #include "steps.hpp"
 
 namespace penstock::gpu_bench {

@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "batches.hpp"
-#include "measured.hpp"
+#include "gpu_results.hpp"
 #include "steps.hpp"
 
 namespace penstock::gpu_bench {

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "measured.hpp"
+#include "gpu_results.hpp"
 
 namespace penstock::gpu_bench {
 

@@ -1,4 +1,4 @@
-#include "measured.hpp"
+#include "gpu_results.hpp"
 
 #include <cmath>
 #include <cstdio>
