@@ -114,7 +114,7 @@ class Crops {
 class FolderSink {
  public:
   explicit FolderSink(fs::path root) : root_(std::move(root)) {}
-  void open(const ps::Schema&, std::uint64_t) {}
+  void open(const ps::SinkJob&) {}
   bool has(const ps::SinkItem&) { return false; }
   void put(const ps::SinkItem& item, ps::Sample& sample) {
     const fs::path file = root_ / item.key;

@@ -70,7 +70,9 @@ struct WriteOptions {
 /// Memory stays within the window: of a record that a flat_map makes many samples of, never all are held. Blocks that
 /// records share are decoded once, as by a loader.
 ///
-/// A run that was stopped or killed is continued by running it again. What the sink has is not made again; what a
+/// A run that was stopped or killed is continued by running it again: the same pipeline over the same data, as far as
+/// that can be told (`SinkJob::made_by`); sinks refuse what another one has left. A callable without a version can't be
+/// compared; the report says so where a run was continued. What the sink has is not made again; what a
 /// filter or `drop` left out is. With a flat_map each record is read again, to know how many samples it has, and of
 /// those only the missing ones are made; a stream is read from its beginning. What a shuffled stream gives is made
 /// again, though not stored.

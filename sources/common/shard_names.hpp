@@ -19,6 +19,8 @@ class ShardNames {
   std::string mark() const { return beside("json"); }
   /// Another file of an unfinished store: "PATH-unfinished.ENDING".
   std::string beside(std::string_view ending) const;
+  /// The file that says what made a finished store: "PATH-made-by.json".
+  std::string made_by() const { return path_ + "-made-by.json"; }
   /// "PATH-000042.tar", or the path of a single file.
   std::string shard(std::uint64_t number) const;
   /// The name of a shard while it is not finished.

@@ -12,10 +12,15 @@ void ShardedSink::refuse(Errc code, std::string cause, std::string_view key) con
 
 void ShardedSink::refuse_there(const std::string& differs) const {
   if (was_finished_)
-    refuse(Errc::invalid_argument, "there is a finished store here, and " + differs +
-                                       ", so it was made from something else; delete it, or write to another path");
+    refuse(Errc::invalid_argument,
+           "there is a finished store here, and " + differs + "; delete it, or write to another path");
   refuse(Errc::state_mismatch, "there is an unfinished store here that can't be continued, as " + differs +
                                    "; delete " + unfinished_files() + ", or write to another path");
+}
+
+void ShardedSink::require_same(const std::vector<JobFact>& there) const {
+  if (const std::string differs = job_difference(there, made_by_); !differs.empty())
+    refuse_there("another job made it (" + differs + ")");
 }
 
 void ShardedSink::require_unfailed() const {
@@ -51,7 +56,10 @@ void ShardedSink::check_put(const SinkItem& item) {
 }
 
 void ShardedSink::write_mark(bool finishing, bool sync) const {
-  replace_text(names_.mark(), mark_text(finishing), sync, source_);
+  Journal journal{made_by_, numbers(finishing), finishing};
+  journal.committed["samples"] = samples_;
+  journal.committed["shard"] = shard_;
+  replace_text(names_.mark(), to_json(journal), sync, source_);
 }
 
 void ShardedSink::next_shard() {
@@ -89,6 +97,7 @@ void ShardedSink::finish() {
       write_mark(true, true);
     }
     write_beside_finished();
+    replace_text(names_.made_by(), to_json(Journal{made_by_, {}, false}), true, source_);
     for (std::uint64_t number = 0; number <= shard_; ++number)
       if (file_bytes(names_.partial(number), source_))
         rename_file(names_.partial(number), names_.shard(number), source_);
@@ -111,24 +120,15 @@ void ShardedSink::take_lock(std::optional<Error>& no_lock) {
 }
 
 // Nothing is looked at before the lock is there, so what is seen stays.
-void ShardedSink::open() {
+void ShardedSink::open(std::vector<JobFact> made_by) {
+  made_by_ = std::move(made_by);
   const std::string folder = std::filesystem::path(names_.mark()).parent_path().string();
   if (!folder.empty()) make_folder(folder, source_);
   std::optional<Error> no_lock;  // an error that is no matter where nothing is to be written
   take_lock(no_lock);
   const ShardNames::Found found = names_.find(source_);
   const auto mark = read_text(names_.mark(), source_);
-  if (!mark && !found.finished.empty()) {
-    lock_.release();  // these change no more
-    was_finished_ = true;
-    if (!found.partial.empty() || found.finished.back() + 1 != found.finished.size())
-      refuse_there("some of its shards are missing or unfinished");
-    take_finished(found);
-    samples_ = samples_before();
-    if (counted() && samples_ != size_)
-      refuse_there("it holds " + std::to_string(samples_) + " samples, not " + std::to_string(size_));
-    return;
-  }
+  if (!mark && !found.finished.empty()) return take_finished_store(found);
   if (no_lock) throw *no_lock;
   if (mark) return resume(*mark, found);
   if (!found.partial.empty())
@@ -142,18 +142,39 @@ void ShardedSink::open() {
   if (sync_) sync_folder_of(names_.mark(), source_);
 }
 
-void ShardedSink::resume(const std::string& text, const ShardNames::Found& found) {
-  Committed committed;
+void ShardedSink::take_finished_store(const ShardNames::Found& found) {
+  lock_.release();  // these change no more
+  was_finished_ = true;
+  if (!found.partial.empty() || found.finished.back() + 1 != found.finished.size())
+    refuse_there("some of its shards are missing or unfinished");
+  const auto text = read_text(names_.made_by(), source_);
+  if (!text) refuse_there("what made it is not known, as the file " + names_.made_by() + " is missing");
+  require_same(read_journal(names_.made_by(), *text).made_by);
+  take_finished(found);
+  samples_ = samples_before();
+  if (counted() && samples_ != size_)
+    refuse_there("it holds " + std::to_string(samples_) + " samples, not " + std::to_string(size_));
+}
+
+Journal ShardedSink::read_journal(const std::string& file, const std::string& text) const {
   try {
-    committed = read_mark(text);
+    return parse_journal(text);
   } catch (Error& error) {
-    error.with_source(source_).with_file(names_.mark());
-    throw;
+    throw error.with_source(source_).with_file(file);
   }
-  finishing_ = committed.finishing;
-  samples_ = committed.samples;
-  shard_ = committed.shard;
-  if (!committed.differs.empty()) refuse_there(committed.differs);
+}
+
+void ShardedSink::resume(const std::string& text, const ShardNames::Found& found) {
+  const Journal journal = read_journal(names_.mark(), text);
+  finishing_ = journal.finishing;
+  require_same(journal.made_by);
+  try {
+    samples_ = journal.number("samples");
+    shard_ = journal.number("shard");
+    take_numbers(journal);
+  } catch (Error& error) {
+    throw error.with_source(source_).with_file(names_.mark());
+  }
   if (!finishing_ && !found.finished.empty()) refuse_there("some of its shards have their final names already");
   const auto file_of = [&](std::uint64_t number) {
     const std::string done = names_.shard(number);

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <penstock/error.hpp>
 #include <penstock/extend/sink.hpp>
@@ -12,6 +14,7 @@
 #include <penstock/extend/stream_source.hpp>
 
 #include "common/item_place.hpp"
+#include "common/journal.hpp"
 #include "common/shard_names.hpp"
 
 namespace penstock::common {
@@ -30,27 +33,20 @@ class ShardedSink {
   void finish();
 
  protected:
-  /// How far an unfinished store is, as its mark says.
-  struct Committed {
-    std::string differs;  ///< how it differs from this run, in words; empty: it can be continued
-    std::uint64_t samples = 0, shard = 0;
-    bool finishing = false;  ///< all is written, the shards are being given their names
-  };
-
   /// `size` samples are announced, or `unknown_size`. With `sync`, what is committed lasts through a power cut.
   ShardedSink(std::string_view source, ShardNames names, std::uint64_t size, bool sync)
       : source_(source), names_(std::move(names)), size_(size), sync_(sync), lock_(names_.mark()) {}
 
-  /// Finds out what is there, and begins or goes on. Called once what derives is made.
-  void open();
+  /// Finds out what is there, and begins or goes on, where that was made by the same. Called once what derives is made.
+  void open(std::vector<JobFact> made_by);
 
   /// Makes what stands beside the shards, for a store of which nothing is there.
   virtual void begin_store() = 0;
-  /// Learns what finished shards hold.
+  /// Learns what finished shards hold, which the same has made.
   virtual void take_finished(const ShardNames::Found& found) = 0;
-  /// @throws Error without a file.
-  virtual Committed read_mark(const std::string& text) = 0;
-  virtual std::string mark_text(bool finishing) const = 0;
+  /// How far the store is, besides samples and shards, and the other way round.
+  virtual std::map<std::string, std::uint64_t> numbers(bool finishing) const = 0;
+  virtual void take_numbers(const Journal& journal) = 0;
   /// Learns what one of an unfinished store's whole shards holds.
   virtual void take_whole(const std::string& file) = 0;
   /// The shard at work, of which something may be committed.
@@ -122,7 +118,11 @@ class ShardedSink {
   void resume(const std::string& text, const ShardNames::Found& found);
   void require_all_found() const;
   void write_mark(bool finishing, bool sync) const;
+  void take_finished_store(const ShardNames::Found& found);
+  Journal read_journal(const std::string& file, const std::string& text) const;
+  void require_same(const std::vector<JobFact>& there) const;
 
+  std::vector<JobFact> made_by_;
   MarkLock lock_;
   bool was_finished_ = false, finishing_ = false, failed_ = false, uncommitted_ = false;
   std::uint64_t found_ = 0;

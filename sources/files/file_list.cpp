@@ -117,7 +117,7 @@ class Lister {
     if (type == DT_DIR) {
       pending_.push_back({folder.path + entry.d_name + "/", folder.above});
     } else if (type == DT_REG && !has_extension(entry.d_name, extensions_)) {
-      if (!folder.path.empty() || entry.d_name != table_name) ++content_.ignored;
+      if (!folder.path.empty() || !is_of_sink(entry.d_name)) ++content_.ignored;
     } else if (type == DT_REG) {
       content_.files.push_back(folder.path + entry.d_name);
     }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <system_error>
@@ -22,10 +23,10 @@
 
 #include "common/fit_key.hpp"
 #include "common/image_extension.hpp"
+#include "common/journal.hpp"
 #include "common/opened_sink.hpp"
 #include "common/sharded_sink.hpp"
 #include "errors.hpp"
-#include "sink_progress.hpp"
 #include "staged_files.hpp"
 #include "table_columns.hpp"
 #include "table_lines.hpp"
@@ -69,20 +70,19 @@ class FilesSink::Impl final : public common::ShardedSink {
  public:
   static constexpr std::string_view sink_name = "FilesSink", sink_source = files::source_name;
 
-  Impl(const FilesSinkOptions& options, const Schema& schema, std::uint64_t size)
+  Impl(const FilesSinkOptions& options, const SinkJob& job)
       : ShardedSink(files::source_name, {checked_folder(options.path) + "/" + std::string(files::table_name), "", true},
-                    size, options.sync),
+                    job.size, options.sync),
         options_(options),
         folder_(checked_folder(options.path)),
-        columns_(columns_for(options, schema)),
+        columns_(columns_for(options, job.schema)),
         files_(folder_) {
-    job_.fields = escaped(schema.to_string());
-    job_.field = escaped(options.field);
-    job_.keys = options.keys == FilesKeys::position ? "position" : "automatic";
-    job_.classes = columns_.classes_text();
-    job_.job = escaped(options.job);
-    job_.samples = size;
-    open();
+    open(common::store_facts({{"fields", job.schema.to_string()},
+                              {"files of the field", options.field},
+                              {"keys", options.keys == FilesKeys::position ? "position" : "automatic"},
+                              {"classes", columns_.classes_text()},
+                              common::samples_fact(job.size)},
+                             options.job, job));
   }
 
   bool has_some() const noexcept { return !there_.empty(); }
@@ -167,14 +167,10 @@ class FilesSink::Impl final : public common::ShardedSink {
 
   void take_finished(const common::ShardNames::Found&) override { take_whole(names_.shard(0)); }
 
-  Committed read_mark(const std::string& text) override {
-    const files::SinkProgress progress = files::parse_progress(text);
-    committed_bytes_ = progress.table_bytes;
-    return {difference(progress.job, job_), progress.samples, 0, progress.finishing};
+  std::map<std::string, std::uint64_t> numbers(bool finishing) const override {
+    return {{"table_bytes", finishing || !table_ ? 0 : table_->bytes()}};
   }
-  std::string mark_text(bool finishing) const override {
-    return to_json(files::SinkProgress{job_, samples_, finishing || !table_ ? 0 : table_->bytes(), finishing});
-  }
+  void take_numbers(const common::Journal& journal) override { committed_bytes_ = journal.number("table_bytes"); }
 
   void take_whole(const std::string& file) override { take(file, file_bytes(file, files::source_name).value_or(0)); }
 
@@ -252,7 +248,6 @@ class FilesSink::Impl final : public common::ShardedSink {
   const std::string folder_;
   files::TableColumns columns_;
   files::StagedFiles files_;
-  files::SinkJob job_;
   std::vector<std::uint64_t> there_;  // hashes of the keys that were committed
   std::optional<OutputFile> table_;
   std::uint64_t committed_bytes_ = 0;
@@ -265,9 +260,9 @@ FilesSink::FilesSink(FilesSink&&) noexcept = default;
 FilesSink& FilesSink::operator=(FilesSink&&) noexcept = default;
 FilesSink::~FilesSink() = default;
 
-void FilesSink::open(const Schema& schema, std::uint64_t size) {
+void FilesSink::open(const SinkJob& job) {
   impl_.reset();
-  impl_ = std::make_unique<Impl>(options_, schema, size);
+  impl_ = std::make_unique<Impl>(options_, job);
   was_finished_ = impl_->was_finished();
 }
 

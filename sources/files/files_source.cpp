@@ -268,7 +268,7 @@ class FilesSource::Impl {
       records.push_back({std::move(row.file), row.label});
     }
     for (const std::string& path : files::list_folder(options_.root, {}).files)
-      if (!named.contains(path) && path != files::table_name)
+      if (!named.contains(path) && !files::is_of_sink(path))
         ++(files::has_extension(path, options_.extensions) ? skipped_ : ignored_);
     return records;
   }

@@ -1,6 +1,7 @@
 #include <penstock/sources/webdataset_sink.hpp>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_set>
@@ -13,11 +14,11 @@
 
 #include "class_names.hpp"
 #include "common/fit_key.hpp"
+#include "common/journal.hpp"
 #include "common/opened_sink.hpp"
 #include "common/sharded_sink.hpp"
 #include "errors.hpp"
 #include "member_name.hpp"
-#include "progress.hpp"
 #include "sample_encoder.hpp"
 #include "sample_index.hpp"
 #include "shard_paths.hpp"
@@ -73,23 +74,20 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
  public:
   static constexpr std::string_view sink_name = "WebDatasetSink", sink_source = webdataset::source_name;
 
-  Impl(const WebDatasetSinkOptions& options, const Schema& schema, std::uint64_t size)
-      : ShardedSink(source_name, {checked(options).path, webdataset::shard_extension}, size, options.sync),
+  Impl(const WebDatasetSinkOptions& options, const SinkJob& job)
+      : ShardedSink(source_name, {checked(options).path, webdataset::shard_extension}, job.size, options.sync),
         options_(options),
-        encoder_(made_for(options, [&] { return webdataset::SampleEncoder(schema, options.extensions); })),
-        classes_(made_for(options, [&] { return class_files(options.path, schema); })) {
-    job_.fields = escaped(schema.to_string());
-    job_.extensions = escaped(encoder_.text());
-    job_.keys = options.keys == WebDatasetKeys::position ? "position" : "automatic";
-    job_.job = escaped(options.job);
-    for (const ClassFile& classes : classes_) {
-      if (classes.text.empty()) continue;
-      job_.classes += (job_.classes.empty() ? "" : "; ") + classes.field + ": " + escaped(classes.text);
-    }
-    job_.samples = size;
-    job_.max_samples = options.max_samples;
-    job_.max_bytes = options.max_bytes;
-    open();
+        encoder_(made_for(options, [&] { return webdataset::SampleEncoder(job.schema, options.extensions); })),
+        classes_(made_for(options, [&] { return class_files(options.path, job.schema); })) {
+    std::vector<JobFact> facts{{"fields", job.schema.to_string()},
+                               {"extensions", encoder_.text()},
+                               {"keys", options.keys == WebDatasetKeys::position ? "position" : "automatic"}};
+    for (const ClassFile& classes : classes_)
+      if (!classes.text.empty()) facts.push_back({"classes of " + classes.field, classes.text});
+    facts.push_back(common::samples_fact(job.size));
+    facts.push_back({"samples of a shard, at most", std::to_string(options.max_samples)});
+    facts.push_back({"bytes of a shard, at most", std::to_string(options.max_bytes)});
+    open(common::store_facts(std::move(facts), options.job, job));
   }
 
   bool has_some() const noexcept { return there_.size() != 0; }
@@ -181,14 +179,10 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
     return end;
   }
 
-  Committed read_mark(const std::string& text) override {
-    const webdataset::Progress progress = webdataset::parse_progress(text);
-    committed_bytes_ = progress.shard_bytes;
-    return {difference(progress.job, job_), progress.samples, progress.shard, progress.finishing};
+  std::map<std::string, std::uint64_t> numbers(bool finishing) const override {
+    return {{"shard_bytes", finishing || !file_ ? 0 : file_->bytes()}};
   }
-  std::string mark_text(bool finishing) const override {
-    return to_json(webdataset::Progress{job_, samples_, shard_, finishing || !file_ ? 0 : file_->bytes(), finishing});
-  }
+  void take_numbers(const common::Journal& journal) override { committed_bytes_ = journal.number("shard_bytes"); }
 
   void take_whole(const std::string& file) override { take(file, true); }
   void continue_shard() override {
@@ -242,7 +236,6 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
   const WebDatasetSinkOptions options_;
   webdataset::SampleEncoder encoder_;
   const std::vector<ClassFile> classes_;
-  webdataset::SinkJob job_;
   webdataset::StoredSamples there_;
   std::optional<OutputFile> file_;  // file of the shard that is being written
   std::uint64_t committed_bytes_ = 0;
@@ -259,9 +252,9 @@ WebDatasetSink::WebDatasetSink(WebDatasetSink&&) noexcept = default;
 WebDatasetSink& WebDatasetSink::operator=(WebDatasetSink&&) noexcept = default;
 WebDatasetSink::~WebDatasetSink() = default;
 
-void WebDatasetSink::open(const Schema& schema, std::uint64_t size) {
+void WebDatasetSink::open(const SinkJob& job) {
   impl_.reset();
-  impl_ = std::make_unique<Impl>(options_, schema, size);
+  impl_ = std::make_unique<Impl>(options_, job);
   was_finished_ = impl_->was_finished();
 }
 

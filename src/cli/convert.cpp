@@ -16,7 +16,6 @@
 #include "class_list.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
-#include "compare_finished.hpp"
 #include "input_store.hpp"
 #include "output.hpp"
 #include "output_store.hpp"
@@ -66,13 +65,9 @@ Converted convert_store(const ConvertFlags& options, const InputStore& store, Ou
   const bool named = !classes.empty() && store.schema().at(store.class_field()).classes.empty();
   if (options.writing.seekable) records = records | rewrite;
   if (options.on_error == "drop") records = records | on_error({.policy = OnError::drop});
-  // The fingerprint of some stores knows no more than how many records there are, and of what form.
-  to.job = fmt::format("penstock convert{}, {:016x}, revision {:016x}", options.writing.seekable ? " --seekable" : "",
-                       records.fingerprint(), store.revision());
   Converted converted;
   converted.stored = write_store("converting", records, store.size(), to, options.writing);
   converted.rewrites = rewrite.counts();
-  if (converted.stored.was_finished) compare_finished(records, to, options.writing.threads);
   converted.name = to.to.name();
   if (!store.guess().empty()) converted.notes.push_back(store.guess());
   if (named)

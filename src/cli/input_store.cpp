@@ -140,9 +140,6 @@ std::vector<std::uint64_t> InputStore::block_ends() const {
     return {};  // more chunks than a file can hold: most were never written, and none takes time
   }
 }
-std::uint64_t InputStore::revision() const {
-  return std::visit([](const auto& source) { return std::uint64_t{source.revision()}; }, source_);
-}
 
 const SlideSource* InputStore::slides() const { return std::get_if<SlideSource>(&source_); }
 

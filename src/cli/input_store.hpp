@@ -54,8 +54,6 @@ class InputStore {
   std::string file_of(std::uint64_t index) const;
   /// Where runs of records end that are best read by one thread, the last one at `size`; empty: anywhere.
   std::vector<std::uint64_t> block_ends() const;
-  /// A hash of its files' sizes and times.
-  std::uint64_t revision() const;
   /// How the store's fields are read, where there is more than one way; a line each.
   std::vector<std::string> notes() const;
   /// Null where it is no store of slides.

@@ -17,7 +17,6 @@
 #include "class_list.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
-#include "compare_finished.hpp"
 #include "destination.hpp"
 #include "input_store.hpp"
 #include "look_at_images.hpp"
@@ -71,7 +70,6 @@ Packed pack_files(const PackOptions& options, const Destination& to, const Files
   packed.stored = write_store("packing", records, files.size(), store, options.writing);
   packed.rewrites = rewrite.counts();
   packed.odd = look.found();
-  if (packed.stored.was_finished) compare_finished(records, store, options.writing.threads);
   packed.name = to.name();
   packed.notes = files_left_out(files, options.labels);
   const auto key = [&](std::uint64_t i) { return files.key(i); };
@@ -94,8 +92,8 @@ Packed pack_files(const PackOptions& options, const Destination& to, const Files
 [[noreturn]] void explain(const PackOptions& options, const Destination& to, const FilesSource& files,
                           const Error& refused) {
   const std::string& cause = refused.cause();
-  const bool other_job = cause.find("of another job, \"") != std::string::npos;
-  const bool same_command = cause.find("of another job, \"" + job_begin(options)) != std::string::npos;
+  const bool other_job = cause.find("job: there \"") != std::string::npos;
+  const bool same_command = cause.find("job: there \"" + job_begin(options)) != std::string::npos;
   const bool unfinished = refused.code() == Errc::state_mismatch;
   if ((refused.code() != Errc::invalid_argument && !unfinished) || (other_job && !same_command)) throw refused;
   if (unfinished && !same_command) throw refused;

@@ -89,6 +89,7 @@ int tile(TileFlags& flags) {
     destination_of(flags.out);  // refuses before slides are opened what can't be written
   }
   Slides slides = slides_of(flags.cut, wanted_slides(flags));
+  flags.lists = hash_of_lists(slides.coords);
   if (flags.rank.given) {
     const ItemRun run = share_of_files(slides.paths, flags.rank);
     slides.first_file = run.first;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/system_error.hpp>
 #include <penstock/version.hpp>
 
 #include "base/hash.hpp"
@@ -45,29 +46,30 @@ CacheKey key_of(const PipelineData& data, const CacheAllows& allows) {
   key.identified = data.source->identified();
   std::uint64_t hash = hash_text("penstock cache 1");
   const auto add = [&hash](std::uint64_t value) { hash = hash_mix(hash, value); };
-  const auto line = [&](const std::string& text) {
-    add(hash_text(text));
-    key.made_by += text + "\n";
+  const auto say = [&](const std::string& name, const std::string& words) {
+    add(hash_text(name));
+    add(hash_text(words));
+    key.made_by.push_back({escaped(name), escaped(words)});
   };
-  line("penstock " + std::to_string(PENSTOCK_VERSION_MAJOR) + "." + std::to_string(PENSTOCK_VERSION_MINOR) + "." +
-       std::to_string(PENSTOCK_VERSION_PATCH));
-  line("source " + data.source->name() + ", " + std::to_string(data.source_size) + " records of " +
-       data.source_schema.to_string() + ", identity " + std::to_string(data.source->identity()) + ", revision " +
-       std::to_string(data.source->revision()));
+  say("penstock", std::to_string(PENSTOCK_VERSION_MAJOR) + "." + std::to_string(PENSTOCK_VERSION_MINOR) + "." +
+                      std::to_string(PENSTOCK_VERSION_PATCH));
+  say("source", data.source->name() + ", " + std::to_string(data.source_size) + " records of " +
+                    data.source_schema.to_string() + ", identity " + std::to_string(data.source->identity()) +
+                    ", revision " + std::to_string(data.source->revision()));
   for (const Field& field : data.source_schema)
     if (!field.classes.empty())
-      line("classes of " + field.name + ": " + field.classes.to_string() + ", hash " +
-           std::to_string(hash_of(field.classes)));
+      say("classes of " + field.name,
+          field.classes.to_string() + ", hash " + std::to_string(hash_of(field.classes)));
   for (const BoundStage& stage : data.stages)
-    line("stage " + stage.label + (stage.options.empty() ? "" : " " + stage.options) + ", version " +
-         std::to_string(stage.version) + " -> " + stage.out.to_string());
+    say("stage " + stage.label, (stage.options.empty() ? "" : stage.options + ", ") + "version " +
+                                    std::to_string(stage.version) + " -> " + stage.out.to_string());
   // Which samples are bad, and so not kept.
   const CheckOptions check = data.check_value(), usual;
   if (check.verify != usual.verify || check.max_sample_bytes != usual.max_sample_bytes)
-    line(std::string("check ") + (check.verify ? "that verifies" : "that doesn't verify") + ", fields of at most " +
-         std::to_string(check.max_sample_bytes) + " bytes");
+    say("check", std::string(check.verify ? "verifies" : "does not verify") + ", fields of at most " +
+                     std::to_string(check.max_sample_bytes) + " bytes");
   if (allows.random) {
-    line("draws of seed " + std::to_string(data.seed_value()));
+    say("seed of the draws", std::to_string(data.seed_value()));
     for (const BoundStage& stage : data.stages) add(stage.key);
   }
   key.fingerprint = hash;

@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <utility>
 
+#include <penstock/extend/system_error.hpp>
+
 #include "base/hash.hpp"
 #include "base/number_text.hpp"
 #include "data/class_map.hpp"
+#include "data/job_facts.hpp"
 
 namespace penstock::detail {
 
@@ -44,8 +47,69 @@ void add_stage(FactList& list, const BoundStage& stage) {
   list.add_text(stage.out.to_string());
 }
 std::string words_of(const BoundStage& stage) {
-  return (stage.options.empty() ? "" : stage.options + ", ") + "version " + std::to_string(stage.version) + " -> " +
+  return (stage.options.empty() ? "" : stage.options + ", ") +
+         (stage.work->versioned() ? "version " + std::to_string(stage.version) : "no version") + " -> " +
          stage.out.to_string();
+}
+
+void add_source(FactList& list, const PipelineData& data) {
+  list.add(data.source_size);
+  list.begin(PipelineFacts::orders);
+  list.add(data.size);
+  list.begin(PipelineFacts::source);
+  list.add_text(data.source_schema.to_string());
+  list.add(data.source->identity());
+  list.say("source", data.source->name() + " of " +
+                         (data.source->is_stream() ? "a stream's" : std::to_string(data.source_size)) + " records " +
+                         data.source_schema.to_string() + ", identity " + std::to_string(data.source->identity()));
+  for (const Field& field : data.source_schema) {
+    if (field.classes.empty()) continue;
+    const std::uint64_t hash = hash_of(field.classes);
+    list.add_text(field.name);
+    list.add(hash);
+    list.say("classes of " + field.name, field.classes.to_string() + ", hash " + std::to_string(hash));
+  }
+}
+
+void add_orders(FactList& list, const PipelineData& data) {
+  list.begin(PipelineFacts::orders);
+  for (const BoundOrder& order : data.orders) {
+    list.add_text(order.label);
+    list.add_text(order.model->describe());
+    list.say("order " + order.model->name(), order.label);
+  }
+}
+
+void add_stages(FactList& list, const PipelineData& data) {
+  list.begin(PipelineFacts::stages);
+  for (const BoundStage& stage : data.stages) {
+    add_stage(list, stage);
+    list.say("stage " + stage.label, words_of(stage));
+  }
+  if (data.cache && data.cache->allows.random) {  // draws are not those of an epoch
+    list.add_text("cache");
+    list.add(data.cache->stages);
+    list.say("stage " + data.cache->label, "after " + std::to_string(data.cache->stages) + " stages, keeps draws");
+  }
+}
+
+void add_stream_window(FactList& list, const PipelineData& data) {
+  if (data.stream_window == 0) return;
+  list.begin(PipelineFacts::orders);
+  list.add_text("stream shuffle");
+  list.add(data.stream_window);
+  list.say("order shuffle", "shuffle inside blocks of " + std::to_string(data.stream_window) + " records");
+}
+
+// So that names of a hundred thousand classes fit into a file that says what made a store.
+std::string short_enough(std::string text) {
+  constexpr std::size_t most = 2000, hash_digits = 40;
+  if (text.size() > most) {
+    const std::uint64_t hash = hash_text(text);
+    text.resize(most - hash_digits);
+    text += "..., hash " + std::to_string(hash);
+  }
+  return text;
 }
 
 void add_batch(FactList& list, const PipelineData& data) {
@@ -115,44 +179,13 @@ void add_policies(FactList& list, const PipelineData& data) {
 // The byte of a state's fingerprint that is of an aspect.
 std::uint64_t byte_of(std::uint64_t fingerprint, std::size_t aspect) { return fingerprint >> (8 * aspect) & 0xff; }
 
-std::string quoted(const PipelineFact& fact) { return fact.name + " \"" + fact.words + "\""; }
-
 }  // namespace
 
 PipelineFacts facts_of(const PipelineData& data) {
   FactList list;
-  list.add(data.source_size);
-  list.begin(PipelineFacts::orders);
-  list.add(data.size);
-  list.begin(PipelineFacts::source);
-  list.add_text(data.source_schema.to_string());
-  list.add(data.source->identity());
-  list.say("source", data.source->name() + " of " +
-                         (data.source->is_stream() ? "a stream's" : std::to_string(data.source_size)) + " records " +
-                         data.source_schema.to_string() + ", identity " + std::to_string(data.source->identity()));
-  for (const Field& field : data.source_schema) {
-    if (field.classes.empty()) continue;
-    const std::uint64_t hash = hash_of(field.classes);
-    list.add_text(field.name);
-    list.add(hash);
-    list.say("classes of " + field.name, field.classes.to_string() + ", hash " + std::to_string(hash));
-  }
-  list.begin(PipelineFacts::orders);
-  for (const BoundOrder& order : data.orders) {
-    list.add_text(order.label);
-    list.add_text(order.model->describe());
-    list.say("order " + order.model->name(), order.label);
-  }
-  list.begin(PipelineFacts::stages);
-  for (const BoundStage& stage : data.stages) {
-    add_stage(list, stage);
-    list.say("stage " + stage.label, words_of(stage));
-  }
-  if (data.cache && data.cache->allows.random) {  // draws are not those of an epoch
-    list.add_text("cache");
-    list.add(data.cache->stages);
-    list.say("stage " + data.cache->label, "after " + std::to_string(data.cache->stages) + " stages, keeps draws");
-  }
+  add_source(list, data);
+  add_orders(list, data);
+  add_stages(list, data);
   if (data.device)
     for (const DeviceStep& step : data.device->steps)
       for (const bool made : step.made) list.add(made ? 1 : 0);
@@ -161,12 +194,7 @@ PipelineFacts facts_of(const PipelineData& data) {
     add_stage(list, stage);
     list.say("stage " + stage.label + " after batch", words_of(stage));
   }
-  if (data.stream_window != 0) {
-    list.begin(PipelineFacts::orders);
-    list.add_text("stream shuffle");
-    list.add(data.stream_window);
-    list.say("order shuffle", "shuffle inside blocks of " + std::to_string(data.stream_window) + " records");
-  }
+  add_stream_window(list, data);
   list.begin(PipelineFacts::rest);
   if (data.batch) add_batch(list, data);
   if (data.bucket) {
@@ -177,6 +205,21 @@ PipelineFacts facts_of(const PipelineData& data) {
   }
   add_policies(list, data);
   return list.take();
+}
+
+std::vector<JobFact> sample_facts_of(const PipelineData& data) {
+  FactList list;
+  add_source(list, data);
+  list.say("state of the data", "revision " + std::to_string(data.source->revision()));
+  add_orders(list, data);
+  add_stages(list, data);
+  add_stream_window(list, data);
+  list.say("bad samples", data.policy_value().policy == OnError::drop ? "dropped" : "none");
+  list.say("seed", std::to_string(data.seed_value()));
+  std::vector<JobFact> facts = list.take().facts;
+  for (JobFact& fact : facts)
+    for (std::string* text : {&fact.name, &fact.words}) *text = short_enough(escaped(*text));
+  return facts;
 }
 
 std::uint64_t PipelineFacts::of_state() const noexcept {
@@ -197,46 +240,11 @@ std::string PipelineFacts::aspects_that_differ(std::uint64_t of_another) const {
   return text;
 }
 
-std::string PipelineFacts::text() const {
-  std::string text(facts_begin);
-  for (const PipelineFact& fact : facts) text += fact.name + "\t" + fact.words + "\n";
-  return text;
-}
+std::string PipelineFacts::text() const { return std::string(facts_begin) + lines_of(facts); }
 
 std::string PipelineFacts::what_differs(std::string_view text) const {
   if (!text.starts_with(facts_begin)) return {};
-  text.remove_prefix(facts_begin.size());
-  std::vector<PipelineFact> saved, here = facts;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    const std::size_t tab = std::min(line.find('\t'), line.size());
-    saved.push_back({std::string(line.substr(0, tab)), std::string(line.substr(std::min(tab + 1, line.size())))});
-  }
-  // What stands around the difference.
-  const auto [first_saved, first_here] = std::ranges::mismatch(saved, here);
-  saved.erase(saved.begin(), first_saved);
-  here.erase(here.begin(), first_here);
-  while (!saved.empty() && !here.empty() && saved.back() == here.back()) {
-    saved.pop_back();
-    here.pop_back();
-  }
-  static constexpr std::size_t most = 3;
-  std::string out;
-  const std::size_t count = std::max(saved.size(), here.size());
-  for (std::size_t i = 0; i < std::min(count, most); ++i) {
-    if (i != 0) out += "; ";
-    if (i >= here.size())
-      out += "the state has the " + quoted(saved[i]) + ", which is not here";
-    else if (i >= saved.size())
-      out += "here is the " + quoted(here[i]) + ", which the state does not have";
-    else if (saved[i].name == here[i].name)
-      out += saved[i].name + ": the state has \"" + saved[i].words + "\", here it is \"" + here[i].words + "\"";
-    else
-      out += "the state has the " + quoted(saved[i]) + " where here is the " + quoted(here[i]);
-  }
-  if (count > most) out += "; and " + std::to_string(count - most) + " more";
-  return out;
+  return job_difference(facts_in(text.substr(facts_begin.size())), facts);
 }
 
 }  // namespace penstock::detail

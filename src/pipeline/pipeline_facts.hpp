@@ -6,23 +6,18 @@
 #include <string_view>
 #include <vector>
 
+#include <penstock/extend/job_facts.hpp>
+
 #include "pipeline/pipeline_data.hpp"
 
 namespace penstock::detail {
-
-/// One thing that a pipeline's results depend on, for people.
-struct PipelineFact {
-  std::string name;  ///< "source", "order shuffle", "stage resize(image)", "batch"
-  std::string words;
-  friend bool operator==(const PipelineFact&, const PipelineFact&) = default;
-};
 
 /// All that a pipeline's results depend on.
 struct PipelineFacts {
   enum Aspect : std::uint8_t { source, orders, stages, rest };
   std::uint64_t fingerprint = 0;
   std::array<std::uint64_t, 4> aspects{};  ///< a fingerprint of each
-  std::vector<PipelineFact> facts;
+  std::vector<JobFact> facts;
 
   /// `State::fingerprint`.
   std::uint64_t of_state() const noexcept;
@@ -35,6 +30,9 @@ struct PipelineFacts {
 };
 
 PipelineFacts facts_of(const PipelineData& data);
+
+/// What samples of epoch 0 depend on, however they are batched: `SinkJob::made_by`.
+std::vector<JobFact> sample_facts_of(const PipelineData& data);
 
 /// What such a text begins with.
 inline constexpr std::string_view facts_begin = "\npenstock pipeline 1\n";

@@ -113,6 +113,8 @@ class SinkSuite {
     written("written", false);
     written("written and stopped", true);
     children();
+    if (options_.refuses_another_job)
+      for (const bool finished : {false, true}) another_job(finished);
     if (options_.refuses_a_bad_place) bad_place();
     return findings_.report();
   }
@@ -137,7 +139,7 @@ class SinkSuite {
     return findings_.runs("a sink takes its items", who, [&] {
       const auto owner = make_(path(store));
       SinkModel& sink = owner->sink();
-      sink.open(schema_, numbers_.size());
+      sink.open({schema_, numbers_.size()});
       findings_.check(committed == 0 || sink.has_some(), "has_some is true where something was committed",
                       [&] { return who; });
       const std::size_t end = drop ? std::min(drop->commit_at + drop->lost, numbers_.size()) : numbers_.size();
@@ -322,11 +324,30 @@ class SinkSuite {
     same(*whole, *continued, "two samples of each record, stopped");
   }
 
+  // One job begins a store, or makes it; another one is refused, and leaves it as it was.
+  void another_job(bool finished) {
+    const std::string who = finished ? "finished" : "begun", store = who + "_by_another_job";
+    const std::size_t end = finished ? numbers_.size() : numbers_.size() / 2;
+    const auto run = [&](const std::string& version) {
+      const auto owner = make_(path(store));
+      SinkModel& sink = owner->sink();
+      sink.open({schema_, numbers_.size(), {{"stage", version}}});
+      for (std::size_t i = 0; i < end; ++i)
+        if (!sink.has(numbers_[i])) put(sink, i);
+      sink.commit();
+      if (finished) sink.finish();
+    };
+    if (!findings_.runs("a sink takes its items", store, [&] { run("version 1"); })) return;
+    findings_.refused("what another job has left is refused", who, [&] { run("version 2"); });
+    if (!findings_.runs("a sink takes its items", store, [&] { run("version 1"); }) || !finished) return;
+    same_as_whole(store, "refused to another job");
+  }
+
   void bad_place() {
     std::ofstream(path("file")) << "no folder";
     findings_.refused("failures of a sink are Errors", "a store below a file", [&] {
       const auto owner = make_(path("file") + "/store");
-      owner->sink().open(schema_, numbers_.size());
+      owner->sink().open({schema_, numbers_.size()});
       put(owner->sink(), 0);
       owner->sink().commit();
     });

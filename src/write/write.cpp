@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "base/failure.hpp"
 #include "base/process.hpp"
+#include "pipeline/pipeline_facts.hpp"
 #include "report/make_report.hpp"
 
 namespace penstock {
@@ -108,7 +109,7 @@ void WriteRun::work_on(const SinkThreads& threads) {
 void WriteRun::open() {
   const bool counted = !data_.filters && !data_.flat_maps && data_.policy_value().policy != OnError::drop;
   try {
-    sink_.open(data_.schema, counted ? data_.size : unknown_size);
+    sink_.open({data_.schema, counted ? data_.size : unknown_size, sample_facts_of(data_)});
   } catch (...) {
     throw current_error().with_stage(stage_);
   }
@@ -185,8 +186,14 @@ void WriteRun::tell_made(const Chain& chain, const RunTotals& totals, std::uint6
   report_ = make_write_report(chain, totals, counts);
 }
 
-void WriteRun::report() const {
-  if (options_.report) options_.report(report_);
+void WriteRun::report() {
+  if (!options_.report) return;
+  for (const BoundStage& stage : data_.stages)
+    if (progress.skipped != 0 && !stage.work->versioned())
+      report_.notes.push_back("what an earlier run has left was gone on with, and the callable of " + stage.label +
+                              " says no version: that it is still the same is not known. Give it a version, and raise "
+                              "that with each change");
+  options_.report(report_);
 }
 
 namespace {

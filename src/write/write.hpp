@@ -60,7 +60,7 @@ class WriteRun {
   /// So long it was found out what is there already, and nothing was made.
   void pass_over(std::uint64_t ns) noexcept { passed_over_ns_ += ns; }
   /// Calls the caller's `report`, where there is one.
-  void report() const;
+  void report();
   /// What was put after the last commit is not to be committed.
   bool failed_to_store() const noexcept { return storing_; }
 

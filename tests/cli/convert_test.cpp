@@ -39,7 +39,7 @@ TEST_CASE("convert makes tar shards of an LMDB, and the LMDB of these") {
   CHECK(there.json()["records"] == 31);
   CHECK(there.json()["written"] == 31);
   CHECK(there.json()["finished"] == true);
-  CHECK(files_in(folder / "out").size() == 5);  // four shards and the classes' names
+  CHECK(files_in(folder / "out").size() == 6);  // four shards, the classes' names, and what made them
   const auto inspected = tool({"inspect", folder / "out/t-{000000..000003}.tar", "--json"}).json();
   CHECK(inspected["records"] == 31);
   CHECK(inspected["schema"] == "{image: u8[?], label: i64[]}");

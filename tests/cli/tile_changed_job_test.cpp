@@ -66,6 +66,51 @@ TEST_CASE("a job that was changed is refused, and what has changed is named") {
   }
 }
 
+TEST_CASE("a list of places or an index that says something else is another job, of ranks too") {
+  Cohort cohort;
+  const TempFolder& folder = cohort.folder;
+  const auto listed = [&](const std::string& to, const std::string& stride) {
+    REQUIRE(tool({"tile", folder / "slides", "--size", "64", "--stride", stride, "--coords", folder / to}).status == 0);
+  };
+  listed("lists", "64");
+  listed("others", "32");
+  const std::vector<std::string> lists{"--from-coords", folder / "lists"};
+  REQUIRE(tool(cohort.words("t.lmdb", lists)).status == 0);
+  CHECK(tool(cohort.words("t.lmdb", lists)).status == 0);
+  for (const std::string rank : {"0", "1"}) {
+    fs::remove_all(folder / "lists");
+    fs::copy(folder / "others", folder / "lists", fs::copy_options::recursive);
+    if (rank == "0") CHECK(tool(cohort.words("t.lmdb", lists)).err.find("--from-coords names says") != std::string::npos);
+    if (rank == "0") listed("lists", "64");
+    std::vector<std::string> words = lists;
+    words.insert(words.end(), {"--rank", rank, "--world", "2"});
+    REQUIRE(tool(cohort.words("r.lmdb", words)).status == 0);
+  }
+  const ToolResult merged = tool({"merge", folder / "r-r0-of-2.lmdb", folder / "r-r1-of-2.lmdb", "--out", folder / "x.json"});
+  CHECK(merged.status == 1);
+  CHECK(merged.err.find("what --from-coords names says something else now") != std::string::npos);
+
+  const auto drawn = [&](int right) {
+    for (const char* const slide : {"a", "b"})
+      folder.write(std::string("regions/") + slide + ".geojson",
+                   R"([{"type":"Feature","properties":{"classification":{"name":"tumor"}},"geometry":)"
+                   R"({"type":"Polygon","coordinates":[[[0,0],[)" +
+                       std::to_string(right) + ",0],[" + std::to_string(right) + R"(,140],[0,140],[0,0]]]}}])");
+  };
+  drawn(64);
+  std::vector<std::string> cut{"index", folder / "slides", "--size", "64", "--regions", folder / "regions", "--include",
+                               "tumor", "--out", folder / "x.tiles"};
+  REQUIRE(tool(cut).status == 0);
+  const std::vector<std::string> indexed{"--regions", folder / "regions", "--include", "tumor", "--index", folder / "x.tiles"};
+  REQUIRE(tool(cohort.words("i.lmdb", indexed)).status == 0);
+  drawn(192);
+  const ToolResult stale = tool(cohort.words("j.lmdb", indexed));
+  CHECK(stale.status == 1);
+  CHECK(stale.err.find("slide a has other regions now") != std::string::npos);
+  REQUIRE(tool(cut).status == 0);
+  CHECK(tool(cohort.words("j.lmdb", indexed)).status == 0);
+}
+
 TEST_CASE("settings are compared as what they mean") {
   Cohort cohort;
   const TempFolder& folder = cohort.folder;

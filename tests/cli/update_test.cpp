@@ -184,7 +184,7 @@ TEST_CASE("an update that was killed goes on as an update, and as nothing else")
   CHECK(content(store) == content(folder / "fresh.lmdb"));
 }
 
-// Neither tar shards nor bare values say what they were made from.
+// Tar shards and bare values have a file beside them that says what they were made from.
 TEST_CASE("a finished store is not taken for another command's") {
   const TempFolder folder;
   write_images(folder, 2, 20);
@@ -204,7 +204,7 @@ TEST_CASE("a finished store is not taken for another command's") {
     INFO(command[3] << ": " << refused.err);
     CHECK(refused.status == 1);
     CHECK(one_line(refused.err));
-    CHECK(refused.err.find("another image of its record") != std::string::npos);
+    CHECK(refused.err.find("another job made it") != std::string::npos);
   }
   // A file of the same size that is, as copies of old files are, of an old time.
   change(folder, "images/class_1/0003.jpg");
@@ -228,7 +228,7 @@ TEST_CASE("a finished store of more fields is another one, and one whose name ha
   part.insert(part.end(), {"--fields", "name"});
   const ToolResult refused = tool(part);
   CHECK(refused.status == 1);
-  CHECK(refused.err.find("of other fields than this command makes") != std::string::npos);
+  CHECK(refused.err.find("another job made it (fields: there") != std::string::npos);
   const std::vector<std::string> braces{"convert", folder / "t.csv", "--out", folder / "a{b}c.tar", "--shard-samples",
                                         "2"};
   REQUIRE(tool(braces).status == 0);

@@ -2,7 +2,7 @@
 #include <penstock/penstock.hpp>
 namespace ps = penstock;
 struct Nowhere {
-  void open(const ps::Schema&, std::uint64_t) {}
+  void open(const ps::SinkJob&) {}
   bool has(const ps::SinkItem&) { return false; }
   void put(const ps::SinkItem&, ps::Sample&) {}
   void commit() {}

@@ -109,7 +109,7 @@ TEST_CASE("Hdf5Sink keeps the contract of a sink") {
         [&](const std::string& path) {
           std::vector<std::string> shards;
           for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
-            if (entry.path().string().starts_with(path + "-")) shards.push_back(entry.path().string());
+            if (entry.path().string().starts_with(path + "-0")) shards.push_back(entry.path().string());
           std::ranges::sort(shards);
           return ps::share(ps::Hdf5Source({.paths = shards}));
         },

@@ -28,12 +28,18 @@ using Shelf = std::map<std::string, Stored>;  // by key
 
 struct Stores {
   std::map<std::string, Shelf> by_path;
+  std::map<std::string, std::vector<ps::JobFact>> made_by;
 };
 
 class Right {
  public:
   Right(Stores* stores, std::string path) : stores_(stores), path_(std::move(path)) {}
-  void open(const ps::Schema&, std::uint64_t) { shelf_ = &stores_->by_path[path_]; }
+  void open(const ps::SinkJob& job) {
+    const auto [there, is_new] = stores_->made_by.try_emplace(path_, job.made_by);
+    if (!is_new && there->second != job.made_by)
+      throw ps::Error(ps::Errc::state_mismatch, ps::job_difference(there->second, job.made_by));
+    shelf_ = &stores_->by_path[path_];
+  }
   bool has(const ps::SinkItem& item) { return shelf_->count(item.key) != 0; }
   void put(const ps::SinkItem& item, ps::Sample& sample) {
     const auto image = sample.view<const std::uint8_t, 1>("image");
@@ -122,7 +128,7 @@ TEST_CASE("items that are not stored as they are, or not at all, are found") {
   CHECK(found(report_on<Steals>(), "a sink leaves what it is given as it is"));
   struct Nowhere : Right {
     using Right::Right;
-    void open(const ps::Schema&, std::uint64_t) { shelf_ = &own_; }
+    void open(const ps::SinkJob&) { shelf_ = &own_; }
     Shelf own_;
   };
   CHECK(found_only(report_on<Nowhere>(), "a finished store can be read"));
@@ -158,8 +164,8 @@ TEST_CASE("a sink that has one place for all samples of a record, or denies what
   CHECK(found(report_on<Repeats>(), "samples of one record are stored beside each other"));
   struct LateChildren : Right {  // right where a run is not interrupted
     using Right::Right;
-    void open(const ps::Schema& schema, std::uint64_t size) {
-      Right::open(schema, size);
+    void open(const ps::SinkJob& job) {
+      Right::open(job);
       continued_ = !shelf_->empty();
     }
     void put(const ps::SinkItem& item, ps::Sample& sample) {
@@ -205,8 +211,8 @@ TEST_CASE("runs that are not continued as they must be are found") {
   CHECK(found_only(report_on<Claims>(), continued));
   struct Appends : Right {  // a rerun's items get keys of their own
     using Right::Right;
-    void open(const ps::Schema& schema, std::uint64_t size) {
-      Right::open(schema, size);
+    void open(const ps::SinkJob& job) {
+      Right::open(job);
       run_ = shelf_->size();
     }
     void put(const ps::SinkItem& item, ps::Sample& sample) {
@@ -218,12 +224,21 @@ TEST_CASE("runs that are not continued as they must be are found") {
   CHECK(found(report_on<Appends>(), continued));
   struct Touches : Right {
     using Right::Right;
-    void open(const ps::Schema& schema, std::uint64_t size) {
-      Right::open(schema, size);
-      if (shelf_->size() == size) shelf_->begin()->second.label += 1;
+    void open(const ps::SinkJob& job) {
+      Right::open(job);
+      if (shelf_->size() == job.size) shelf_->begin()->second.label += 1;
     }
   };
   CHECK(found(report_on<Touches>(), continued));
+}
+
+TEST_CASE("a sink that goes on with what another job has left is found") {
+  struct Mixes : Right {
+    using Right::Right;
+    void open(const ps::SinkJob& job) { Right::open({job.schema, job.size}); }
+  };
+  CHECK(found_only(report_on<Mixes>(), "what another job has left is refused"));
+  CHECK(report_on<Mixes>({.refuses_another_job = false}).text() == "");
 }
 
 TEST_CASE("sinks that fail are found") {

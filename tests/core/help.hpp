@@ -86,7 +86,7 @@ struct AdvisedRecords : Records {
 /// Counts what it is given.
 struct CountingSink {
   std::uint64_t stored = 0, committed = 0;
-  void open(const ps::Schema&, std::uint64_t) {}
+  void open(const ps::SinkJob&) {}
   bool has(const ps::SinkItem&) { return false; }
   void put(const ps::SinkItem&, ps::Sample&) { ++stored; }
   void commit() { committed = stored; }

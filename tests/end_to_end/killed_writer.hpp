@@ -30,7 +30,7 @@ struct TellingSink {
     if (!begun) tell("begun " + std::to_string(there));
     begun = true;
   }
-  void open(const penstock::Schema& schema, std::uint64_t size) { sink.open(schema, size); }
+  void open(const penstock::SinkJob& job) { sink.open(job); }
   bool has(const penstock::SinkItem& item) {
     const bool found = sink.has(item);
     if (found) ++there;

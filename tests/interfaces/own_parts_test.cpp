@@ -73,7 +73,7 @@ static_assert(ps::Order<Backwards>);
 struct MapSink {
   std::map<std::uint64_t, double>* to;
   bool finished = false;
-  void open(const ps::Schema&, std::uint64_t) {}
+  void open(const ps::SinkJob&) {}
   bool has(const ps::SinkItem&) { return false; }
   void put(const ps::SinkItem& item, ps::Sample& sample) { (*to)[item.position] = sample.scalar<double>("sum"); }
   void commit() {}

@@ -28,7 +28,7 @@ struct Mixed {
 };
 
 struct Nowhere {
-  void open(const Schema&, std::uint64_t) {}
+  void open(const SinkJob&) {}
   bool has(const SinkItem&) const { return false; }
   void put(const SinkItem&, Sample&) {}
   void commit() {}

@@ -39,7 +39,7 @@ void write_and_tell(Sink& sink, const std::vector<LabelledItem>& items, const Wr
   const auto tell = [&](const char* what) {
     if (fate.told >= 0) static_cast<void>(!::write(fate.told, what, 1));
   };
-  sink.open(labelled_schema, items.size());
+  sink.open({labelled_schema, items.size()});
   std::size_t there = 0, uncommitted = 0;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (sink.has(sink_item(items, i))) {

@@ -39,7 +39,7 @@ void put(Sink& sink, std::uint64_t position, const LabelledItem& item) {
 template <class Sink>
 bool run(Sink& sink, const std::vector<LabelledItem>& items, std::size_t stop_after = ~std::size_t{0},
          const penstock::Schema& schema = labelled_schema) {
-  sink.open(schema, items.size());
+  sink.open({schema, items.size()});
   for (std::size_t position = 0; position < items.size(); ++position) {
     if (position == stop_after) {
       sink.commit();

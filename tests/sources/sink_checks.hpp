@@ -32,7 +32,7 @@ inline void put(penstock::LmdbSink& sink, std::uint64_t position, const std::str
 // What `write` does with a sink, without threads; true when it reached the end.
 inline bool run(penstock::LmdbSink& sink, const std::vector<std::pair<std::string, std::string>>& items,
                 std::size_t stop_after = ~std::size_t{0}, const penstock::Schema& schema = bytes_schema) {
-  sink.open(schema, items.size());
+  sink.open({schema, items.size()});
   std::uint64_t position = 0;
   for (const auto& [key, text] : items) {
     if (position == stop_after) {

@@ -67,7 +67,7 @@ struct Records {
 template <class S>
 std::uint64_t write_all(S&& sink, const HowToWrite& how) {
   std::uint64_t written = 0;
-  sink.open(schema, records);
+  sink.open({schema, records});
   for (std::uint64_t i = 0; i < records; ++i) {
     const SinkItem item{.position = i, .index = i, .key = key_of(i)};
     if (!sink.has(item)) {

@@ -22,6 +22,7 @@ class Sample;
 class SampleBuilder;
 class Schema;
 struct SinkItem;
+struct SinkJob;
 class StreamRef;
 
 namespace detail {
@@ -155,10 +156,10 @@ template <class S>
 constexpr void explain_sink() {
   if constexpr (std::is_const_v<S>)
     static_assert(mistaken<S>, "penstock: a sink is changed by write(); this one is const");
-  else if constexpr (!requires(S & s, const Schema& schema) {
-                       { s.open(schema, std::uint64_t{}) } -> std::same_as<void>;
+  else if constexpr (!requires(S & s, const SinkJob& job) {
+                       { s.open(job) } -> std::same_as<void>;
                      })
-    static_assert(mistaken<S>, "penstock: this sink lacks `void open(const Schema& schema, std::uint64_t size)`");
+    static_assert(mistaken<S>, "penstock: this sink lacks `void open(const SinkJob& job)`");
   else if constexpr (!requires(S & s, const SinkItem& item) {
                        { s.has(item) } -> std::same_as<bool>;
                      })

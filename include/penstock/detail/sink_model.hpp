@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -8,7 +7,6 @@
 #include <penstock/detail/optional_member.hpp>
 #include <penstock/extend/sample.hpp>
 #include <penstock/extend/sink.hpp>
-#include <penstock/schema.hpp>
 
 namespace penstock {
 class Pipeline;
@@ -21,7 +19,7 @@ namespace penstock::detail {
 class PENSTOCK_API SinkModel {
  public:
   virtual ~SinkModel() = default;
-  virtual void open(const Schema& schema, std::uint64_t size) = 0;
+  virtual void open(const SinkJob& job) = 0;
   virtual bool has(const SinkItem& item) = 0;
   virtual bool has_some() const { return true; }
   virtual void work_on(const SinkThreads& /*threads*/) {}
@@ -34,7 +32,7 @@ template <class S>
 class SinkOf final : public SinkModel {
  public:
   explicit SinkOf(S& sink) : sink_(&sink) {}
-  void open(const Schema& schema, std::uint64_t size) override { sink_->open(schema, size); }
+  void open(const SinkJob& job) override { sink_->open(job); }
   bool has(const SinkItem& item) override { return sink_->has(item); }
   bool has_some() const override {
     return call_or(true, PENSTOCK_MEMBER(has_some, "bool has_some() const"), std::as_const(*sink_));

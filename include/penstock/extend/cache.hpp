@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <penstock/detail/export.hpp>
+#include <penstock/extend/job_facts.hpp>
 #include <penstock/extend/sample.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/stages/cache.hpp>
@@ -18,7 +19,8 @@ namespace penstock {
 struct CacheKey {
   /// Hash of all that makes the values.
   std::uint64_t fingerprint = 0;
-  std::string made_by;  ///< what makes the values, in words: source and stages, a line each
+  /// What makes the values: source and stages.
+  std::vector<JobFact> made_by = {};
   /// Fields of each record that is kept.
   Schema schema;
   std::uint64_t records = 0;  ///< how many records the source has

@@ -5,13 +5,31 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <penstock/detail/export.hpp>
 #include <penstock/executor.hpp>
+#include <penstock/extend/job_facts.hpp>
 #include <penstock/extend/sample.hpp>
+#include <penstock/extend/stream_source.hpp>
 #include <penstock/schema.hpp>
 
 namespace penstock {
+
+/// What a run of `write` is to bring. The same for every run of one pipeline over the same data.
+struct SinkJob {
+  /// The samples' fields, with the names of classes (`Field::classes`) for a sink that can keep them.
+  Schema schema;
+  /// How many samples there will be; `unknown_size` where not every position becomes one (filter, flat_map, drop, a
+  /// stream).
+  std::uint64_t size = unknown_size;
+  /// All that the samples depend on: the source and, by its `revision`, its data; orders, stages and the seed. A callable
+  /// counts by its `.version`: a change of one that has none is not seen. A sink that goes on with what an earlier run
+  /// has left keeps this beside it and refuses a `job_difference`, or one store would be of two pipelines. Each fact has at
+  /// most 2,000 bytes.
+  std::vector<JobFact> made_by = {};
+};
 
 /// What `write` knows about a sample besides its fields. The same in every run.
 struct SinkItem {
@@ -30,6 +48,11 @@ struct SinkItem {
 /// A key by where the item stands: the position, of 8 digits or as many as `size` positions need (`unknown_size`: 8,
 /// and more where they don't suffice), and for a flat_map's samples "/" and the child's number in 10 digits.
 PENSTOCK_API std::string position_key(const SinkItem& item, std::uint64_t size);
+
+/// For a sink whose store says nothing of what made it: writes that into `file`, or, where an earlier run has, @throws
+/// Error(state_mismatch) that names what differs. Other errors are Error(io); all have the file and `source`, the sink's
+/// name. Nothing that `job.schema` and `job.size` say is compared.
+PENSTOCK_API void keep_job(const std::string& file, const SinkJob& job, std::string_view source);
 
 /// The threads of a run of `write`, for a sink that has work of its own: compression. A handle; any thread.
 class PENSTOCK_API SinkThreads {
@@ -51,10 +74,7 @@ class PENSTOCK_API SinkThreads {
 
 /// Where samples are written to, by one thread, in the pipeline's order:
 ///
-///     void open(const Schema&, std::uint64_t size);   once, before anything else; `unknown_size` where not every
-///                                                     position becomes one sample (filter, flat_map, drop, a stream)
-///                                                     The schema has the names of classes (`Field::classes`) for a
-///                                                     sink that can keep them
+///     void open(const SinkJob&);                      once, before anything else
 ///     bool has(const SinkItem&);                      already there, from a run that was killed: it is skipped.
 ///                                                     Asked in the order of items before they are made, and perhaps
 ///                                                     again, in the same order, before they are put
@@ -70,8 +90,8 @@ class PENSTOCK_API SinkThreads {
 ///     void work_on(SinkThreads);   before `open`: threads that the sink may give work to. Without it, where nobody but
 ///                              `write` calls, a sink works on the caller's thread alone
 template <class S>
-concept Sink = requires(S& sink, const S& shared, const Schema& schema, const SinkItem& item, Sample& sample) {
-  { sink.open(schema, std::uint64_t{}) } -> std::same_as<void>;
+concept Sink = requires(S& sink, const S& shared, const SinkJob& job, const SinkItem& item, Sample& sample) {
+  { sink.open(job) } -> std::same_as<void>;
   { sink.has(item) } -> std::same_as<bool>;
   { sink.put(item, sample) } -> std::same_as<void>;
   { sink.commit() } -> std::same_as<void>;

@@ -20,8 +20,8 @@ struct FeatureSinkOptions {
   DType dtype = DType::f32;       ///< type of the features as they are stored: f32 or f16
   std::uint64_t chunk_rows = 32;  ///< features a chunk
   std::string encoder = {};       ///< name of the network, an attribute of `features`; empty: none
-  std::string job = {};           ///< what the features are made by; a folder is only continued by the same, so
-                                  ///< name here whatever changes them, the options above included
+  std::string job = {};           ///< what makes the features, in a line, which must be said: the network, its weights,
+                                  ///< how slides are cut. A folder is only continued by the same
   // What changes only speed.
   bool sync = true;  ///< a slide that was ended survives a crash of the whole machine too
 };
@@ -37,7 +37,7 @@ struct FeatureAttribute {
 /// Keeps what a network makes of slides, a file a slide, in the layout of CLAM that TRIDENT reads as well: `features`
 /// [N, D] in chunks of `chunk_rows`, and `coords` i64 [N, 2] with attributes. For the loop that runs the network:
 ///
-///     FeatureSink sink({.folder = "features"});
+///     FeatureSink sink({.folder = "features", .job = "resnet50, ImageNet V2, tiles of 256"});
 ///     if (sink.has(slide)) continue;
 ///     sink.begin(slide, {{"patch_size", 256}, {"patch_level", 0}});
 ///     sink.put(features, coords);                            // for each batch
@@ -49,8 +49,8 @@ struct FeatureAttribute {
 /// with slides of its own. One thread at a time.
 class PENSTOCK_API FeatureSink {
  public:
-  /// @throws Error(invalid_argument) for options that can't work and where the folder has slides of another job;
-  /// Error(io | corrupt).
+  /// @throws Error(invalid_argument) for options that can't work and where the folder has slides of another job or
+  /// dtype; Error(io | corrupt).
   explicit FeatureSink(FeatureSinkOptions options);
   FeatureSink(FeatureSink&&) noexcept;
   FeatureSink& operator=(FeatureSink&&) noexcept;

@@ -25,8 +25,9 @@ struct FilesSinkOptions {
   /// What the names of files are made of.
   FilesKeys keys = FilesKeys::automatic;
   std::string field = "image";  ///< the field that becomes a file, u8[?]: an encoded image, or other bytes
-  std::string job = {};  ///< what these samples are made by, e.g. the pipeline's fingerprint; a run is only continued
-                         ///< by one that gives the same
+  /// What makes the samples, where you say it yourself: a store is only continued by a run that says the same. Default:
+  /// the pipeline and its data, as far as `write` knows them (`SinkJob::made_by`).
+  std::string job = {};
   // What changes only speed.
   bool sync = true;  ///< every commit reaches the disk. false: only `finish` does: a crash of the whole machine (not of
                      ///< the process) may leave an unfinished folder that is damaged
@@ -53,7 +54,7 @@ PENSTOCK_API std::string files_key(std::string_view key);
 /// that has that. What is not committed yet lies in the folder `.unfinished`. One process writes, which has the lock
 /// `records.csv-unfinished.json.lock`; others that open it meanwhile are refused. A rerun of the same job goes on after
 /// the last commit, and the finished folder is byte for byte that of an undisturbed run. A rerun of a finished job
-/// changes nothing (see `was_finished`). Of each sample that an earlier run has committed 8 bytes are kept in memory.
+/// changes nothing (see `was_finished`); what made it is in `records.csv-made-by.json`. Of each sample that an earlier run has committed 8 bytes are kept in memory.
 /// One thread at a time.
 class PENSTOCK_API FilesSink {
  public:
@@ -66,11 +67,11 @@ class PENSTOCK_API FilesSink {
   ~FilesSink();
 
   /// @throws Error(state_mismatch) when the folder is unfinished and was begun with another schema, job or options, or
-  /// is damaged; Error(invalid_argument) when it is finished and isn't this many samples, holds something else, when
+  /// is damaged; Error(invalid_argument) when it is finished and another job made it, holds something else, when
   /// another sink writes it, for options that can't work, and where two classes of a field have one name or one has
   /// none; Error(schema_mismatch) where `field` isn't in the schema, or isn't u8[?]; Error(unsupported) for another
   /// field that is no scalar; Error(io).
-  void open(const Schema& schema, std::uint64_t size);
+  void open(const SinkJob& job);
   /// True when an earlier run has committed the item. @throws Error(state_mismatch | invalid_argument) when another
   /// sample stands in its place (where the number of samples is not known before: `put` does).
   bool has(const SinkItem& item);

@@ -41,8 +41,9 @@ struct Hdf5SinkOptions {
   /// Bytes that a shard has at most, as values before they are compressed; a sample larger than that has a shard of its
   /// own. Bounds no single file.
   std::uint64_t max_bytes = std::uint64_t{1} << 30;
-  std::string job = {};  ///< what these samples are made by, e.g. the pipeline's fingerprint; a run is only continued
-                         ///< by one that gives the same
+  /// What makes the samples, where you say it yourself: a store is only continued by a run that says the same. Default:
+  /// the pipeline and its data, as far as `write` knows them (`SinkJob::made_by`).
+  std::string job = {};
   // What changes only speed.
   bool sync = true;  ///< every commit reaches the disk. false: only `finish` does: a crash of the whole machine (not of
                      ///< the process) may leave an unfinished store that is damaged
@@ -76,7 +77,7 @@ class PENSTOCK_API Hdf5Sink {
   /// writes them, and for options that can't work; Error(schema_mismatch) for one of `fields` that isn't in the schema;
   /// Error(corrupt) when a finished file there is no HDF5 file, or was cut short; Error(unsupported) for a field that
   /// HDF5 can't hold; Error(io).
-  void open(const Schema& schema, std::uint64_t size);
+  void open(const SinkJob& job);
   /// True when an earlier run has committed the item. @throws Error(state_mismatch) when another sample stands in its
   /// place (where the number of samples is not known before: `put` does). Of a finished store nothing but the number of
   /// samples is compared: where that isn't known, every item is there.

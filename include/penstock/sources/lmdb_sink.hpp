@@ -44,8 +44,9 @@ struct LmdbSinkOptions {
   /// What keys are made of.
   LmdbKeys keys = LmdbKeys::automatic;
   std::string field = "image";  ///< raw: the field to write
-  std::string job = {};  ///< what these records are made by, e.g. the pipeline's fingerprint; a run is only continued
-                         ///< by one that gives the same
+  /// What makes the records, where you say it yourself: a store is only continued by a run that says the same. Default:
+  /// the pipeline and its data, as far as `write` knows them (`SinkJob::made_by`).
+  std::string job = {};
   /// What becomes of a store that is there already.
   LmdbMode mode = LmdbMode::create;
   bool single_file = false;  ///< `path` is the data file, its lock file is beside it
@@ -66,7 +67,8 @@ struct LmdbUpdate {
 ///
 /// A run may be killed at any moment. The store is then marked as unfinished, LmdbSource refuses it, and a rerun of the
 /// same job goes on after the last commit; the result has the same keys and values as that of an undisturbed run. A
-/// rerun of a finished job changes nothing: see `was_finished`. Fastest when keys arrive in the order of their bytes.
+/// rerun of a finished job changes nothing: see `was_finished`. Beside a store of raw values `made-by.json` (of a single
+/// file `PATH-made-by.json`) says what made it, and stays. Fastest when keys arrive in the order of their bytes.
 /// One thread at a time, and the same one from the first `has` or `put` to the `commit` after it.
 class PENSTOCK_API LmdbSink {
  public:
@@ -84,7 +86,7 @@ class PENSTOCK_API LmdbSink {
   /// Error(invalid_argument) when a store there is finished and differs, wasn't written by LmdbSink, or is open in this
   /// process or being written by another, or read without a lock file; Error(schema_mismatch) when raw records are
   /// asked for without their u8[?] field; Error(io), with how much room is needed, when the disk is full.
-  void open(const Schema& schema, std::uint64_t size);
+  void open(const SinkJob& job);
   /// True when an earlier run has committed the item. @throws Error(invalid_argument) for a key this run has put
   /// before.
   bool has(const SinkItem& item);

@@ -42,8 +42,9 @@ struct WebDatasetSinkOptions {
   std::uint64_t max_samples = 10'000;  ///< how many samples a shard has at most
   /// Bytes that a shard's file has at most; a sample larger than that has a shard of its own.
   std::uint64_t max_bytes = std::uint64_t{1} << 30;
-  std::string job = {};  ///< what these samples are made by, e.g. the pipeline's fingerprint; a run is only continued
-                         ///< by one that gives the same
+  /// What makes the samples, where you say it yourself: a store is only continued by a run that says the same. Default:
+  /// the pipeline and its data, as far as `write` knows them (`SinkJob::made_by`).
+  std::string job = {};
   // What changes only speed.
   bool sync = true;  ///< every commit reaches the disk. false: only `finish` does: a crash of the whole machine (not of
                      ///< the process) may leave an unfinished store that is damaged
@@ -67,7 +68,8 @@ PENSTOCK_API std::string webdataset_field(std::string_view name);
 /// says how much was committed; WebDatasetSource refuses shards it finds beside that file. One process writes, which
 /// has the lock `PATH-unfinished.json.lock`; others that open it meanwhile are refused. A rerun of the same job goes on
 /// after the last commit, and the finished shards are byte for byte those of an undisturbed run. A rerun of a finished
-/// job changes nothing (see `was_finished`); finished shards of other bounds are refused. One thread at a time.
+/// job changes nothing (see `was_finished`); finished shards of another are refused. `PATH-made-by.json`, which stays
+/// beside them, says what made them. One thread at a time.
 class PENSTOCK_API WebDatasetSink {
  public:
   /// What a key may have as written, at most: longer names can't be unpacked on common file systems.
@@ -81,9 +83,9 @@ class PENSTOCK_API WebDatasetSink {
   ~WebDatasetSink();
 
   /// @throws Error(state_mismatch) when unfinished shards there were begun with another schema, job or options, or are
-  /// damaged; Error(invalid_argument) when shards there are finished and aren't this many samples, when another sink
-  /// writes them, and for options that can't work; Error(io).
-  void open(const Schema& schema, std::uint64_t size);
+  /// damaged; Error(invalid_argument) when shards there are finished and another job made them, or which one is not
+  /// known, when another sink writes them, and for options that can't work; Error(io).
+  void open(const SinkJob& job);
   /// True when an earlier run has committed the item. @throws Error(state_mismatch | invalid_argument) when another
   /// sample stands in its place (where the number of samples is not known before: `put` does).
   bool has(const SinkItem& item);

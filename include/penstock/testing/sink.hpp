@@ -23,6 +23,8 @@ struct SinkOptions {
   std::uint64_t commit_every = 7;   ///< items
   bool refuses_a_bad_place = true;  ///< `open` throws Error where the store lies below a file; false for a sink that
                                     ///< keeps no file
+  bool refuses_another_job = true;  ///< `open` throws Error where a store lies that was made, or begun, by another job
+                                    ///< (`SinkJob::made_by`); false for a sink that is told its job by its options
 };
 
 namespace detail {
@@ -53,7 +55,7 @@ PENSTOCK_API Report check_sink(const MakeSink& make, const OpenStore& open, cons
 
 /// Holds a sink to what `Sink` promises: what was put is what is read back; a run that was dropped at any point is
 /// continued by another one, which finds what was committed by `has`, and the finished store is that of a run without
-/// interruption; several samples of one record don't get into each other's way; a rerun of a finished one changes
+/// interruption; what another job has left is refused; several samples of one record don't get into each other's way; a rerun of a finished one changes
 /// nothing; failures are Errors.
 ///
 ///     check_sink([](const std::string& path) { return LmdbSink({.path = path}); },

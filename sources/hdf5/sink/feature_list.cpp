@@ -97,10 +97,13 @@ std::string FeatureList::line_of(const std::string& slide, const FeatureFacts& f
          std::string(to_string(facts.dtype)) + "," + quoted_cell(facts.job) + "\n";
 }
 
-void FeatureList::renew(const std::string& job) {
+void FeatureList::renew(const std::string& job, DType dtype) {
   const ListLock lock(file_);
   const std::string before = read_text(file_, source_name, any_bytes).value_or("");
-  std::map<std::string, std::string> jobs;  // jobs of slides that are listed
+  struct MadeBy {
+    std::string job, dtype;
+  };
+  std::map<std::string, MadeBy> made;  // the slides that are listed
   std::vector<std::string> order;
   std::map<std::string, std::string> listed;
   for (const auto& cells : lines_of(before)) {
@@ -108,7 +111,7 @@ void FeatureList::renew(const std::string& job) {
     std::string line;
     for (const std::string& cell : cells) line += (line.empty() ? "" : ",") + quoted_cell(cell);
     if (!listed.emplace(cells[0], line + "\n").second) continue;
-    jobs[cells[0]] = cells.back();
+    made[cells[0]] = {cells[5], cells[4]};
     order.push_back(cells[0]);
   }
   std::map<std::string, bool> there;
@@ -121,16 +124,19 @@ void FeatureList::renew(const std::string& job) {
     if (there.erase(slide) != 0)
       after += listed[slide];
     else
-      jobs.erase(slide);
+      made.erase(slide);
   for (const auto& [slide, ignored] : there) {
     const FeatureFacts facts = read_feature_file(file_of(slide));
-    jobs[slide] = facts.job;
+    made[slide] = {facts.job, std::string(to_string(facts.dtype))};
     after += line_of(slide, facts);
   }
-  for (const auto& [slide, made_by] : jobs)
-    if (made_by != job)
-      throw error_in(file_of(slide), Errc::invalid_argument,
-                     "the slide was made by another job, \"" + printable(made_by) + "\"; write to another folder");
+  for (const auto& [slide, by] : made) {
+    const auto refuse = [&](const std::string& why) {
+      throw error_in(file_of(slide), Errc::invalid_argument, why + "; write to another folder");
+    };
+    if (by.job != job) refuse("the slide was made by another job, \"" + printable(by.job) + "\"");
+    if (by.dtype != to_string(dtype)) refuse("the slide's features are " + printable(by.dtype));
+  }
   if (after != before) replace_text(file_, after, sync_, source_name);
 }
 

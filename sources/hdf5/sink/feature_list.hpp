@@ -16,9 +16,9 @@ class FeatureList {
   /// `file` beside the folder `slides`, "h5_files".
   FeatureList(std::string file, std::string slides, bool sync);
 
-  /// Makes it agree with the slides that are there. @throws Error(invalid_argument) for one of another job; Error(io |
-  /// corrupt).
-  void renew(const std::string& job);
+  /// Makes it agree with the slides that are there. @throws Error(invalid_argument) for one of another job or dtype;
+  /// Error(io | corrupt).
+  void renew(const std::string& job, DType dtype);
   /// Gives the slide's file, which is whole, its final name, and lists it: nobody who opens the folder sees one without
   /// the other. @throws Error(io).
   void end(const std::string& slide, const FeatureFacts& facts, const std::string& file);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -11,13 +12,13 @@
 #include <penstock/extend/stream_source.hpp>
 #include <penstock/extend/system_error.hpp>
 
+#include "common/journal.hpp"
 #include "common/opened_sink.hpp"
 #include "common/sharded_sink.hpp"
 #include "library/errors.hpp"
 #include "sink/rows_in_work.hpp"
 #include "sink/shard_data.hpp"
 #include "sink/shard_index.hpp"
-#include "sink/sink_progress.hpp"
 #include "sink/stored_dataset.hpp"
 #include "sink/stored_items.hpp"
 
@@ -47,12 +48,11 @@ std::vector<hdf5::StoredDataset> datasets_for(const Hdf5SinkOptions& options, co
   }
 }
 
-// What a field's numbers stand for; nothing where nobody says it.
+// What a field's numbers stand for.
 std::string classes_text(const Field& field) {
-  if (field.classes.empty()) return {};
-  std::string text = escaped(field.name) + ": ";
-  for (std::size_t i = 0; i < field.classes.size(); ++i) text += (i == 0 ? "" : ", ") + escaped(field.classes[i]);
-  return text + "; ";
+  std::string text;
+  for (std::size_t i = 0; i < field.classes.size(); ++i) text += (i == 0 ? "" : ", ") + field.classes[i];
+  return text;
 }
 
 }  // namespace
@@ -61,28 +61,31 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
  public:
   static constexpr std::string_view sink_name = "Hdf5Sink", sink_source = hdf5::source_name;
 
-  Impl(const Hdf5SinkOptions& options, const Schema& schema, std::uint64_t size, std::optional<SinkThreads> threads)
-      : ShardedSink(source_name, {checked(options).path, hdf5::shard_extension, options.single_file}, size,
+  Impl(const Hdf5SinkOptions& options, const SinkJob& job, std::optional<SinkThreads> threads)
+      : ShardedSink(source_name, {checked(options).path, hdf5::shard_extension, options.single_file}, job.size,
                     options.sync),
         options_(options),
-        datasets_(datasets_for(options, schema, size)),
+        datasets_(datasets_for(options, job.schema, job.size)),
         threads_(std::move(threads)),
         rows_(datasets_) {
-    job_.fields = escaped(schema.to_string());
-    job_.datasets = escaped(text_of(datasets_));
-    for (const Field& field : schema) job_.classes += classes_text(field);
-    job_.job = escaped(options.job);
-    job_.samples = size;
-    job_.max_samples = options.single_file ? 0 : options.max_samples;
-    job_.max_bytes = options.single_file ? 0 : options.max_bytes;
+    std::vector<JobFact> facts{{"fields", job.schema.to_string()}, {"datasets", text_of(datasets_)}};
+    for (const Field& field : job.schema)
+      if (!field.classes.empty()) facts.push_back({"classes of " + escaped(field.name), classes_text(field)});
+    facts.push_back(common::samples_fact(job.size));
+    if (options.single_file) {
+      facts.push_back({"files", "one"});
+    } else {
+      facts.push_back({"samples of a shard, at most", std::to_string(options.max_samples)});
+      facts.push_back({"bytes of a shard, at most", std::to_string(options.max_bytes)});
+    }
     constexpr std::size_t max_attribute_bytes = 60'000, class_bytes = 16;
     const bool many_classes = std::ranges::any_of(
-        schema, [](const Field& field) { return field.classes.size() * class_bytes > max_attribute_bytes; });
-    if (to_json(job_).size() > max_attribute_bytes || many_classes)
+        job.schema, [](const Field& field) { return field.classes.size() * class_bytes > max_attribute_bytes; });
+    if (many_classes)
       refuse(Errc::invalid_argument,
-             "fields, classes and job have more text than an HDF5 file's attributes hold, 60,000 bytes; give a hash of "
-             "the job, and fields without names of classes (name_classes)");
-    open();
+             "a field has more names of classes than an HDF5 file's attributes hold, 60,000 bytes; give it none "
+             "(name_classes)");
+    open(common::store_facts(std::move(facts), options.job, job));
   }
 
   bool has_some() const noexcept { return before_ != 0; }
@@ -139,27 +142,23 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
     items_known_ = false;
     for (const std::uint64_t number : found.finished) {
       shard_ = number;
-      const hdf5::IndexedShard shard = hdf5::read_index(names_.shard(number), datasets_.front().path);
-      if (shard.job.empty()) refuse_there("it was not written by this sink");
-      const hdf5::SinkJob job = hdf5::parse_job(shard.job);
-      if (const std::string differs = difference(job, job_); !differs.empty()) refuse_there(differs);
-      before_ += shard.rows;
+      before_ += hdf5::rows_of_shard(names_.shard(number), datasets_.front().path);
     }
   }
 
-  Committed read_mark(const std::string& text) override {
-    progress_ = hdf5::parse_progress(text);
-    before_ = progress_.samples;
-    items_known_ = !progress_.finishing;
-    return {difference(progress_.job, job_), progress_.samples, progress_.shard, progress_.finishing};
+  std::map<std::string, std::uint64_t> numbers(bool) const override {
+    return {{"shard_bytes", progress_.shard_bytes},
+            {"shard_rows", progress_.shard_rows},
+            {"shard_values", progress_.shard_values},
+            {"rows_file", progress_.rows_file}};
   }
-  std::string mark_text(bool finishing) const override {
-    hdf5::SinkProgress progress = progress_;
-    progress.job = job_;
-    progress.samples = samples_;
-    progress.shard = shard_;
-    progress.finishing = finishing;
-    return to_json(progress);
+  void take_numbers(const common::Journal& journal) override {
+    progress_.shard_bytes = journal.number("shard_bytes");
+    progress_.shard_rows = journal.number("shard_rows");
+    progress_.shard_values = journal.number("shard_values");
+    progress_.rows_file = static_cast<unsigned>(journal.number("rows_file"));
+    before_ = journal.number("samples");
+    items_known_ = !journal.finishing;
   }
 
   void take_whole(const std::string& file) override {
@@ -175,7 +174,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
     if (file_bytes(file, source_name).value_or(0) < progress_.shard_bytes)
       throw hdf5::error_in(file, Errc::corrupt, "it is shorter than what was committed");
     if (progress_.shard_bytes != 0) read_rows(rows_file(progress_.rows_file));
-    there_.open(items_file(), progress_.samples);
+    there_.open(items_file(), before_);
     data_.emplace(file, progress_.shard_bytes, datasets_, threads_);
     for (std::size_t i = 0; i < datasets_.size(); ++i)
       if (data_->chunks(i) * datasets_[i].chunk_rows + rows_.rows(i) != progress_.shard_rows)
@@ -200,7 +199,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
     rows_.end(*data_);
     data_->flush();
     hdf5::write_index(names_.partial(shard_), data_->bytes(), datasets_, data_->blocks(), progress_.shard_rows,
-                      {to_json(job_), options_.keys});
+                      options_.keys);
   }
 
   void write_commit() override {
@@ -227,10 +226,15 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
   const Hdf5SinkOptions options_;
   const std::vector<hdf5::StoredDataset> datasets_;
   std::optional<SinkThreads> threads_;
-  hdf5::SinkJob job_;
   std::uint64_t before_ = 0;  // samples of earlier runs
   hdf5::StoredItems there_;
-  hdf5::SinkProgress progress_;  // how far the shard that is being written is
+  // How far the shard that is being written is; of its rows, those that fill no chunk are in one of two files beside it.
+  struct {
+    std::uint64_t shard_bytes = 0;  // 0: nothing of it is there
+    std::uint64_t shard_rows = 0;
+    std::uint64_t shard_values = 0;  // bytes of its values before they are compressed
+    unsigned rows_file = 0;
+  } progress_;
   hdf5::RowsInWork rows_;
   std::optional<hdf5::ShardData> data_;
 };
@@ -242,9 +246,9 @@ Hdf5Sink::~Hdf5Sink() = default;
 
 void Hdf5Sink::work_on(SinkThreads threads) { threads_ = std::move(threads); }
 
-void Hdf5Sink::open(const Schema& schema, std::uint64_t size) {
+void Hdf5Sink::open(const SinkJob& job) {
   impl_.reset();
-  impl_ = std::make_unique<Impl>(options_, schema, size, threads_);
+  impl_ = std::make_unique<Impl>(options_, job, threads_);
   was_finished_ = impl_->was_finished();
 }
 

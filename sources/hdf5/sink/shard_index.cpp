@@ -18,7 +18,6 @@ namespace penstock::hdf5 {
 
 namespace {
 
-constexpr const char* job_attribute = "penstock_job";
 constexpr const char* classes_attribute = "classes";
 
 class IndexWriter {
@@ -26,13 +25,12 @@ class IndexWriter {
   IndexWriter(const std::string& file, std::uint64_t data_end) : path_(file), driver_(file, data_end) {}
 
   void write(const std::vector<StoredDataset>& datasets, const std::vector<WrittenBlocks>& blocks, std::uint64_t rows,
-             const ShardFacts& facts) {
+             const std::string& keys) {
     std::string said;
     Handle file = driver_.create(said);
     if (!file) fail("making the file's index", said);
     for (std::size_t i = 0; i < datasets.size(); ++i) write_dataset(file.get(), datasets[i], blocks[i], rows);
-    write_text(file.get(), job_attribute, facts.job);
-    if (!facts.keys.empty()) write_text(file.get(), keys_attribute, facts.keys);
+    if (!keys.empty()) write_text(file.get(), keys_attribute, keys);
     must(H5Fflush(file.get(), H5F_SCOPE_GLOBAL), "writing the file's index");
     file = {};
     if (driver_.failure() != 0) throw write_error(driver_.failure(), "writing the file's index", path_, 0);
@@ -122,9 +120,9 @@ class IndexWriter {
 }  // namespace
 
 void write_index(const std::string& file, std::uint64_t data_end, const std::vector<StoredDataset>& datasets,
-                 const std::vector<WrittenBlocks>& blocks, std::uint64_t rows, const ShardFacts& facts) {
+                 const std::vector<WrittenBlocks>& blocks, std::uint64_t rows, const std::string& keys) {
   const LibraryLock lock;
-  IndexWriter(file, data_end).write(datasets, blocks, rows, facts);
+  IndexWriter(file, data_end).write(datasets, blocks, rows, keys);
 }
 
 bool is_indexed(const std::string& file) {
@@ -139,26 +137,13 @@ bool is_indexed(const std::string& file) {
   return std::string_view(head.data(), signature.size()) == signature && file_bytes(file, source_name) == end;
 }
 
-IndexedShard read_index(const std::string& path, const std::string& dataset) {
+std::uint64_t rows_of_shard(const std::string& path, const std::string& dataset) {
   const LibraryLock lock;
   const Handle file = open_written_file(path);
-  IndexedShard found;
-  if (H5Aexists(file.get(), job_attribute) > 0) {
-    const Handle job(H5Aopen(file.get(), job_attribute, H5P_DEFAULT), H5Aclose);
-    const Handle type = own_type(H5Aget_type(job.get()));
-    if (type && H5Tget_class(type.get()) == H5T_STRING && H5Tis_variable_str(type.get()) == 0) {
-      found.job.resize(H5Tget_size(type.get()));
-      if (H5Aread(job.get(), type.get(), found.job.data()) < 0) found.job.clear();
-    }
-  }
   const Handle data(H5Dopen2(file.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
   const Handle space = own_space(data ? H5Dget_space(data.get()) : -1);
   std::array<hsize_t, H5S_MAX_RANK> dims{};
-  if (!space || H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr) < 1)
-    found.job.clear();
-  else
-    found.rows = dims[0];
-  return found;
+  return space && H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr) >= 1 ? dims[0] : 0;
 }
 
 }  // namespace penstock::hdf5

@@ -14,6 +14,7 @@
 #include <penstock/extend/store_files.hpp>
 
 #include "common/item_place.hpp"
+#include "common/journal.hpp"
 #include "common/opened_sink.hpp"
 #include "sink/write_store.hpp"
 #include "store/errors.hpp"
@@ -40,7 +41,9 @@ std::string difference(const Manifest& there, const Manifest& wanted) {
     if (!(field.classes == ours.classes))
       return "field \"" + field.name + "\" stands for other classes there, " + field.classes.to_string();
   }
-  if (there.job != wanted.job) return "it is of another job, \"" + there.job + "\"";
+  if (there.updating) return "an update of it was stopped";
+  if (const std::string differs = job_difference(there.made_by, wanted.made_by); !differs.empty())
+    return "another job made it (" + differs + ")";
   return {};
 }
 
@@ -53,21 +56,19 @@ bool updatable(const Manifest& there, const Manifest& wanted) {
          std::ranges::equal(there.schema, wanted.schema, same_values);
 }
 
-// What stands before the job, in the manifest of a store that is being updated.
-constexpr std::string_view update_prefix = "update, ";
-
 }  // namespace
 
 class LmdbSink::Impl {
  public:
   static constexpr std::string_view sink_name = "LmdbSink", sink_source = lmdb::source_name;
 
-  Impl(const LmdbSinkOptions& options, const Schema& schema, std::uint64_t size)
+  Impl(const LmdbSinkOptions& options, const SinkJob& job)
       : options_(options), files_(lmdb::place_store(options.path, options.single_file)) {
     if (options.path.empty()) refuse(Errc::invalid_argument, "the store's path is empty");
     wanted_.records = raw() ? "raw" : "fields";
     wanted_.keys = options.keys == LmdbKeys::position ? "position" : "automatic";
-    wanted_.job = options.job;
+    wanted_.made_by = common::store_facts({}, options.job, job);
+    const Schema& schema = job.schema;
     if (raw()) {
       slot_ = schema.slot(options.field);
       if (schema[slot_].dtype != DType::u8 || schema[slot_].shape.rank() != 1)
@@ -79,8 +80,8 @@ class LmdbSink::Impl {
       wanted_.schema = schema;
       layout_.emplace(schema);
     }
-    size_ = size;
-    open_store(size);
+    size_ = job.size;
+    open_store(job.size);
     last_key_of_others_ = store_->last_key();
     has_some_ = store_->entries() > (raw() ? 0 : 1);
     store_->commit();
@@ -141,6 +142,7 @@ class LmdbSink::Impl {
     // The mark must not reach the disk before what it marks.
     store_->sync_from_now_on();
     if (raw()) {
+      replace_text(files_.made_by, to_json(wanted_), true, lmdb::source_name);
       remove_mark();
     } else {
       store_->replace(lmdb::manifest_key, to_json(wanted_));
@@ -220,7 +222,6 @@ class LmdbSink::Impl {
     store_.emplace(files_, options_.map_bytes, options_.sync, std::move(lock));
     const bool empty = store_->entries() == 0;
     const auto manifest = store_->get(lmdb::manifest_key);
-    const std::uint64_t records = store_->entries();
     store_->commit();
     if (empty) {
       begin_store();
@@ -229,13 +230,14 @@ class LmdbSink::Impl {
       compare(*manifest, size);
     } else if (mark) {
       compare(*mark, size);
+    } else if (const auto made_by = read_text(files_.made_by, lmdb::source_name); raw() && made_by) {
+      compare(*made_by, size);
     } else if (raw() && options_.mode == LmdbMode::update) {
       begin_update();
-    } else if (raw() && records <= size) {
-      // A finished store says nothing of itself. This may be this job's: `put` refuses if it isn't.
-      finished_before();
     } else {
-      refuse(Errc::invalid_argument, "there is another store here; delete it, or write to another path");
+      refuse(Errc::invalid_argument, "there is a store here, and what made it is not known" +
+                                         (raw() ? ", as the file " + files_.made_by + " is missing" : std::string()) +
+                                         "; delete it, or write to another path");
     }
   }
 
@@ -247,10 +249,10 @@ class LmdbSink::Impl {
     }
   }
 
-  // The mark has a job that no run has: only another update goes on.
+  // Only another update goes on with it.
   void begin_update() {
     Manifest marked = wanted_;
-    marked.job = std::string(update_prefix) + wanted_.job;
+    marked.updating = true;
     if (raw()) {
       replace_text(files_.unfinished, to_json(marked), true, lmdb::source_name);
     } else {
@@ -281,7 +283,7 @@ class LmdbSink::Impl {
     if (options_.mode == LmdbMode::update && updatable(there, wanted_) &&
         (!differs.empty() || (there.complete && there.count > size))) {
       begin_update();
-    } else if (!there.complete && there.job.starts_with(update_prefix)) {
+    } else if (!there.complete && there.updating) {
       refuse(Errc::state_mismatch, "an update of the store here was stopped; run it again, as an update");
     } else if (there.complete) {
       if (!differs.empty() || there.count > size)
@@ -319,10 +321,10 @@ LmdbSink::~LmdbSink() = default;
 
 LmdbUpdate LmdbSink::updated() const noexcept { return impl_ ? impl_->updated() : updated_; }
 
-void LmdbSink::open(const Schema& schema, std::uint64_t size) {
+void LmdbSink::open(const SinkJob& job) {
   impl_.reset();
   updated_ = {};
-  impl_ = std::make_unique<Impl>(options_, schema, size);
+  impl_ = std::make_unique<Impl>(options_, job);
   was_finished_ = impl_->was_finished();
 }
 

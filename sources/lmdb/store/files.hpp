@@ -12,6 +12,7 @@ struct StoreFiles {
   std::string data;          ///< the data file
   std::string lock;          ///< LMDB's lock file, for readers and writers to agree
   std::string unfinished;    ///< there while the store is made, and while raw records are written: a manifest
+  std::string made_by;       ///< what made a finished store of raw records: a manifest
   bool single_file = false;  ///< `path` is the data file itself
 };
 

@@ -112,7 +112,9 @@ std::string to_json(const Manifest& manifest) {
   json["count"] = manifest.count;
   json["records"] = manifest.records;
   json["keys"] = manifest.keys;
-  json["job"] = text_to_json(manifest.job);
+  json["made_by"] = Json::array();
+  for (const JobFact& fact : manifest.made_by) json["made_by"].push_back({fact.name, fact.words});
+  if (manifest.updating) json["updating"] = true;
   json["schema"] = Json::array();
   for (const Field& field : manifest.schema) json["schema"].push_back(to_json(field));
   return json.dump();
@@ -131,7 +133,10 @@ Manifest parse_manifest(std::string_view text) {
     manifest.count = json.at("count").get<std::uint64_t>();
     manifest.records = json.at("records").get<std::string>();
     manifest.keys = json.at("keys").get<std::string>();
-    manifest.job = text_from_json(json.at("job"));
+    // One without it is read, and never continued.
+    for (const ReadJson& fact : json.value("made_by", ReadJson::array()))
+      manifest.made_by.push_back({fact.at(0).get<std::string>(), fact.at(1).get<std::string>()});
+    manifest.updating = json.value("updating", false);
     const ReadJson& schema = json.at("schema");
     if (!schema.is_array() || schema.size() > max_fields)
       throw Error(Errc::corrupt, "the manifest lists no fields, or too many");

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include <penstock/extend/job_facts.hpp>
 #include <penstock/schema.hpp>
 
 namespace penstock::lmdb {
@@ -17,12 +19,13 @@ struct Manifest {
   bool complete = false;
   std::uint64_t count = 0;  ///< records; meaningful once complete
   std::string keys;         ///< "automatic" or "position"
-  std::string job;
+  std::vector<JobFact> made_by;
+  bool updating = false;  ///< an update is at work, or was stopped
   Schema schema;
 
-  /// What a cache's `job` begins with.
-  static constexpr std::string_view cache_job = "cache ";
-  bool of_cache() const noexcept { return job.starts_with(cache_job); }
+  /// The first fact of a cache.
+  static constexpr std::string_view cache_fact = "cache";
+  bool of_cache() const noexcept { return !made_by.empty() && made_by.front().name == cache_fact; }
 };
 
 std::string to_json(const Manifest& manifest);

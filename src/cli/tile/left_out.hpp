@@ -77,7 +77,7 @@ class LeavesOut {
  public:
   LeavesOut(S& sink, LeftOut& left_out, bool may_have) : sink_(sink), left_out_(left_out), may_have_(may_have) {}
 
-  void open(const Schema& schema, std::uint64_t size) { sink_.open(schema, size); }
+  void open(const SinkJob& job) { sink_.open(job); }
   bool has_some() const {
     bool some = true;
     if constexpr (requires { std::as_const(sink_).has_some(); }) some = std::as_const(sink_).has_some();

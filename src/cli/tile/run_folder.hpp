@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -31,7 +32,11 @@ struct JobInputs {
 /// The options of `command` in effect, by their long names.
 Json settings_of(const CLI::App& command);
 
-JobInputs inputs_of(Json settings, const SlideSource& source);
+/// A hash of lists of places; empty: there is none.
+std::string hash_of_lists(const std::vector<SlideCoords>& lists);
+
+/// `lists`: hash of those that choose the source's places. It keeps none itself.
+JobInputs inputs_of(Json settings, const SlideSource& source, const std::string& lists);
 
 /// "X.lmdb-report" of X.lmdb.
 std::string report_beside(const std::string& store);

@@ -25,7 +25,8 @@ struct TileFlags {
   bool encode = false, verify = false, dry_run = false, retry = false, no_thumbnails = false;
   OutFlags out;
   RankFlags ranks;
-  Rank rank = {};  ///< what they mean
+  Rank rank = {};     ///< what they mean
+  std::string lists;  ///< hash of the lists of places that --from-coords names
   WriteFlags writing;
   Json settings = Json::object();  ///< all of them, by their long names
 

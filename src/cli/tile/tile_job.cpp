@@ -124,7 +124,7 @@ void tell(const TileFlags& flags, const SlideSource& source, const OutputStore& 
 }
 
 JobInputs job_inputs(const TileFlags& flags, const SlideSource& source) {
-  JobInputs inputs = inputs_of(flags.settings, source);
+  JobInputs inputs = inputs_of(flags.settings, source, flags.lists);
   if (flags.rank.given) {
     inputs.rank = flags.rank.rank;
     inputs.world = flags.rank.world;

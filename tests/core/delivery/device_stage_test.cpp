@@ -323,7 +323,7 @@ TEST_CASE("what can't stand after batch is refused with what to do") {
             ->cause()
             .find("u8[H, W, C]") != std::string::npos);
   struct Sink {
-    void open(const ps::Schema&, std::uint64_t) {}
+    void open(const ps::SinkJob&) {}
   };
   const ps::Pipeline p = source | ps::batch(4) | Shift{};
   CHECK(p.schema().find("shifted"));

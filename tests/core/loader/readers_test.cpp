@@ -75,7 +75,7 @@ void check_rows(const ps::Batch& batch) {
 
 struct Sink {
   std::uint64_t wrong = 0, stored = 0;
-  void open(const ps::Schema&, std::uint64_t) {}
+  void open(const ps::SinkJob&) {}
   bool has(const ps::SinkItem&) { return false; }
   void put(const ps::SinkItem& item, ps::Sample& sample) {
     const auto x = sample.view<const std::uint32_t, 1>("x");

@@ -60,40 +60,40 @@ TEST_CASE("a state of another pipeline says which part of it differs, and with w
     const auto [bare, words] = refusals(records() | ps::shuffle() | scaling(2) | ps::batch(4));
     holds(bare, "what differs is its stages; compare");
     holds(bare, "Loader::save");
-    holds(words, "stage scale(x): the state has \"version 1 -> {x: f32[4], y: i64[]}\", here it is \"version 2 ->");
+    holds(words, "stage scale(x): there \"version 1 -> {x: f32[4], y: i64[]}\", here \"version 2 ->");
   }
   {
     const auto [bare, words] = refusals(records() | ps::shuffle() | scaling() | ps::batch(8, {.tail = ps::Tail::pad}));
     holds(bare, "what differs is its batch");
     holds(words,
-          "batch: the state has \"4 rows, the last batch is kept\", here it is \"8 rows, the last batch is padded\"");
+          "batch: there \"4 rows, the last batch is kept\", here \"8 rows, the last batch is padded\"");
   }
   {
     const auto [bare, words] = refusals(records() | scaling() | ps::batch(4));
     holds(bare, "what differs is its orders; compare");
-    holds(words, "the state has the order shuffle \"shuffle\", which is not here");
+    holds(words, "there is the order shuffle \"shuffle\", which is not here");
   }
   {
     const auto [bare, words] = refusals(records() | ps::shuffle() | AddDraw{} | scaling() | ps::batch(4));
     holds(bare, "its stages");
-    holds(words, "here is the stage add_draw \"version 0 -> {x: u32[4], y: i64[]}\", which the state does not have");
+    holds(words, "here is the stage add_draw \"no version -> {x: u32[4], y: i64[]}\", which is not there");
   }
   {
     const auto [bare, words] =
         refusals(ps::from(Records{.count = 60, .salt = 9}) | ps::shuffle() | scaling() | ps::batch(4));
     holds(bare, "what differs is its source; compare");
-    holds(words, "source: the state has \"records of 60 records {x: u32[4], y: i64[]}, identity ");
+    holds(words, "source: there \"records of 60 records {x: u32[4], y: i64[]}, identity ");
   }
   {
     const auto [bare, words] = refusals(usual() | ps::on_error({.policy = ps::OnError::mask, .max_share = 0.25}));
     holds(bare, "what is said of errors, checks or the shard");
-    holds(words, "on_error: the state has \"fail, max_count 18446744073709551615, max_share 1\", here it is \"mask, ");
+    holds(words, "on_error: there \"fail, max_count 18446744073709551615, max_share 1\", here \"mask, ");
   }
   {
     const auto [bare, words] = refusals(ps::from(Records{.count = 61}) | ps::take(60) | scaling() | ps::batch(8));
     holds(bare, "its source, its orders and its batch");
-    holds(words, "source: the state has");
-    holds(words, "the state has the order shuffle \"shuffle\" where here is the order take \"take 60\"");
+    holds(words, "source: there");
+    holds(words, "there is the order shuffle \"shuffle\" where here is the order take \"take 60\"");
   }
   {
     const auto [bare, words] = refusals(records() | ps::shuffle({.seed = 3}) | scaling() | ps::batch(4));

@@ -38,7 +38,7 @@ struct Sink {
   bool some = true;
   std::thread::id thread = std::this_thread::get_id();
 
-  void open(const ps::Schema&, std::uint64_t size) { announced = size; }
+  void open(const ps::SinkJob& job) { announced = job.size; }
   bool has(const ps::SinkItem& item) {
     if (std::this_thread::get_id() != thread) std::abort();
     ++asked;

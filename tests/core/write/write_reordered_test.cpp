@@ -179,7 +179,7 @@ TEST_CASE("of a record's samples only a window is held at a time") {
   struct Counting {
     std::atomic<std::int64_t>* held;
     std::uint64_t puts = 0, wrong = 0;
-    void open(const ps::Schema&, std::uint64_t) {}
+    void open(const ps::SinkJob&) {}
     bool has(const ps::SinkItem&) { return false; }
     void put(const ps::SinkItem& item, ps::Sample& sample) {
       const std::span<const std::byte> tile = sample.bytes("tile");

@@ -24,7 +24,7 @@ void spin(std::chrono::microseconds time) {
 struct Slow {
   std::chrono::microseconds put_time{0}, commit_time{0};
   std::uint64_t puts = 0;
-  void open(const ps::Schema&, std::uint64_t) {}
+  void open(const ps::SinkJob&) {}
   bool has(const ps::SinkItem&) { return false; }
   void put(const ps::SinkItem&, ps::Sample&) {
     ++puts;

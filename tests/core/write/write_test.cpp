@@ -25,10 +25,10 @@ struct Sink {
   std::optional<std::uint64_t> fail_at;
   std::thread::id thread = std::this_thread::get_id();
 
-  void open(const ps::Schema& schema, std::uint64_t size) {
+  void open(const ps::SinkJob& job) {
     ++opened;
-    CHECK(schema.to_string() == "{x: u32[4], y: i64[]}");
-    CHECK(size == 100);
+    CHECK(job.schema.to_string() == "{x: u32[4], y: i64[]}");
+    CHECK(job.size == 100);
   }
   bool has(const ps::SinkItem& item) { return there.contains(item.position); }
   void put(const ps::SinkItem& item, ps::Sample& sample) {
@@ -62,7 +62,7 @@ std::vector<Stored> expected() {
 
 // Takes everything, and keeps nothing.
 struct Nowhere {
-  void open(const ps::Schema&, std::uint64_t) {}
+  void open(const ps::SinkJob&) {}
   bool has(const ps::SinkItem&) { return false; }
   void put(const ps::SinkItem&, ps::Sample&) {}
   void commit() {}
@@ -150,7 +150,7 @@ TEST_CASE("a write tells of every sample that it drops, in order") {
     if (index % 4 != 0) expected.push_back("key-" + std::to_string(index));
   }
   struct AnySink {
-    void open(const ps::Schema&, std::uint64_t size) { CHECK(size == ps::unknown_size); }
+    void open(const ps::SinkJob& job) { CHECK(job.size == ps::unknown_size); }
     bool has(const ps::SinkItem&) { return false; }
     void put(const ps::SinkItem&, ps::Sample&) {}
     void commit() {}
@@ -273,7 +273,7 @@ TEST_CASE("of large samples a write has fewer in work than of small ones") {
     std::atomic<std::int64_t>* in_work = nullptr;
     std::int64_t least = 0;
     std::uint64_t stored = 0;
-    void open(const ps::Schema&, std::uint64_t) {}
+    void open(const ps::SinkJob&) {}
     bool has(const ps::SinkItem&) { return false; }
     void put(const ps::SinkItem&, ps::Sample&) {
       // All that may be made is made, while the first waits.
@@ -357,7 +357,7 @@ TEST_CASE("a finished sample keeps its values while its runner makes others") {
   };
   struct Checks {
     std::uint64_t wrong = 0, next = 0;
-    void open(const ps::Schema&, std::uint64_t) {}
+    void open(const ps::SinkJob&) {}
     bool has(const ps::SinkItem&) { return false; }
     void put(const ps::SinkItem&, ps::Sample& sample) {
       const std::uint64_t i = next++;
@@ -430,7 +430,7 @@ TEST_CASE("memory that a finished sample takes counts while it waits, and is lit
   };
   struct Slow {
     std::atomic<std::int64_t>* in_work = nullptr;
-    void open(const ps::Schema&, std::uint64_t) {}
+    void open(const ps::SinkJob&) {}
     bool has(const ps::SinkItem&) { return false; }
     void put(const ps::SinkItem&, ps::Sample&) {
       std::this_thread::sleep_for(500us);

@@ -22,7 +22,7 @@ using Whole = std::vector<std::int64_t>;
 
 // A folder of features of slides with these names, each of its number's rows and one.
 void write_features(const TempFolder& folder, const std::vector<std::string>& names) {
-  FeatureSink sink({.folder = folder / "features", .sync = false});
+  FeatureSink sink({.folder = folder / "features", .job = "test", .sync = false});
   for (std::size_t s = 0; s < names.size(); ++s) {
     sink.begin(names[s]);
     const auto rows = static_cast<std::int64_t>(s + 1);

@@ -156,7 +156,7 @@ TEST_CASE("bags of features come through loaders ragged, padded and by length, t
 TEST_CASE("a folder of a FeatureSink is read, f32 and f16, with slides without tissue") {
   for (const DType dtype : {DType::f32, DType::f16}) {
     const TempFolder folder;
-    FeatureSink sink({.folder = folder / "out", .dtype = dtype});
+    FeatureSink sink({.folder = folder / "out", .dtype = dtype, .job = "test"});
     const std::vector<std::int64_t> rows{70, 0, 3};
     for (std::size_t s = 0; s < rows.size(); ++s) {
       sink.begin("s" + std::to_string(s));
@@ -273,7 +273,7 @@ TEST_CASE("the first file with rows that can be read says dimension and dtype") 
 TEST_CASE("folders are walked by links, but not in circles, and what is hidden or gone is told apart") {
   const TempFolder folder, away;
   {
-    FeatureSink sink({.folder = folder / "made", .sync = false});
+    FeatureSink sink({.folder = folder / "made", .job = "test", .sync = false});
     for (const char* const slide : {"1", "2"}) {
       sink.begin(slide);
       std::vector<float> features(8);

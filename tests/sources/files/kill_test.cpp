@@ -58,7 +58,7 @@ TEST_CASE("a writer of files that is killed at any moment is continued, byte for
           CHECK_THROWS_AS(FilesSource{files}, Error);
           // Nothing that was reported as committed is lost.
           FilesSink sink({.path = path, .job = "test", .sync = sync});
-          sink.open(labelled_schema, items.size());
+          sink.open({labelled_schema, items.size()});
           CHECK(had_by(sink, items) >= committed);
         }
       });

@@ -26,11 +26,12 @@ inline std::vector<LabelledItem> file_items(std::size_t count, std::size_t max_b
   return items;
 }
 
-// Every file below a folder and its content, by path; folders end in '/'.
+// Every file below a folder and its content, by path, but for the one that says what made it; folders end in '/'.
 inline std::map<std::string, std::string> tree_of(const std::filesystem::path& folder) {
   std::map<std::string, std::string> tree;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     const std::string name = std::filesystem::relative(entry.path(), folder).string();
+    if (name.ends_with("-made-by.json")) continue;
     if (entry.is_directory()) {
       tree[name + "/"] = "";
       continue;

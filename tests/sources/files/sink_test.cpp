@@ -14,6 +14,7 @@
 
 #include "sources/file_limit.hpp"
 #include "sources/files/sink_checks.hpp"
+#include "sources/journal_text.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
 #include "support/text_in.hpp"
@@ -169,7 +170,7 @@ TEST_CASE("keys that can't be told apart as files are refused") {
         if (second == "a.jpg" && second_image == png) continue;  // that is a name of its own
         const TempFolder folder;
         FilesSink sink({.path = folder / "t", .sync = false});
-        sink.open(labelled_schema, 3);
+        sink.open({labelled_schema, 3});
         put(sink, 0, {first, jpeg, 0});
         if (committed) sink.commit();
         const Error error = error_of([&] { put(sink, 1, {second, second_image, 1}); });
@@ -196,12 +197,12 @@ TEST_CASE("a key is told apart from those of an earlier run") {
   const TempFolder folder;
   {
     FilesSink sink({.path = folder / "t", .sync = false});
-    sink.open(labelled_schema, 3);
+    sink.open({labelled_schema, 3});
     put(sink, 0, {"a", png, 0});
     sink.commit();
   }
   FilesSink sink({.path = folder / "t", .sync = false});
-  sink.open(labelled_schema, 3);
+  sink.open({labelled_schema, 3});
   CHECK(sink.has({.position = 0, .index = 0, .key = "a"}));
   const Error error = error_of([&] { put(sink, 1, {"a", jpeg, 1}); });
   CHECK(error.code() == Errc::invalid_argument);
@@ -233,7 +234,7 @@ TEST_CASE("names that no folder can have are refused") {
 TEST_CASE("what somebody else puts in the way is not overwritten") {
   const TempFolder folder;
   FilesSink sink({.path = folder / "t", .sync = false});
-  sink.open(labelled_schema, 2);
+  sink.open({labelled_schema, 2});
   folder.write("t/a.jpg", "theirs");
   folder.write("t/f", "theirs");
   CHECK(code_of([&] { put(sink, 0, {"a", jpeg, 0}); }) == Errc::invalid_argument);
@@ -248,7 +249,7 @@ TEST_CASE("what somebody else puts in the way is not overwritten") {
 TEST_CASE("fields that the table can't have are refused") {
   const TempFolder folder;
   const auto refused = [&](const Schema& schema, const std::string& why, const std::string& field = "image") {
-    const Error error = error_of([&] { FilesSink({.path = folder / "t", .field = field}).open(schema, 1); });
+    const Error error = error_of([&] { FilesSink({.path = folder / "t", .field = field}).open({schema, 1}); });
     INFO(error.what());
     CHECK(mentions(error, why));
     CHECK(error.file() == folder / "t");
@@ -266,8 +267,8 @@ TEST_CASE("fields that the table can't have are refused") {
   CHECK(refused({image, {"label", DType::i64, {}, {}, {"cat", "dog", "cat"}}}, "name_classes") ==
         Errc::invalid_argument);
   CHECK(refused({image, {"label", DType::i64, {}, {}, {"cat", " "}}}, "class 1") == Errc::invalid_argument);
-  CHECK(code_of([&] { FilesSink({.path = ""}).open(labelled_schema, 1); }) == Errc::invalid_argument);
-  CHECK(code_of([&] { FilesSink({.path = std::string("a\0b", 3)}).open(labelled_schema, 1); }) ==
+  CHECK(code_of([&] { FilesSink({.path = ""}).open({labelled_schema, 1}); }) == Errc::invalid_argument);
+  CHECK(code_of([&] { FilesSink({.path = std::string("a\0b", 3)}).open({labelled_schema, 1}); }) ==
         Errc::invalid_argument);
   CHECK(tree_of(folder.path()).empty());
 }
@@ -347,7 +348,7 @@ TEST_CASE("files that got their names and were not committed are taken away") {
       table.close();
       if (named == 0) std::filesystem::create_directories(folder / "t/c0/d");
       FilesSink rest(options);
-      rest.open(labelled_schema, items.size());
+      rest.open({labelled_schema, items.size()});
       for (const auto& [name, content] : tree_of(folder / "t"))
         CHECK((expected.contains(name) || name == ".unfinished/" || name.starts_with("records.csv")));
       rest = FilesSink(options);
@@ -365,20 +366,17 @@ TEST_CASE("a run killed while it gave its table the name is finished") {
       const FilesSinkOptions options{.path = folder / "t", .sync = false};
       {
         FilesSink part(options);
-        part.open(labelled_schema, size);
+        part.open({labelled_schema, size});
         for (std::size_t i = 0; i < items.size(); ++i) put(part, i, items[i]);
         part.commit();
       }
-      std::string mark = tree_of(folder / "t").at("records.csv-unfinished.json");
-      const std::string before = "\"finishing\": false";
-      REQUIRE(mark.find(before) != std::string::npos);
-      mark.replace(mark.find(before), before.size(), "\"finishing\": true");
+      const std::string mark = finishing(tree_of(folder / "t").at("records.csv-unfinished.json"));
       std::ofstream(folder / "t/records.csv-unfinished.json") << mark;
       if (step >= 1) std::filesystem::rename(folder / "t/records.csv.partial", folder / "t/records.csv");
       if (step >= 2) std::filesystem::remove(folder / "t/.unfinished");
       CHECK_THROWS_AS(FilesSource({.root = folder / "t"}), Error);
       FilesSink rest(options);
-      rest.open(labelled_schema, size);
+      rest.open({labelled_schema, size});
       for (std::size_t i = 0; i < items.size(); ++i)
         REQUIRE(rest.has({.position = i, .index = i, .key = items[i].key}));
       // All its records are there, so one more is of another run.
@@ -397,14 +395,14 @@ TEST_CASE("an unfinished folder is continued by the same job alone") {
   {
     FilesSink part(options);
     REQUIRE_FALSE(run(part, items, 10));
-    const Error error = error_of([&] { FilesSink(options).open(labelled_schema, 20); });
+    const Error error = error_of([&] { FilesSink(options).open({labelled_schema, 20}); });
     CHECK(error.code() == Errc::invalid_argument);
     CHECK(mentions(error, "another sink"));
   }
   const Tree before = tree_of(folder / "t");
   const auto attempt = [&](const FilesSinkOptions& other, const Schema& schema = labelled_schema,
                            std::uint64_t size = 20) {
-    const Error error = error_of([&] { FilesSink(other).open(schema, size); });
+    const Error error = error_of([&] { FilesSink(other).open({schema, size}); });
     CHECK(mentions(error, "delete the folder " + (folder / "t")));
     return error.code();
   };
@@ -444,7 +442,7 @@ TEST_CASE("an unfinished folder that was changed is not continued") {
     folder.write("t/class0/next.jpg", "not committed");
     change(folder / "t");
     const Tree before = tree_of(folder / "t");
-    CHECK(code_of([&] { FilesSink(options).open(labelled_schema, items.size()); }) == Errc::state_mismatch);
+    CHECK(code_of([&] { FilesSink(options).open({labelled_schema, items.size()}); }) == Errc::state_mismatch);
     CHECK(tree_of(folder / "t") == before);
   };
   const auto edit = [](const std::string& file, const std::string& from, const std::string& to) {
@@ -472,7 +470,7 @@ TEST_CASE("a folder of others, or of other samples, is never written to") {
     const TempFolder folder;
     folder.write(std::string("t/") + name, "theirs");
     const Tree before = tree_of(folder.path());
-    const Error error = error_of([&] { FilesSink({.path = folder / "t"}).open(labelled_schema, 20); });
+    const Error error = error_of([&] { FilesSink({.path = folder / "t"}).open({labelled_schema, 20}); });
     CAPTURE(name, error.what());
     CHECK(error.code() == Errc::invalid_argument);
     CHECK(tree_of(folder.path()) == before);
@@ -496,7 +494,7 @@ TEST_CASE("a folder of others, or of other samples, is never written to") {
   CHECK(refused(file_items(21)));
   CHECK(refused(file_items(19)));
   CHECK(code_of([&] {
-          FilesSink(options).open({{"image", DType::u8, {dynamic}}, {"x", DType::f32, {}}}, 20);
+          FilesSink(options).open({{{"image", DType::u8, {dynamic}}, {"x", DType::f32, {}}}, 20});
         }) == Errc::invalid_argument);
   CHECK(tree_of(folder / "t") == before);
   // A file of one's own beside them is no matter, one of them that is gone is.
@@ -505,7 +503,7 @@ TEST_CASE("a folder of others, or of other samples, is never written to") {
   CHECK(run(again, items));
   CHECK(again.was_finished());
   std::filesystem::remove(folder / "t/0.jpg");
-  const Error error = error_of([&] { FilesSink(options).open(labelled_schema, 20); });
+  const Error error = error_of([&] { FilesSink(options).open({labelled_schema, 20}); });
   CHECK(error.code() == Errc::invalid_argument);
   CHECK(mentions(error, "0.jpg"));
 }
@@ -568,13 +566,13 @@ TEST_CASE("a run that never commits commits by itself") {
   const FilesSinkOptions options{.path = folder / "t", .sync = false};
   {
     FilesSink sink(options);
-    sink.open(labelled_schema, most + 10);
+    sink.open({labelled_schema, most + 10});
     for (std::uint64_t i = 0; i < most + 5; ++i) put(sink, i, {std::to_string(i), "", 0});
     const std::filesystem::directory_iterator staged(folder / "t/.unfinished");
     CHECK(std::distance(begin(staged), end(staged)) == 5);
   }
   FilesSink rest(options);
-  rest.open(labelled_schema, most + 10);
+  rest.open({labelled_schema, most + 10});
   CHECK(rest.has({.position = most - 1, .index = 0, .key = std::to_string(most - 1)}));
   CHECK_FALSE(rest.has({.position = most, .index = 0, .key = std::to_string(most)}));
 }
@@ -627,7 +625,7 @@ TEST_CASE("items out of order, or too few, are refused") {
   CHECK(closed.code() == Errc::invalid_argument);
   CHECK(closed.source() == "files");
   CHECK(closed.cause() == "FilesSink: open() must come first");
-  sink.open(labelled_schema, 3);
+  sink.open({labelled_schema, 3});
   const auto items = file_items(4);
   put(sink, 0, items[0]);
   CHECK(code_of([&] { put(sink, 2, items[2]); }) == Errc::invalid_argument);

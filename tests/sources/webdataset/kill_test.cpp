@@ -59,7 +59,7 @@ TEST_CASE("a writer of shards that is killed at any moment is continued, byte fo
           CHECK_THROWS_AS(WebDatasetSource({.path = path}), Error);
           // Nothing that was reported as committed is lost.
           WebDatasetSink sink = sink_of(path + "/t", job);
-          sink.open(labelled_schema, items.size());
+          sink.open({labelled_schema, items.size()});
           CHECK(had_by(sink, items) >= committed);
         }
       });

@@ -12,6 +12,7 @@
 #include <penstock/sources/webdataset.hpp>
 
 #include "sources/file_limit.hpp"
+#include "sources/journal_text.hpp"
 #include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "sources/webdataset/sink_checks.hpp"
@@ -153,7 +154,7 @@ TEST_CASE("shards hold what WebDataset expects") {
       {"cat/1.v2", "\xff\xd8\xff", 3}, {"cat/2", "\x89PNG\r\n\x1a\n", -4}, {"", "?", 5}};
   WebDatasetSink sink({.path = folder / "t", .max_samples = 2});
   REQUIRE(run(sink, items));
-  CHECK(files_in(folder.path().string()).size() == 2);
+  CHECK(files_in(folder.path().string()).size() == 3);  // with what made them
   if (!runs(std::string(python) + " -c 'import tarfile'")) PENSTOCK_SKIP("no /usr/bin/python3 to read shards with");
   using Members = std::vector<std::pair<std::string, std::string>>;
   CHECK(members_by_python(folder / "t-000000.tar") == Members{{"cat/1_v2.jpg", items[0].image},
@@ -172,7 +173,7 @@ TEST_CASE("extensions are given by name, and checked") {
   CHECK(read_text(source, 1) == shard_items(3)[1].image);
   CHECK(read_label(source, 2) == 2);
   const auto refused = [&](const std::vector<WebDatasetExtension>& extensions, const Schema& schema = labelled_schema) {
-    return code_of([&] { WebDatasetSink({.path = folder / "u", .extensions = extensions}).open(schema, 1); });
+    return code_of([&] { WebDatasetSink({.path = folder / "u", .extensions = extensions}).open({schema, 1}); });
   };
   for (const char* const extension : {"", ".jpg", "a/b", "a..b", "a.", "x__", "a b", "\xc3\xa9"})
     CHECK(refused({{"image", extension}}) == Errc::invalid_argument);
@@ -183,12 +184,12 @@ TEST_CASE("extensions are given by name, and checked") {
   CHECK(refused({}, {{"a b", DType::f32, {}}, {"a_b", DType::f32, {}}}) == Errc::invalid_argument);
   CHECK(refused({}, {{"a/b", DType::f32, {}}, {"a.b", DType::f32, {}}}) == Errc::invalid_argument);  // one extension
   const auto bad = [&](const WebDatasetSinkOptions& options) {
-    return code_of([&] { WebDatasetSink(options).open(labelled_schema, 1); });
+    return code_of([&] { WebDatasetSink(options).open({labelled_schema, 1}); });
   };
   CHECK(bad({.path = ""}) == Errc::invalid_argument);
   CHECK(bad({.path = folder / "x/"}) == Errc::invalid_argument);
   CHECK(bad({.path = folder / "x", .max_samples = 0}) == Errc::invalid_argument);
-  CHECK(files_in(folder.path().string()).size() == 1);
+  CHECK(files_in(folder.path().string()).size() == 2);
 }
 
 TEST_CASE("names of fields, and of classes, come back") {
@@ -239,7 +240,7 @@ TEST_CASE("classes belong to the shards beside them") {
   };
   const Schema schema = schema_of({"cat", "dog"});
   const auto code = [&](ClassNames classes) {
-    return code_of([&] { WebDatasetSink(options).open(schema_of(std::move(classes)), items.size()); });
+    return code_of([&] { WebDatasetSink(options).open({schema_of(std::move(classes)), items.size()}); });
   };
   CHECK(code({"a\nb"}) == Errc::invalid_argument);
   // The list of classes that is there may be of other shards, or made by hand.
@@ -323,20 +324,17 @@ TEST_CASE("a run killed while it gave its shards their names is finished") {
   WebDatasetSink whole({.path = folder / "whole/t", .max_samples = 10});
   REQUIRE(run(whole, items));
   const auto expected = files_in(folder / "whole");
-  REQUIRE(expected.size() == 5);
+  REQUIRE(expected.size() == 6);  // five shards, and what made them
   for (std::size_t named = 0; named <= 5; ++named) {
     const std::string path = folder / ("part" + std::to_string(named));
     const WebDatasetSinkOptions options{.path = path + "/t", .max_samples = 10};
     {
       WebDatasetSink part(options);
-      part.open(labelled_schema, items.size());
+      part.open({labelled_schema, items.size()});
       for (std::size_t i = 0; i < items.size(); ++i) put(part, i, items[i]);
       part.commit();
     }
-    std::string mark = file_text(path + "/t-unfinished.json");
-    const std::string before = "\"finishing\": false";
-    REQUIRE(mark.find(before) != std::string::npos);
-    mark.replace(mark.find(before), before.size(), "\"finishing\": true");
+    const std::string mark = finishing(file_text(path + "/t-unfinished.json"));
     std::ofstream(path + "/t-unfinished.json") << mark;
     std::ofstream(path + "/t-000004.tar.partial", std::ios::app) << tar_end;
     for (std::size_t i = 0; i < named; ++i) {
@@ -355,18 +353,15 @@ TEST_CASE("shards that are being given their names take no more samples") {
   const std::vector<LabelledItem> items = shard_items(4);
   {
     WebDatasetSink part({.path = folder / "t"});
-    part.open(labelled_schema, unknown_size);
+    part.open({labelled_schema, unknown_size});
     for (std::size_t i = 0; i < 3; ++i) put(part, i, items[i]);
     part.commit();
   }
-  std::string mark = file_text(folder / "t-unfinished.json");
-  const std::string before = "\"finishing\": false";
-  REQUIRE(mark.find(before) != std::string::npos);
-  mark.replace(mark.find(before), before.size(), "\"finishing\": true");
+  const std::string mark = finishing(file_text(folder / "t-unfinished.json"));
   std::ofstream(folder / "t-unfinished.json") << mark;
   std::ofstream(folder / "t-000000.tar.partial", std::ios::app) << tar_end;
   WebDatasetSink rest({.path = folder / "t"});
-  rest.open(labelled_schema, unknown_size);
+  rest.open({labelled_schema, unknown_size});
   for (std::size_t i = 0; i < 3; ++i) REQUIRE(rest.has({.position = i, .index = i, .key = items[i].key}));
   CHECK(code_of([&] { put(rest, 3, items[3]); }) == Errc::state_mismatch);
   rest.finish();
@@ -380,13 +375,13 @@ TEST_CASE("an unfinished run is continued by the same job alone") {
   {
     WebDatasetSink part(options);
     REQUIRE_FALSE(run(part, items, 10));
-    CHECK(code_of([&] { WebDatasetSink(options).open(labelled_schema, 20); }) == Errc::invalid_argument);
+    CHECK(code_of([&] { WebDatasetSink(options).open({labelled_schema, 20}); }) == Errc::invalid_argument);
   }
   const auto before = files_in(folder.path().string());
   const auto attempt = [&](WebDatasetSinkOptions other, const Schema& schema = labelled_schema,
                            std::uint64_t size = 20) {
     other.path = options.path;
-    const Error error = error_of([&] { WebDatasetSink(other).open(schema, size); });
+    const Error error = error_of([&] { WebDatasetSink(other).open({schema, size}); });
     CHECK(mentions(error, "delete"));
     return error.code();
   };
@@ -419,7 +414,7 @@ TEST_CASE("unfinished shards that were changed are not continued") {
     }
     change(folder);
     const auto before = files_in(folder.path().string());
-    CHECK(code_of([&] { WebDatasetSink(options).open(labelled_schema, items.size()); }) == Errc::state_mismatch);
+    CHECK(code_of([&] { WebDatasetSink(options).open({labelled_schema, items.size()}); }) == Errc::state_mismatch);
     CHECK(files_in(folder.path().string()).size() >= before.size());
   };
   namespace fs = std::filesystem;
@@ -450,13 +445,13 @@ TEST_CASE("finished shards, and those of others, are never overwritten") {
   CHECK(refused(renamed));
   CHECK(refused(shard_items(21)));
   CHECK(refused(shard_items(19)));
-  CHECK(code_of([&] { WebDatasetSink(options).open({{"x", DType::f32, {}}}, 20); }) == Errc::invalid_argument);
+  CHECK(code_of([&] { WebDatasetSink(options).open({{{"x", DType::f32, {}}}, 20}); }) == Errc::invalid_argument);
   // Nor are they taken for shards of another size.
   for (const std::uint64_t samples : {std::uint64_t{7}, std::uint64_t{9}, std::uint64_t{1000}})
-    CHECK(code_of([&] { WebDatasetSink({.path = folder / "t", .max_samples = samples}).open(labelled_schema, 20); }) ==
+    CHECK(code_of([&] { WebDatasetSink({.path = folder / "t", .max_samples = samples}).open({labelled_schema, 20}); }) ==
           Errc::invalid_argument);
   CHECK(code_of([&] {
-          WebDatasetSink({.path = folder / "t", .max_samples = 8, .max_bytes = 4096}).open(labelled_schema, 20);
+          WebDatasetSink({.path = folder / "t", .max_samples = 8, .max_bytes = 4096}).open({labelled_schema, 20});
         }) == Errc::invalid_argument);
   CHECK(files_in(folder.path().string()) == before);
   std::filesystem::remove(folder / "t-000001.tar");
@@ -465,7 +460,7 @@ TEST_CASE("finished shards, and those of others, are never overwritten") {
   folder.write("u-000000.tar", "not a tar");
   folder.write("v-000000.tar.partial", "something");
   for (const char* const name : {"u", "v"})
-    CHECK(code_of([&] { WebDatasetSink({.path = folder / name}).open(labelled_schema, 20); }) ==
+    CHECK(code_of([&] { WebDatasetSink({.path = folder / name}).open({labelled_schema, 20}); }) ==
           Errc::invalid_argument);
   CHECK(file_text(folder / "u-000000.tar") == "not a tar");
   CHECK(file_text(folder / "v-000000.tar.partial") == "something");
@@ -487,7 +482,7 @@ TEST_CASE("finished shards are known again wherever their bounds in bytes lie") 
     CHECK(files_in(folder.path().string()) == before);
     WebDatasetSinkOptions others = options;
     others.max_bytes = bytes <= 4096 ? 100'000 : 1;
-    CHECK(code_of([&] { WebDatasetSink(others).open(labelled_schema, 60); }) == Errc::invalid_argument);
+    CHECK(code_of([&] { WebDatasetSink(others).open({labelled_schema, 60}); }) == Errc::invalid_argument);
   }
 }
 
@@ -530,7 +525,7 @@ TEST_CASE("items out of order, or too few, are refused") {
   CHECK(closed.code() == Errc::invalid_argument);
   CHECK(closed.source() == "webdataset");
   CHECK(closed.cause() == "WebDatasetSink: open() must come first");
-  sink.open(labelled_schema, 3);
+  sink.open({labelled_schema, 3});
   const auto items = shard_items(4);
   put(sink, 0, items[0]);
   CHECK(code_of([&] { put(sink, 2, items[2]); }) == Errc::invalid_argument);

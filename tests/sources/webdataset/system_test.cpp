@@ -39,14 +39,14 @@ TEST_CASE("a run that syncs first syncs what one that did not has left") {
     system_calls().before_sync = [&](const std::string& path) { synced.insert(path); };
     {
       WebDatasetSink part(options);
-      part.open(labelled_schema, items.size());
+      part.open({labelled_schema, items.size()});
       for (std::size_t i = 0; i < stop; ++i) put(part, i, items[i]);
       part.commit();
     }
     REQUIRE(synced.empty());
     options.sync = true;
     WebDatasetSink rest(options);
-    rest.open(labelled_schema, items.size());
+    rest.open({labelled_schema, items.size()});
     const std::string here = std::filesystem::canonical(folder.path()).string();
     std::set<std::string> expected{here};
     for (const auto& entry : std::filesystem::directory_iterator(here))
@@ -67,7 +67,7 @@ TEST_CASE("a sink that is opened while another one finishes finds a finished sto
   const std::vector<LabelledItem> items = shard_items(7);
   const WebDatasetSinkOptions options{.path = folder / "t", .max_samples = 3};
   WebDatasetSink first(options);
-  first.open(labelled_schema, items.size());
+  first.open({labelled_schema, items.size()});
   for (std::size_t i = 0; i < items.size(); ++i) put(first, i, items[i]);
   bool done = false;
   const Heard heard;
@@ -77,12 +77,12 @@ TEST_CASE("a sink that is opened while another one finishes finds a finished sto
     first.finish();
   };
   WebDatasetSink second(options);
-  second.open(labelled_schema, items.size());
+  second.open({labelled_schema, items.size()});
   CHECK(done);
   CHECK(second.was_finished());
   std::vector<std::string> names;
   for (const auto& [name, content] : files_in(folder.path().string())) names.push_back(name);
-  CHECK(names == std::vector<std::string>{"t-000000.tar", "t-000001.tar", "t-000002.tar"});
+  CHECK(names == std::vector<std::string>{"t-000000.tar", "t-000001.tar", "t-000002.tar", "t-made-by.json"});
   WebDatasetSink again(options);
   CHECK(run(again, items));
   CHECK(again.was_finished());
@@ -93,7 +93,7 @@ TEST_CASE("a sink that is opened while another one gives its shards their names 
   const std::vector<LabelledItem> items = shard_items(3);
   const WebDatasetSinkOptions options{.path = folder / "t"};
   WebDatasetSink first(options);
-  first.open(labelled_schema, items.size());
+  first.open({labelled_schema, items.size()});
   for (std::size_t i = 0; i < items.size(); ++i) put(first, i, items[i]);
   first.commit();
   bool done = false;
@@ -104,7 +104,7 @@ TEST_CASE("a sink that is opened while another one gives its shards their names 
     std::filesystem::rename(folder / "t-000000.tar.partial", folder / "t-000000.tar");
   };
   WebDatasetSink second(options);
-  const Error error = error_of([&] { second.open(labelled_schema, items.size()); });
+  const Error error = error_of([&] { second.open({labelled_schema, items.size()}); });
   CHECK(done);
   CHECK(error.code() == Errc::invalid_argument);
   CHECK(mentions(error, "another sink"));

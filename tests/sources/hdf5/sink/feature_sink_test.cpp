@@ -91,7 +91,7 @@ TEST_CASE("features of slides are kept as CLAM has them and read back") {
 
 TEST_CASE("attributes that a slide can't have are refused before a network has worked on it") {
   const TempFolder folder;
-  FeatureSink sink({.folder = folder / "f"});
+  FeatureSink sink({.folder = folder / "f", .job = "test"});
   const auto code = [&](const std::vector<FeatureAttribute>& attributes) {
     return code_of([&] { sink.begin("a", attributes); });
   };
@@ -108,7 +108,7 @@ TEST_CASE("attributes that a slide can't have are refused before a network has w
 
 TEST_CASE("an attribute of no numbers is one") {
   const TempFolder folder;
-  FeatureSink sink({.folder = folder / "out", .sync = false});
+  FeatureSink sink({.folder = folder / "out", .job = "test", .sync = false});
   sink.begin("a", {{"none", std::vector<std::int64_t>{}}, {"nothing", std::vector<double>{}}});
   put_rows(sink, 0, 1);
   sink.end();
@@ -161,10 +161,10 @@ TEST_CASE("a list that was changed by others is read anew") {
   const TempFolder folder;
   const std::string list = folder / "out/metadata.csv", slides = folder / "out/h5_files/";
   const auto line = [](const std::string& slide, int rows) {
-    return slide + ",h5_files/" + slide + ".h5," + std::to_string(rows) + ",6,f32,\n";
+    return slide + ",h5_files/" + slide + ".h5," + std::to_string(rows) + ",6,f32,test\n";
   };
   const std::string heading = "slide_id,file,features,dimension,dtype,job\n";
-  FeatureSink one({.folder = folder / "out"}), two({.folder = folder / "out"});
+  FeatureSink one({.folder = folder / "out", .job = "test"}), two({.folder = folder / "out", .job = "test"});
   write_slide(one, "a", 1);
   write_slide(two, "b", 2);
   write_slide(one, "slide_id", 3);
@@ -207,7 +207,7 @@ TEST_CASE("a list that was changed by others is read anew") {
 
 TEST_CASE("values that f16 does not hold are refused before a row is stored") {
   const TempFolder folder;
-  FeatureSink sink({.folder = folder / "out", .dtype = DType::f16, .sync = false});
+  FeatureSink sink({.folder = folder / "out", .dtype = DType::f16, .job = "test", .sync = false});
   sink.begin("a");
   put_rows(sink, 0, 2);
   Rows rows(0, 4);
@@ -230,7 +230,7 @@ TEST_CASE("values that f16 does not hold are refused before a row is stored") {
   const OwnedSample row = read_sample(source, 4);
   CHECK(from_half(row["features"].as<Half, 1>()(3).bits) == 65504);
   CHECK(from_half(row["features"].as<Half, 1>()(4).bits) == std::numeric_limits<float>::infinity());
-  FeatureSink wide({.folder = folder / "wide", .sync = false});
+  FeatureSink wide({.folder = folder / "wide", .job = "test", .sync = false});
   wide.begin("a");
   rows.values[0] = 1e30f;
   wide.put(rows.features, rows.coords);
@@ -240,12 +240,12 @@ TEST_CASE("values that f16 does not hold are refused before a row is stored") {
 TEST_CASE("a slide that was not ended is not there and is begun anew") {
   const TempFolder folder;
   {
-    FeatureSink sink({.folder = folder / "out"});
+    FeatureSink sink({.folder = folder / "out", .job = "test"});
     sink.begin("a");
     put_rows(sink, 0, 100);
   }
   CHECK(std::filesystem::exists(folder / "out/h5_files/a.h5.partial"));
-  FeatureSink sink({.folder = folder / "out"});
+  FeatureSink sink({.folder = folder / "out", .job = "test"});
   CHECK_FALSE(sink.has("a"));
   write_slide(sink, "a", 40);
   CHECK(Hdf5Source({.path = sink.file("a")}).size() == 40);
@@ -262,14 +262,14 @@ TEST_CASE("a slide that was not ended is not there and is begun anew") {
   sink.begin("no rows");
   sink.put(none.features, none.coords);
   sink.end();
-  FeatureSink again({.folder = folder / "out"});
+  FeatureSink again({.folder = folder / "out", .job = "test"});
   CHECK(again.has("empty"));
-  CHECK(text_in(folder / "out/metadata.csv").find("\nempty,h5_files/empty.h5,0,0,f32,\nno rows,") != std::string::npos);
+  CHECK(text_in(folder / "out/metadata.csv").find("\nempty,h5_files/empty.h5,0,0,f32,test\nno rows,") != std::string::npos);
 }
 
 TEST_CASE("two that write features of one folder don't write one slide") {
   const TempFolder folder;
-  FeatureSink one({.folder = folder / "out"}), two({.folder = folder / "out"});
+  FeatureSink one({.folder = folder / "out", .job = "test"}), two({.folder = folder / "out", .job = "test"});
   one.begin("a");
   CHECK(mentions(error_of([&] { two.begin("a"); }), "this process is at this slide"));
   two.begin("b");
@@ -282,7 +282,7 @@ TEST_CASE("two that write features of one folder don't write one slide") {
   CHECK(Hdf5Source({.path = one.file("a")}).size() == 5);
   CHECK(Hdf5Source({.path = one.file("b")}).size() == 6);
   const std::string list = text_in(folder / "out/metadata.csv");
-  CHECK(list.find("\na,h5_files/a.h5,5,6,f32,\nb,h5_files/b.h5,6,6,f32,\n") != std::string::npos);
+  CHECK(list.find("\na,h5_files/a.h5,5,6,f32,test\nb,h5_files/b.h5,6,6,f32,test\n") != std::string::npos);
 }
 
 TEST_CASE("a list of slides that a kill has left out is made up for") {
@@ -343,14 +343,17 @@ TEST_CASE("features that don't fit are refused and so are slides of another job"
   CHECK(mentions(error_of([&] { FeatureSink({.folder = folder / "out", .job = "two"}); }), "another job"));
   std::filesystem::remove(folder / "out/metadata.csv");
   CHECK(mentions(error_of([&] { FeatureSink({.folder = folder / "out", .job = "two"}); }), "another job"));
-  CHECK(code_of([&] { FeatureSink({.folder = ""}); }) == Errc::invalid_argument);
-  CHECK(code_of([&] { FeatureSink({.folder = folder / "x", .dtype = DType::f64}); }) == Errc::invalid_argument);
-  CHECK(code_of([&] { FeatureSink({.folder = folder / "x", .chunk_rows = 0}); }) == Errc::invalid_argument);
+  CHECK(mentions(error_of([&] { FeatureSink({.folder = folder / "out", .dtype = DType::f16, .job = "one"}); }),
+                 "features are f32"));
+  CHECK(mentions(error_of([&] { FeatureSink({.folder = folder / "x"}); }), "`job` must say what makes the features"));
+  CHECK(code_of([&] { FeatureSink({.folder = "", .job = "test"}); }) == Errc::invalid_argument);
+  CHECK(code_of([&] { FeatureSink({.folder = folder / "x", .dtype = DType::f64, .job = "test"}); }) == Errc::invalid_argument);
+  CHECK(code_of([&] { FeatureSink({.folder = folder / "x", .chunk_rows = 0, .job = "test"}); }) == Errc::invalid_argument);
 }
 
 TEST_CASE("a slide whose features the disk has no room for is dropped and made again") {
   const TempFolder folder;
-  FeatureSink sink({.folder = folder / "out", .chunk_rows = 8, .sync = false});
+  FeatureSink sink({.folder = folder / "out", .chunk_rows = 8, .job = "test", .sync = false});
   write_slide(sink, "whole", 300);
   const std::size_t largest = std::filesystem::file_size(sink.file("whole")), handles = open_handles();
   for (std::size_t bytes = 1500; bytes < largest; bytes += 1700) {

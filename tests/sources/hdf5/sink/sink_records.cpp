@@ -65,6 +65,7 @@ Schema drawn_schema(H5Draw& draw) {
 
 Hdf5SinkOptions drawn_options(const Schema& schema, H5Draw& draw) {
   Hdf5SinkOptions options;
+  options.job = "test";
   options.deflate = static_cast<unsigned>(draw.below(13));
   options.fletcher32 = draw.one_in(3);
   if (draw.one_in(3)) options.shuffle = draw.one_in(2);
@@ -93,7 +94,7 @@ void put(Hdf5Sink& sink, const DrawnRecords& records, std::uint64_t index) {
 
 bool run(Hdf5Sink& sink, const DrawnRecords& records, std::uint64_t commit_every, std::uint64_t stop_after,
          bool commits_at_stop) {
-  sink.open(records.schema(), records.size());
+  sink.open({records.schema(), records.size()});
   for (std::uint64_t i = 0; i < records.size(); ++i) {
     if (i == stop_after) {
       if (commits_at_stop) sink.commit();

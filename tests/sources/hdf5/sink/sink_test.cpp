@@ -42,6 +42,7 @@ Hdf5SinkOptions usual_options(const std::string& path) {
                      {.field = "encoded", .chunk_rows = 20}},
           .keys = "key",
           .max_samples = 50,
+          .job = "test",
           .sync = false};
 }
 
@@ -49,7 +50,7 @@ Error refused(Hdf5SinkOptions options, const Schema& schema) {
   const TempFolder folder;
   options.path = folder / "t";
   Hdf5Sink sink(options);
-  Error error = error_of([&] { sink.open(schema, 10); });
+  Error error = error_of([&] { sink.open({schema, 10}); });
   CHECK(files_in(folder.path().string()).empty());
   CHECK(error.source() == "hdf5");
   return error;
@@ -93,7 +94,7 @@ TEST_CASE("a run that was dropped after any sample is continued byte for byte") 
   Hdf5Sink whole(usual_options(folder / "whole/t"));
   REQUIRE(run(whole, records, 7));
   const auto expected = files_in(folder / "whole");
-  REQUIRE(expected.size() == 3);
+  REQUIRE(expected.size() == 4);  // three files, and what made them
   for (const std::uint64_t stop : {0u, 1u, 6u, 7u, 8u, 20u, 49u, 50u, 51u, 57u, 99u, 100u, 104u, 119u, 120u}) {
     const std::string path = folder / ("stopped" + std::to_string(stop) + "/t");
     {
@@ -101,7 +102,7 @@ TEST_CASE("a run that was dropped after any sample is continued byte for byte") 
       run(part, records, 7, stop, stop % 2 == 0);
     }
     Hdf5Sink rest(usual_options(path));
-    rest.open(records.schema(), records.size());
+    rest.open({records.schema(), records.size()});
     const std::uint64_t committed = stop % 2 == 0 ? stop : stop / 7 * 7;
     CHECK(rest.has_some() == (committed != 0));
     for (std::uint64_t i = 0; i < records.size(); ++i)
@@ -126,11 +127,11 @@ TEST_CASE("a run is continued whatever its unfinished chunks of an HDF5 file tak
   };
   {
     Hdf5Sink part(options);
-    part.open(schema, 2);
+    part.open({schema, 2});
     put_value(part, 0);
   }
   Hdf5Sink rest(options);
-  rest.open(schema, 2);
+  rest.open({schema, 2});
   CHECK(rest.has({.position = 0, .index = 0, .key = {}}));
   put_value(rest, 1);
   rest.finish();
@@ -176,7 +177,7 @@ TEST_CASE("a single HDF5 file has all samples under its own name") {
     CHECK(mentions(error_of([&] { Hdf5Source({.path = options.path}); }), "unfinished"));
   }
   write(from(records), Hdf5Sink(options), {.threads = 2});
-  CHECK(files_in(folder / "sub").size() == 1);
+  CHECK(files_in(folder / "sub").size() == 2);  // the file, and what made it
   const Hdf5Source source({.path = options.path, .fields = {{"labels/class", "", "label"}, {"image"}, {"key"}}});
   CHECK(source.size() == 73);
   CHECK(source.schema() == Schema{{"label", DType::i64, {}, {}, label.classes},
@@ -237,29 +238,29 @@ TEST_CASE("another job neither goes on with an unfinished HDF5 store nor replace
   const auto before = files_in(folder.path().string());
   for (const Hdf5SinkOptions& other : others) {
     Hdf5Sink sink(other);
-    const Error error = error_of([&] { sink.open(records.schema(), 80); });
+    const Error error = error_of([&] { sink.open({records.schema(), 80}); });
     CHECK(error.code() == Errc::state_mismatch);
     CHECK(mentions(error, options.path + "-unfinished* and " + options.path + "-*.h5.partial"));
   }
   Hdf5Sink size(options);
-  CHECK(error_of([&] { size.open(records.schema(), 81); }).code() == Errc::state_mismatch);
+  CHECK(error_of([&] { size.open({records.schema(), 81}); }).code() == Errc::state_mismatch);
   Hdf5Sink key(options);
-  key.open(records.schema(), 80);
+  key.open({records.schema(), 80});
   CHECK(error_of([&] { static_cast<void>(key.has({.position = 3, .index = 3, .key = "another"})); }).code() ==
         Errc::state_mismatch);
   CHECK(files_in(folder.path().string()) == before);
   {
     Hdf5Sink second(options);
-    const Error error = error_of([&] { second.open(records.schema(), 80); });
+    const Error error = error_of([&] { second.open({records.schema(), 80}); });
     CHECK(mentions(error, "another sink"));
   }
   key = Hdf5Sink(options);
   CHECK(run(key, records, 10));
   const auto finished = files_in(folder.path().string());
-  CHECK(finished.size() == 2);
+  CHECK(finished.size() == 3);  // two files, and what made them
   for (const Hdf5SinkOptions& other : others) {
     Hdf5Sink sink(other);
-    CHECK(error_of([&] { sink.open(records.schema(), 80); }).code() == Errc::invalid_argument);
+    CHECK(error_of([&] { sink.open({records.schema(), 80}); }).code() == Errc::invalid_argument);
   }
   Hdf5Sink again(options);
   CHECK(run(again, records, 10));
@@ -267,7 +268,7 @@ TEST_CASE("another job neither goes on with an unfinished HDF5 store nor replace
   CHECK(files_in(folder.path().string()) == finished);
   std::filesystem::remove(folder / "t-000000.h5");
   Hdf5Sink lacking(options);
-  CHECK(mentions(error_of([&] { lacking.open(records.schema(), 80); }), "missing"));
+  CHECK(mentions(error_of([&] { lacking.open({records.schema(), 80}); }), "missing"));
 }
 
 TEST_CASE("an unfinished HDF5 store that was damaged is refused and left as it is") {
@@ -344,7 +345,7 @@ TEST_CASE("a full disk fails the run wherever it is and room continues it") {
     options.path = folder / (name + "/t");
     {
       Hdf5Sink part(options);
-      part.open(records.schema(), records.size());
+      part.open({records.schema(), records.size()});
       const FileLimit limit(bytes);
       try {
         for (std::uint64_t i = 0; i < records.size(); ++i) {

@@ -176,7 +176,7 @@ TEST_CASE("draws that a cache keeps are told apart by their seed") {
   REQUIRE(error);
   CAPTURE(error->what());
   CHECK(error->code() == ps::Errc::state_mismatch);
-  CHECK(contains(error->what(), "seed 5"));
+  CHECK(contains(error->what(), "seed of the draws: there \"4\", here \"5\""));
 }
 
 TEST_CASE("folders in which no cache can be made are refused") {

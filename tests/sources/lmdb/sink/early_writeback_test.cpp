@@ -51,7 +51,7 @@ TEST_CASE("while a large transaction is committed, the system is asked to begin 
     CAPTURE(synced);
     LmdbSink sink(
         {.path = folder / (synced ? "a" : "b"), .records = LmdbRecords::raw, .field = "value", .sync = synced});
-    sink.open(schema, 2 * values);
+    sink.open({schema, 2 * values});
     std::uint64_t position = 0;
     // What it was asked while so many bytes a value were committed.
     const auto asked_for = [&](std::int64_t bytes) {

@@ -39,7 +39,7 @@ std::string key_of(const Job& job, std::uint64_t i) {
 
 void write_all(const std::string& path, const Job& job, int committed_fd = -1, std::uint64_t die_before_put = records) {
   LmdbSink sink({.path = path, .records = job.kind, .job = "test", .sync = job.sync, .map_bytes = 100'000});
-  sink.open(schema, records);
+  sink.open({schema, records});
   std::uint64_t uncommitted = 0;
   const auto commit = [&] {
     sink.commit();

@@ -26,7 +26,7 @@ TEST_CASE("a writer that was killed before its first commit is continued") {
       const TempFolder folder;
       LmdbSink whole({.path = folder / "whole", .records = records});
       REQUIRE(run(whole, sorted_items(9)));
-      LmdbSink({.path = folder / "part", .records = LmdbRecords::raw}).open(bytes_schema, 9);
+      LmdbSink({.path = folder / "part", .records = LmdbRecords::raw}).open({bytes_schema, 9});
       CHECK(LmdbSource({.path = folder / "part", .allow_unfinished = true}).size() == 0);
       std::filesystem::resize_file(folder / "part/data.mdb", bytes);
       const Errc expected = bytes < 8192 ? Errc::corrupt : Errc::invalid_argument;
@@ -44,7 +44,7 @@ TEST_CASE("a file that is no store of ours is left as it is") {
        {std::string("a list of something"), std::string(5000, 'x'), std::string(9000, 'x')}) {
     const TempFolder folder;
     folder.write("notes", content);
-    CHECK(code_of([&] { LmdbSink({.path = folder / "notes", .single_file = true}).open(bytes_schema, 5); }) ==
+    CHECK(code_of([&] { LmdbSink({.path = folder / "notes", .single_file = true}).open({bytes_schema, 5}); }) ==
           Errc::corrupt);
     CHECK(files_in(folder.path().string()).at("notes") == content);
   }
@@ -84,7 +84,7 @@ TEST_CASE("an unfinished run is not continued by another job") {
     REQUIRE_FALSE(run(part, sorted_items(20), 10, of_class("x")));
   }
   const auto attempt = [](const LmdbSinkOptions& options, const Schema& schema) {
-    return error_of([&] { LmdbSink(options).open(schema, 20); });
+    return error_of([&] { LmdbSink(options).open({schema, 20}); });
   };
   const std::string path = folder / "a";
   const Error other_job = attempt({.path = path, .job = "two"}, of_class("x"));
@@ -122,7 +122,7 @@ TEST_CASE("a finished store is never overwritten") {
   }
   const TempFolder folder;
   RawLmdb{folder / "foreign"}.write(numbered(5));
-  CHECK(code_of([&] { LmdbSink({.path = folder / "foreign"}).open(bytes_schema, 5); }) == Errc::invalid_argument);
+  CHECK(code_of([&] { LmdbSink({.path = folder / "foreign"}).open({bytes_schema, 5}); }) == Errc::invalid_argument);
 }
 
 TEST_CASE("a finished store of the same job gets what it lacks, and is unfinished until it has it") {
@@ -138,7 +138,7 @@ TEST_CASE("a finished store of the same job gets what it lacks, and is unfinishe
     LmdbSink first(options);
     REQUIRE(run(first, some));
     // Opened and left, it is an unfinished store, that any run of the job goes on with.
-    LmdbSink(options).open(bytes_schema, all.size());
+    LmdbSink(options).open({bytes_schema, all.size()});
     CHECK(code_of([&] { LmdbSource({.path = folder / "part"}); }) == Errc::invalid_argument);
     LmdbSink second(options);
     REQUIRE(run(second, all));
@@ -148,7 +148,7 @@ TEST_CASE("a finished store of the same job gets what it lacks, and is unfinishe
     if (records == LmdbRecords::raw) continue;  // which keep no job
     LmdbSinkOptions other = options;
     other.job = "b";
-    CHECK(code_of([&] { LmdbSink(other).open(bytes_schema, all.size()); }) == Errc::invalid_argument);
+    CHECK(code_of([&] { LmdbSink(other).open({bytes_schema, all.size()}); }) == Errc::invalid_argument);
     CHECK(LmdbSource({.path = folder / "part"}).size() == all.size());
   }
 }

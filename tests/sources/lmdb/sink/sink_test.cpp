@@ -34,7 +34,7 @@ TEST_CASE("records of many fields come back as they were") {
                       {"kind", DType::u8, {}, {}, {"x"}},
                       {"none", DType::u32, {0}}};
   LmdbSink sink({.path = folder / "a"});
-  sink.open(schema, 5);
+  sink.open({schema, 5});
   const auto fill = [&](std::uint64_t i, OwnedSample& sample) {
     const auto n = static_cast<std::int64_t>(i);
     SampleBuilder out = sample.builder();
@@ -78,7 +78,7 @@ TEST_CASE("fields of small records are aligned for their type") {
   const TempFolder folder;
   const Schema schema{{"a", DType::u8, {dynamic}}, {"x", DType::f64, {}}, {"y", DType::u16, {2}}};
   LmdbSink sink({.path = folder / "a", .sync = false});
-  sink.open(schema, 100);
+  sink.open({schema, 100});
   for (std::uint64_t i = 0; i < 100; ++i) {
     OwnedSample sample(schema);
     SampleBuilder out = sample.builder();
@@ -107,7 +107,7 @@ TEST_CASE("large records are viewed, aligned") {
   const TempFolder folder;
   const Schema schema{{"a", DType::u8, {dynamic}}, {"x", DType::f64, {dynamic}}};
   LmdbSink sink({.path = folder / "a"});
-  sink.open(schema, 1);
+  sink.open({schema, 1});
   OwnedSample sample(schema);
   SampleBuilder out = sample.builder();
   out.emplace<std::uint8_t, 1>("a", {4321});
@@ -136,10 +136,10 @@ TEST_CASE("raw records are what any reader of LMDB finds") {
   const LmdbSource source({.path = folder / "a"});
   CHECK(read_text(source, 2) == "three");
   CHECK(code_of([&] {
-          LmdbSink({.path = folder / "b", .records = LmdbRecords::raw, .field = "label"}).open(bytes_schema, 1);
+          LmdbSink({.path = folder / "b", .records = LmdbRecords::raw, .field = "label"}).open({bytes_schema, 1});
         }) == Errc::schema_mismatch);
   CHECK(code_of([&] {
-          LmdbSink({.path = folder / "b", .records = LmdbRecords::raw}).open({{"image", DType::f32, {dynamic}}}, 1);
+          LmdbSink({.path = folder / "b", .records = LmdbRecords::raw}).open({{{"image", DType::f32, {dynamic}}}, 1});
         }) == Errc::schema_mismatch);
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("a store of raw values is converted to records") {
 TEST_CASE("keys that LMDB can't hold are refused") {
   const TempFolder folder;
   LmdbSink sink({.path = folder / "a"});
-  sink.open(bytes_schema, 3);
+  sink.open({bytes_schema, 3});
   put(sink, 0, std::string(511, 'k'), "fits");
   const Error error = error_of([&] { put(sink, 1, std::string(512, 'k'), "too long"); });
   CHECK(error.code() == Errc::invalid_argument);
@@ -214,7 +214,7 @@ TEST_CASE("the map grows as needed, and nothing is lost") {
     for (const LmdbRecords records : {LmdbRecords::fields, LmdbRecords::raw}) {
       std::filesystem::remove_all(folder / "a");
       LmdbSink sink({.path = folder / "a", .records = records, .sync = false, .map_bytes = 1});
-      sink.open(bytes_schema, items.size());
+      sink.open({bytes_schema, items.size()});
       std::uint64_t position = 0;
       for (const auto& [key, text] : items) put(sink, position++, key, text);  // one transaction, were there room
       sink.finish();
@@ -241,7 +241,7 @@ TEST_CASE("a transaction gets the memory of the one before it, not the system's 
   const Schema schema{{"value", DType::u8, {dynamic}}};
   LmdbSink sink({.path = folder / "a", .records = LmdbRecords::raw, .field = "value"});
   constexpr std::uint64_t transactions = 8, values = 400, pages = 3;
-  sink.open(schema, transactions * values);
+  sink.open({schema, transactions * values});
   OwnedSample sample(schema);
   const TensorView value = sample.builder().emplace(0, {pages * 4096 - 100});
   std::fill_n(value.data, value.bytes(), std::byte{7});

@@ -26,7 +26,7 @@ std::string image_of(std::uint64_t i) { return std::string(200 + i * 37 % 9000, 
 
 void write_records(const std::string& path, std::uint64_t count) {
   LmdbSink sink({.path = path, .sync = false});
-  sink.open(schema, count);
+  sink.open({schema, count});
   for (std::uint64_t i = 0; i < count; ++i) {
     OwnedSample sample(schema);
     SampleBuilder out = sample.builder();
@@ -70,7 +70,7 @@ TEST_CASE("a truncated store is refused") {
     if (bytes >= 8192) CHECK(mentions(error, "truncated"));
     if (bytes != 0)
       CHECK(error_of([&] {
-              LmdbSink({.path = raw.path}).open({{"image", DType::u8, {dynamic}}}, 1);
+              LmdbSink({.path = raw.path}).open({{{"image", DType::u8, {dynamic}}}, 1});
             }).code() == Errc::corrupt);
   }
 }

@@ -49,7 +49,7 @@ TEST_CASE("a child made by fork can't use its parent's sink") {
   const TempFolder folder;
   const Schema schema{{"image", DType::u8, {dynamic}}};
   LmdbSink sink({.path = folder / "a"});
-  sink.open(schema, 2);
+  sink.open({schema, 2});
   OwnedSample sample(schema);
   SampleBuilder out = sample.builder();
   out.emplace<std::uint8_t, 1>("image", {5});
@@ -88,25 +88,25 @@ TEST_CASE("a store can't be read and written by one process") {
   const Schema schema{{"image", DType::u8, {dynamic}}};
   {
     LmdbSink sink({.path = folder / "a"});
-    sink.open(schema, 0);
+    sink.open({schema, 0});
     CHECK(code_of([&] { LmdbSource({.path = folder / "a", .allow_unfinished = true}); }) == Errc::invalid_argument);
     LmdbSink second({.path = folder / "a"});
-    CHECK(code_of([&] { second.open(schema, 0); }) == Errc::invalid_argument);
+    CHECK(code_of([&] { second.open({schema, 0}); }) == Errc::invalid_argument);
     sink.finish();
   }
   const LmdbSource source({.path = folder / "a"});
   LmdbSink sink({.path = folder / "a"});
-  CHECK(code_of([&] { sink.open(schema, 0); }) == Errc::invalid_argument);
+  CHECK(code_of([&] { sink.open({schema, 0}); }) == Errc::invalid_argument);
 }
 
 TEST_CASE("a store can't be written by two processes") {
   const TempFolder folder;
   const Schema schema{{"image", DType::u8, {dynamic}}};
   LmdbSink sink({.path = folder / "a"});
-  sink.open(schema, 0);
+  sink.open({schema, 0});
   CHECK(in_child([&] {
     LmdbSink second({.path = folder / "a"});
-    const Error error = error_of([&] { second.open(schema, 0); });
+    const Error error = error_of([&] { second.open({schema, 0}); });
     return error.code() == Errc::invalid_argument &&
            mentions(error, "another process (" + std::to_string(::getppid()) + ", \"test_lmdb_damag\")") &&
            mentions(error, "wait until it is done, or stop it");

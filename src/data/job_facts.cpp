@@ -1,0 +1,65 @@
+#include "data/job_facts.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace penstock {
+
+namespace {
+
+std::string quoted(const JobFact& fact) { return fact.name + " \"" + fact.words + "\""; }
+
+}  // namespace
+
+std::string job_difference(std::span<const JobFact> there, std::span<const JobFact> here) {
+  const auto comes = [](std::span<const JobFact> facts, const JobFact& fact) {
+    return std::ranges::any_of(facts, [&](const JobFact& other) { return other.name == fact.name; });
+  };
+  constexpr std::size_t most = 3;
+  std::size_t count = 0;
+  std::string out;
+  const auto say = [&](const std::string& words) {
+    if (++count <= most) out += (count == 1 ? "" : "; ") + words;
+  };
+  while (!there.empty() || !here.empty()) {
+    // One that the other has only later, or not at all, stands alone.
+    const bool same_name = !there.empty() && !here.empty() && there.front().name == here.front().name;
+    const bool no_there = there.empty() || (!here.empty() && !same_name && comes(here, there.front()));
+    const bool no_here = here.empty() || (!no_there && !same_name && comes(there, here.front()));
+    if (no_there)
+      say("here is the " + quoted(here.front()) + ", which is not there");
+    else if (no_here)
+      say("there is the " + quoted(there.front()) + ", which is not here");
+    else if (!same_name)
+      say("there is the " + quoted(there.front()) + " where here is the " + quoted(here.front()));
+    else if (there.front() != here.front())
+      say(there.front().name + ": there \"" + there.front().words + "\", here \"" + here.front().words + "\"");
+    if (!no_there) there = there.subspan(1);
+    if (!no_here) here = here.subspan(1);
+  }
+  if (count > most) out += "; and " + std::to_string(count - most) + " more";
+  return out;
+}
+
+namespace detail {
+
+std::string lines_of(std::span<const JobFact> facts) {
+  std::string lines;
+  for (const JobFact& fact : facts) lines += fact.name + "\t" + fact.words + "\n";
+  return lines;
+}
+
+std::vector<JobFact> facts_in(std::string_view lines) {
+  std::vector<JobFact> facts;
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    const std::size_t tab = std::min(line.find('\t'), line.size());
+    facts.push_back({std::string(line.substr(0, tab)), std::string(line.substr(std::min(tab + 1, line.size())))});
+  }
+  return facts;
+}
+
+}  // namespace detail
+
+}  // namespace penstock

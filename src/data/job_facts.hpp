@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/extend/job_facts.hpp>
+
+namespace penstock::detail {
+
+/// A fact a line: its name, a tab, and its words, none of which has a tab or an end of line.
+std::string lines_of(std::span<const JobFact> facts);
+std::vector<JobFact> facts_in(std::string_view lines);
+
+}  // namespace penstock::detail
