@@ -41,7 +41,7 @@ std::string slide_text(const SlideInfo& slide) {
   if (slide.failure) return fmt::format("slide {}: {}", printable(slide.name), failure_text(slide));
   std::string text = fmt::format("slide {}: {}x{} pixels", printable(slide.name), slide.width, slide.height);
   if (slide.tile_width != 0) text += fmt::format(", tiles of {}x{}", slide.tile_width, slide.tile_height);
-  text += slide.codec == SlideCodec::openslide ? ", through OpenSlide, as " + printable(slide.why_openslide)
+  text += slide.codec == SlideCodec::openslide ? ", through OpenSlide " + printable(slide.openslide) + ", as " + printable(slide.why_openslide)
                                                : fmt::format(", {}", codecs[static_cast<std::size_t>(slide.codec)]);
   if (slide.levels.size() > 1) {
     text += "; levels ";
@@ -70,6 +70,7 @@ Json slide_json(const SlideInfo& slide) {
   json["levels"] = levels;
   json["missing_levels"] = slide.missing_levels.empty() ? Json(nullptr) : Json(slide.missing_levels);
   json["codec"] = codecs[static_cast<std::size_t>(slide.codec)];
+  json["openslide"] = slide.openslide.empty() ? Json(nullptr) : Json(slide.openslide);
   json["why_openslide"] = slide.why_openslide.empty() ? Json(nullptr) : Json(slide.why_openslide);
   json["mpp_x"] = known(slide.mpp_x);
   json["mpp_y"] = known(slide.mpp_y);

@@ -129,7 +129,8 @@ TEST_CASE("a slide that needs OpenSlide says where it should be, or is read thro
   CHECK(without.err.find("install Debian's libopenslide0") != std::string::npos);
   const ToolResult with = tool({"inspect", folder / "a.tif", "--quiet"});
   CHECK(with.status == 0);
-  CHECK(with.out.find("through OpenSlide, as its compression is 1 (none)") != std::string::npos);
+  CHECK(with.out.find("through OpenSlide ") != std::string::npos);
+  CHECK(with.out.find(", as its compression is 1 (none)") != std::string::npos);
   CHECK(tool({"tile", folder / "a.tif", "--size", "64", "--dry-run", "--out", folder / "t.lmdb"})
             .out.find("12 tiles: 0 copied, 12 encoded: its compression is 1 (none)") != std::string::npos);
 }

@@ -144,7 +144,8 @@ struct Slides {
   /// from it, and no slide is opened before its first tile is read. All options have to be those that it was made with,
   /// but for `order`, those that only change speed, names of fields, and columns of `labels`; of lists of places and of
   /// tables with micrometres it has what they said. A slide whose file has another size, or other bytes where a look is
-  /// taken at them, is an error of its records. Regions are what they were. Empty: slides are opened.
+  /// taken at them, is an error of its records. Files of regions are read, and must be those that it was made with.
+  /// Empty: slides are opened.
   std::string index = {};
   // What changes only speed.
   std::size_t max_open_files = 128;  ///< at a time; those that were read longest ago are closed. At least 1
@@ -185,6 +186,9 @@ struct SlideInfo {
   bool resampled = false;                          ///< that image is `level` made smaller; else it is `level`
   SlideCodec codec = SlideCodec::jpeg;             ///< how the file stores the pixels of `level`
   std::string why_openslide = {};                  ///< why OpenSlide reads it; empty: it does not
+  /// The version of OpenSlide that was asked for it, "none" where there was none; of an index, when that was made.
+  /// Empty: none is needed.
+  std::string openslide = {};
   std::int32_t tile_width = 0, tile_height = 0;    ///< pixels of a tile of `level` in the file; 0: not known
   std::uint64_t places = 0;                        ///< how many places its grid has
   /// Its records in the source: places, but for those without tissue, or where `regions` wants none.

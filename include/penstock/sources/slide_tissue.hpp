@@ -9,7 +9,9 @@ namespace penstock {
 /// It is decided in small, on a mask: the slide with about `mpp` micrometres a pixel. That is the coarsest stored level
 /// that is not coarser, each k x k of its pixels, k the largest whole number for which the result is not coarser
 /// either, one pixel: their mean, rounded to the nearest. At the right and lower edge fewer pixels than k x k may be
-/// there. Where a slide doesn't say how large a pixel is, half a micrometre is taken for level 0.
+/// there. Where a slide doesn't say how large a pixel is, half a micrometre is taken for level 0. A level that can't be
+/// read counts as not stored. Where a tile can't be, coarser levels say what is there, their pixels as they are; what
+/// none can say is white, and `SlideSource::left_out` tells of it. A slide of which no pixel can be read can't be read.
 ///
 /// A pixel is tissue by `by` and `threshold`. Then gaps of up to twice `closing` are closed: all within a square around
 /// tissue becomes tissue, and all within such a square around what is left becomes none; outside of the slide counts

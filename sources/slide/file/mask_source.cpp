@@ -19,7 +19,10 @@ MaskSource choose_mask_source(std::span<const Level> levels, const Resolution& r
     if (levels[i].unreadable.empty() && mpp_of(levels[i]) <= mpp) chosen = i;
   const double of_level = mpp_of(levels[chosen]);
   const std::int32_t k = std::max(1, static_cast<std::int32_t>(mpp / of_level));
-  return {chosen, levels[chosen], k, of_level * k};
+  MaskSource source{chosen, levels[chosen], k, of_level * k};
+  for (std::size_t i = chosen + 1; i < levels.size(); ++i)
+    if (levels[i].unreadable.empty()) source.coarser.push_back({i, levels[i]});
+  return source;
 }
 
 }  // namespace penstock::slide

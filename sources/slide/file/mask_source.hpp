@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "file/level.hpp"
 #include "file/resolution.hpp"
@@ -15,6 +16,12 @@ struct MaskSource {
   Level level;
   std::int32_t k = 1;  ///< so many of the level's pixels, across and down, are one of the mask
   double mpp = 0;      ///< micrometres a pixel of the mask
+  /// Coarser levels, the finest first, which say what the level can't.
+  struct Coarser {
+    std::size_t level_number = 0;
+    Level level;
+  };
+  std::vector<Coarser> coarser = {};
 };
 
 /// Micrometres a pixel of level 0, as masks take it: half a one where it isn't known.

@@ -25,6 +25,19 @@ std::int32_t side_of_tile(const OpenSlideLibrary& library, OpenSlideHandle* hand
   return value < 65536 ? static_cast<std::int32_t>(value) : 0;
 }
 
+std::string why_unreadable(const OpenSlideLibrary& library, const Level& level, const TilesOfOpenSlide& tiles) {
+  for (const TilesOfOpenSlide::Size& turned : tiles.turned)
+    if (turned.width == level.width && turned.height == level.height) return "it is stored mirrored or turned";
+  if (!tiles.by_libtiff || !library.is_before_4()) return {};
+  // libtiff fills the rows of the level, and OpenSlide takes them for rows of a tile.
+  if (level.width >= level.tile_width && level.height >= level.tile_height) return {};
+  const auto size = [](std::int64_t width, std::int64_t height) {
+    return std::to_string(width) + "x" + std::to_string(height);
+  };
+  return "OpenSlide " + library.version() + " gives wrong pixels of a level of " + size(level.width, level.height) +
+         ", which is less than a tile of " + size(level.tile_width, level.tile_height) + "; " + take_version_4();
+}
+
 }  // namespace
 
 OwnedHandle open_handle(const OpenSlideLibrary& library, const std::string& path) {
@@ -35,7 +48,8 @@ OwnedHandle open_handle(const OpenSlideLibrary& library, const std::string& path
   return handle;
 }
 
-Pyramid read_through_openslide(const OpenSlideLibrary& library, const std::string& path) {
+Pyramid read_through_openslide(const OpenSlideLibrary& library, const std::string& path,
+                               const TilesOfOpenSlide& tiles) {
   if (library.detect_vendor(path.c_str()) == nullptr)
     throw error_in(path, Errc::unsupported, "OpenSlide " + library.version() + " doesn't know it either");
   const OwnedHandle handle = open_handle(library, path);
@@ -51,6 +65,8 @@ Pyramid read_through_openslide(const OpenSlideLibrary& library, const std::strin
                          std::to_string(level.height) + " pixels");
     level.tile_width = side_of_tile(library, handle.get(), i, "width");
     level.tile_height = side_of_tile(library, handle.get(), i, "height");
+    level.unreadable = why_unreadable(library, level, tiles);
+    if (i == 0 && !level.unreadable.empty()) throw error_in(path, Errc::unsupported, level.unreadable);
     const Level& first = pyramid.levels.empty() ? level : pyramid.levels.front();
     level.has_whole_pixels = first.width % level.width == 0 && first.height % level.height == 0 &&
                              first.width / level.width == first.height / level.height;

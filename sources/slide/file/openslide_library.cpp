@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <initializer_list>
 #include <optional>
@@ -73,6 +74,20 @@ const OpenSlideLibrary* openslide_library() {
   const Loaded& found = loaded();
   return found.library ? &*found.library : nullptr;
 }
+
+bool OpenSlideLibrary::is_before_4() const {
+  const std::string text = version();
+  int major = 0;
+  std::from_chars(text.data(), text.data() + text.size(), major);
+  return major < 4;
+}
+
+std::string openslide_version() {
+  const OpenSlideLibrary* const library = openslide_library();
+  return library == nullptr ? "none" : library->version();
+}
+
+std::string take_version_4() { return std::string("say in ") + variable + " where OpenSlide 4 is"; }
 
 std::string without_openslide() {
   return printable(loaded().why_not, 300) + "; install Debian's libopenslide0, or say in " + variable +

@@ -1,4 +1,4 @@
-// OpenSlide, found when the program runs: whoever has no slides that need it doesn't need it.
+// OpenSlide, found when the program runs: only slides that need it do.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +31,21 @@ struct OpenSlideLibrary {
     return cache_create != nullptr && set_cache != nullptr && cache_release != nullptr;
   }
   std::string version() const { return get_version(); }
+  /// Before version 4, libtiff is asked for whole tiles where a level has less than one, and tiles that are left out
+  /// are errors.
+  bool is_before_4() const;
 };
 
 /// OpenSlide as it was found when this was first called: the file that the environment variable PENSTOCK_OPENSLIDE
 /// names, else libopenslide.so.1, which is version 4, else libopenslide.so.0. Null where there is none. It stays
 /// loaded. Any thread.
 const OpenSlideLibrary* openslide_library();
+
+/// Its version, or "none".
+std::string openslide_version();
+
+/// What a user does who needs version 4: "say in PENSTOCK_OPENSLIDE where version 4 is".
+std::string take_version_4();
 
 /// Why there is none, and what to do: "OpenSlide isn't there; install Debian's libopenslide0 ...".
 std::string without_openslide();

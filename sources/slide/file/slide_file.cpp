@@ -42,9 +42,10 @@ Pyramid read_pyramid(SlideFile& slide, int descriptor) {
     return read_tiff(descriptor, slide.path, slide.sample.bytes);
   } catch (const NeedsOpenSlide& refused) {
     const OpenSlideLibrary* const library = openslide_library();
+    slide.openslide = openslide_version();
     if (library == nullptr) throw error_in(slide.path, refused.code, refused.why + ". " + without_openslide());
     try {
-      Pyramid pyramid = read_through_openslide(*library, slide.path);
+      Pyramid pyramid = read_through_openslide(*library, slide.path, refused.tiles);
       slide.why_openslide = refused.why;
       const double magnification = pyramid.resolution.magnification;
       if (pyramid.resolution.mpp_x == 0) pyramid.resolution = refused.resolution;

@@ -29,6 +29,8 @@ struct SlideFile {
   std::vector<SlideLevel> levels;  ///< levels that are stored
   std::string missing_levels;      ///< why some can't be read, or are not among these; empty: all are there
   Resolution resolution;
+  /// The version of OpenSlide that was asked, or "none" where there was none; empty: none was needed.
+  std::string openslide;
   std::string why_openslide;     ///< why it isn't read from its tiles; empty: it is
   bool passed_over = false;      ///< not opened, as another process has its records
   std::optional<Error> failure;  ///< why it can't be read
@@ -55,6 +57,8 @@ struct SlideFile {
     std::vector<std::string> classes;     ///< classes of regions that the file has
     std::vector<std::string> told;        ///< those of `classes` that records may show
     std::uint64_t without_area = 0, no_annotation = 0;  ///< as Regions has them
+    /// Why parts of the mask could not be read, and count as glass; empty: all could.
+    std::string unread_mask;
   };
   Choice choice;
   /// Whether a view leaves out more of its places than tissue and regions do.

@@ -58,7 +58,21 @@ std::string compression_name(std::uint16_t number) {
   }
 }
 
+std::uint16_t orientation_of(TIFF* tiff) {
+  return value_of<std::uint16_t>(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+}
+
+// Whichever library reads it: OpenSlide gives such pixels as they lie there, tile by tile.
+void refuse_turned(TIFF* tiff, const std::string& path) {
+  const std::uint16_t orientation = orientation_of(tiff);
+  if (orientation != ORIENTATION_TOPLEFT)
+    throw error_in(path, Errc::unsupported,
+                   "its image is stored mirrored or turned (orientation " + std::to_string(orientation) +
+                       "); write it anew as it is to be seen");
+}
+
 void check_form(TIFF* tiff, const std::string& path) {
+  refuse_turned(tiff, path);
   if (TIFFIsTiled(tiff) == 0) refuse("its image is not made of tiles");
   const auto compression = value_of<std::uint16_t>(tiff, TIFFTAG_COMPRESSION, 0);
   if (compression != COMPRESSION_JPEG && !is_jpeg2000(compression))
@@ -71,10 +85,6 @@ void check_form(TIFF* tiff, const std::string& path) {
     refuse("its values are no unsigned whole numbers");
   if (value_of<std::uint16_t>(tiff, TIFFTAG_PLANARCONFIG, 0) != PLANARCONFIG_CONTIG)
     refuse("its colours are stored apart from each other");
-  const auto orientation = value_of<std::uint16_t>(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
-  if (orientation != ORIENTATION_TOPLEFT)
-    throw error_in(path, Errc::unsupported,
-                   "its image is stored mirrored or turned (orientation " + std::to_string(orientation) + ")");
 }
 
 // Whether the values of a pixel are RGB, else YCbCr.
@@ -223,6 +233,31 @@ Resolution read_resolution(TIFF* tiff, const std::string& description) {
   return resolution;
 }
 
+// The first directory may be a photograph of the glass, so all are asked.
+TilesOfOpenSlide tiles_of_openslide(const File& file, TIFF* tiff, TiffInput& input,
+                                    std::span<const std::uint64_t> offsets) {
+  TilesOfOpenSlide tiles;
+  for (const std::uint64_t offset : offsets) {
+    try {
+      check_directory(file.descriptor, file.path, file.form, offset);
+      go_to_directory(tiff, input, file.path, offset);
+      if (TIFFIsTiled(tiff) == 0) continue;
+      if (orientation_of(tiff) != ORIENTATION_TOPLEFT) {
+        const Level level = read_size(file, tiff);
+        tiles.turned.push_back({level.width, level.height});
+        continue;
+      }
+      check_form(tiff, file.path);
+      (void)is_rgb(tiff);
+    } catch (const NeedsOpenSlide&) {
+      tiles.by_libtiff = true;
+    } catch (const Error& failed) {
+      if (!failed.sample_scoped() || failed.code() == Errc::io) throw;
+    }
+  }
+  return tiles;
+}
+
 FileForm read_form_of_tiff(int descriptor, const std::string& path) {
   try {
     return read_form(descriptor, path);
@@ -240,13 +275,15 @@ Pyramid read_tiff(int descriptor, const std::string& path, std::uint64_t file_by
   TiffInput input{.descriptor = descriptor, .bytes = file_bytes};
   const OpenTiff tiff = open_tiff(input, path);
   const std::string description = text_of(tiff.get(), TIFFTAG_IMAGEDESCRIPTION);
-  refuse_special_makers(tiff.get(), description);
+  refuse_turned(tiff.get(), path);
   Pyramid pyramid;
-  pyramid.resolution = read_resolution(tiff.get(), description);
   try {
+    refuse_special_makers(tiff.get(), description);
+    pyramid.resolution = read_resolution(tiff.get(), description);
     pyramid.levels.push_back(read_level(file, tiff.get()));
   } catch (NeedsOpenSlide& refused) {
     refused.resolution = pyramid.resolution;
+    refused.tiles = tiles_of_openslide(file, tiff.get(), input, chain.offsets);
     throw;
   }
   pyramid.missing = chain.broken_by;

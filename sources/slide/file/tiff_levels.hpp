@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <penstock/error.hpp>
 
@@ -10,11 +11,21 @@
 
 namespace penstock::slide {
 
+/// What to know of a TIFF's tiles where OpenSlide decodes them.
+struct TilesOfOpenSlide {
+  bool by_libtiff = false;  ///< OpenSlide has libtiff decode some of them: those that are no plain JPEG
+  struct Size {
+    std::int64_t width = 0, height = 0;
+  };
+  std::vector<Size> turned = {};  ///< images that are stored mirrored or turned, which OpenSlide doesn't see
+};
+
 /// Why a file's tiles are not read here; OpenSlide may know how.
 struct NeedsOpenSlide {
   Errc code;
   std::string why;
   Resolution resolution = {};  ///< what the file says in the usual places, which OpenSlide may not look at
+  TilesOfOpenSlide tiles = {};
 };
 
 /// Reads a file's directories. Level 0 is its first image. Further levels are, of OME-TIFF, the sub-directories of

@@ -19,6 +19,7 @@ void put(EntryWriter& to, const EntryKey& key) {
   to.put(key.own_mpp);
   to.put(key.list);
   to.put(key.regions);
+  to.put(std::string_view(key.openslide));
   to.put(key.failed);
 }
 
@@ -30,6 +31,7 @@ EntryKey key_in(EntryReader& from) {
   key.own_mpp = from.get<double>();
   key.list = from.get<std::uint64_t>();
   key.regions = from.get<std::uint64_t>();
+  key.openslide = from.text();
   key.failed = from.truth();
   return key;
 }
@@ -107,6 +109,7 @@ void put(EntryWriter& to, const SlideFile::Choice& choice) {
   to.put_all(choice.told);
   to.put(choice.without_area);
   to.put(choice.no_annotation);
+  to.put(std::string_view(choice.unread_mask));
 }
 
 SlideFile::Choice choice_in(EntryReader& from) {
@@ -119,6 +122,7 @@ SlideFile::Choice choice_in(EntryReader& from) {
   choice.told = from.texts();
   choice.without_area = from.get<std::uint64_t>();
   choice.no_annotation = from.get<std::uint64_t>();
+  choice.unread_mask = from.text();
   return choice;
 }
 
@@ -194,6 +198,7 @@ SlideFile slide_of_entry(std::string_view entry) {
   EntryKey key = key_in(from);
   slide.name = std::move(key.name);
   slide.sample = key.sample;
+  slide.openslide = std::move(key.openslide);
   if (key.failed) {
     slide.failure = failure_in(from);
     slide.choice = choice_in(from);

@@ -16,8 +16,14 @@ struct EntryKey {
   double own_mpp = 0;         ///< micrometres a pixel that a table says
   std::uint64_t list = 0;     ///< hash of its list of places; 0: there is none
   std::uint64_t regions = 0;  ///< hash of its file of regions; 0: there is none
+  std::string openslide;      ///< the version that was asked for the slide; empty: none was needed
   bool failed = false;        ///< the slide could not be read, so another try may do better
-  friend bool operator==(const EntryKey&, const EntryKey&) = default;
+  /// Whether an entry with this key still holds, where `now` is what there is: `now` says which OpenSlide there is,
+  /// whether the slide needs it or not.
+  bool holds(const EntryKey& now) const {
+    return name == now.name && sample == now.sample && own_mpp == now.own_mpp && list == now.list &&
+           regions == now.regions && failed == now.failed && (openslide.empty() || openslide == now.openslide);
+  }
 };
 
 /// The slide as it was opened, places included.

@@ -18,7 +18,7 @@ namespace {
 
 // It ends in a number, so that a machine of another byte order sees another one.
 constexpr std::string_view magic = "penstock tiles\n";
-constexpr std::uint32_t version = 2;
+constexpr std::uint32_t version = 3;
 constexpr std::uint64_t end_of_entries = ~std::uint64_t{0};
 
 std::uint64_t hash_of(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
@@ -77,7 +77,7 @@ IndexSink::IndexSink(std::string path, std::string settings, std::function<bool(
       still_good_(std::move(still_good)),
       lock_(partial_of(path_)) {}
 
-void IndexSink::open(const Schema& /*schema*/, std::uint64_t /*size*/) {
+void IndexSink::open(const SinkJob& /*job*/) {
   const std::string folder = std::filesystem::path(path_).parent_path().string();
   if (!folder.empty()) make_folder(folder, source_name);
   if (!lock_.take(source_name))

@@ -35,7 +35,7 @@ class IndexSink {
 
   static std::string partial_of(const std::string& path) { return path + ".partial"; }
 
-  void open(const Schema& schema, std::uint64_t size);
+  void open(const SinkJob& job);
   bool has(const SinkItem& item) const;
   bool has_some() const noexcept { return !earlier_.entries.empty(); }
   void put(const SinkItem& item, Sample& sample);

@@ -149,6 +149,7 @@ std::span<const std::byte> PromisedTile::stored_jpeg(Scratch& scratch) {
   const StreamFacts facts{level.tables, level.rgb, level.tile_width, level.tile_height};
   const std::span<std::byte> memory = TileReader::stored(
       readers_->tiles.open(*slide_), tile.row * level.tile_columns() + tile.column, header_room(facts), scratch);
+  if (memory.empty()) return {};
   // What is no JPEG of this size is an error of decoding it.
   return standalone_jpeg(memory, facts, scratch).value_or(std::span<const std::byte>());
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <string>
 #include <thread>
 #include <utility>
@@ -150,6 +151,12 @@ void TileReader::decode(const OpenedSlide& open, std::uint64_t tile, const TileP
                         bool verify, std::byte* into, std::ptrdiff_t stride, Scratch* scratch) {
   const SlideFile& slide = *open.slide;
   const Level& level = slide.level;
+  if (place.is_left_out()) {
+    constexpr std::uint8_t white = 255;
+    for (std::int32_t y = 0; y < box.height; ++y)
+      std::memset(into + y * stride, white, static_cast<std::size_t>(box.width) * 3);
+    return;
+  }
   check(slide, tile, place);
   const Lease worker(*this);
   const auto bytes = static_cast<std::size_t>(place.bytes);
@@ -175,6 +182,7 @@ std::span<std::byte> TileReader::stored(const OpenedSlide& open, std::uint64_t t
                                         Scratch& scratch) {
   TilePlace place;
   find(open, tile, {&place, 1});
+  if (place.is_left_out()) return {};
   check(*open.slide, tile, place);
   const std::size_t size = room + static_cast<std::size_t>(place.bytes);
   const std::span<std::byte> bytes{scratch.allocate(size), size};

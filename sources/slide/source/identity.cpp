@@ -78,6 +78,7 @@ void add_slide(RecordsHash& hash, const SlideFile& slide) {
       static_cast<std::uint64_t>(scale.width), static_cast<std::uint64_t>(scale.height),
       slide.failure ? 0 : slide.level_number, way});
   hash.add(slide.name);
+  if (way == 2) hash.add(slide.openslide);
   if (!slide.failure) hash.add(slide.level.tables);
   // Which places show tissue follows from pixels, and from how large these are said to be.
   hash.add(slide.grid.kept());

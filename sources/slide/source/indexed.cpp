@@ -7,9 +7,12 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/store_files.hpp>
 #include <penstock/extend/system_error.hpp>
 
+#include "common/on_threads.hpp"
 #include "file/errors.hpp"
+#include "file/openslide_library.hpp"
 #include "index/index_file.hpp"
 #include "index/settings.hpp"
 
@@ -22,7 +25,23 @@ std::uint64_t hash_of_list(const SlideCoords* list) {
   return XXH3_64bits_withSeed(&size, sizeof size, hash + static_cast<std::uint64_t>(list->level)) | 1;
 }
 
+std::uint64_t hash_of_regions(const std::string& file) {
+  if (file.empty()) return 0;
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+  const std::optional<std::string> text = read_text(file, source_name, most_bytes);
+  return text ? XXH3_64bits(text->data(), text->size()) | 1 : 0;
+}
+
 namespace {
+
+// Of each slide that is wanted. They are all read, which is what it takes to know that they are the same.
+std::vector<std::uint64_t> hashes_of_regions(const Opening& opening) {
+  std::vector<std::uint64_t> hashes(opening.count());
+  common::for_each_on_threads(hashes.size(), 0, [&](std::size_t i) {
+    if (opening.is_wanted(i)) hashes[i] = hash_of_regions(opening.region_file_of(i));
+  });
+  return hashes;
+}
 
 // An index serves both orders.
 void set_order(SlideFile& slide, SlideOrder order) {
@@ -50,6 +69,7 @@ std::vector<SlideFile> indexed_slides(const Opening& opening) {
   };
   if (const std::string other = first_difference(index->settings, index_settings(opening.options)); !other.empty())
     refuse("the index was made with other settings: " + other);
+  const std::vector<std::uint64_t> regions = hashes_of_regions(opening);
   std::vector<SlideFile> slides;
   std::vector<std::string> missing;
   for (std::size_t i = 0; i < opening.count(); ++i) {
@@ -64,6 +84,13 @@ std::vector<SlideFile> indexed_slides(const Opening& opening) {
         refuse("slide " + printable(key.name) + " has other micrometres a pixel in the table now");
       if (key.list != hash_of_list(opening.list_of(i)))
         refuse("slide " + printable(key.name) + " has another list of places now");
+      if (opening.is_wanted(i) && key.regions != regions[i])
+        refuse("slide " + printable(key.name) + " has other regions now, in " +
+               printable(opening.region_file_of(i).empty() ? "no file" : opening.region_file_of(i)));
+      // Without OpenSlide nothing is read by another one: its records are errors.
+      if (openslide_library() != nullptr && !key.openslide.empty() && key.openslide != openslide_version())
+        refuse("slide " + printable(key.name) + " was read by OpenSlide " + printable(key.openslide) + ", and this is " +
+               openslide_version());
       slides.push_back(slide_of_entry(entry->second));
     } catch (const Error& failed) {
       if (!failed.file().empty()) throw;

@@ -73,7 +73,10 @@ void Opening::choose_places(SlideFile& slide, const std::optional<TissueMask>& m
                        " places; 2,147,483,648 can be chosen from by tissue and regions");
   std::vector<bool> wanted(static_cast<std::size_t>(slide.grid.size()), true);
   const auto box_of = [&](const GridPlace& place) { return place_box(slide, options, place); };
-  if (by_tissue && !wanted.empty()) strike_out_glass(slide, *mask, options.tissue.least, box_of, wanted);
+  if (by_tissue && !wanted.empty()) {
+    strike_out_glass(slide, *mask, options.tissue.least, box_of, wanted);
+    slide.choice.unread_mask = mask->why_unknown;
+  }
   ShownClasses classes;
   if (by_regions) {
     const Regions regions = slide.region_file.empty() ? Regions() : read_region_file(slide.region_file);

@@ -79,6 +79,7 @@ SlideInfo info_of(const SlideFile& slide) {
           .resampled = slide.scale.resampled,
           .codec = slide.level.codec,
           .why_openslide = slide.why_openslide,
+          .openslide = slide.openslide,
           .tile_width = slide.level.tile_width,
           .tile_height = slide.level.tile_height,
           .places = slide.places,

@@ -102,6 +102,16 @@ void add_missing_levels(Lines& lines, const std::vector<SlideFile>& slides) {
                   " levels that can't be read: " + example->path + ": " + example->missing_levels);
 }
 
+void add_unread_masks(Lines& lines, const std::vector<SlideFile>& slides) {
+  std::size_t count = 0;
+  const SlideFile* example = nullptr;
+  for (const SlideFile& slide : slides)
+    if (!slide.choice.unread_mask.empty() && count++ == 0) example = &slide;
+  if (example == nullptr) return;
+  lines.push_back(counted(count, "slide") + " of which parts can't be read, that count as glass: " + example->path +
+                  ": " + example->choice.unread_mask);
+}
+
 }  // namespace
 
 // Which slides go through OpenSlide, and why.
@@ -186,6 +196,7 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
   if (const auto count = std::ranges::count_if(slides, &SlideFile::passed_over); count != 0)
     lines.push_back(counted(count, "slide") + " passed over: not among those that are opened");
   add_missing_levels(lines, slides);
+  add_unread_masks(lines, slides);
   if (!table.elsewhere.empty())
     lines.push_back(options.labels + " says that slides lie in " + printable(table.elsewhere) +
                     "; they are taken by the ends of their paths");

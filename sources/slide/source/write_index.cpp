@@ -1,6 +1,3 @@
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +16,7 @@
 
 #include "file/errors.hpp"
 #include "file/open_files.hpp"
+#include "file/openslide_library.hpp"
 #include "index/entry.hpp"
 #include "index/index_file.hpp"
 #include "index/settings.hpp"
@@ -33,13 +31,6 @@ using slide::Opening;
 
 namespace {
 
-std::uint64_t hash_of_file(const std::string& path) {
-  if (path.empty()) return 0;
-  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
-  const std::optional<std::string> text = read_text(path, slide::source_name, most_bytes);
-  return text ? XXH3_64bits(text->data(), text->size()) | 1 : 0;
-}
-
 // What there is of a slide now, without looking into it.
 EntryKey key_now(const Opening& opening, std::size_t number) {
   const std::string& path = opening.options.paths[number];
@@ -48,13 +39,14 @@ EntryKey key_now(const Opening& opening, std::size_t number) {
           .sample = slide::sample_of(file->get(), path),
           .own_mpp = opening.wish_of(number).own_mpp,
           .list = slide::hash_of_list(opening.list_of(number)),
-          .regions = hash_of_file(opening.region_file_of(number)),
+          .regions = slide::hash_of_regions(opening.region_file_of(number)),
+          .openslide = slide::openslide_version(),
           .failed = false};
 }
 
 bool same_as_now(const Opening& opening, std::size_t number, const EntryKey& key) {
   try {
-    return key == key_now(opening, number);
+    return key.holds(key_now(opening, number));
   } catch (const Error& failed) {
     if (!failed.sample_scoped()) throw;
     return false;
@@ -90,8 +82,9 @@ class SlideEntries {
       if (!failed.sample_scoped()) throw;  // opening meets it again, and says it
     }
     const auto old = old_->entries.find(key.name);
-    if (old != old_->entries.end() && slide::key_of_entry(old->second) == key) return old->second;
+    if (old != old_->entries.end() && slide::key_of_entry(old->second).holds(key)) return old->second;
     const slide::SlideFile slide = opening_->open(number);
+    key.openslide = slide.openslide;
     key.failed = slide.failure.has_value();
     key.sample = slide.sample;  // sample of the file that was looked into
     return slide::entry_of(key, slide);

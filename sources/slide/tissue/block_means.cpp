@@ -99,6 +99,23 @@ void mark_unknown(SmallPicture& picture, const SlideBox& box, std::int32_t k) {
                 std::uint8_t{1});
 }
 
+// The parts of a box that tiles of the file have; the box itself where these are not known.
+std::vector<SlideBox> tiles_in(const Level& level, const SlideBox& box) {
+  if (level.tile_width == 0 || level.tile_height == 0) return {box};
+  std::vector<SlideBox> parts;
+  const auto next = [](std::int64_t at, std::int64_t tile, std::int64_t end) {
+    return std::min((at / tile + 1) * tile, end);
+  };
+  for (std::int64_t y = box.y, below; y < box.y + box.height; y = below) {
+    below = next(y, level.tile_height, box.y + box.height);
+    for (std::int64_t x = box.x, after; x < box.x + box.width; x = after) {
+      after = next(x, level.tile_width, box.x + box.width);
+      parts.push_back({x, y, after - x, below - y});
+    }
+  }
+  return parts;
+}
+
 }  // namespace
 
 SmallPicture read_block_means(LevelReaders& readers, const SlideFile& slide, std::int32_t k) {
@@ -114,23 +131,33 @@ SmallPicture read_block_means(LevelReaders& readers, const SlideFile& slide, std
   Sums sums(picture, level.width, level.height, k);
   HeapScratch memory;
   ReusedScratch scratch(memory);
+  const auto add = [&](const SlideBox& box) {
+    scratch.reset();
+    std::byte* const pixels = scratch.allocate(static_cast<std::size_t>(box.width * box.height) * 3);
+    try {
+      LevelPixels(readers, slide, box, {}).read(box, false, white, {pixels, box.width * 3, box.x, box.y}, scratch);
+    } catch (const Error& failed) {
+      if (!failed.sample_scoped() || failed.code() == Errc::io) throw;
+      if (picture.why_unknown.empty()) picture.why_unknown = failed.cause();
+      return false;
+    }
+    sums.add(box, pixels);
+    return true;
+  };
   for (std::int64_t y = 0; y < level.height; y += high) {
     const std::int64_t end = std::min(y + high, level.height);
     sums.grow_to(end);
     for (std::int64_t x = 0; x < level.width; x += wide) {
       const SlideBox box{x, y, std::min(wide, level.width - x), end - y};
-      scratch.reset();
-      std::byte* const pixels = scratch.allocate(static_cast<std::size_t>(box.width * box.height) * 3);
-      try {
-        LevelPixels(readers, slide, box, {}).read(box, false, white, {pixels, box.width * 3, x, y}, scratch);
-        sums.add(box, pixels);
-      } catch (const Error& failed) {
-        if (!failed.sample_scoped() || failed.code() == Errc::io) throw;
-        mark_unknown(picture, box, k);
-      }
+      if (add(box)) continue;
+      const std::vector<SlideBox> parts = tiles_in(level, box);
+      for (const SlideBox& part : parts)
+        if (parts.size() == 1 || !add(part)) mark_unknown(picture, part, k);
     }
     sums.finish(end);
   }
+  for (std::size_t i = 0; i < picture.unknown.size(); ++i)
+    if (picture.unknown[i] != 0) std::fill_n(picture.rgb.begin() + static_cast<std::ptrdiff_t>(3 * i), 3, std::uint8_t{255});
   return picture;
 }
 

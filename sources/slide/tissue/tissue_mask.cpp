@@ -26,11 +26,10 @@ std::vector<std::uint8_t> values_of(const SmallPicture& picture, SlideTissue::By
   return values;
 }
 
-int threshold_of(std::span<const std::uint8_t> values, const SmallPicture& picture, const MaskRules& rules) {
+int threshold_of(std::span<const std::uint8_t> values, const MaskRules& rules) {
   if (rules.threshold != 0) return rules.threshold;
   std::array<std::uint64_t, 256> histogram{};
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (picture.unknown.empty() || picture.unknown[i] == 0) ++histogram[values[i]];
+  for (const std::uint8_t value : values) ++histogram[value];
   constexpr int least_saturation = 8, most_grey = 245;
   const int otsu = otsu_threshold(histogram);
   return rules.by == SlideTissue::By::grey ? std::min(otsu, most_grey) : std::max(otsu, least_saturation);
@@ -160,11 +159,9 @@ int otsu_threshold(std::span<const std::uint64_t, 256> histogram) noexcept {
 
 TissueMask find_tissue(const SmallPicture& picture, const MaskRules& rules) {
   TissueMask mask{picture.width, picture.height, 0, values_of(picture, rules.by)};
-  mask.threshold = threshold_of(mask.tissue, picture, rules);
+  mask.threshold = threshold_of(mask.tissue, rules);
   const bool grey = rules.by == SlideTissue::By::grey;
   for (std::uint8_t& value : mask.tissue) value = (value > mask.threshold) != grey ? 1 : 0;
-  for (std::size_t i = 0; i < picture.unknown.size(); ++i)
-    if (picture.unknown[i] != 0) mask.tissue[i] = 1;
   if (rules.closing > 0) {
     grow(mask, rules.closing, 1);
     grow(mask, rules.closing, 0);

@@ -3,17 +3,19 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <penstock/sources/slide_tissue.hpp>
 
 namespace penstock::slide {
 
-/// A picture in small: RGB, of which some pixels may not be known.
+/// A picture in small: RGB, of which some pixels may not be known: these are white.
 struct SmallPicture {
   std::int32_t width = 0, height = 0;
   std::vector<std::uint8_t> rgb;
   std::vector<std::uint8_t> unknown;  ///< 1 for pixels that could not be read; empty: all could
+  std::string why_unknown;            ///< what was wrong with the first of them
 };
 
 /// The rules of SlideTissue, in pixels.
@@ -28,9 +30,9 @@ struct TissueMask {
   std::int32_t width = 0, height = 0;
   int threshold = 0;                 ///< the threshold that was taken
   std::vector<std::uint8_t> tissue;  ///< 0 or 1, row by row
+  std::string why_unknown = {};      ///< why some pixels were not known, and count as glass; empty: all were
 };
 
-/// What is not known counts as tissue.
 TissueMask find_tissue(const SmallPicture& picture, const MaskRules& rules);
 
 /// The threshold that parts a histogram best: the least t for which the variance between values up to t and those above

@@ -75,8 +75,8 @@ class RepeatedSlide {
     for (const BadTile& bad : wish_.bad) {
       if (stopped_) break;
       const std::vector<std::byte> stream = damaged(streams[pool.grid[bad.tile]], bad, wish_.seed);
-      levels_[0].tiles[bad.tile] =
-          stream.empty() ? TilePlace{} : TilePlace{file_.append(stream), static_cast<std::uint32_t>(stream.size())};
+      // An empty one has a place, too: without one it would be left out, which is no damage.
+      levels_[0].tiles[bad.tile] = {file_.append(stream), static_cast<std::uint32_t>(stream.size())};
     }
     return pool;
   }

@@ -113,7 +113,7 @@ class SlideDrawing {
     ++done_;
     if (level == 0 && next_bad_ != wish_.bad.end() && next_bad_->tile == tile)
       stream = damaged(std::move(stream), *next_bad_++, wish_.seed);
-    if (stream.empty()) return;
+    // An empty one has a place, too: without one it would be left out, which is no damage.
     levels_[level].tiles[tile] = {file_.append(stream), static_cast<std::uint32_t>(stream.size())};
     stream = {};
   }

@@ -121,6 +121,9 @@ std::string changed_slide(const Json& before, const Json& now, bool repaired) {
   }
   if (before.value("region_file", Json()) != now.value("region_file", Json()))
     return fmt::format("the regions of the slide {} are others now", file);
+  if (const auto by = [](const Json& slide) { return slide.value("openslide", std::string()); };
+      !may_differ && by(before) != by(now) && !by(before).empty() && !by(now).empty())
+    return fmt::format("the slide {} was read by OpenSlide {}, and is by {} now", file, by(before), by(now));
   // The other way round it stays left out.
   if (!before.contains("failure") && now.contains("failure"))
     return fmt::format("the slide {} could be read, and can't be now: {}", file,
@@ -151,7 +154,7 @@ std::string changed_slides(const Json& before, const Json& now, bool repaired) {
 // What only one rank can know of it.
 Json without_failures(Json slides) {
   for (Json& slide : slides)
-    for (const char* const own : {"failure", "passed_over"}) slide.erase(own);
+    for (const char* const own : {"failure", "openslide", "passed_over"}) slide.erase(own);
   return slides;
 }
 
@@ -162,7 +165,10 @@ std::string hash_of_file(const std::string& file) {
   return text ? hex(hash_of(*text)) : "";
 }
 
+}  // namespace
+
 std::string hash_of_lists(const std::vector<SlideCoords>& lists) {
+  if (lists.empty()) return {};
   std::uint64_t hash = 0;
   for (const SlideCoords& list : lists) {
     const std::uint64_t places = XXH3_64bits(list.at.data(), list.at.size() * sizeof list.at.front());
@@ -170,8 +176,6 @@ std::string hash_of_lists(const std::vector<SlideCoords>& lists) {
   }
   return hex(hash);
 }
-
-}  // namespace
 
 Json settings_of(const CLI::App& command) {
   Json settings = Json::object();
@@ -181,15 +185,16 @@ Json settings_of(const CLI::App& command) {
   return settings;
 }
 
-JobInputs inputs_of(Json settings, const SlideSource& source) {
+JobInputs inputs_of(Json settings, const SlideSource& source, const std::string& lists) {
   JobInputs inputs{.settings = std::move(settings)};
   const Slides& options = source.options();
   if (!options.labels.empty()) inputs.files["labels"] = hash_of_file(options.labels);
-  if (!options.coords.empty()) inputs.files["from-coords"] = hash_of_lists(options.coords);
+  if (!lists.empty()) inputs.files["from-coords"] = lists;
   for (const SlideInfo& info : source.slides()) {
     Json slide{{"name", info.name}, {"file", info.path}, {"stamp", stamp_of(info.path)}};
     if (!info.region_file.empty()) slide["region_file"] = stamp_of(info.region_file);
     if (info.failure) slide["failure"] = info.failure->cause();
+    if (!info.openslide.empty()) slide["openslide"] = info.openslide;
     if (info.passed_over) slide["passed_over"] = true;
     inputs.slides.push_back(std::move(slide));
   }
@@ -209,7 +214,7 @@ Json JobInputs::counted_settings() const {
 std::string JobInputs::hash() const {
   Json counted{{"files", files}, {"settings", counted_settings()}, {"slides", Json::array()}};
   for (Json slide : slides) {
-    for (const char* const elsewhere : {"file", "failure", "passed_over"}) slide.erase(elsewhere);
+    for (const char* const elsewhere : {"file", "failure", "openslide", "passed_over"}) slide.erase(elsewhere);
     counted["slides"].push_back(std::move(slide));
   }
   return hex(hash_of(json_text(counted, -1)));

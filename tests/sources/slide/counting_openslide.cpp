@@ -1,4 +1,4 @@
-// OpenSlide with its handles counted: every call goes to the library that is installed.
+// OpenSlide with its handles counted, and a version that can be told: every call goes to the library that is installed.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -58,7 +58,10 @@ void openslide_read_region(void* slide, std::uint32_t* to, std::int64_t x, std::
       void (*)(void*, std::uint32_t*, std::int64_t, std::int64_t, std::int32_t, std::int64_t, std::int64_t);
   real<Function>("openslide_read_region")(slide, to, x, y, level, width, height);
 }
-const char* openslide_get_version() { return real<const char* (*)()>("openslide_get_version")(); }
+const char* openslide_get_version() {
+  const char* const told = std::getenv("COUNTING_OPENSLIDE_VERSION");
+  return told != nullptr ? told : real<const char* (*)()>("openslide_get_version")();
+}
 
 // For the test.
 int counting_open_now() { return open_now; }

@@ -189,6 +189,14 @@ TEST_CASE("a slide that can't be read is one record, an error by the policy") {
       {"not a regular file", Errc::io, [](const std::string& p) { std::filesystem::create_directory(p); }},
       {"not made of tiles", Errc::unsupported, form({.strips = true})},
       {"stored mirrored or turned (orientation 2)", Errc::unsupported, form({.orientation = 2})},
+      // Whoever would read it.
+      {"stored mirrored or turned (orientation 3)", Errc::unsupported, form({.compression = 8, .orientation = 3})},
+      {"stored mirrored or turned (orientation 5)", Errc::unsupported, form({.bits = 16, .orientation = 5})},
+      {"stored mirrored or turned (orientation 6)", Errc::unsupported, form({.samples = 1, .orientation = 6})},
+      {"stored mirrored or turned (orientation 7)", Errc::unsupported, form({.planes = 2, .orientation = 7})},
+      {"stored mirrored or turned (orientation 8)", Errc::unsupported, form({.strips = true, .orientation = 8})},
+      {"stored mirrored or turned (orientation 4)", Errc::unsupported,
+       form({.software = "Philips DP v1.0", .orientation = 4})},
       {"its compression is 9999 (unknown)", Errc::unsupported, form({.compression = 9999})},
       {"the file ends in the middle of a directory", Errc::corrupt,
        [](const std::string& p) {

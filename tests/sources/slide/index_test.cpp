@@ -67,6 +67,7 @@ void check_same(const Slides& slides, const std::string& index) {
     CHECK(x.magnification == y.magnification);
     CHECK(x.whole_tiles == y.whole_tiles);
     CHECK(x.why_openslide == y.why_openslide);
+    CHECK(x.openslide == y.openslide);
     CHECK(x.region_file == y.region_file);
     REQUIRE(x.failure.has_value() == y.failure.has_value());
     if (x.failure) CHECK(std::string(x.failure->what()) == y.failure->what());
@@ -223,6 +224,19 @@ TEST_CASE("an index that was made of something else is refused, and says of what
   CHECK(SlideSource(other).size() == 1);
   other.coords.front().at.push_back({32, 0});
   CHECK(mentions(refusal(other), "slide a has another list of places now"));
+  // So are regions.
+  other = made;
+  other.regions = {.folder = folder / "drawn", .include = {"x"}};
+  const auto drawn = [](int right) { return as_geojson({{"x", {{{{0, 0}, {right, 0}, {right, 64}, {0, 64}}}}}}); };
+  folder.write("drawn/a.geojson", drawn(64));
+  const std::string of_regions = folder / "regions.tiles";
+  write_slide_index(other, of_regions);
+  other.index = of_regions;
+  CHECK(SlideSource(other).size() > 0);
+  folder.write("drawn/a.geojson", drawn(96));
+  CHECK(mentions(refusal(other), "slide a has other regions now, in " + (folder / "drawn/a.geojson")));
+  fs::remove(folder / "drawn/a.geojson");
+  CHECK_THROWS_AS(SlideSource(other), Error);
   other = slides;
   other.index = folder / "none.tiles";
   CHECK(mentions(refusal(other, Errc::not_found), "there is no such index; make it by"));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <penstock/penstock.hpp>
+#include <penstock/sources/slide_index.hpp>
 
 #include "sources/slide/slide_files.hpp"
 #include "sources/slide/slide_images.hpp"
@@ -97,4 +98,35 @@ TEST_CASE("a handle that met an error is closed, and the slide opened anew") {
   CHECK(counts.opened() == 0);
   REQUIRE_NOTHROW(read_sample(source, 1));
   CHECK(counts.opened() == 1);
+}
+
+TEST_CASE("what another version of OpenSlide read is not taken for what this one reads") {
+  const TempFolder folder;
+  const Counts counts;
+  write_slide(folder / "a.tif", plain_pixels(1));
+  write_slide(folder / "b.tif", SlideForm{});
+  const Slides slides{.files = folder / "*.tif", .size = 64};
+  const std::string path = folder / "slides.index";
+  Slides indexed = slides;
+  indexed.index = path;
+  ::setenv("COUNTING_OPENSLIDE_VERSION", "4.0.0", 1);
+  CHECK(write_slide_index(slides, path).done == 2);
+  CHECK(SlideSource(indexed).slides()[0].openslide == "4.0.0");
+  CHECK(SlideSource(indexed).slides()[1].openslide.empty());
+  const std::uint64_t by_4 = SlideSource(slides).identity();
+  CHECK(SlideSource(indexed).identity() == by_4);
+  ::setenv("COUNTING_OPENSLIDE_VERSION", "4.0.1", 1);
+  CHECK(SlideSource(slides).identity() != by_4);
+  const Error error = error_of([&] { SlideSource source(indexed); });
+  CHECK(error.code() == Errc::invalid_argument);
+  CHECK(error.file() == path);
+  CHECK(mentions(error, "slide a was read by OpenSlide 4.0.0, and this is 4.0.1; make the index anew"));
+  // Only what it has read is made anew.
+  counts.opened();
+  CHECK(write_slide_index(slides, path).done == 2);
+  CHECK(counts.opened() == 1);
+  CHECK(SlideSource(indexed).slides()[0].openslide == "4.0.1");
+  CHECK(write_slide_index(slides, path).done == 2);
+  CHECK(counts.opened() == 0);
+  ::unsetenv("COUNTING_OPENSLIDE_VERSION");
 }

@@ -214,7 +214,7 @@ Directory directory_of(TiffBytes& file, const SlideForm& form, const WrittenLeve
   directory.set(257, 4, {side(level.pixels.shape.height)});
   directory.set(258, 3, std::vector<std::uint64_t>(form.samples, form.bits));
   directory.set(259, 3, {form.compression});
-  directory.set(262, 3, {form.rgb ? 2u : 6u});
+  directory.set(262, 3, {form.photometric != 0 ? form.photometric : form.rgb ? 2u : 6u});
   directory.set(277, 3, {form.samples});
   directory.set(284, 3, {form.planes});
   if (form.strips) {

@@ -37,6 +37,7 @@ struct SlideForm {
   std::uint64_t seed = 0;
   // Instead of what belongs there.
   std::uint16_t compression = 7, bits = 8, samples = 3, planes = 1;
+  std::uint16_t photometric = 0;  // 0: what `rgb` says
   bool strips = false;
   // Encodes tiles of another kind than JPEG.
   std::function<StoredTile(const Image&)> encode = {};

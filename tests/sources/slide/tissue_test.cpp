@@ -285,21 +285,58 @@ TEST_CASE("slides without tissue have no records, and it is said") {
   }
 }
 
-TEST_CASE("a tile of the mask's level that can't be read counts as tissue") {
+TEST_CASE("what can't be read of the mask's level is told by a coarser one, or is glass, and is told of") {
   const TempFolder folder;
   const std::string path = folder / "a.tif";
   SlideForm form = tissue_slide(320, 240, 1);
+  // Red everywhere, but for the upper half, which is glass.
   form.draw = [](const penstock::ImageShape& shape) {
     Image image(shape);
-    std::ranges::fill(image.pixels, std::uint8_t{250});
+    for (std::int32_t y = 0; y < shape.height; ++y)
+      for (std::int32_t x = 0; x < shape.width; ++x)
+        for (std::int32_t c = 0; c < 3; ++c) image.at(y, x, c) = 2 * y < shape.height || c == 0 ? 250 : 60;
     return image;
   };
-  const WrittenSlide slide = write_slide(path, form);
-  slide.set_size(7, 0);  // the third of the second row: x 128, y 48
-  const SlideTissue tissue{.by = SlideTissue::By::saturation, .mpp = 4, .closing = 0, .least_area = 0};
-  const SlideSource source({.files = path, .size = 16, .tissue = tissue});
-  CHECK(source.size() == 12);
-  CHECK(source.key(0) == "a/000048_000128");
+  const SlideTissue tissue{.by = SlideTissue::By::saturation, .mpp = 4, .threshold = 50, .closing = 0, .least_area = 0};
+  const auto open = [&] { return SlideSource({.files = path, .size = 16, .tissue = tissue}); };
+  const auto told = [](const SlideSource& source) {
+    std::string lines;
+    for (const std::string& line : source.left_out()) lines += line + "\n";
+    return lines;
+  };
+  // Tiles of 64 x 48, 5 x 5 of them: the third of the first row, and the second of the last one.
+  const auto damage = [](const WrittenSlide& slide) {
+    slide.set_size(2, 0);
+    slide.set_size(21, 0);
+  };
+  write_slide(path, form);
+  const SlideSource whole = open();
+  const auto all = places_of(whole);
+  CHECK(all.size() == 20 * 7 + 20);  // its edge goes through a pixel of the mask
+  CHECK(told(whole).find("can't be read") == std::string::npos);
+  damage(write_slide(path, form));
+  const SlideSource holes = open();
+  CHECK(holes.size() == all.size() - 12);
+  CHECK(told(holes).find("1 slide of which parts can't be read, that count as glass: " + path +
+                         ": the tile at x 128, y 0 of level 0: it is empty") != std::string::npos);
+  // A coarser level that is no use for masks says what is there.
+  form.lower = {{64, 48}};
+  damage(write_slide(path, form));
+  const SlideSource filled = open();
+  CHECK(filled.size() == all.size());
+  for (std::uint64_t i = 0; i < filled.size(); ++i) CHECK(filled.key(i) == whole.key(i));
+  CHECK(told(filled).find("count as glass") == std::string::npos);
+}
+
+TEST_CASE("a slide of whose mask no pixel can be read is an error") {
+  const TempFolder folder;
+  const std::string path = folder / "a.tif";
+  const WrittenSlide slide = write_slide(path, tissue_slide(320, 240, 1));
+  for (std::uint64_t i = 0; i < slide.sizes.size(); ++i) slide.set_size(i, 0);
+  const SlideSource source({.files = path, .size = 16, .tissue = {.by = SlideTissue::By::grey}});
+  REQUIRE(source.slides().front().failure.has_value());
+  CHECK(mentions(*source.slides().front().failure,
+                 "no pixel of level 0 can be read, nor of coarser ones, to make its mask of tissue: the tile at x 0"));
 }
 
 TEST_CASE("rules of tissue are part of the identity, and those that can't work are refused") {
