@@ -16,6 +16,13 @@ struct StoredArray {
   std::uint32_t element_bytes = 0;  ///< 2, 4 or 8
 };
 
+/// How many bytes the tiles of a level have.
+struct TileSizes {
+  std::int64_t width = 0, height = 0;            ///< pixels of the level; 0: there is none
+  std::int32_t tile_width = 0, tile_height = 0;  ///< pixels of a tile
+  StoredArray bytes;
+};
+
 struct Level {
   std::int64_t width = 0, height = 0;  ///< pixels
   SlideCodec codec = SlideCodec::jpeg;
@@ -24,6 +31,7 @@ struct Level {
   bool big_endian = false;                       ///< byte order of numbers in the file
   std::vector<std::byte> tables;                 ///< tables that the tiles leave out (tag 347)
   StoredArray tile_offsets, tile_bytes;
+  TileSizes finer = {};    ///< tiles of the next finer level that can be read
   std::string unreadable;  ///< why this level can't be read; empty: it can
   /// Each of its pixels can be asked for by a place at level 0: false where OpenSlide would interpolate.
   bool has_whole_pixels = true;

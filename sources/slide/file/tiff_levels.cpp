@@ -219,6 +219,17 @@ void add_levels(const File& file, TIFF* tiff, TiffInput& input, std::span<const 
   }
 }
 
+// A tile that is left out is glass where the finer level has none either.
+void tell_of_finer_levels(std::vector<Level>& levels) {
+  const Level* finer = nullptr;
+  for (Level& level : levels) {
+    if (!level.unreadable.empty()) continue;
+    if (finer != nullptr)
+      level.finer = {finer->width, finer->height, finer->tile_width, finer->tile_height, finer->tile_bytes};
+    finer = &level;
+  }
+}
+
 Resolution read_resolution(TIFF* tiff, const std::string& description) {
   if (description.starts_with("Aperio")) return aperio_resolution(description);
   Resolution resolution;
@@ -300,6 +311,7 @@ Pyramid read_tiff(int descriptor, const std::string& path, std::uint64_t file_by
   } else {
     add_levels(file, tiff.get(), input, sub_directories, true, pyramid);
   }
+  tell_of_finer_levels(pyramid.levels);
   return pyramid;
 }
 

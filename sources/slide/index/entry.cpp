@@ -82,6 +82,11 @@ void put(EntryWriter& to, const Level& level) {
   to.put_all(std::span<const std::byte>(level.tables));
   put(to, level.tile_offsets);
   put(to, level.tile_bytes);
+  to.put(level.finer.width);
+  to.put(level.finer.height);
+  to.put(level.finer.tile_width);
+  to.put(level.finer.tile_height);
+  put(to, level.finer.bytes);
 }
 
 Level level_in(EntryReader& from) {
@@ -97,6 +102,11 @@ Level level_in(EntryReader& from) {
   level.tables = from.all<std::byte>();
   level.tile_offsets = array_in(from);
   level.tile_bytes = array_in(from);
+  level.finer.width = from.get<std::int64_t>();
+  level.finer.height = from.get<std::int64_t>();
+  level.finer.tile_width = from.get<std::int32_t>();
+  level.finer.tile_height = from.get<std::int32_t>();
+  level.finer.bytes = array_in(from);
   return level;
 }
 
@@ -142,6 +152,9 @@ void check(const SlideFile& slide) {
     refuse();
   if (tiles && (level.tile_width <= 0 || level.tile_height <= 0 || level.tile_offsets.count < level.tiles() ||
                 level.tile_bytes.count < level.tiles()))
+    refuse();
+  if (const TileSizes& finer = level.finer;
+      finer.width != 0 && (!size(finer.width, finer.height) || finer.tile_width <= 0 || finer.tile_height <= 0))
     refuse();
   if (!slide.choice.told.empty() && !slide.shown_classes.words().empty() &&
       !slide.shown_classes.holds(slide.grid.size(), slide.choice.told.size()))

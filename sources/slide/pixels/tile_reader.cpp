@@ -60,6 +60,41 @@ bool has_end(std::span<const std::byte> encoded) {
   return ends(encoded) || (!encoded.empty() && ends(encoded.first(encoded.size() - 1)));
 }
 
+// Tiles along a side of the finer level, of which a tile of the coarser one shows all or most.
+struct TileRange {
+  std::uint64_t first = 0, count = 0;
+};
+TileRange tiles_below(std::uint64_t tile, std::int64_t tile_side, std::int64_t side, std::int64_t finer_tile_side,
+                      std::int64_t finer_side) {
+  const std::int64_t begin = static_cast<std::int64_t>(tile) * tile_side, end = std::min(begin + tile_side, side);
+  // Whole pixels alone: a part of one is no reason to ask for the tile beside.
+  const std::int64_t finer_begin = (begin * finer_side + side - 1) / side, finer_end = end * finer_side / side;
+  if (finer_end <= finer_begin) return {};
+  const std::int64_t first = finer_begin / finer_tile_side;
+  return {static_cast<std::uint64_t>(first),
+          static_cast<std::uint64_t>((finer_end - 1) / finer_tile_side - first + 1)};
+}
+
+// A tile that is left out, but that the finer level has pixels of, is not glass: it was lost.
+void check_glass(const OpenedSlide& open, std::uint64_t tile) {
+  const SlideFile& slide = *open.slide;
+  const Level& level = slide.level;
+  const TileSizes& finer = level.finer;
+  if (finer.width == 0) return;
+  const TileRange across =
+      tiles_below(tile % level.tile_columns(), level.tile_width, level.width, finer.tile_width, finer.width);
+  const TileRange down =
+      tiles_below(tile / level.tile_columns(), level.tile_height, level.height, finer.tile_height, finer.height);
+  const auto columns = static_cast<std::uint64_t>((finer.width + finer.tile_width - 1) / finer.tile_width);
+  const std::size_t each = finer.bytes.element_bytes;
+  std::vector<std::byte> sizes(static_cast<std::size_t>(across.count) * each);
+  for (std::uint64_t row = down.first; row < down.first + down.count; ++row) {
+    read_exactly(slide, tile, open.file->get(), sizes, finer.bytes.offset + (row * columns + across.first) * each);
+    if (std::ranges::any_of(sizes, [](std::byte byte) { return byte != std::byte{0}; }))
+      throw tile_error(slide, tile, Errc::corrupt, "the file leaves it out, though a finer level has pixels of it");
+  }
+}
+
 // What is left over between the last pixel and the end tells of damage before it, and costs nothing to look at where
 // all pixels are decoded.
 void decode_jpeg(JpegStreamDecoder& decoder, std::span<const std::byte> encoded, const Level& level, const Box& box,
@@ -152,6 +187,7 @@ void TileReader::decode(const OpenedSlide& open, std::uint64_t tile, const TileP
   const SlideFile& slide = *open.slide;
   const Level& level = slide.level;
   if (place.is_left_out()) {
+    check_glass(open, tile);
     constexpr std::uint8_t white = 255;
     for (std::int32_t y = 0; y < box.height; ++y)
       std::memset(into + y * stride, white, static_cast<std::size_t>(box.width) * 3);
@@ -182,7 +218,10 @@ std::span<std::byte> TileReader::stored(const OpenedSlide& open, std::uint64_t t
                                         Scratch& scratch) {
   TilePlace place;
   find(open, tile, {&place, 1});
-  if (place.is_left_out()) return {};
+  if (place.is_left_out()) {
+    check_glass(open, tile);
+    return {};
+  }
   check(*open.slide, tile, place);
   const std::size_t size = room + static_cast<std::size_t>(place.bytes);
   const std::span<std::byte> bytes{scratch.allocate(size), size};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <penstock/penstock.hpp>
+#include <penstock/sources/slide_index.hpp>
 #include <penstock/transforms/encode_jpeg.hpp>
 
 #include "sources/slide/jpeg2000_files.hpp"
@@ -115,6 +116,36 @@ TEST_CASE("a tile that is left out is encoded, where others are stored as they a
     ++rows;
   }
   CHECK(rows == across * down);
+}
+
+TEST_CASE("a tile of a coarser level that is left out is glass only where the finer one has no pixels either") {
+  const TempFolder folder;
+  // Level 0 has 10 x 8 tiles, and level 1 has 5 x 4, of which two are left out: one with all four above it, one with three.
+  SlideForm form = stained_all_over();
+  form.width = 2 * side * across;
+  form.height = 2 * side * down;
+  form.lower = {{side * across, side * down}};
+  for (const SlideLevels layout : {SlideLevels::tiff, SlideLevels::aperio, SlideLevels::ome}) {
+    form.layout = layout;
+    form.description = layout == SlideLevels::aperio ? "Aperio Image" : "";
+    const WrittenSlide slide = write_slide(folder / "a.tif", form);
+    for (const std::uint64_t tile : {2u, 3u, 12u, 13u, 4u, 5u, 14u}) leave_out(slide, tile);
+    for (const std::uint64_t tile : {1u, 2u}) slide.leave_out_below(0, tile);
+    const std::string index = folder / "slides.index";
+    Slides options{.files = slide.path, .level = 1, .size = side};
+    write_slide_index(options, index);
+    for (const bool indexed : {false, true}) {
+      CAPTURE(static_cast<int>(layout), indexed);
+      if (indexed) options.index = index;
+      const SlideSource source(options);
+      REQUIRE(source.size() == across * down);
+      CHECK(all_white(read_sample(source, 1)["image"]));
+      const Error error = error_of([&] { (void)read_sample(source, 2); });
+      CHECK(error.code() == Errc::corrupt);
+      CHECK(mentions(error, "the tile at x 128, y 0 of level 1: the file leaves it out, though a finer level has pixels of it"));
+      CHECK_FALSE(all_white(read_sample(source, 3)["image"]));
+    }
+  }
 }
 
 TEST_CASE("a tile of no bytes that lies somewhere is damaged, and so is one of bytes at the beginning of the file") {

@@ -99,6 +99,11 @@ void WrittenSlide::set_offset(std::uint64_t tile, std::uint64_t offset) const {
   overwrite(offsets_at + tile * offset_bytes, number.bytes);
 }
 
+void WrittenSlide::leave_out_below(std::size_t level, std::uint64_t tile) const {
+  overwrite(lower_at[level][0] + tile * offset_bytes, Bytes(offset_bytes));
+  overwrite(lower_at[level][1] + tile * size_bytes, Bytes(size_bytes));
+}
+
 namespace {
 
 // Entries of one directory, and the file that it goes into.
@@ -117,7 +122,8 @@ class Directory {
     set(tag, 2, std::move(values));
   }
 
-  // Returns where it begins. Where the directory that follows is said is in `next_at`.
+  // Returns where it begins. Where the directory that follows is said is in `next_at`; where its tables of tiles begin, in
+  // `tables_at`.
   std::uint64_t write(WrittenSlide* slide) {
     std::ranges::sort(entries_, {}, &Entry::tag);
     // Values that have no room in their entries.
@@ -143,6 +149,8 @@ class Directory {
         for (const std::uint64_t value : entry.values) file_.number(value, bytes_of(entry.type));
         while (file_.bytes.size() < at + room) file_.bytes.push_back({});
       }
+      if (entry.tag == 324) tables_at[0] = at;
+      if (entry.tag == 325) tables_at[1] = at;
       if (slide != nullptr && entry.tag == 324) {
         slide->offsets_at = at;
         slide->offset_bytes = bytes_of(entry.type);
@@ -158,6 +166,7 @@ class Directory {
   }
 
   std::uint64_t next_at = 0;
+  std::array<std::uint64_t, 2> tables_at{};
 
  private:
   TiffBytes& file_;
@@ -286,6 +295,7 @@ WrittenSlide write_slide(const std::string& path, const SlideForm& form) {
   const auto append = [&](Directory directory, WrittenSlide* slide) {
     set_address(next_at, directory.write(slide));
     next_at = directory.next_at;
+    return directory.tables_at;
   };
 
   const WrittenLevel first = write_tiles(file, form, form.width, form.height, form.seed);
@@ -300,13 +310,16 @@ WrittenSlide write_slide(const std::string& path, const SlideForm& form) {
   Directory top = directory_of(file, form, first, true);
   if (form.layout == SlideLevels::ome && !lower.empty()) {
     std::vector<std::uint64_t> places;
-    for (Directory& directory : lower) places.push_back(directory.write(nullptr));
+    for (Directory& directory : lower) {
+      places.push_back(directory.write(nullptr));
+      slide.lower_at.push_back(directory.tables_at);
+    }
     top.set(330, form.big_tiff ? 16 : 4, places);
     lower.clear();
   }
   append(std::move(top), &slide);
   if (form.thumbnail) append(thumbnail(file, form), nullptr);
-  for (Directory& directory : lower) append(std::move(directory), nullptr);
+  for (Directory& directory : lower) slide.lower_at.push_back(append(std::move(directory), nullptr));
   std::ofstream out(path, std::ios::binary);
   out.write(reinterpret_cast<const char*>(file.bytes.data()), static_cast<std::streamsize>(file.bytes.size()));
   if (!out) throw std::runtime_error("can't write " + path);

@@ -62,10 +62,13 @@ struct WrittenSlide {
   std::vector<std::uint64_t> offsets = {}, sizes = {};  // of tiles, in the file
   std::uint64_t offsets_at = 0, sizes_at = 0;           // where these are said, in elements of
   std::uint32_t offset_bytes = 4, size_bytes = 4;
+  std::vector<std::array<std::uint64_t, 2>> lower_at = {};  // the same of each level below: of offsets, and of sizes
 
   // Changes the file.
   void set_size(std::uint64_t tile, std::uint64_t bytes) const;
   void set_offset(std::uint64_t tile, std::uint64_t offset) const;
+  // Of a level below the first.
+  void leave_out_below(std::size_t level, std::uint64_t tile) const;
   void overwrite(std::uint64_t at, const Bytes& bytes) const;
 };
 
