@@ -156,6 +156,13 @@ std::vector<std::string> hdf5_files_in(const std::string& folder) {
   return files;
 }
 
+bool has_slides(const std::string& folder) {
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed))
+    if (names_slide(entry.path().string())) return true;
+  return false;
+}
+
 // One that can't be read at all has nothing to tell but why.
 void require_readable(const SlideSource& opened) {
   if (std::ranges::all_of(opened.slides(), [](const SlideInfo& slide) { return slide.failure.has_value(); }))
@@ -169,7 +176,7 @@ SlideSource open_slides(const std::string& path, const SlideFlags* flags) {
     require_readable(opened);
     return opened;
   }
-  Slides slides{.files = path, .edges = SlideEdges::pad};
+  Slides slides{.paths = slide_files({path}), .edges = SlideEdges::pad};
   const SlideSource opened(slides);
   require_readable(opened);
   for (const SlideInfo& slide : opened.slides()) {
@@ -234,10 +241,11 @@ OpenedStore open_input_store(const std::string& path, const InputStoreOptions& o
       return open_shards(path, options.fields);
     if (files.size() == 0)
       if (auto hdf5 = hdf5_files_in(path); !hdf5.empty()) return open_hdf5(std::move(hdf5));
+    if (files.size() == 0 && has_slides(path)) return open_slides(path, options.slides);
     if (files.size() == 0)
       throw Error(Errc::not_found,
-                  "the folder is neither an LMDB store (no data.mdb) nor does it hold image files, tar shards or HDF5 "
-                  "files")
+                  "the folder is neither an LMDB store (no data.mdb) nor does it hold image files, tar shards, HDF5 "
+                  "files or slides")
           .with_file(path);
     return files;
   }

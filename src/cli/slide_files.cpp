@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 
 bool names_slide(const std::string& path) {
   // The last ones OpenSlide reads.
-  constexpr std::array<std::string_view, 10> endings{".svs", ".tif", ".tiff", ".ndpi", ".mrxs",
-                                                     ".scn", ".bif", ".vms",  ".vmu",  ".svslide"};
+  constexpr std::array<std::string_view, 11> endings{".svs", ".tif", ".tiff", ".ndpi",    ".mrxs", ".scn",
+                                                     ".bif", ".vms", ".vmu",  ".svslide", ".dcm"};
   std::string small = path;
   std::ranges::transform(small, small.begin(),
                          [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c; });
@@ -35,7 +35,7 @@ std::vector<std::string> slide_files(const std::vector<std::string>& arguments) 
         if (names_slide(entry->path().string())) found.push_back(entry->path().string());
       if (failed) throw Error(Errc::io, "the folder can't be listed: " + failed.message()).with_file(argument);
       if (found.empty())
-        throw Error(Errc::not_found, "the folder has no slides in it: *.svs, *.tif, *.ndpi, *.mrxs and so on")
+        throw Error(Errc::not_found, "the folder has no slides in it: *.svs, *.tif, *.ndpi, *.mrxs, *.dcm and so on")
             .with_file(argument);
     } else if (!fs::exists(argument, failed) && argument.find_first_of("{*?[") != std::string::npos) {
       ::glob_t matches{};

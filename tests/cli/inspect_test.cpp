@@ -1,3 +1,4 @@
+#include <filesystem>
 
 #include "cli/tool.hpp"
 #include "support/catch.hpp"
@@ -40,4 +41,22 @@ TEST_CASE("inspect --png draws a contact sheet, bad samples included") {
   CHECK(png.substr(0, 8) == std::string("\x89PNG\r\n\x1a\n", 8));
   // 5 columns of 32 pixels and 4 rows of 32 + 2 for the bar, 2 pixels apart
   CHECK(png.substr(16, 8) == std::string("\0\0\0\xac\0\0\0\x92", 8));
+}
+
+TEST_CASE("inspect takes a folder of slides, DICOM files among them") {
+  const TempFolder folder;
+  std::filesystem::create_directory(folder / "slides");
+  REQUIRE(tool({"synth", "slide", folder / "slides/a.svs", "--size", "600x500"}).status == 0);
+  const ToolResult one = tool({"inspect", folder / "slides", "--json"});
+  REQUIRE(one.status == 0);
+  CHECK(one.json()["kind"] == "slide");
+  folder.write("slides/b.dcm", std::string(128, '\0') + "DICM");
+  const ToolResult both = tool({"inspect", folder / "slides", "--json"});
+  REQUIRE(both.json()["slides"].size() == 2);
+  CHECK(both.json()["slides"][1]["failure"].text().find("it is a DICOM file") != std::string::npos);
+  // A folder of DICOM files alone is no folder of nothing.
+  std::filesystem::remove(folder / "slides/a.svs");
+  const ToolResult none = tool({"inspect", folder / "slides"});
+  CHECK(none.status == 1);
+  CHECK(none.err.find("it is a DICOM file") != std::string::npos);
 }

@@ -110,6 +110,20 @@ TEST_CASE("slides take time and memory as they are large") {
                  const SlideSource source({.files = f / "a.tif", .size = 64, .labels = f / "t.csv"});
                  (void)read_sample(source, 0);
                }},
+          {.name = "n sequences in each other in a DICOM file",
+           .size = 20'000,
+           .make =
+               [](const TempFolder& f, std::size_t n) {
+                 const std::string sequence("\x08\0\x15\x11SQ\0\0\xff\xff\xff\xff", 12);
+                 f.write("a.tif", std::string(128, '\0') + "DICM" + times(n, sequence));
+                 f.write("b.dcm", std::string(128, '\0') + "DICM" + times(n, sequence));
+               },
+           .use =
+               [](const TempFolder& f) {
+                 const SlideSource source({.paths = {f / "a.tif", f / "b.dcm"}});
+                 if (const auto& failure = source.slides().back().failure) throw Error(*failure);
+               },
+           .refused = Errc::unsupported},
           {.name = "n rows of an empty image",
            .size = 500'000,
            .make = [](const TempFolder& f, std::size_t n) { f.write("a.tif", directory(8192, n * 100, 0, 0)); },

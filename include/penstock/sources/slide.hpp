@@ -57,7 +57,8 @@ struct Slides {
   using Source = class SlideSource;  ///< what it opens
   /// A file, or a pattern with `*`, `?` and `[a-z]`, whose files are read in the order of their paths' bytes.
   std::string files = {};
-  /// The files themselves, in this order, instead of a pattern in `files`.
+  /// The files themselves, in this order, instead of a pattern in `files`. Either way, files of one folder that are of
+  /// one DICOM series are one slide, which the first of them stands for: their levels, and a label, are files of it.
   std::vector<std::string> paths = {};
   /// Only files from this one on are opened and have records: for processes that share a cohort (`Shard::run_of`).
   /// Names, numbers, classes and fields are those of all, so the records are those of all files, in runs. Files of

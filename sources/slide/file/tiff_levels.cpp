@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "file/dicom.hpp"
 #include "file/directory_entries.hpp"
 #include "file/errors.hpp"
 #include "file/tiff_input.hpp"
@@ -274,6 +275,7 @@ FileForm read_form_of_tiff(int descriptor, const std::string& path) {
     return read_form(descriptor, path);
   } catch (const Error& failed) {
     if (failed.code() != Errc::corrupt) throw;
+    if (is_dicom(descriptor, path)) throw NeedsOpenSlide{Errc::unsupported, "it is a DICOM file", {}, {.by_version_4 = true}};
     throw NeedsOpenSlide{failed.code(), failed.cause()};
   }
 }

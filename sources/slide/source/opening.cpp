@@ -3,14 +3,19 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
+#include <filesystem>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <penstock/error.hpp>
 #include <penstock/extend/system_error.hpp>
 
 #include "common/file_pattern.hpp"
+#include "common/slide_endings.hpp"
+#include "file/dicom.hpp"
 #include "file/errors.hpp"
 #include "regions/region_file.hpp"
 #include "source/check_options.hpp"
@@ -26,6 +31,17 @@ std::string listed(const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < std::min(told, names.size()); ++i) list += (i == 0 ? "" : ", ") + printable(names[i]);
   return names.size() > told ? list + ", ..." : list;
 }
+
+namespace {
+
+// Others are not opened to find out: the endings of other slides say enough.
+bool may_be_dicom(const std::string& path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return ending == ".dcm" || !common::has_ending_of_slides(path);
+}
+
+}  // namespace
 
 Opening::Opening(Slides o)
     : options(std::move(o)),
@@ -47,15 +63,17 @@ Opening::Opening(const Opening& other)
       left_out(other.left_out),
       without_regions(other.without_regions),
       other_lists(other.other_lists),
+      other_instances(other.other_instances),
       readers(other.readers),
       wanted_(other.wanted_),
       keep_left_(0) {}
 
 void Opening::find_files() {
   if (options.paths.empty()) options.paths = common::files_of_pattern(options.files, source_name);
-  names = names_of_slides(options.paths);
-  for (std::size_t i = 0; i < names.size(); ++i)
+  for (std::size_t i = 0; i < options.paths.size(); ++i)
     wanted_.push_back(i >= options.first_file && i - options.first_file < options.file_count);
+  keep_one_of_each_series();
+  names = names_of_slides(options.paths);
   // By another name or a link: a split would have it on both sides.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> files;
   for (std::size_t i = 0; i < options.paths.size(); ++i) {
@@ -66,6 +84,32 @@ void Opening::find_files() {
       throw error_in(options.paths[i], Errc::invalid_argument,
                      "it is the same file as " + options.paths[first->second] + "; give one of the two");
   }
+}
+
+// OpenSlide reads a whole series, whichever of its files it is given: each would be the same slide.
+void Opening::keep_one_of_each_series() {
+  std::set<std::pair<std::string, std::string>> known;  // folder and series
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < options.paths.size(); ++i) {
+    const std::string& path = options.paths[i];
+    std::string series;
+    try {
+      if (may_be_dicom(path)) series = dicom_series(path);
+    } catch (const Error& failed) {
+      if (!failed.sample_scoped()) throw;  // an error when it is opened
+    }
+    if (!series.empty() && !known.emplace(std::filesystem::path(path).parent_path().string(), series).second) {
+      ++other_instances;
+      continue;
+    }
+    if (kept != i) {
+      options.paths[kept] = std::move(options.paths[i]);
+      wanted_[kept] = wanted_[i];
+    }
+    ++kept;
+  }
+  options.paths.resize(kept);
+  wanted_.resize(kept);
 }
 
 // Slides without a line are refused, or go.

@@ -51,10 +51,12 @@ class Opening {
   std::size_t left_out = 0;         ///< slides that `labels` does not list
   std::size_t without_regions = 0;  ///< slides without a file of regions
   std::size_t other_lists = 0;      ///< lists of places without a slide
+  std::size_t other_instances = 0;  ///< files of DICOM series that another file stands for
   std::shared_ptr<LevelReaders> readers;
 
  private:
   void find_files();
+  void keep_one_of_each_series();
   void read_table();
   void find_lists();
   void find_region_files();

@@ -184,6 +184,8 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
                     ", taken to have no region");
   add_passed_annotations(lines, choices, options.regions.folder);
   add_without_places(lines, choices, options.edges);
+  if (other_instances != 0)
+    lines.push_back(counted(other_instances, "file") + " of DICOM series passed over: one file stands for its series");
   if (other_lists != 0)
     lines.push_back(counted(other_lists, "list") + " of places passed over: no slide has that name");
   if (Opening::left_out != 0)
