@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -29,25 +30,28 @@ constexpr const char* dataset = "coords";
 
 constexpr common::FileError error_in{coords::source_name};
 
-// A number among the dataset's attributes; none where there is none, or it is text, as Python's None is stored.
-std::optional<double> number_of(const Hdf5Source& source, const char* name) {
+// Numbers among the dataset's attributes; none where there are none, or it is text, as Python's None is stored.
+std::vector<double> numbers_of(const Hdf5Source& source, const char* name) {
   const std::optional<Hdf5Attribute> attribute = source.attribute(dataset, name);
-  if (!attribute) return std::nullopt;
-  // Some have width and height.
-  const auto same = [](const auto& values) {
-    return !values.empty() && std::ranges::all_of(values, [&](const auto& one) { return one == values.front(); });
-  };
-  if (const auto* whole = std::get_if<std::vector<std::int64_t>>(&attribute->values); whole && same(*whole))
-    return static_cast<double>(whole->front());
-  if (const auto* real = std::get_if<std::vector<double>>(&attribute->values); real && same(*real))
-    return real->front();
+  if (!attribute) return {};
+  if (const auto* whole = std::get_if<std::vector<std::int64_t>>(&attribute->values))
+    return {whole->begin(), whole->end()};
+  if (const auto* real = std::get_if<std::vector<double>>(&attribute->values)) return *real;
   if (const auto* text = std::get_if<std::vector<std::string>>(&attribute->values); text && text->size() == 1) {
     double value = 0;
     const char* const end = text->front().data() + text->front().size();
     if (const auto read = std::from_chars(text->front().data(), end, value); read.ec == std::errc() && read.ptr == end)
-      return value;
+      return {value};
   }
-  return std::nullopt;
+  return {};
+}
+
+// One number, which some have twice, for width and height.
+std::optional<double> number_of(const Hdf5Source& source, const char* name) {
+  const std::vector<double> values = numbers_of(source, name);
+  const auto same = [&](double one) { return one == values.front(); };
+  if (values.empty() || !std::ranges::all_of(values, same)) return std::nullopt;
+  return values.front();
 }
 
 void read_size(const Hdf5Source& source, SlideCoords& list) {
@@ -60,7 +64,7 @@ void read_size(const Hdf5Source& source, SlideCoords& list) {
   } else if (size && level_0 && target && *target > 0) {
     found = *size * *level_0 / *target;
   } else if (size && level) {
-    found = *size;
+    found = *size * number_of(source, "custom_downsample").value_or(1);
     constexpr double most_levels = 64;
     if (!(*level >= 0 && *level < most_levels))
       throw error_in(list.file, Errc::corrupt, "`patch_level` is no level: " + std::to_string(*level));
@@ -71,6 +75,27 @@ void read_size(const Hdf5Source& source, SlideCoords& list) {
   if (!(found > 0 && found < std::numeric_limits<std::int32_t>::max()))
     throw error_in(list.file, Errc::corrupt, "its places are of " + std::to_string(found) + " pixels");
   list.size = found;
+}
+
+std::int64_t pixels_said(double value) {
+  const bool possible = value >= 1 && value <= std::numeric_limits<std::int32_t>::max();
+  return possible ? std::llround(value) : 0;
+}
+
+// Of which slide it is. CLAM says the size of the level that places are of, and how much smaller that is than level 0.
+void read_slide_size(const Hdf5Source& source, SlideCoords& list) {
+  const std::vector<double> of_level = numbers_of(source, "level_dim");
+  std::vector<double> downsample = numbers_of(source, "downsample");
+  const std::optional<double> level = number_of(source, "patch_level");
+  if (level == 0) downsample = {1};
+  const bool is_said = !downsample.empty() && std::ranges::all_of(downsample, [](double one) { return one >= 1; });
+  if (level && is_said && of_level.size() == 2) {
+    list.slide_width = pixels_said(of_level.front() * downsample.front());
+    list.slide_height = pixels_said(of_level.back() * downsample.back());
+  }
+  if (list.level != 0 && is_said) list.downsample = downsample.front();
+  if (const auto width = number_of(source, "level0_width")) list.slide_width = pixels_said(*width);
+  if (const auto height = number_of(source, "level0_height")) list.slide_height = pixels_said(*height);
 }
 
 bool has_images(const Hdf5Source& source) {
@@ -132,6 +157,7 @@ SlideCoords read_file(const coords::SlideFile& file) {
     throw error_in(file.path, Errc::unsupported,
                    "it has images in it: of CLAM's older files, whose places count pixels of the level of the images");
   read_size(source, list);
+  read_slide_size(source, list);
   // TRIDENT has none of another kind.
   if (source.size() == 0) return list;
   if (!holds_whole_numbers(field.dtype) || field.shape != Shape{2})

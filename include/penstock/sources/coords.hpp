@@ -20,8 +20,10 @@ namespace penstock {
 ///
 /// A file has the dataset `coords`, whole numbers [N, 2]: x and y at level 0. How large a place is follows from the
 /// dataset's attributes: `patch_size_level0`, or `patch_size`, `level0_magnification` and `target_magnification`
-/// (TRIDENT's), or `patch_size` and `patch_level` (CLAM's); where none of these are there, it isn't said. Files of
-/// features with such a dataset do as well. Files are read on all cores.
+/// (TRIDENT's), or `patch_size` and `patch_level` (CLAM's), and `custom_downsample` where it is there; where none of
+/// these are, it isn't said. How large the slide is follows from `level0_width` and `level0_height` (TRIDENT's), or
+/// from `level_dim` and `downsample` (CLAM's). Files of features with such a dataset do as well. Files are read on all
+/// cores.
 ///
 /// @throws Error(not_found) where there is no such file, or no `coords` in one; Error(limit_exceeded) for more than 134
 /// million places in one; Error(unsupported) for `coords` of another form, and for CLAM's older files with images in

@@ -126,9 +126,10 @@ struct Slides {
   /// What becomes of slides without a line in `labels`.
   Unlisted unlisted = Unlisted::refuse;
   /// Places that are records, instead of those of a grid: a list for each slide; slides without one have no record.
-  /// Where a place shows another part of a slide than a record would, that is the slide's error. A place that is listed
-  /// twice is one record. Records come row by row, or in squares of 8 x 8 strides, whatever the order of the list. 8
-  /// bytes a place are kept. Empty: places are those of a grid.
+  /// Where a place shows another part of a slide than a record would, that is the slide's error; so is a list that says
+  /// that it is of a slide of another size. A place that is listed twice is one record. Records come row by row, or in
+  /// squares of 8 x 8 strides, whatever the order of the list. 8 bytes a place are kept. Empty: places are those of a
+  /// grid.
   std::vector<SlideCoords> coords = {};
   /// Places of any size are taken: records begin where they do.
   bool coords_of_any_size = false;

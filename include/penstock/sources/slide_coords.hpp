@@ -18,7 +18,12 @@ struct SlideCoords {
   /// How large a place is, for a check that records show as much: pixels of `level` on each side. 0: it isn't said.
   double size = 0;
   std::int32_t level = 0;  ///< a stored level
-  std::string file = {};   ///< the file that says so, for errors
+  /// Pixels of level 0 that one of `level` has on each side. 0: as many as that level of the slide has.
+  double downsample = 0;
+  /// How many pixels the slide's level 0 has, for a check that the list is of this slide. It may be so much off as one
+  /// pixel of `level` is. 0: it isn't said.
+  std::int64_t slide_width = 0, slide_height = 0;
+  std::string file = {};  ///< the file that says so, for errors
 };
 
 }  // namespace penstock

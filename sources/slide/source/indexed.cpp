@@ -3,6 +3,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -20,9 +21,10 @@ namespace penstock::slide {
 
 std::uint64_t hash_of_list(const SlideCoords* list) {
   if (list == nullptr) return 0;
-  const double size = list->size;
+  const std::array<double, 4> said{list->size, list->downsample, static_cast<double>(list->slide_width),
+                                   static_cast<double>(list->slide_height)};
   const std::uint64_t hash = XXH3_64bits(list->at.data(), list->at.size() * sizeof list->at.front());
-  return XXH3_64bits_withSeed(&size, sizeof size, hash + static_cast<std::uint64_t>(list->level)) | 1;
+  return XXH3_64bits_withSeed(said.data(), sizeof said, hash + static_cast<std::uint64_t>(list->level)) | 1;
 }
 
 std::uint64_t hash_of_regions(const std::string& file) {

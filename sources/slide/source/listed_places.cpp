@@ -44,17 +44,23 @@ Error list_error(const SlideFile& slide, const SlideCoords& list, Errc code, con
   return error_in(list.file.empty() ? slide.path : list.file, code, "slide " + printable(slide.name) + ": " + why);
 }
 
-// Whether its places show as much of a slide as records do.
-void check_size(const SlideFile& slide, const SlideCoords& list, std::int32_t record_size) {
-  if (list.size == 0) return;
+// Pixels of level 0 that one of the list's pixels has on a side. The list knows better than the slide, whose levels may
+// be others than those it was made with.
+double pixels_of_level_0(const SlideFile& slide, const SlideCoords& list) {
+  if (list.downsample > 0) return list.downsample;
   if (list.level < 0 || static_cast<std::size_t>(list.level) >= slide.levels.size())
     throw list_error(slide, list, Errc::unsupported,
                      "its places are of level " + std::to_string(list.level) + ", and it has " +
                          std::to_string(slide.levels.size()) + " levels");
-  const auto width0 = static_cast<double>(slide.scale.width0);
-  const double listed =
-      list.size * width0 / static_cast<double>(slide.levels[static_cast<std::size_t>(list.level)].width);
-  const double record = record_size * width0 / static_cast<double>(slide.scale.width);
+  return static_cast<double>(slide.scale.width0) /
+         static_cast<double>(slide.levels[static_cast<std::size_t>(list.level)].width);
+}
+
+// Whether its places show as much of a slide as records do.
+void check_size(const SlideFile& slide, const SlideCoords& list, std::int32_t record_size) {
+  if (list.size == 0) return;
+  const double listed = list.size * pixels_of_level_0(slide, list);
+  const double record = record_size * static_cast<double>(slide.scale.width0) / static_cast<double>(slide.scale.width);
   constexpr double tolerance = 0.03;
   if (std::abs(listed - record) <= std::max(1.0, tolerance * listed)) return;
   const auto pixels = [](double value) { return std::to_string(std::llround(value)); };
@@ -63,6 +69,21 @@ void check_size(const SlideFile& slide, const SlideCoords& list, std::int32_t re
                        pixels(record) +
                        "; give another `size`, or other pixels, or take them all the same by "
                        "`coords_of_any_size = true`");
+}
+
+// Whether it may be the slide that the list is of.
+void check_slide(const SlideFile& slide, const SlideCoords& list) {
+  // What follows from the size of a lower level may be a pixel of that level off.
+  const double off = std::max(1.0, list.downsample);
+  const auto is_other = [&](std::int64_t said, std::int64_t there) {
+    return said != 0 && std::abs(static_cast<double>(said - there)) >= off;
+  };
+  if (!is_other(list.slide_width, slide.scale.width0) && !is_other(list.slide_height, slide.scale.height0)) return;
+  const auto pixels = [](std::int64_t said) { return said == 0 ? "?" : std::to_string(said); };
+  throw list_error(slide, list, Errc::unsupported,
+                   "the list is of a slide of " + pixels(list.slide_width) + "x" + pixels(list.slide_height) +
+                       " pixels, and this one has " + pixels(slide.scale.width0) + "x" + pixels(slide.scale.height0) +
+                       "; give the slide that it was made of, or a list of this one");
 }
 
 }  // namespace
@@ -100,6 +121,7 @@ void Opening::find_lists() {
 }
 
 Grid Opening::listed_places(SlideFile& slide, const SlideCoords& list) const {
+  check_slide(slide, list);
   if (!options.coords_of_any_size) check_size(slide, list, options.size);
   const Scale& scale = slide.scale;
   std::vector<Grid::Listed> places;

@@ -172,7 +172,8 @@ std::string hash_of_lists(const std::vector<SlideCoords>& lists) {
   std::uint64_t hash = 0;
   for (const SlideCoords& list : lists) {
     const std::uint64_t places = XXH3_64bits(list.at.data(), list.at.size() * sizeof list.at.front());
-    hash = hash_of(fmt::format("{} {} {} {} {}", hash, list.slide, list.size, list.level, places));
+    hash = hash_of(fmt::format("{} {} {} {} {} {} {} {}", hash, list.slide, list.size, list.level, list.slide_width,
+                               list.slide_height, list.downsample, places));
   }
   return hex(hash);
 }

@@ -54,11 +54,16 @@ TEST_CASE("lists that CLAM and TRIDENT write are read, with the size of their pl
   CHECK(lists[0].at == places);
   CHECK(lists[0].size == 32);
   CHECK(lists[0].level == 1);
+  CHECK(lists[0].downsample == 2);
+  CHECK(lists[0].slide_width == 400);
+  CHECK(lists[0].slide_height == 300);
   CHECK(lists[0].file == folder / "a.h5");
   CHECK(lists[1].slide == "b_patches");
   CHECK(lists[1].at == places);
   CHECK(lists[1].size == 64);
   CHECK(lists[1].level == 0);
+  CHECK(lists[1].slide_width == 400);
+  CHECK(lists[1].slide_height == 0);
   CHECK(lists[2].at.empty());
   CHECK(lists[2].size == 64);
   CHECK(lists[3].at == At{{5, 6}, {7, 8}});
