@@ -93,6 +93,13 @@ void add_region_options(CLI::App& command, SlideFlags& flags) {
       ->check(CLI::Range(0.05, 200.0))
       ->capture_default_str();
   command
+      .add_option(
+          "--region-origin", flags.region_origin,
+          "What coordinates of regions count from where OpenSlide's bounds are not the whole slide: the slide's "
+          "top left pixel, or that of the bounds. Default: QuPath's from the bounds, others are an error")
+      ->check(CLI::IsMember({"slide", "bounds"}))
+      ->needs(folder);
+  command
       .add_flag("--regions-may-miss", flags.regions_may_miss,
                 "Slides without a file of regions have none; otherwise they are an error")
       ->needs(folder);
@@ -205,6 +212,8 @@ Slides slides_of(const SlideFlags& flags, std::vector<std::string> paths) {
   if (flags.stain != "none")
     slides.stain.method = flags.stain == "reinhard" ? StainMethod::reinhard : StainMethod::macenko;
   slides.stain.patches = flags.stain_patches;
+  if (!flags.region_origin.empty())
+    slides.regions.origin = flags.region_origin == "slide" ? SlideRegions::Origin::slide : SlideRegions::Origin::bounds;
   if (flags.regions_may_miss) slides.regions.missing = SlideRegions::Missing::empty;
   if (!flags.from_coords.empty()) slides.coords = read_coords(flags.from_coords);
   slides.coords_of_any_size = flags.coords_of_any_size;

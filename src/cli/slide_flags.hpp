@@ -16,6 +16,7 @@ struct SlideFlags {
   std::vector<std::string> columns;
   SlideTissue rules;
   SlideRegions regions;
+  std::string region_origin;
   std::string stain = "none";
   std::int32_t stain_patches = SlideStain().patches;
   std::string from_coords, index;

@@ -285,7 +285,7 @@ class PENSTOCK_API SlideSource {
   /// A line for each way in which a file, or a line of `labels`, becomes no record: slides without a line, slides that
   /// are smaller than `size`, lines of slides that are not there. Also said is where lines name slides in a folder in
   /// which none lies, which column was taken for the slides' names where others might be meant, and which columns of
-  /// numbers became classes. `notes` has these lines too.
+  /// numbers became classes; and which regions were moved by OpenSlide's bounds. `notes` has these lines too.
   std::vector<std::string> left_out() const;
 
   /// A view of the records that have one of these values in a field: `slide`, a column of whole numbers or classes, or

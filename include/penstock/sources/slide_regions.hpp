@@ -19,6 +19,8 @@ namespace penstock {
 /// - `.png`: the whole slide in small, grey or with a palette. 0 is no region; each other value is a region, whose
 ///   class has that number as its name: "1" to "255".
 ///
+/// Coordinates count from the top left pixel of level 0, or from that of OpenSlide's bounds: see `origin`.
+///
 /// A region without a class has the class "unclassified". What has no area, points and lines, and what QuPath calls
 /// detections, cells and tiles, is passed over; `SlideSource::left_out` tells how many.
 ///
@@ -53,6 +55,19 @@ struct SlideRegions {
   };
   /// What becomes of slides that have no file of regions.
   Missing missing = Missing::refuse;
+  /// What coordinates in files of regions count from. It matters for slides whose OpenSlide's bounds, the part that has
+  /// an image, are not the whole slide: those of Leica and MIRAX.
+  enum class Origin : std::uint8_t {
+    /// `bounds` for GeoJSON of which each feature says, in its `objectType` or `id`, which of QuPath's objects it is;
+    /// an
+    /// error of the slide for other files.
+    automatic,
+    slide,  ///< the top left pixel of level 0
+    bounds  ///< the top left pixel of OpenSlide's bounds, where there are some, else that of level 0
+  };
+  /// What coordinates in files of regions count from. With `bounds` a PNG is one of the bounds alone, which have to say
+  /// how large they are. A slide whose regions were moved is told by `SlideSource::left_out`.
+  Origin origin = Origin::automatic;
 };
 
 }  // namespace penstock

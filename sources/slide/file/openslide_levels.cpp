@@ -1,6 +1,7 @@
 #include "file/openslide_levels.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -36,6 +37,21 @@ std::string why_unreadable(const OpenSlideLibrary& library, const Level& level, 
   };
   return "OpenSlide " + library.version() + " gives wrong pixels of a level of " + size(level.width, level.height) +
          ", which is less than a tile of " + size(level.tile_width, level.tile_height) + "; " + take_version_4();
+}
+
+// What can't be is taken as not told.
+std::int64_t pixels_of_property(const OpenSlideLibrary& library, OpenSlideHandle* handle, const char* name) {
+  const char* const text = library.get_property_value(handle, name);
+  constexpr double most = 2147483647;
+  const double value = text == nullptr ? 0 : number_in(text).value_or(0);
+  return std::abs(value) <= most ? static_cast<std::int64_t>(value) : 0;
+}
+
+SlideBounds bounds_of(const OpenSlideLibrary& library, OpenSlideHandle* handle) {
+  return {.x = pixels_of_property(library, handle, "openslide.bounds-x"),
+          .y = pixels_of_property(library, handle, "openslide.bounds-y"),
+          .width = pixels_of_property(library, handle, "openslide.bounds-width"),
+          .height = pixels_of_property(library, handle, "openslide.bounds-height")};
 }
 
 }  // namespace
@@ -84,6 +100,7 @@ Pyramid read_through_openslide(const OpenSlideLibrary& library, const std::strin
         "OpenSlide says " + std::to_string(x) + " x " + std::to_string(y) + " micrometres, which can't be";
   }
   pyramid.resolution.magnification = number_of_property(library, handle.get(), "openslide.objective-power");
+  pyramid.bounds = bounds_of(library, handle.get());
   return pyramid;
 }
 

@@ -84,6 +84,7 @@ SlideFile open_slide(const std::string& path, std::size_t number, const SlideWis
       if (slide.missing_levels.empty()) slide.missing_levels = level.unreadable;
     for (const Level& level : pyramid.levels)
       slide.levels.push_back({level.width, level.height, level.tile_width, level.tile_height});
+    slide.bounds = pyramid.bounds;
     slide.resolution = std::move(pyramid.resolution);
     take_override(slide.resolution, wish.own_mpp);
     if (slide.resolution.mpp_x == 0 && wish.assumed_mpp != 0)

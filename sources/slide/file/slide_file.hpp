@@ -18,6 +18,7 @@
 #include "file/packed_numbers.hpp"
 #include "file/resolution.hpp"
 #include "file/scale.hpp"
+#include "file/slide_bounds.hpp"
 
 namespace penstock::slide {
 
@@ -28,6 +29,7 @@ struct SlideFile {
   FileSample sample;
   std::vector<SlideLevel> levels;  ///< levels that are stored
   std::string missing_levels;      ///< why some can't be read, or are not among these; empty: all are there
+  SlideBounds bounds;              ///< of one that an index says, all 0
   Resolution resolution;
   /// The version of OpenSlide that was asked, or "none" where there was none; empty: none was needed.
   std::string openslide;
@@ -57,6 +59,7 @@ struct SlideFile {
     std::vector<std::string> classes;     ///< classes of regions that the file has
     std::vector<std::string> told;        ///< those of `classes` that records may show
     std::uint64_t without_area = 0, no_annotation = 0;  ///< as Regions has them
+    std::int64_t moved_x = 0, moved_y = 0;              ///< pixels that its regions were moved by
     /// Why parts of the mask could not be read, and count as glass; empty: all could.
     std::string unread_mask;
   };

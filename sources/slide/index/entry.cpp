@@ -119,6 +119,8 @@ void put(EntryWriter& to, const SlideFile::Choice& choice) {
   to.put_all(choice.told);
   to.put(choice.without_area);
   to.put(choice.no_annotation);
+  to.put(choice.moved_x);
+  to.put(choice.moved_y);
   to.put(std::string_view(choice.unread_mask));
 }
 
@@ -132,6 +134,8 @@ SlideFile::Choice choice_in(EntryReader& from) {
   choice.told = from.texts();
   choice.without_area = from.get<std::uint64_t>();
   choice.no_annotation = from.get<std::uint64_t>();
+  choice.moved_x = from.get<std::int64_t>();
+  choice.moved_y = from.get<std::int64_t>();
   choice.unread_mask = from.text();
   return choice;
 }

@@ -73,6 +73,8 @@ std::string index_settings(const Slides& options) {
     lines.add("regions.least", regions.least);
     lines.add("regions.field", regions.field.empty() ? "no" : "yes");
     lines.add("regions.mpp", regions.mpp);
+    constexpr std::array origins{"automatic", "slide", "bounds"};  // names in the order of SlideRegions::Origin
+    lines.add("regions.origin", origins[static_cast<std::size_t>(regions.origin)]);
   }
   return lines.text();
 }

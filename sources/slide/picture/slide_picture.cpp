@@ -14,6 +14,7 @@
 #include "picture/caption.hpp"
 #include "picture/layers.hpp"
 #include "picture/overview.hpp"
+#include "regions/region_origin.hpp"
 #include "regions/region_places.hpp"
 #include "regions/region_plane.hpp"
 #include "source/source_impl.hpp"
@@ -80,7 +81,7 @@ class SlideDrawing {
   void draw_regions(slide::Layers& layers, const slide::Overview& overview) const {
     if (slide_.region_file.empty()) return;
     const SlideRegions& rules = impl_.options.regions;
-    const slide::Regions regions = slide::read_region_file(slide_.region_file);
+    const slide::Regions regions = slide::read_placed_regions(slide_, rules).regions;
     for (std::size_t number = 0; number < regions.classes.size(); ++number) {
       const slide::RegionClass& one = regions.classes[number];
       const bool excluded = slide::is_listed(rules.exclude, one.name);

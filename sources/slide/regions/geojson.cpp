@@ -74,12 +74,17 @@ class Reader final : public nlohmann::json_sax<Json> {
       open_.back().type = text;
     } else if (role == Role::top && key_ == "id") {
       // Versions of QuPath before 0.3 say it so.
+      of_qupath_ = of_qupath_ || text == "PathAnnotationObject" || text == "PathDetectionObject" ||
+                   text == "PathCellObject" || text == "PathTileObject" || text == "TMACoreObject" ||
+                   text == "PathRootObject";
       if (text == "PathDetectionObject" || text == "PathCellObject" || text == "PathTileObject")
         object_type_ = "detection";
     } else if (role == Role::properties && key_ == "classification") {
       classification_ = text;
     } else if (role == Role::properties && (key_ == "objectType" || key_ == "object_type")) {
       object_type_ = text;
+      of_qupath_ = of_qupath_ || text == "annotation" || text == "detection" || text == "cell" || text == "tile" ||
+                   text == "tmaCore" || text == "root";
     } else if (role == Role::classification && key_ == "name") {
       classification_ = text;
     }
@@ -107,6 +112,7 @@ class Reader final : public nlohmann::json_sax<Json> {
     const bool is_collection = ended.type == "FeatureCollection" || ended.type == "Feature";
     if (ended.role == Role::geometry || (ended.role == Role::top && !is_collection)) end_geometry(ended.type);
     if (ended.role == Role::top) {
+      if (ended.type != "FeatureCollection") ++(of_qupath_ ? of_qupath_count_ : of_others_count_);
       end_feature();
       known_ = true;
     }
@@ -138,6 +144,7 @@ class Reader final : public nlohmann::json_sax<Json> {
   }
 
   bool is_geojson() const noexcept { return known_; }
+  bool is_of_qupath() const noexcept { return of_qupath_count_ != 0 && of_others_count_ == 0; }
 
  private:
   struct Open {
@@ -251,6 +258,7 @@ class Reader final : public nlohmann::json_sax<Json> {
     classification_.clear();
     parts_of_class_.clear();
     object_type_.clear();
+    of_qupath_ = false;
     polygons_.clear();
     without_area_ = 0;
   }
@@ -273,9 +281,11 @@ class Reader final : public nlohmann::json_sax<Json> {
   bool known_ = false;
   std::vector<Open> open_;
   std::string key_;
+  std::uint64_t of_qupath_count_ = 0, of_others_count_ = 0;  // features
 
   // The feature at work.
   std::string classification_, parts_of_class_, object_type_;
+  bool of_qupath_ = false;  // says in QuPath's words what it is
   std::vector<RegionPolygon> polygons_;
   std::uint64_t without_area_ = 0;
 
@@ -299,6 +309,7 @@ void read_geojson(std::string_view text, const std::string& path, Regions& regio
   if (!reader.is_geojson())
     throw error_in(path, Errc::corrupt,
                    "it is no GeoJSON: it is neither a feature, nor a geometry, nor a list of them");
+  regions.of_qupath = reader.is_of_qupath();
 }
 
 }  // namespace penstock::slide

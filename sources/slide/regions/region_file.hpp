@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "file/slide_bounds.hpp"
+
 namespace penstock::slide {
 
-/// A point of a ring, in pixels of level 0.
+/// A point of a ring, in pixels of level 0, from wherever the file counts.
 struct RegionPoint {
   double x = 0, y = 0;
 };
@@ -25,9 +27,10 @@ struct RegionClass {
   std::uint8_t value = 0;  ///< value that the picture has for it; 0: there is none
 };
 
-/// A mask of the whole slide in small: for each pixel the value of a class, or 0.
+/// A mask in small: for each pixel the value of a class, or 0.
 struct RegionPicture {
   std::int32_t width = 0, height = 0;
+  SlideBounds covers = {};  ///< the part of the slide that it is of; without a size: all of it
   std::vector<std::uint8_t> values;
   struct Rows {
     std::int32_t first = 0, end = 0;
@@ -41,6 +44,7 @@ struct Regions {
   std::uint64_t bytes = 0;          ///< bytes of the file
   std::uint64_t without_area = 0;   ///< points and lines, which were passed over
   std::uint64_t no_annotation = 0;  ///< detections, cells and tiles, which were passed over
+  bool of_qupath = false;           ///< each feature of the file is one of QuPath's objects
 };
 
 inline constexpr const char* no_class = "unclassified";

@@ -18,11 +18,14 @@ using Bits = RegionBits;
 void check_shape(const RegionPicture& picture, const MaskGrid& grid) {
   // Both must have one shape, but for a pixel that rounding adds or takes.
   const auto wide = static_cast<double>(picture.width), high = static_cast<double>(picture.height);
-  const auto width = static_cast<double>(grid.level_width), height = static_cast<double>(grid.level_height);
+  const bool of_a_part = picture.covers.has_size();
+  const std::int64_t covered_width = of_a_part ? picture.covers.width : grid.level_width,
+                     covered_height = of_a_part ? picture.covers.height : grid.level_height;
+  const auto width = static_cast<double>(covered_width), height = static_cast<double>(covered_height);
   if (std::abs(wide * height / width - high) <= 1 || std::abs(high * width / height - wide) <= 1) return;
   throw Error(Errc::corrupt, "the picture is of " + std::to_string(picture.width) + "x" +
                                  std::to_string(picture.height) + " pixels, which is no " +
-                                 std::to_string(grid.level_width) + "x" + std::to_string(grid.level_height) +
+                                 std::to_string(covered_width) + "x" + std::to_string(covered_height) +
                                  " in small: is it another slide's?");
 }
 

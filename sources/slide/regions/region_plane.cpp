@@ -84,16 +84,20 @@ void RegionPlane::paint(const RegionPolygon& polygon, std::uint8_t bit, std::uin
 }
 
 void RegionPlane::paint(const RegionPicture& picture, std::uint8_t value, std::uint8_t bit) {
-  const auto source = [&](std::int32_t i, std::int32_t count, std::int64_t pixels) {
-    const double at_centre = (i + 0.5) * grid_.k * count / static_cast<double>(pixels);
-    return std::min(static_cast<std::int32_t>(at_centre), count - 1);
+  const bool of_a_part = picture.covers.has_size();
+  const SlideBounds covers = of_a_part ? picture.covers : SlideBounds{0, 0, grid_.level_width, grid_.level_height};
+  constexpr std::int32_t none = -1;
+  const auto source = [&](std::int32_t i, std::int32_t count, std::int64_t begin, std::int64_t pixels) {
+    const double place = (i + 0.5) * grid_.k - static_cast<double>(begin);
+    if (of_a_part && (place < 0 || place >= static_cast<double>(pixels))) return none;
+    return std::min(static_cast<std::int32_t>(place * count / static_cast<double>(pixels)), count - 1);
   };
   std::vector<std::int32_t> columns;
-  for (std::int32_t x = 0; x < grid_.width; ++x) columns.push_back(source(x, picture.width, grid_.level_width));
+  for (std::int32_t x = 0; x < grid_.width; ++x) columns.push_back(source(x, picture.width, covers.x, covers.width));
   const RegionPicture::Rows& rows = picture.rows[value];
   std::int32_t first = grid_.height, end = 0;
   for (std::int32_t y = 0; y < grid_.height; ++y) {
-    const std::int32_t row = source(y, picture.height, grid_.level_height);
+    const std::int32_t row = source(y, picture.height, covers.y, covers.height);
     if (row < rows.first || row >= rows.end) continue;
     first = std::min(first, y);
     end = y + 1;
@@ -101,7 +105,8 @@ void RegionPlane::paint(const RegionPicture& picture, std::uint8_t value, std::u
         picture.values.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(picture.width);
     std::uint8_t* const pixels = bytes_.data() + at(0, y);
     for (std::int32_t x = 0; x < grid_.width; ++x)
-      if (values[columns[static_cast<std::size_t>(x)]] == value) pixels[x] |= bit;
+      if (const std::int32_t column = columns[static_cast<std::size_t>(x)]; column != none && values[column] == value)
+        pixels[x] |= bit;
   }
   touch_rows(first, end);
 }

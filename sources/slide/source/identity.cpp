@@ -61,7 +61,7 @@ void add_tissue(RecordsHash& hash, const SlideTissue& tissue) {
 // Which places are records, and what these show, is added for each slide.
 void add_regions(RecordsHash& hash, const SlideRegions& regions, const std::vector<std::string>& classes) {
   if (regions.folder.empty()) return;
-  hash.add(std::array<double, 2>{regions.least, regions.mpp});
+  hash.add(std::array<double, 3>{regions.least, regions.mpp, static_cast<double>(regions.origin)});
   hash.add(regions.field);
   hash.add(regions.include);
   hash.add(regions.exclude);

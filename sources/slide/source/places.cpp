@@ -8,6 +8,7 @@
 
 #include "file/errors.hpp"
 #include "regions/region_file.hpp"
+#include "regions/region_origin.hpp"
 #include "regions/region_places.hpp"
 #include "source/opening.hpp"
 #include "source/place_box.hpp"
@@ -79,10 +80,13 @@ void Opening::choose_places(SlideFile& slide, const std::optional<TissueMask>& m
   }
   ShownClasses classes;
   if (by_regions) {
-    const Regions regions = slide.region_file.empty() ? Regions() : read_region_file(slide.region_file);
+    const PlacedRegions placed = read_placed_regions(slide, options.regions);
+    const Regions& regions = placed.regions;
     for (const RegionClass& one : regions.classes) slide.choice.classes.push_back(one.name);
     slide.choice.without_area = regions.without_area;
     slide.choice.no_annotation = regions.no_annotation;
+    slide.choice.moved_x = placed.moved_x;
+    slide.choice.moved_y = placed.moved_y;
     if (!wanted.empty()) classes = strike_out_by_regions(slide, regions, options.regions, box_of, wanted);
   }
   if (!wanted.empty()) keep_places(slide, wanted, classes);

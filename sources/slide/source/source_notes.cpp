@@ -77,6 +77,18 @@ void add_passed_annotations(Lines& lines, const Choices& choices, const std::str
                     " passed over: detections, cells and tiles are no regions");
 }
 
+void add_moved_regions(Lines& lines, const std::vector<SlideFile>& slides, SlideRegions::Origin origin) {
+  std::size_t moved = 0;
+  const SlideFile* first = nullptr;
+  for (const SlideFile& slide : slides)
+    if ((slide.choice.moved_x != 0 || slide.choice.moved_y != 0) && moved++ == 0) first = &slide;
+  if (first == nullptr) return;
+  lines.push_back(counted(moved, "slide") + ": regions " +
+                  (origin == SlideRegions::Origin::automatic ? "of QuPath " : "") + "moved by OpenSlide's bounds, " +
+                  (moved == 1 ? "" : "those of " + printable(first->name) + " by ") + "x " +
+                  std::to_string(first->choice.moved_x) + ", y " + std::to_string(first->choice.moved_y));
+}
+
 // Slides that have no place, and listed places that are no record.
 void add_without_places(Lines& lines, const Choices& choices, SlideEdges edges) {
   if (choices.empty > choices.without_list)
@@ -183,6 +195,7 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
     lines.push_back(counted(without_regions, "slide") + " without a file in " + options.regions.folder +
                     ", taken to have no region");
   add_passed_annotations(lines, choices, options.regions.folder);
+  add_moved_regions(lines, slides, options.regions.origin);
   add_without_places(lines, choices, options.edges);
   if (other_instances != 0)
     lines.push_back(counted(other_instances, "file") + " of DICOM series passed over: one file stands for its series");
