@@ -18,7 +18,7 @@ namespace {
 
 // It ends in a number, so that a machine of another byte order sees another one.
 constexpr std::string_view magic = "penstock tiles\n";
-constexpr std::uint32_t version = 3;
+constexpr std::uint32_t version = 4;
 constexpr std::uint64_t end_of_entries = ~std::uint64_t{0};
 
 std::uint64_t hash_of(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }

@@ -63,7 +63,6 @@ std::vector<Kind> kinds_of_libtiff() {
   deflate.form.compression = 8;
   deflate.form.encode = [](const Image& tile) { return StoredTile{deflated(tile.pixels), tile}; };
   grey.form.compression = 8;
-  grey.form.photometric = 1;  // black is 0
   grey.form.samples = 1;
   grey.form.encode = grey_tile;
   return {none, deflate, grey};

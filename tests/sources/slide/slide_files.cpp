@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <stdexcept>
+#include <utility>
 
 namespace penstock_test {
 
@@ -191,6 +192,16 @@ struct WrittenLevel {
   Bytes tables;
 };
 
+// All tiles of a plane come before those of the next.
+void take_apart(WrittenLevel& level, std::uint64_t planes) {
+  const std::vector<std::uint64_t> offsets = std::exchange(level.offsets, {}), sizes = std::exchange(level.sizes, {});
+  for (std::uint64_t plane = 0; plane < planes; ++plane)
+    for (std::size_t tile = 0; tile < offsets.size(); ++tile) {
+      level.offsets.push_back(offsets[tile] + plane * sizes[tile] / planes);
+      level.sizes.push_back(sizes[tile] / planes);
+    }
+}
+
 WrittenLevel write_tiles(TiffBytes& file, const SlideForm& form, std::int32_t width, std::int32_t height,
                          std::uint64_t seed) {
   WrittenLevel level{Image({height, width, 3}), {}, {}, {}};
@@ -212,6 +223,7 @@ WrittenLevel write_tiles(TiffBytes& file, const SlideForm& form, std::int32_t wi
       level.offsets.push_back(file.append(stored.stream));
       level.sizes.push_back(stored.stream.size());
     }
+  if (form.planes == 2 && form.encode) take_apart(level, form.samples);
   return level;
 }
 
@@ -223,7 +235,7 @@ Directory directory_of(TiffBytes& file, const SlideForm& form, const WrittenLeve
   directory.set(257, 4, {side(level.pixels.shape.height)});
   directory.set(258, 3, std::vector<std::uint64_t>(form.samples, form.bits));
   directory.set(259, 3, {form.compression});
-  directory.set(262, 3, {form.photometric != 0 ? form.photometric : form.rgb ? 2u : 6u});
+  directory.set(262, 3, {form.samples == 1 ? 1u : form.rgb ? 2u : 6u});
   directory.set(277, 3, {form.samples});
   directory.set(284, 3, {form.planes});
   if (form.strips) {
@@ -276,54 +288,77 @@ SlideForm micron_slide(std::int32_t width, std::int32_t height) {
           .per_unit = 10'000};
 }
 
-WrittenSlide write_slide(const std::string& path, const SlideForm& form) {
-  TiffBytes file(form.big_endian, form.big_tiff);
-  file.bytes = {static_cast<std::byte>(form.big_endian ? 'M' : 'I'),
-                static_cast<std::byte>(form.big_endian ? 'M' : 'I')};
-  file.number(form.big_tiff ? 43 : 42, 2);
-  if (form.big_tiff) {
+SlideForm plain_form(SlideForm form) {
+  form.rgb = true;
+  form.compression = 1;
+  form.encode = [samples = form.samples, planes = form.planes](const Image& tile) {
+    Bytes bytes;
+    Image seen = tile;
+    const std::size_t pixels = tile.pixels.size() / 3;
+    for (std::size_t i = 0; i < pixels * samples; ++i) {
+      const std::size_t from = samples == 1 ? 3 * i : planes == 1 ? i : i % pixels * 3 + i / pixels;
+      bytes.push_back(static_cast<std::byte>(tile.pixels[from]));
+    }
+    for (std::size_t i = 0; samples == 1 && i < seen.pixels.size(); ++i) seen.pixels[i] = tile.pixels[i / 3 * 3];
+    return StoredTile{bytes, seen};
+  };
+  return form;
+}
+
+std::vector<WrittenSlide> write_images(const std::string& path, const std::vector<SlideForm>& forms) {
+  const SlideForm& of_file = forms.front();
+  TiffBytes file(of_file.big_endian, of_file.big_tiff);
+  file.bytes = {static_cast<std::byte>(of_file.big_endian ? 'M' : 'I'),
+                static_cast<std::byte>(of_file.big_endian ? 'M' : 'I')};
+  file.number(of_file.big_tiff ? 43 : 42, 2);
+  if (of_file.big_tiff) {
     file.number(8, 2);
     file.number(0, 2);
   }
   std::uint64_t next_at = file.bytes.size();
   file.address(0);
-  const auto set_address = [&](std::uint64_t at, std::uint64_t value) {
-    TiffBytes where(form.big_endian, form.big_tiff);
-    where.address(value);
-    std::ranges::copy(where.bytes, file.bytes.begin() + static_cast<std::ptrdiff_t>(at));
-  };
   const auto append = [&](Directory directory, WrittenSlide* slide) {
-    set_address(next_at, directory.write(slide));
+    TiffBytes where(of_file.big_endian, of_file.big_tiff);
+    where.address(directory.write(slide));
+    std::ranges::copy(where.bytes, file.bytes.begin() + static_cast<std::ptrdiff_t>(next_at));
     next_at = directory.next_at;
     return directory.tables_at;
   };
 
-  const WrittenLevel first = write_tiles(file, form, form.width, form.height, form.seed);
-  WrittenSlide slide{
-      .path = path, .form = form, .pixels = first.pixels, .offsets = first.offsets, .sizes = first.sizes};
-  std::vector<Directory> lower;
-  for (std::size_t i = 0; i < form.lower.size(); ++i) {
-    const WrittenLevel level = write_tiles(file, form, form.lower[i][0], form.lower[i][1], form.seed + 1 + i);
-    slide.lower.push_back(level.pixels);
-    lower.push_back(directory_of(file, form, level, false));
-  }
-  Directory top = directory_of(file, form, first, true);
-  if (form.layout == SlideLevels::ome && !lower.empty()) {
-    std::vector<std::uint64_t> places;
-    for (Directory& directory : lower) {
-      places.push_back(directory.write(nullptr));
-      slide.lower_at.push_back(directory.tables_at);
+  std::vector<WrittenSlide> slides;
+  for (SlideForm form : forms) {
+    form.big_endian = of_file.big_endian;
+    form.big_tiff = of_file.big_tiff;
+    const WrittenLevel first = write_tiles(file, form, form.width, form.height, form.seed);
+    WrittenSlide slide{
+        .path = path, .form = form, .pixels = first.pixels, .offsets = first.offsets, .sizes = first.sizes};
+    std::vector<Directory> lower;
+    for (std::size_t i = 0; i < form.lower.size(); ++i) {
+      const WrittenLevel level = write_tiles(file, form, form.lower[i][0], form.lower[i][1], form.seed + 1 + i);
+      slide.lower.push_back(level.pixels);
+      lower.push_back(directory_of(file, form, level, false));
     }
-    top.set(330, form.big_tiff ? 16 : 4, places);
-    lower.clear();
+    Directory top = directory_of(file, form, first, true);
+    if (form.layout == SlideLevels::ome && !lower.empty()) {
+      std::vector<std::uint64_t> places;
+      for (Directory& directory : lower) {
+        places.push_back(directory.write(nullptr));
+        slide.lower_at.push_back(directory.tables_at);
+      }
+      top.set(330, form.big_tiff ? 16 : 4, places);
+      lower.clear();
+    }
+    append(std::move(top), &slide);
+    if (form.thumbnail) append(thumbnail(file, form), nullptr);
+    for (Directory& directory : lower) slide.lower_at.push_back(append(std::move(directory), nullptr));
+    slides.push_back(std::move(slide));
   }
-  append(std::move(top), &slide);
-  if (form.thumbnail) append(thumbnail(file, form), nullptr);
-  for (Directory& directory : lower) slide.lower_at.push_back(append(std::move(directory), nullptr));
   std::ofstream out(path, std::ios::binary);
   out.write(reinterpret_cast<const char*>(file.bytes.data()), static_cast<std::streamsize>(file.bytes.size()));
   if (!out) throw std::runtime_error("can't write " + path);
-  return slide;
+  return slides;
 }
+
+WrittenSlide write_slide(const std::string& path, const SlideForm& form) { return write_images(path, {form}).front(); }
 
 }  // namespace penstock_test

@@ -37,9 +37,8 @@ struct SlideForm {
   std::uint64_t seed = 0;
   // Instead of what belongs there.
   std::uint16_t compression = 7, bits = 8, samples = 3, planes = 1;
-  std::uint16_t photometric = 0;  // 0: what `rgb` says
   bool strips = false;
-  // Encodes tiles of another kind than JPEG.
+  // Encodes tiles of another kind than JPEG; where colours are stored apart, the planes of a tile one after the other.
   std::function<StoredTile(const Image&)> encode = {};
   // In place of a photograph: all pixels of a level, tiles that reach beyond it included.
   std::function<Image(const penstock::ImageShape&)> draw = {};
@@ -72,9 +71,15 @@ struct WrittenSlide {
   void overwrite(std::uint64_t at, const Bytes& bytes) const;
 };
 
+// A form whose tiles are plain pixels, of one value, or of three, which may lie apart. A grey pixel has the red one's.
+SlideForm plain_form(SlideForm form);
+
 // One micrometre a pixel, with next to no loss: areas of one colour keep it.
 SlideForm micron_slide(std::int32_t width, std::int32_t height);
 
 WrittenSlide write_slide(const std::string& path, const SlideForm& form = {});
+
+// Several images in one file, one after the other. The first says what form the file's numbers have.
+std::vector<WrittenSlide> write_images(const std::string& path, const std::vector<SlideForm>& forms);
 
 }  // namespace penstock_test
