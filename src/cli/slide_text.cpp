@@ -49,6 +49,7 @@ std::string slide_text(const SlideInfo& slide) {
       text += fmt::format("{}{}x{}", &level == slide.levels.data() ? "" : ", ", level.width, level.height);
   }
   if (!slide.missing_levels.empty()) text += "; some levels can't be read: " + printable(slide.missing_levels);
+  if (!slide.unread_images.empty()) text += "; not read: " + slide.unread_images;
   return text + resolution_text(slide);
 }
 
@@ -69,6 +70,7 @@ Json slide_json(const SlideInfo& slide) {
   json["height"] = slide.height;
   json["levels"] = levels;
   json["missing_levels"] = slide.missing_levels.empty() ? Json(nullptr) : Json(slide.missing_levels);
+  json["unread_images"] = slide.unread_images.empty() ? Json(nullptr) : Json(slide.unread_images);
   json["codec"] = codecs[static_cast<std::size_t>(slide.codec)];
   json["openslide"] = slide.openslide.empty() ? Json(nullptr) : Json(slide.openslide);
   json["why_openslide"] = slide.why_openslide.empty() ? Json(nullptr) : Json(slide.why_openslide);

@@ -42,9 +42,10 @@ enum class SlideOrder : std::uint8_t {
 /// `from(Slides{.files = "cohort/*.svs", .size = 256})` opens them.
 ///
 /// Tiled TIFF and BigTIFF, Aperio SVS and OME-TIFF whose tiles are JPEG or JPEG 2000, of 8 bits, RGB or YCbCr, are read
-/// from their tiles; of each file the first image. All else (NDPI, MIRAX, SCN, other compressions, ...) is read by
-/// OpenSlide, which is looked for when it is first needed: the library that the environment variable PENSTOCK_OPENSLIDE
-/// names, else libopenslide.so.1, else libopenslide.so.0. Pixels are those of the file: no colour profile is applied.
+/// from their tiles; of each file the first image, or the largest that OME-XML says. All else (NDPI, MIRAX, SCN, other
+/// compressions, ...) is read by OpenSlide, which is looked for when it is first needed: the library that the
+/// environment variable PENSTOCK_OPENSLIDE names, else libopenslide.so.1, else libopenslide.so.0. Pixels are those of
+/// the file: no colour profile is applied.
 ///
 /// Level 0 is the finest one that is stored. Records are made of it, of another that is stored, or of an image with
 /// pixels of a size that is asked for. Where no stored level has that size, the next finer one is made smaller, as
@@ -181,6 +182,8 @@ struct SlideInfo {
   std::vector<SlideLevel> levels = {};  ///< the levels that are stored, from the finest
   /// Why a level of `levels` can't be read, or some of the file are not among them; empty: none is known of.
   std::string missing_levels = {};
+  /// Which other images of the file, each at least a quarter as large, are not read; empty: none is known of.
+  std::string unread_images = {};
   double mpp_x = 0, mpp_y = 0;                     ///< micrometres a pixel, at level 0; 0: not known
   double magnification = 0;                        ///< magnification of the objective; 0: the file doesn't say it
   std::size_t level = 0;                           ///< the stored level that records are made of

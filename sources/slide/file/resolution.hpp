@@ -15,11 +15,13 @@ struct Resolution {
 /// Whether a pixel of a slide's level 0 can have this size. Scanners make 0.1 to 1 micrometres of it.
 bool plausible_mpp(double x, double y) noexcept;
 
+/// Sets the size of a pixel, or says why not. `who` says it: "its description says".
+void set_mpp(Resolution& resolution, double x, double y, const char* who);
+/// Sets the objective's magnification, where it can be one.
+void set_magnification(Resolution& resolution, double value);
+
 /// What Aperio's description says: "...|AppMag = 20|MPP = 0.4990|...".
 Resolution aperio_resolution(std::string_view description);
-/// What OME-XML says of the image that the first directory has: PhysicalSizeX and -Y of its Pixels,
-/// NominalMagnification of its objective.
-Resolution ome_resolution(const std::string& xml);
 /// What TIFF's resolution tags say. `unit`: 2 for inches, 3 for centimetres; others are none.
 Resolution tag_resolution(double x, double y, int unit);
 

@@ -1,6 +1,7 @@
 #include "file/slide_file.hpp"
 
 #include <cerrno>
+#include <span>
 #include <utility>
 
 #include <penstock/extend/file_descriptor.hpp>
@@ -50,6 +51,7 @@ Pyramid read_pyramid(SlideFile& slide, int descriptor) {
       const double magnification = pyramid.resolution.magnification;
       if (pyramid.resolution.mpp_x == 0) pyramid.resolution = refused.resolution;
       if (magnification != 0) pyramid.resolution.magnification = magnification;
+      if (refused.ome) pyramid.unread_images = unread_images(*refused.ome, std::span(pyramid.levels).subspan(1));
       return pyramid;
     } catch (const Error& failed) {
       if (!failed.sample_scoped()) throw;
@@ -80,6 +82,7 @@ SlideFile open_slide(const std::string& path, std::size_t number, const SlideWis
     slide.sample = sample_of(file->get(), path);
     Pyramid pyramid = read_pyramid(slide, file->get());
     slide.missing_levels = pyramid.missing;
+    slide.unread_images = std::move(pyramid.unread_images);
     for (const Level& level : pyramid.levels)
       if (slide.missing_levels.empty()) slide.missing_levels = level.unreadable;
     for (const Level& level : pyramid.levels)

@@ -29,6 +29,7 @@ struct SlideFile {
   FileSample sample;
   std::vector<SlideLevel> levels;  ///< levels that are stored
   std::string missing_levels;      ///< why some can't be read, or are not among these; empty: all are there
+  std::string unread_images;       ///< which images, about as large, are not read; empty: none is known of
   SlideBounds bounds;              ///< of one that an index says, all 0
   Resolution resolution;
   /// The version of OpenSlide that was asked, or "none" where there was none; empty: none was needed.

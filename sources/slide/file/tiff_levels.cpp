@@ -27,6 +27,8 @@ struct File {
   FileForm form;
 };
 
+bool is_aperio(std::string_view description) { return description.starts_with("Aperio"); }
+
 [[noreturn]] void refuse(const std::string& why) { throw NeedsOpenSlide{Errc::unsupported, why}; }
 
 enum Compression : std::uint16_t { jp2k_ycc = 33003, jp2k_lossy = 33004, jp2k_rgb = 33005, jp2k = 34712 };
@@ -162,7 +164,8 @@ Level read_level(const File& file, TIFF* tiff) {
 }
 
 // Makers whose tiles overlap, lie in several images, or are left out, so that more than the directories must be known.
-void refuse_special_makers(TIFF* tiff, std::string_view description) {
+// Null: it is another one.
+const char* special_maker(TIFF* tiff, std::string_view description) {
   const std::string software = text_of(tiff, TIFFTAG_SOFTWARE);
   std::uint32_t bytes = 0;
   const void* data = nullptr;
@@ -174,8 +177,7 @@ void refuse_special_makers(TIFF* tiff, std::string_view description) {
   if (xmp.find("iScan") != std::string_view::npos) maker = "Ventana";
   if (software.starts_with("Philips")) maker = "Philips";
   if (software.starts_with("MedScan")) maker = "Trestle";
-  if (maker != nullptr)
-    refuse(std::string("it is a file of ") + maker + ", whose tiles are put together in its own way");
+  return maker;
 }
 
 // Level 0 in small: no thumbnail, label or photograph of the glass.
@@ -231,11 +233,24 @@ void tell_of_finer_levels(std::vector<Level>& levels) {
   }
 }
 
-Resolution read_resolution(TIFF* tiff, const std::string& description) {
-  if (description.starts_with("Aperio")) return aperio_resolution(description);
+// Goes to the directory of the image that OME-XML says, which has to be as it says.
+void go_to_image(const File& file, TIFF* tiff, TiffInput& input, const DirectoryChain& chain, const OmeImage& image) {
+  if (image.directory >= chain.offsets.size())
+    throw error_in(file.path, Errc::corrupt,
+                   "its OME-XML says that its image lies in directory " + std::to_string(image.directory) +
+                       ", counted from 0; the file has " + std::to_string(chain.offsets.size()) +
+                       (chain.broken_by.empty() ? "; write it anew" : " that can be found: " + chain.broken_by));
+  if (image.directory != 0) go_to_directory(tiff, input, file.path, chain.offsets[image.directory]);
+  check_ome(
+      image,
+      {value_of<std::uint32_t>(tiff, TIFFTAG_IMAGEWIDTH, 0), value_of<std::uint32_t>(tiff, TIFFTAG_IMAGELENGTH, 0)},
+      value_of<std::uint16_t>(tiff, TIFFTAG_SAMPLESPERPIXEL, 0), file.path);
+}
+
+Resolution read_resolution(TIFF* tiff, const std::string& description, const std::optional<OmeImage>& ome) {
+  if (is_aperio(description)) return aperio_resolution(description);
   Resolution resolution;
-  if (description.find("<OME") != std::string::npos || description.find(":OME") != std::string::npos)
-    resolution = ome_resolution(description);
+  if (ome) resolution = ome->resolution;
   if (resolution.mpp_x != 0 || !resolution.refused.empty()) return resolution;
   const double magnification = resolution.magnification;
   resolution =
@@ -270,6 +285,36 @@ TilesOfOpenSlide tiles_of_openslide(const File& file, TIFF* tiff, TiffInput& inp
   return tiles;
 }
 
+// Level 0, in the directory that libtiff stands at.
+Level read_first_level(const File& file, TIFF* tiff, const Resolution& resolution, const std::optional<OmeImage>& ome,
+                       const char* maker) {
+  try {
+    if (maker != nullptr)
+      refuse(std::string("it is a file of ") + maker + ", whose tiles are put together in its own way");
+    return read_level(file, tiff);
+  } catch (NeedsOpenSlide& refused) {
+    if (ome && ome->directory != 0)
+      throw error_in(file.path, refused.code,
+                     "its OME-XML says that its image lies in directory " + std::to_string(ome->directory) +
+                         ", counted from 0, and " + refused.why +
+                         ". OpenSlide would read the first directory; write it as tiles of JPEG, or as a file of its "
+                         "own");
+    // Such a file's first directory may be a photograph of the glass.
+    if (maker == nullptr) refused.resolution = resolution;
+    refused.ome = ome;
+    throw;
+  }
+}
+
+// The directories that libtiff's one says are below it.
+std::vector<std::uint64_t> sub_directories_of(TIFF* tiff) {
+  std::uint16_t count = 0;
+  const std::uint64_t* below = nullptr;
+  if (TIFFGetField(tiff, TIFFTAG_SUBIFD, &count, &below) != 1 || below == nullptr) return {};
+  constexpr std::uint16_t most = 64;
+  return {below, below + std::min(count, most)};
+}
+
 FileForm read_form_of_tiff(int descriptor, const std::string& path) {
   try {
     return read_form(descriptor, path);
@@ -288,32 +333,33 @@ Pyramid read_tiff(int descriptor, const std::string& path, std::uint64_t file_by
   TiffInput input{.descriptor = descriptor, .bytes = file_bytes};
   const OpenTiff tiff = open_tiff(input, path);
   const std::string description = text_of(tiff.get(), TIFFTAG_IMAGEDESCRIPTION);
+  const char* const maker = special_maker(tiff.get(), description);
+  std::optional<OmeImage> ome;
+  if (!is_aperio(description)) ome = read_ome(description, path);
+  if (ome) go_to_image(file, tiff.get(), input, chain, *ome);
   refuse_turned(tiff.get(), path);
   Pyramid pyramid;
+  pyramid.resolution = read_resolution(tiff.get(), description, ome);
   try {
-    refuse_special_makers(tiff.get(), description);
-    pyramid.resolution = read_resolution(tiff.get(), description);
-    pyramid.levels.push_back(read_level(file, tiff.get()));
+    pyramid.levels.push_back(read_first_level(file, tiff.get(), pyramid.resolution, ome, maker));
   } catch (NeedsOpenSlide& refused) {
-    refused.resolution = pyramid.resolution;
     refused.tiles = tiles_of_openslide(file, tiff.get(), input, chain.offsets);
     throw;
   }
   pyramid.missing = chain.broken_by;
-  std::uint16_t count = 0;
-  const std::uint64_t* below = nullptr;
-  std::vector<std::uint64_t> sub_directories;
-  if (TIFFGetField(tiff.get(), TIFFTAG_SUBIFD, &count, &below) == 1 && below != nullptr) {
-    constexpr std::uint16_t most = 64;
-    sub_directories.assign(below, below + std::min(count, most));
-  }
-  if (sub_directories.empty()) {
-    add_levels(file, tiff.get(), input, std::span(chain.offsets).subspan(1), description.starts_with("Aperio"),
-               pyramid);
+  const std::vector<std::uint64_t> below = sub_directories_of(tiff.get());
+  if (below.empty()) {
+    std::vector<std::uint64_t> others = chain.offsets;
+    others.erase(others.begin() + (ome ? ome->directory : 0));
+    add_levels(file, tiff.get(), input, others, is_aperio(description), pyramid);
   } else {
-    add_levels(file, tiff.get(), input, sub_directories, true, pyramid);
+    add_levels(file, tiff.get(), input, below, true, pyramid);
   }
   tell_of_finer_levels(pyramid.levels);
+  // A sub-directory is no image of OME-XML.
+  if (ome)
+    pyramid.unread_images =
+        unread_images(*ome, std::span(pyramid.levels).subspan(below.empty() ? 1 : pyramid.levels.size()));
   return pyramid;
 }
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <penstock/error.hpp>
 
+#include "file/ome.hpp"
 #include "file/pyramid.hpp"
 
 namespace penstock::slide {
@@ -25,16 +27,18 @@ struct TilesOfOpenSlide {
 struct NeedsOpenSlide {
   Errc code;
   std::string why;
-  Resolution resolution = {};  ///< what the file says in the usual places, which OpenSlide may not look at
+  Resolution resolution = {};        ///< what the file says in the usual places, which OpenSlide may not look at
+  std::optional<OmeImage> ome = {};  ///< the image that its OME-XML says to read, which is the one OpenSlide reads
   TilesOfOpenSlide tiles = {};
 };
 
-/// Reads a file's directories. Level 0 is its first image. Further levels are, of OME-TIFF, the sub-directories of
-/// that; of Aperio's files all that are made of tiles; of others, those that are marked as reduced images; each has to
-/// have the shape of level 0. `file_bytes`: its size.
+/// Reads a file's directories. Level 0 is its first image, or the one that OME-XML says. Further levels are the
+/// sub-directories of that; else of Aperio's files all that are made of tiles, and of others those that are marked as
+/// reduced images; each has to have the shape of level 0. `file_bytes`: its size.
 /// @throws NeedsOpenSlide for what is no TIFF, for an image that is not made of tiles of JPEG or JPEG 2000, 8 bits, RGB
 /// or YCbCr, and for makers whose tiles don't make the image by standing side by side; Error(corrupt) for a damaged
-/// file; Error(unsupported) for one that is stored mirrored or turned, as OpenSlide would not see it.
+/// file; Error(unsupported) for what OpenSlide would not see: an image that is stored mirrored or turned, or of which
+/// OME-XML says that it is one plane of several, or lies behind others.
 Pyramid read_tiff(int descriptor, const std::string& path, std::uint64_t file_bytes);
 
 }  // namespace penstock::slide

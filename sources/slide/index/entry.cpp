@@ -183,6 +183,7 @@ std::string entry_of(const EntryKey& key, const SlideFile& slide) {
     to.put(level.tile_height);
   }
   to.put(std::string_view(slide.missing_levels));
+  to.put(std::string_view(slide.unread_images));
   to.put(slide.resolution.mpp_x);
   to.put(slide.resolution.mpp_y);
   to.put(slide.resolution.magnification);
@@ -233,6 +234,7 @@ SlideFile slide_of_entry(std::string_view entry) {
     slide.levels.push_back(level);
   }
   slide.missing_levels = from.text();
+  slide.unread_images = from.text();
   slide.resolution.mpp_x = from.get<double>();
   slide.resolution.mpp_y = from.get<double>();
   slide.resolution.magnification = from.get<double>();

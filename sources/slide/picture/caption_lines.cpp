@@ -150,6 +150,7 @@ std::vector<std::string> caption_lines(const SlideInfo& slide, const Slides& opt
   if (mask || !by_regions) lines.push_back(tissue_line(options, mask));
   if (by_regions) lines.push_back(regions_line(slide, options));
   if (!slide.missing_levels.empty()) lines.push_back("Some levels can't be read: " + slide.missing_levels);
+  if (!slide.unread_images.empty()) lines.push_back("Not read: " + slide.unread_images);
   return lines;
 }
 

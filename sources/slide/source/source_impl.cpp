@@ -70,6 +70,7 @@ SlideInfo info_of(const SlideFile& slide) {
           .height = slide.scale.height0,
           .levels = slide.levels,
           .missing_levels = slide.missing_levels,
+          .unread_images = slide.unread_images,
           .mpp_x = slide.resolution.mpp_x,
           .mpp_y = slide.resolution.mpp_y,
           .magnification = slide.resolution.magnification,

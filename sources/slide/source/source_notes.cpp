@@ -104,14 +104,16 @@ void add_without_places(Lines& lines, const Choices& choices, SlideEdges edges) 
     lines.push_back(counted(choices.without_list, "slide") + " without a list of places: no record");
 }
 
-void add_missing_levels(Lines& lines, const std::vector<SlideFile>& slides) {
+// How many slides lack something that their files have, with one as an example.
+void add_lacking(Lines& lines, const std::vector<SlideFile>& slides, std::string SlideFile::*lacks,
+                 const std::string& what) {
   std::size_t incomplete = 0;
   const SlideFile* example = nullptr;
   for (const SlideFile& slide : slides)
-    if (!slide.failure && !slide.missing_levels.empty() && incomplete++ == 0) example = &slide;
+    if (!slide.failure && !(slide.*lacks).empty() && incomplete++ == 0) example = &slide;
   if (example == nullptr) return;
-  lines.push_back(counted(incomplete, "slide") + (incomplete == 1 ? " has" : " have") +
-                  " levels that can't be read: " + example->path + ": " + example->missing_levels);
+  lines.push_back(counted(incomplete, "slide") + (incomplete == 1 ? " has " : " have ") + what + ": " + example->path +
+                  ": " + example->*lacks);
 }
 
 void add_unread_masks(Lines& lines, const std::vector<SlideFile>& slides) {
@@ -210,7 +212,8 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
   lines.insert(lines.end(), unknown_classes_.begin(), unknown_classes_.end());
   if (const auto count = std::ranges::count_if(slides, &SlideFile::passed_over); count != 0)
     lines.push_back(counted(count, "slide") + " passed over: not among those that are opened");
-  add_missing_levels(lines, slides);
+  add_lacking(lines, slides, &SlideFile::missing_levels, "levels that can't be read");
+  add_lacking(lines, slides, &SlideFile::unread_images, "images that are not read");
   add_unread_masks(lines, slides);
   if (!table.elsewhere.empty())
     lines.push_back(options.labels + " says that slides lie in " + printable(table.elsewhere) +

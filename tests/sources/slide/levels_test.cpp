@@ -24,7 +24,7 @@ constexpr const char* aperio =
 
 std::string ome(const std::string& sizes, const std::string& objective = {}) {
   return R"(<?xml version="1.0"?><OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06">)" + objective +
-         R"(<Image ID="Image:0"><Pixels ID="Pixels:0" )" + sizes + R"( SizeX="500"><Channel/></Pixels></Image></OME>)";
+         R"(<Image ID="Image:0"><Pixels ID="Pixels:0" )" + sizes + R"(><Channel/></Pixels></Image></OME>)";
 }
 
 SlideForm three_levels(SlideLevels layout) {
@@ -236,8 +236,8 @@ TEST_CASE("the size of a pixel is what each kind of file says") {
       {{.description = ome(R"(PhysicalSizeX="1" PhysicalSizeXUnit="pixel" PhysicalSizeY="1")")}, 0, 0, 0},
       {{.description = R"(<?xml version="1.0"?><!-- <Pixels PhysicalSizeX="9" PhysicalSizeY="9"/> --><o:OME xmlns:o="x">
         <o:Instrument><o:Objective ID="O:0" NominalMagnification="1.25"/><o:Objective ID="O:1" NominalMagnification="40"/>
-        </o:Instrument><o:Image><o:Pixels PhysicalSizeX="8" PhysicalSizeY="8"><o:TiffData IFD="1"/></o:Pixels></o:Image>
-        <o:Image><o:ObjectiveSettings ID="O:1"/><o:Pixels PhysicalSizeX = "2500" Name="a>b" PhysicalSizeY="2500"
+        </o:Instrument><o:Image><o:Pixels SizeX="20" SizeY="14" PhysicalSizeX="8" PhysicalSizeY="8"><o:TiffData IFD="1"/></o:Pixels></o:Image>
+        <o:Image><o:ObjectiveSettings ID="O:1"/><o:Pixels SizeX="200" SizeY="140" PhysicalSizeX = "2500" Name="a>b" PhysicalSizeY="2500"
         PhysicalSizeXUnit="&#xC5;" PhysicalSizeYUnit="&#197;"><o:TiffData/></o:Pixels></o:Image></o:OME>)"},
        0.25,
        0.25,
