@@ -67,6 +67,14 @@ void open_it(const TempFolder& folder) {
   (void)source.key(source.size() - 1);
 }
 
+// A slide whose OME-XML has that in it, besides its image.
+void write_ome(const TempFolder& folder, const std::string& images, const std::string& in_pixels = {}) {
+  write_slide(folder / "a.tif", {.width = 256,
+                                 .height = 256,
+                                 .description = "<OME>" + images + R"(<Image><Pixels SizeX="256" SizeY="256">)" +
+                                                in_pixels + "</Pixels></Image></OME>"});
+}
+
 void read_all(const TempFolder& folder) {
   const SlideSource source({.files = folder / "a.tif", .size = 64, .stride = 48, .edges = SlideEdges::pad});
   for (std::uint64_t i = 0; i < source.size(); ++i) (void)read_sample(source, i);
@@ -127,6 +135,40 @@ TEST_CASE("slides take time and memory as they are large") {
           {.name = "n rows of an empty image",
            .size = 500'000,
            .make = [](const TempFolder& f, std::size_t n) { f.write("a.tif", directory(8192, n * 100, 0, 0)); },
+           .use = open_it},
+          {.name = "n images of OME-XML",
+           .size = 70'000,
+           .make =
+               [](const TempFolder& f, std::size_t n) {
+                 write_ome(f, times(n, R"(<Image><Pixels SizeX="256" SizeY="255"><TiffData/></Pixels></Image>)"));
+               },
+           .use = open_it},
+          {.name = "n places of an image of OME-XML",
+           .size = 100'000,
+           .make = [](const TempFolder& f,
+                      std::size_t n) { write_ome(f, {}, times(n, R"(<TiffData IFD="0"><UUID/></TiffData>)")); },
+           .use = open_it},
+          {.name = "n channels of OME-XML",
+           .size = 200'000,
+           .make = [](const TempFolder& f, std::size_t n) { write_ome(f, {}, times(n, R"(<Channel Name="a"/>)")); },
+           .use = open_it,
+           .refused = Errc::unsupported},
+          {.name = "n objectives of OME-XML",
+           .size = 300'000,
+           .make = [](const TempFolder& f,
+                      std::size_t n) { write_ome(f, "<Instrument>" + times(n, "<Objective/>") + "</Instrument>"); },
+           .use = open_it},
+          {.name = "n elements of OME-XML in one another",
+           .size = 200'000,
+           .make = [](const TempFolder& f, std::size_t n) { write_ome(f, times(n, "<Image>") + times(n, "</Image>")); },
+           .use = open_it},
+          {.name = "n bytes that are nearly OME-XML",
+           .size = 1'000'000,
+           .make =
+               [](const TempFolder& f, std::size_t n) {
+                 write_slide(f / "a.tif",
+                             {.width = 256, .height = 256, .description = times(n / 4, "OME:") + times(n / 4, ":OME")});
+               },
            .use = open_it},
           {.name = "n slides",
            .size = 200,
