@@ -111,6 +111,20 @@ TEST_CASE("the largest image of OME-XML is read, from the directory that it lies
       }
 }
 
+TEST_CASE("a reduced image that lies before the one that is read is a level of it") {
+  const TempFolder folder;
+  const std::string path = folder / "a.ome.tif";
+  const std::string description = document(image(250, 150) + image(500, 300, "", in_directory(1)));
+  const std::vector<WrittenSlide> written = write_images(
+      path,
+      {form_of(description, {.width = 250, .height = 150, .reduced = true}), {.width = 500, .height = 300, .seed = 3}});
+  const SlideInfo info = opened(path);
+  CHECK(info.levels == std::vector<SlideLevel>{{500, 300, 64, 64}, {250, 150, 64, 64}});
+  CHECK(info.unread_images.empty());
+  check_pixels(path, 0, written[1].pixels);
+  check_pixels(path, 1, written[0].pixels);
+}
+
 TEST_CASE("of images that are as large the first is read, and TiffData that names no directory means the first") {
   const TempFolder folder;
   const std::string path = folder / "a.ome.tif";

@@ -253,7 +253,7 @@ Directory directory_of(TiffBytes& file, const SlideForm& form, const WrittenLeve
     for (const std::byte b : level.tables) values.push_back(std::to_integer<std::uint64_t>(b));
     directory.set(347, 7, values);
   }
-  if (!first && form.layout == SlideLevels::tiff) directory.set(254, 4, {1});
+  if (form.reduced || (!first && form.layout == SlideLevels::tiff)) directory.set(254, 4, {1});
   if (!first) return directory;
   if (!form.description.empty()) directory.set_text(270, form.description);
   if (!form.software.empty()) directory.set_text(305, form.software);

@@ -51,6 +51,7 @@ struct SlideForm {
   std::uint32_t per_unit = 0;    // pixels, tags 282 and 283
   std::uint16_t unit = 3;        // centimetres
   std::uint16_t orientation = 0;
+  bool reduced = false;  // level 0 is marked as a reduced image, too
 };
 
 struct WrittenSlide {
