@@ -41,8 +41,9 @@ std::string slide_text(const SlideInfo& slide) {
   if (slide.failure) return fmt::format("slide {}: {}", printable(slide.name), failure_text(slide));
   std::string text = fmt::format("slide {}: {}x{} pixels", printable(slide.name), slide.width, slide.height);
   if (slide.tile_width != 0) text += fmt::format(", tiles of {}x{}", slide.tile_width, slide.tile_height);
-  text += slide.codec == SlideCodec::openslide ? ", through OpenSlide " + printable(slide.openslide) + ", as " + printable(slide.why_openslide)
-                                               : fmt::format(", {}", codecs[static_cast<std::size_t>(slide.codec)]);
+  text += slide.codec == SlideCodec::openslide
+              ? ", through OpenSlide " + printable(slide.openslide) + ", as " + printable(slide.why_openslide)
+              : fmt::format(", {}", codecs[static_cast<std::size_t>(slide.codec)]);
   if (slide.levels.size() > 1) {
     text += "; levels ";
     for (const SlideLevel& level : slide.levels)

@@ -58,8 +58,7 @@ CacheKey key_of(const PipelineData& data, const CacheAllows& allows) {
                     ", revision " + std::to_string(data.source->revision()));
   for (const Field& field : data.source_schema)
     if (!field.classes.empty())
-      say("classes of " + field.name,
-          field.classes.to_string() + ", hash " + std::to_string(hash_of(field.classes)));
+      say("classes of " + field.name, field.classes.to_string() + ", hash " + std::to_string(hash_of(field.classes)));
   for (const BoundStage& stage : data.stages)
     say("stage " + stage.label, (stage.options.empty() ? "" : stage.options + ", ") + "version " +
                                     std::to_string(stage.version) + " -> " + stage.out.to_string());

@@ -1,6 +1,8 @@
 // penstock tile where a store is there already: what has changed since is refused by name.
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "sources/slide/slide_files.hpp"
 #include "sources/source_checks.hpp"
 #include "support/catch.hpp"
+#include "support/paths.hpp"
 #include "support/text_in.hpp"
 
 using namespace penstock_test;
@@ -80,13 +83,15 @@ TEST_CASE("a list of places or an index that says something else is another job,
   for (const std::string rank : {"0", "1"}) {
     fs::remove_all(folder / "lists");
     fs::copy(folder / "others", folder / "lists", fs::copy_options::recursive);
-    if (rank == "0") CHECK(tool(cohort.words("t.lmdb", lists)).err.find("--from-coords names says") != std::string::npos);
+    if (rank == "0")
+      CHECK(tool(cohort.words("t.lmdb", lists)).err.find("--from-coords names says") != std::string::npos);
     if (rank == "0") listed("lists", "64");
     std::vector<std::string> words = lists;
     words.insert(words.end(), {"--rank", rank, "--world", "2"});
     REQUIRE(tool(cohort.words("r.lmdb", words)).status == 0);
   }
-  const ToolResult merged = tool({"merge", folder / "r-r0-of-2.lmdb", folder / "r-r1-of-2.lmdb", "--out", folder / "x.json"});
+  const ToolResult merged =
+      tool({"merge", folder / "r-r0-of-2.lmdb", folder / "r-r1-of-2.lmdb", "--out", folder / "x.json"});
   CHECK(merged.status == 1);
   CHECK(merged.err.find("what --from-coords names says something else now") != std::string::npos);
 
@@ -98,10 +103,12 @@ TEST_CASE("a list of places or an index that says something else is another job,
                        std::to_string(right) + ",0],[" + std::to_string(right) + R"(,140],[0,140],[0,0]]]}}])");
   };
   drawn(64);
-  std::vector<std::string> cut{"index", folder / "slides", "--size", "64", "--regions", folder / "regions", "--include",
-                               "tumor", "--out", folder / "x.tiles"};
+  std::vector<std::string> cut{"index",     folder / "slides",  "--size",    "64",
+                               "--regions", folder / "regions", "--include", "tumor",
+                               "--out",     folder / "x.tiles"};
   REQUIRE(tool(cut).status == 0);
-  const std::vector<std::string> indexed{"--regions", folder / "regions", "--include", "tumor", "--index", folder / "x.tiles"};
+  const std::vector<std::string> indexed{"--regions", folder / "regions", "--include",
+                                         "tumor",     "--index",          folder / "x.tiles"};
   REQUIRE(tool(cohort.words("i.lmdb", indexed)).status == 0);
   drawn(192);
   const ToolResult stale = tool(cohort.words("j.lmdb", indexed));
@@ -178,4 +185,29 @@ TEST_CASE("a store that is gone is begun anew, and the folder of another one is 
   cohort.a.set_size(9, cohort.a.sizes[9]);
   CHECK(tool(cohort.words("t.lmdb", {"--quality", "70"})).status == 0);
   CHECK(keys_in(folder / "t.lmdb").size() == 26);
+}
+
+TEST_CASE("tiles that two versions of OpenSlide read are not mixed") {
+  const TempFolder folder;
+  SlideForm form{.width = 300, .height = 200, .rgb = true};
+  form.compression = 1;
+  form.encode = [](const Image& tile) {
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(tile.pixels));
+    return StoredTile{{bytes.begin(), bytes.end()}, tile};
+  };
+  write_slide(folder / "a.tif", form);
+  ::setenv("PENSTOCK_OPENSLIDE", path_of("counting_openslide").c_str(), 1);
+  const auto tile = [&](const char* version) {
+    ::setenv("COUNTING_OPENSLIDE_VERSION", version, 1);
+    return tool({"tile", folder / "a.tif", "--size", "64", "--out", folder / "t.tar", "--json"});
+  };
+  const ToolResult first = tile("4.0.0");
+  REQUIRE(first.status == 0);
+  const ToolResult other = tile("4.0.1");
+  CHECK(other.status == 1);
+  CHECK(one_line(other.err));
+  CHECK(other.err.find("a.tif was read by OpenSlide 4.0.0, and is by 4.0.1 now") != std::string::npos);
+  CHECK(tile("4.0.0").status == 0);
+  ::unsetenv("COUNTING_OPENSLIDE_VERSION");
+  ::unsetenv("PENSTOCK_OPENSLIDE");
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -20,6 +21,7 @@
 #include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
+#include "support/text_in.hpp"
 #include "support/thrown.hpp"
 
 namespace PENSTOCK_TEST_FILE {
@@ -47,9 +49,9 @@ struct Records {
 };
 
 Stage adding(std::int64_t more, std::uint64_t version) {
-  return map(
-      "label", [more](View<const std::int64_t, 0> in, View<std::int64_t, 0> out) { *out.data() = *in.data() + more; },
-      {.name = "add", .version = version});
+  return map("label",
+             [more](View<const std::int64_t, 0> in, View<std::int64_t, 0> out) { *out.data() = *in.data() + more; },
+             {.name = "add", .version = version});
 }
 
 Pipeline usual(Records source = {}) { return from(source) | shuffle() | adding(1, 1); }
@@ -71,7 +73,8 @@ std::vector<Change> changes() {
       {"the data", usual({.revision_of = 2}), "state of the data: there \"revision 1\", here \"revision 2\""},
       {"the source", usual({.identity_of = 2}), "identity 1\", here"},
       {"the number of records", usual({.count = 39}), "there"},
-      {"a filter", usual() | filter("label", [](View<const std::int64_t, 0> label) { return *label.data() % 4 != 0; }), "filter(label)"},
+      {"a filter", usual() | filter("label", [](View<const std::int64_t, 0> label) { return *label.data() % 4 != 0; }),
+       "filter(label)"},
       {"bad samples dropped", usual() | on_error({.policy = OnError::drop}), "bad samples: there \"none\""},
   };
 }
@@ -94,47 +97,47 @@ std::vector<std::string> files_of(const std::string& folder, const std::string& 
 std::vector<Kind> kinds() {
   std::vector<Kind> kinds;
   for (const bool raw : {false, true})
-    kinds.push_back({raw ? "lmdb raw" : "lmdb",
-                     [=](const Pipeline& pipeline, const std::string& folder, const std::string& job,
-                         const WriteOptions& options) {
-                       return write(pipeline,
-                                    LmdbSink({.path = folder + "/store",
-                                              .records = raw ? LmdbRecords::raw : LmdbRecords::fields,
-                                              .job = job,
-                                              .sync = false}),
-                                    options);
-                     },
-                     [](const std::string& folder) { return share(LmdbSource({.path = folder + "/store"})); }});
-  kinds.push_back({"tar",
-                   [](const Pipeline& pipeline, const std::string& folder, const std::string& job,
-                      const WriteOptions& options) {
-                     return write(pipeline,
-                                  WebDatasetSink({.path = folder + "/part", .max_samples = 13, .job = job, .sync = false}),
-                                  options);
-                   },
-                   [](const std::string& folder) { return share(WebDatasetSource({.path = folder + "/part-*.tar"})); }});
+    kinds.push_back(
+        {raw ? "lmdb raw" : "lmdb",
+         [=](const Pipeline& pipeline, const std::string& folder, const std::string& job, const WriteOptions& options) {
+           return write(pipeline,
+                        LmdbSink({.path = folder + "/store",
+                                  .records = raw ? LmdbRecords::raw : LmdbRecords::fields,
+                                  .job = job,
+                                  .sync = false}),
+                        options);
+         },
+         [](const std::string& folder) { return share(LmdbSource({.path = folder + "/store"})); }});
+  kinds.push_back(
+      {"tar",
+       [](const Pipeline& pipeline, const std::string& folder, const std::string& job, const WriteOptions& options) {
+         return write(pipeline,
+                      WebDatasetSink({.path = folder + "/part", .max_samples = 13, .job = job, .sync = false}),
+                      options);
+       },
+       [](const std::string& folder) { return share(WebDatasetSource({.path = folder + "/part-*.tar"})); }});
   for (const bool single : {false, true})
-    kinds.push_back({single ? "hdf5 file" : "hdf5",
-                     [=](const Pipeline& pipeline, const std::string& folder, const std::string& job,
-                         const WriteOptions& options) {
-                       return write(pipeline,
-                                    Hdf5Sink({.path = folder + (single ? "/whole.h5" : "/part"),
-                                              .single_file = single,
-                                              .keys = "key",
-                                              .max_samples = 15,
-                                              .job = job,
-                                              .sync = false}),
-                                    options);
-                     },
-                     [](const std::string& folder) { return share(Hdf5Source({.paths = files_of(folder, ".h5")})); }});
-  kinds.push_back({"files",
-                   [](const Pipeline& pipeline, const std::string& folder, const std::string& job,
-                      const WriteOptions& options) {
-                     return write(pipeline, FilesSink({.path = folder + "/out", .job = job, .sync = false}), options);
-                   },
-                   [](const std::string& folder) {
-                     return share(FilesSource({.root = folder + "/out", .labels = folder + "/out/records.csv"}));
-                   }});
+    kinds.push_back(
+        {single ? "hdf5 file" : "hdf5",
+         [=](const Pipeline& pipeline, const std::string& folder, const std::string& job, const WriteOptions& options) {
+           return write(pipeline,
+                        Hdf5Sink({.path = folder + (single ? "/whole.h5" : "/part"),
+                                  .single_file = single,
+                                  .keys = "key",
+                                  .max_samples = 15,
+                                  .job = job,
+                                  .sync = false}),
+                        options);
+         },
+         [](const std::string& folder) { return share(Hdf5Source({.paths = files_of(folder, ".h5")})); }});
+  kinds.push_back(
+      {"files",
+       [](const Pipeline& pipeline, const std::string& folder, const std::string& job, const WriteOptions& options) {
+         return write(pipeline, FilesSink({.path = folder + "/out", .job = job, .sync = false}), options);
+       },
+       [](const std::string& folder) {
+         return share(FilesSource({.root = folder + "/out", .labels = folder + "/out/records.csv"}));
+       }});
   return kinds;
 }
 
@@ -153,7 +156,8 @@ std::string content_of(const AnySource& source) {
 }
 
 // The first commit ends it.
-WriteProgress begin(const Kind& kind, const Pipeline& pipeline, const std::string& folder, const std::string& job = {}) {
+WriteProgress begin(const Kind& kind, const Pipeline& pipeline, const std::string& folder,
+                    const std::string& job = {}) {
   std::stop_source stop;
   return kind.write(pipeline, folder, job,
                     {.threads = 1,
@@ -223,6 +227,28 @@ TEST_CASE("what made a finished store is not guessed where the file that says it
     const Error error = error_of([&] { run(kind, usual(), folder.path()); });
     CHECK(error.file().find(kind.name == "lmdb raw" ? "data.mdb" : "made-by.json") != std::string::npos);
   }
+}
+
+TEST_CASE("a journal in which one number is another is not believed") {
+  std::size_t found = 0;
+  for (const Kind& kind : kinds()) {
+    const TempFolder folder;
+    begin(kind, usual(), folder.path());
+    std::string file;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path()))
+      if (entry.path().filename().string().ends_with("unfinished.json")) file = entry.path().string();
+    CAPTURE(kind.name, file);
+    if (kind.name.starts_with("lmdb")) continue;  // it has a manifest
+    REQUIRE_FALSE(file.empty());
+    ++found;
+    std::string text = text_in(file);
+    const std::size_t at = text.find_first_of("0123456789", text.find("\"samples\": "));
+    text[at] = text[at] == '1' ? '2' : '1';
+    std::ofstream(file, std::ios::binary) << text;
+    const Error error = error_of([&] { run(kind, usual(), folder.path()); });
+    CHECK(error.cause().find("is not as it was written") != std::string::npos);
+  }
+  CHECK(found == 4);
 }
 
 TEST_CASE("a report says which callable has no version where a run was continued") {

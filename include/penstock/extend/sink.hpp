@@ -24,10 +24,10 @@ struct SinkJob {
   /// How many samples there will be; `unknown_size` where not every position becomes one (filter, flat_map, drop, a
   /// stream).
   std::uint64_t size = unknown_size;
-  /// All that the samples depend on: the source and, by its `revision`, its data; orders, stages and the seed. A callable
-  /// counts by its `.version`: a change of one that has none is not seen. A sink that goes on with what an earlier run
-  /// has left keeps this beside it and refuses a `job_difference`, or one store would be of two pipelines. Each fact has at
-  /// most 2,000 bytes.
+  /// All that the samples depend on: the source and, by its `revision`, its data; orders, stages and the seed. A
+  /// callable counts by its `.version`: a change of one that has none is not seen. A sink that goes on with what an
+  /// earlier run has left keeps this beside it and refuses a `job_difference`, or one store would be of two pipelines.
+  /// Each fact has at most 2,000 bytes.
   std::vector<JobFact> made_by = {};
 };
 
@@ -50,8 +50,8 @@ struct SinkItem {
 PENSTOCK_API std::string position_key(const SinkItem& item, std::uint64_t size);
 
 /// For a sink whose store says nothing of what made it: writes that into `file`, or, where an earlier run has, @throws
-/// Error(state_mismatch) that names what differs. Other errors are Error(io); all have the file and `source`, the sink's
-/// name. Nothing that `job.schema` and `job.size` say is compared.
+/// Error(state_mismatch) that names what differs. Other errors are Error(io); all have the file and `source`, the
+/// sink's name. Nothing that `job.schema` and `job.size` say is compared.
 PENSTOCK_API void keep_job(const std::string& file, const SinkJob& job, std::string_view source);
 
 /// The threads of a run of `write`, for a sink that has work of its own: compression. A handle; any thread.

@@ -54,8 +54,8 @@ PENSTOCK_API std::string files_key(std::string_view key);
 /// that has that. What is not committed yet lies in the folder `.unfinished`. One process writes, which has the lock
 /// `records.csv-unfinished.json.lock`; others that open it meanwhile are refused. A rerun of the same job goes on after
 /// the last commit, and the finished folder is byte for byte that of an undisturbed run. A rerun of a finished job
-/// changes nothing (see `was_finished`); what made it is in `records.csv-made-by.json`. Of each sample that an earlier run has committed 8 bytes are kept in memory.
-/// One thread at a time.
+/// changes nothing (see `was_finished`); what made it is in `records.csv-made-by.json`. Of each sample that an earlier
+/// run has committed 8 bytes are kept in memory. One thread at a time.
 class PENSTOCK_API FilesSink {
  public:
   /// Touches nothing yet.

@@ -67,8 +67,8 @@ struct LmdbUpdate {
 ///
 /// A run may be killed at any moment. The store is then marked as unfinished, LmdbSource refuses it, and a rerun of the
 /// same job goes on after the last commit; the result has the same keys and values as that of an undisturbed run. A
-/// rerun of a finished job changes nothing: see `was_finished`. Beside a store of raw values `made-by.json` (of a single
-/// file `PATH-made-by.json`) says what made it, and stays. Fastest when keys arrive in the order of their bytes.
+/// rerun of a finished job changes nothing: see `was_finished`. Beside a store of raw values `made-by.json` (of a
+/// single file `PATH-made-by.json`) says what made it, and stays. Fastest when keys arrive in the order of their bytes.
 /// One thread at a time, and the same one from the first `has` or `put` to the `commit` after it.
 class PENSTOCK_API LmdbSink {
  public:

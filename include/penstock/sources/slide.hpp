@@ -194,8 +194,8 @@ struct SlideInfo {
   /// The version of OpenSlide that was asked for it, "none" where there was none; of an index, when that was made.
   /// Empty: none is needed.
   std::string openslide = {};
-  std::int32_t tile_width = 0, tile_height = 0;    ///< pixels of a tile of `level` in the file; 0: not known
-  std::uint64_t places = 0;                        ///< how many places its grid has
+  std::int32_t tile_width = 0, tile_height = 0;  ///< pixels of a tile of `level` in the file; 0: not known
+  std::uint64_t places = 0;                      ///< how many places its grid has
   /// Its records in the source: places, but for those without tissue, or where `regions` wants none.
   std::uint64_t first = 0, records = 0;
   std::string region_file = {};  ///< the file with its regions; empty: there is none

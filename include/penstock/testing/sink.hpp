@@ -55,8 +55,8 @@ PENSTOCK_API Report check_sink(const MakeSink& make, const OpenStore& open, cons
 
 /// Holds a sink to what `Sink` promises: what was put is what is read back; a run that was dropped at any point is
 /// continued by another one, which finds what was committed by `has`, and the finished store is that of a run without
-/// interruption; what another job has left is refused; several samples of one record don't get into each other's way; a rerun of a finished one changes
-/// nothing; failures are Errors.
+/// interruption; what another job has left is refused; several samples of one record don't get into each other's way; a
+/// rerun of a finished one changes nothing; failures are Errors.
 ///
 ///     check_sink([](const std::string& path) { return LmdbSink({.path = path}); },
 ///                [](const std::string& path) { return share(LmdbSource({.path = path})); }, folder);

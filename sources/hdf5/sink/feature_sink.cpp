@@ -30,8 +30,9 @@ void check_features(const FeatureSinkOptions& options) {
   if (options.dtype != DType::f32 && options.dtype != DType::f16) refuse("`dtype` must be f32 or f16");
   if (options.chunk_rows == 0 || options.chunk_rows > (1u << 20)) refuse("`chunk_rows` must be 1 to 2^20");
   if (options.job.empty())
-    refuse("`job` must say what makes the features: the network, its weights, how slides are cut into tiles. Without it, "
-           "what another one has left would be taken for this one's");
+    refuse(
+        "`job` must say what makes the features: the network, its weights, how slides are cut into tiles. Without it, "
+        "what another one has left would be taken for this one's");
   if (options.job.find_first_of(std::string_view("\0\n\r", 3)) != std::string::npos) refuse("`job` must be one line");
 }
 

@@ -26,7 +26,8 @@ StoreFiles place_store(const std::string& path, bool single_file) {
   if (single_file) return {path, path, path + "-lock", path + "-unfinished", path + "-made-by.json", true};
   const std::filesystem::path folder(path);
   const auto in_folder = [&](const char* name) { return (folder / name).string(); };
-  return {path, in_folder("data.mdb"), in_folder("lock.mdb"), in_folder("unfinished.json"), in_folder("made-by.json"), false};
+  return {path, in_folder("data.mdb"), in_folder("lock.mdb"), in_folder("unfinished.json"), in_folder("made-by.json"),
+          false};
 }
 
 StoreFiles find_store(const std::string& path) {

@@ -45,9 +45,7 @@ class Elements {
 
  private:
   std::uint64_t number(std::size_t at, std::size_t size) const { return number_of(bytes_.subspan(at, size), false); }
-  std::string_view type_at(std::size_t at) const {
-    return {reinterpret_cast<const char*>(bytes_.data()) + at, 2};
-  }
+  std::string_view type_at(std::size_t at) const { return {reinterpret_cast<const char*>(bytes_.data()) + at, 2}; }
   std::string text() const {
     std::string_view value{reinterpret_cast<const char*>(value_.data()), value_.size()};
     while (!value.empty() && (value.back() == '\0' || value.back() == ' ')) value.remove_suffix(1);

@@ -67,8 +67,9 @@ OwnedHandle open_handle(const OpenSlideLibrary& library, const std::string& path
 Pyramid read_through_openslide(const OpenSlideLibrary& library, const std::string& path,
                                const TilesOfOpenSlide& tiles) {
   if (library.detect_vendor(path.c_str()) == nullptr)
-    throw error_in(path, Errc::unsupported, "OpenSlide " + library.version() + " doesn't know it either" +
-                                                (tiles.by_version_4 && library.is_before_4() ? "; " + take_version_4() : ""));
+    throw error_in(path, Errc::unsupported,
+                   "OpenSlide " + library.version() + " doesn't know it either" +
+                       (tiles.by_version_4 && library.is_before_4() ? "; " + take_version_4() : ""));
   const OwnedHandle handle = open_handle(library, path);
   Pyramid pyramid;
   for (std::int32_t i = 0; i < library.get_level_count(handle.get()); ++i) {

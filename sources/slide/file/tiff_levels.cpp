@@ -320,7 +320,8 @@ FileForm read_form_of_tiff(int descriptor, const std::string& path) {
     return read_form(descriptor, path);
   } catch (const Error& failed) {
     if (failed.code() != Errc::corrupt) throw;
-    if (is_dicom(descriptor, path)) throw NeedsOpenSlide{Errc::unsupported, "it is a DICOM file", {}, {.by_version_4 = true}};
+    if (is_dicom(descriptor, path))
+      throw NeedsOpenSlide{.code = Errc::unsupported, .why = "it is a DICOM file", .tiles = {.by_version_4 = true}};
     throw NeedsOpenSlide{failed.code(), failed.cause()};
   }
 }

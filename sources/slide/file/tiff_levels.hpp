@@ -16,7 +16,7 @@ namespace penstock::slide {
 /// What to know of a TIFF's tiles where OpenSlide decodes them.
 struct TilesOfOpenSlide {
   bool by_version_4 = false;  ///< only from version 4 on OpenSlide knows such files
-  bool by_libtiff = false;  ///< OpenSlide has libtiff decode some of them: those that are no plain JPEG
+  bool by_libtiff = false;    ///< OpenSlide has libtiff decode some of them: those that are no plain JPEG
   struct Size {
     std::int64_t width = 0, height = 0;
   };

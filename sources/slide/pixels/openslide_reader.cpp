@@ -61,9 +61,9 @@ void OpenSlideReader::read(const SlideFile& slide, std::int64_t x, std::int64_t 
                    "OpenSlide can't read " + std::to_string(width) + "x" + std::to_string(height) + " pixels at x " +
                        std::to_string(x) + ", y " + std::to_string(y) + " of level " +
                        std::to_string(slide.level_number) + ": " + printable(why) +
-                       (library.is_before_4() ? ". Where the file leaves tiles out, version 4 reads them as glass: " +
-                                                    take_version_4()
-                                              : ""));
+                       (library.is_before_4()
+                            ? ". Where the file leaves tiles out, version 4 reads them as glass: " + take_version_4()
+                            : ""));
   // Its node is made before the lock is taken.
   std::list<IdleHandle> one{{slide.number, handle.get()}};
   (void)handle.release();

@@ -71,8 +71,7 @@ TileRange tiles_below(std::uint64_t tile, std::int64_t tile_side, std::int64_t s
   const std::int64_t finer_begin = (begin * finer_side + side - 1) / side, finer_end = end * finer_side / side;
   if (finer_end <= finer_begin) return {};
   const std::int64_t first = finer_begin / finer_tile_side;
-  return {static_cast<std::uint64_t>(first),
-          static_cast<std::uint64_t>((finer_end - 1) / finer_tile_side - first + 1)};
+  return {static_cast<std::uint64_t>(first), static_cast<std::uint64_t>((finer_end - 1) / finer_tile_side - first + 1)};
 }
 
 // A tile that is left out, but that the finer level has pixels of, is not glass: it was lost.

@@ -48,13 +48,13 @@ class TileReader {
   static void find(const OpenedSlide& open, std::uint64_t first, std::span<TilePlace> places);
 
   /// Writes the pixels of `box`, inside the tile, to `into`, whose rows begin `stride` bytes after each other. Where
-  /// the box is the whole tile, or with `verify`, the tile is checked to its end. One that is left out is white. Memory comes from `scratch`, where
-  /// that is not null. @throws Error(corrupt | io | limit_exceeded | unsupported).
+  /// the box is the whole tile, or with `verify`, the tile is checked to its end. One that is left out is white. Memory
+  /// comes from `scratch`, where that is not null. @throws Error(corrupt | io | limit_exceeded | unsupported).
   void decode(const OpenedSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box, bool verify,
               std::byte* into, std::ptrdiff_t stride, Scratch* scratch);
 
-  /// The tile as it stands in the file, after `room` bytes that are left free, in memory of `scratch`; empty where it is
-  /// left out. @throws Error(corrupt | io).
+  /// The tile as it stands in the file, after `room` bytes that are left free, in memory of `scratch`; empty where it
+  /// is left out. @throws Error(corrupt | io).
   static std::span<std::byte> stored(const OpenedSlide& open, std::uint64_t tile, std::size_t room, Scratch& scratch);
 
  private:

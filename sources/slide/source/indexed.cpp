@@ -91,8 +91,8 @@ std::vector<SlideFile> indexed_slides(const Opening& opening) {
                printable(opening.region_file_of(i).empty() ? "no file" : opening.region_file_of(i)));
       // Without OpenSlide nothing is read by another one: its records are errors.
       if (openslide_library() != nullptr && !key.openslide.empty() && key.openslide != openslide_version())
-        refuse("slide " + printable(key.name) + " was read by OpenSlide " + printable(key.openslide) + ", and this is " +
-               openslide_version());
+        refuse("slide " + printable(key.name) + " was read by OpenSlide " + printable(key.openslide) +
+               ", and this is " + openslide_version());
       slides.push_back(slide_of_entry(entry->second));
     } catch (const Error& failed) {
       if (!failed.file().empty()) throw;

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <vector>
 
+#include "pixels/heap_scratch.hpp"
 #include "pixels/reused_scratch.hpp"
 #include "tissue/column_sums.hpp"
-#include "pixels/heap_scratch.hpp"
 
 namespace penstock::slide {
 
@@ -157,7 +157,8 @@ SmallPicture read_block_means(LevelReaders& readers, const SlideFile& slide, std
     sums.finish(end);
   }
   for (std::size_t i = 0; i < picture.unknown.size(); ++i)
-    if (picture.unknown[i] != 0) std::fill_n(picture.rgb.begin() + static_cast<std::ptrdiff_t>(3 * i), 3, std::uint8_t{255});
+    if (picture.unknown[i] != 0)
+      std::fill_n(picture.rgb.begin() + static_cast<std::ptrdiff_t>(3 * i), 3, std::uint8_t{255});
   return picture;
 }
 

@@ -65,8 +65,7 @@ TEST_CASE("a state of another pipeline says which part of it differs, and with w
   {
     const auto [bare, words] = refusals(records() | ps::shuffle() | scaling() | ps::batch(8, {.tail = ps::Tail::pad}));
     holds(bare, "what differs is its batch");
-    holds(words,
-          "batch: there \"4 rows, the last batch is kept\", here \"8 rows, the last batch is padded\"");
+    holds(words, "batch: there \"4 rows, the last batch is kept\", here \"8 rows, the last batch is padded\"");
   }
   {
     const auto [bare, words] = refusals(records() | scaling() | ps::batch(4));

@@ -268,8 +268,9 @@ TEST_CASE("fields that the table can't have are refused") {
         Errc::invalid_argument);
   CHECK(refused({image, {"label", DType::i64, {}, {}, {"cat", " "}}}, "class 1") == Errc::invalid_argument);
   CHECK(code_of([&] { FilesSink({.path = ""}).open({labelled_schema, 1}); }) == Errc::invalid_argument);
-  CHECK(code_of([&] { FilesSink({.path = std::string("a\0b", 3)}).open({labelled_schema, 1}); }) ==
-        Errc::invalid_argument);
+  CHECK(code_of([&] {
+          FilesSink({.path = std::string("a\0b", 3)}).open({labelled_schema, 1});
+        }) == Errc::invalid_argument);
   CHECK(tree_of(folder.path()).empty());
 }
 

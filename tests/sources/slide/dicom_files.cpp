@@ -65,7 +65,8 @@ class DicomElements {
 
 Image write_dicom(const std::string& path, const DicomForm& form) {
   const bool types = !form.without_types, lengths = form.sequences_have_lengths;
-  const std::string microscopy = "1.2.840.10008.5.1.4.1.1.77.1.6", instance = form.series + ".9." + std::to_string(form.number);
+  const std::string microscopy = "1.2.840.10008.5.1.4.1.1.77.1.6",
+                    instance = form.series + ".9." + std::to_string(form.number);
   DicomElements meta(true), all(types, lengths);
   meta.add(0x00020001, "OB", std::string("\0\1", 2));
   meta.add(0x00020002, "UI", microscopy);
@@ -90,7 +91,8 @@ Image write_dicom(const std::string& path, const DicomForm& form) {
   all.add(0x00200013, "IS", std::to_string(form.number));
   all.add(0x00200052, "UI", form.series + ".2");
   all.add(0x00209311, "CS", "TILED_FULL");
-  const std::int32_t columns = (form.width + form.tile - 1) / form.tile, rows = (form.height + form.tile - 1) / form.tile;
+  const std::int32_t columns = (form.width + form.tile - 1) / form.tile,
+                     rows = (form.height + form.tile - 1) / form.tile;
   all.add_short(0x00280002, 3);
   all.add(0x00280004, "CS", "YBR_FULL_422");
   all.add_short(0x00280006, 0);

@@ -35,13 +35,15 @@ TEST_CASE("files of one DICOM series are one slide, whichever are given and howe
     for (const bool types : {true, false}) {
       CAPTURE(lengths, types);
       std::vector<std::string> paths;
-      for (const auto& [name, series, number] : {std::tuple("b.dcm", "1.2.3", 1), {"a.DCM", "1.2.3", 2}, {"c", "1.2.3", 3},
-                                                 {"d.dcm", "1.2.30", 1}, {"e", "1.2.30", 2}, {"f.dcm", "1.2", 1}}) {
+      for (const auto& [name, series, number] : {std::tuple("b.dcm", "1.2.3", 1),
+                                                 {"a.DCM", "1.2.3", 2},
+                                                 {"c", "1.2.3", 3},
+                                                 {"d.dcm", "1.2.30", 1},
+                                                 {"e", "1.2.30", 2},
+                                                 {"f.dcm", "1.2", 1}}) {
         paths.push_back(folder / name);
-        write_dicom(paths.back(), {.series = series,
-                                   .number = number,
-                                   .sequences_have_lengths = lengths,
-                                   .without_types = !types});
+        write_dicom(paths.back(),
+                    {.series = series, .number = number, .sequences_have_lengths = lengths, .without_types = !types});
       }
       const SlideSource source({.paths = paths, .size = 64});
       REQUIRE(source.slides().size() == 3);
@@ -84,8 +86,9 @@ TEST_CASE("a DICOM series has the pixels of its instances, or is an error that n
   if (info.openslide < "4") {
     REQUIRE(info.failure.has_value());
     CHECK(info.failure->code() == Errc::unsupported);
-    CHECK(mentions(*info.failure, "it is a DICOM file. OpenSlide 3.4.1 doesn't know it either; say in "
-                                  "PENSTOCK_OPENSLIDE where OpenSlide 4 is"));
+    CHECK(mentions(*info.failure,
+                   "it is a DICOM file. OpenSlide 3.4.1 doesn't know it either; say in "
+                   "PENSTOCK_OPENSLIDE where OpenSlide 4 is"));
     return;
   }
   REQUIRE_FALSE(info.failure.has_value());

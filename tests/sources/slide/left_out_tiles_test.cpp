@@ -63,8 +63,8 @@ bool all_white(const TensorView& image) {
 
 TEST_CASE("tiles that are left out are white, and no error") {
   const TempFolder folder;
-  const std::vector<SlideForm> forms{{}, {.rgb = true}, {.big_tiff = true}, {.big_endian = true, .short_sizes = true},
-                                     lossless({})};
+  const std::vector<SlideForm> forms{
+      {}, {.rgb = true}, {.big_tiff = true}, {.big_endian = true, .short_sizes = true}, lossless({})};
   for (const SlideForm& form : forms) {
     const WrittenSlide slide = half_left_out(folder / "a.tif", form);
     for (const bool verify : {false, true})
@@ -120,7 +120,8 @@ TEST_CASE("a tile that is left out is encoded, where others are stored as they a
 
 TEST_CASE("a tile of a coarser level that is left out is glass only where the finer one has no pixels either") {
   const TempFolder folder;
-  // Level 0 has 10 x 8 tiles, and level 1 has 5 x 4, of which two are left out: one with all four above it, one with three.
+  // Level 0 has 10 x 8 tiles, and level 1 has 5 x 4, of which two are left out: one with all four above it, one with
+  // three.
   SlideForm form = stained_all_over();
   form.width = 2 * side * across;
   form.height = 2 * side * down;
@@ -142,7 +143,8 @@ TEST_CASE("a tile of a coarser level that is left out is glass only where the fi
       CHECK(all_white(read_sample(source, 1)["image"]));
       const Error error = error_of([&] { (void)read_sample(source, 2); });
       CHECK(error.code() == Errc::corrupt);
-      CHECK(mentions(error, "the tile at x 128, y 0 of level 1: the file leaves it out, though a finer level has pixels of it"));
+      CHECK(mentions(
+          error, "the tile at x 128, y 0 of level 1: the file leaves it out, though a finer level has pixels of it"));
       CHECK_FALSE(all_white(read_sample(source, 3)["image"]));
     }
   }

@@ -1,5 +1,5 @@
-// Pixels of slides through OpenSlide, whichever version: right, or refused. Links no OpenSlide, so that it can be run with
-// another one than the one that is installed.
+// Pixels of slides through OpenSlide, whichever version: right, or refused. Links no OpenSlide, so that it can be run
+// with another one than the one that is installed.
 #include <penstock/sources/slide.hpp>
 
 #include <zlib.h>
@@ -31,7 +31,8 @@ Bytes as_they_are(const std::vector<std::uint8_t>& values) {
 Bytes deflated(const std::vector<std::uint8_t>& values) {
   uLongf size = compressBound(static_cast<uLong>(values.size()));
   Bytes bytes(size);
-  REQUIRE(compress(reinterpret_cast<Bytef*>(bytes.data()), &size, values.data(), static_cast<uLong>(values.size())) == Z_OK);
+  REQUIRE(compress(reinterpret_cast<Bytef*>(bytes.data()), &size, values.data(), static_cast<uLong>(values.size())) ==
+          Z_OK);
   bytes.resize(size);
   return bytes;
 }
@@ -133,9 +134,12 @@ TEST_CASE("a slide that is smaller than a tile is read right, or refused") {
       CHECK(all_of(path, {}) == slide.pixels);
       continue;
     }
-    REQUIRE(info.failure.has_value());
-    CHECK(info.failure->code() == Errc::unsupported);
-    CHECK(mentions(*info.failure, "OpenSlide " + info.openslide + " gives wrong pixels"));
+    for (const double mpp : {0, 1, 4}) {
+      const SlideInfo refused = SlideSource({.files = path, .mpp = mpp, .size = 16}).slides().front();
+      REQUIRE(refused.failure.has_value());
+      CHECK(refused.failure->code() == Errc::unsupported);
+      CHECK(mentions(*refused.failure, "OpenSlide " + info.openslide + " gives wrong pixels"));
+    }
   }
 }
 
@@ -185,9 +189,30 @@ TEST_CASE("tiles that are left out are white and no tissue, or refused by the ve
       CHECK((image.pixels.front() == 255) == left_out);
     }
     // Two of its tiles, and none of what lies beside them.
-    const SlideSource tissue({.files = path,
-                              .size = 16,
-                              .tissue = {.by = SlideTissue::By::grey, .mpp = 4, .closing = 0, .least_area = 0}});
+    const SlideSource tissue(
+        {.files = path, .size = 16, .tissue = {.by = SlideTissue::By::grey, .mpp = 4, .closing = 0, .least_area = 0}});
     CHECK(tissue.size() == 31 * 18 - 2 * 8 * 8);
   }
+}
+
+TEST_CASE("levels that are stored turned are not read, whoever decodes their tiles") {
+  const TempFolder folder;
+  std::vector<Kind> kinds = kinds_of_libtiff();
+  kinds.push_back({"JPEG", kinds.front().form});
+  kinds.back().form.compression = 7;
+  kinds.back().form.encode = {};
+  for (auto& [name, form] : kinds)
+    for (std::uint16_t orientation = 2; orientation <= 8; ++orientation) {
+      form.lower_orientation = orientation;
+      const std::string path = folder / (std::string(name) + ".tif");
+      const WrittenSlide slide = write_slide(path, form);
+      CAPTURE(name, orientation);
+      CHECK(all_of(path, {}) == slide.pixels);
+      for (const std::int32_t level : {1, 2}) {
+        const Error error = error_of([&] { all_of(path, {.level = level}); });
+        CHECK(error.code() == Errc::unsupported);
+        CHECK(mentions(error, "stored mirrored or turned"));
+      }
+      CHECK(SlideSource({.files = path, .mpp = 2, .size = 64}).slides().front().level == 0);
+    }
 }

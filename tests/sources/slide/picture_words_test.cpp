@@ -105,8 +105,9 @@ TEST_CASE("a picture says why OpenSlide reads a slide") {
   const SlideSource source({.files = slide.path, .size = 64});
   const SlidePicture picture = draw_slide(source, 0);
   CHECK(at(picture, 30, 30) == mean_of(slide.pixels, 30, 30, 1));
-  CHECK(text.words(picture, 200).find("Read: through OpenSlide " + source.slides().front().openslide +
-                                      ", as its compression is 1 (none)") != std::string::npos);
+  CHECK(text.words(picture, 200)
+            .find("Read: through OpenSlide " + source.slides().front().openslide +
+                  ", as its compression is 1 (none)") != std::string::npos);
 }
 
 TEST_CASE("a picture that is written is read back, and no half of it ever has its name") {

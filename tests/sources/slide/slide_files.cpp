@@ -123,8 +123,8 @@ class Directory {
     set(tag, 2, std::move(values));
   }
 
-  // Returns where it begins. Where the directory that follows is said is in `next_at`; where its tables of tiles begin, in
-  // `tables_at`.
+  // Returns where it begins. Where the directory that follows is said is in `next_at`; where its tables of tiles begin,
+  // in `tables_at`.
   std::uint64_t write(WrittenSlide* slide) {
     std::ranges::sort(entries_, {}, &Entry::tag);
     // Values that have no room in their entries.
@@ -254,10 +254,11 @@ Directory directory_of(TiffBytes& file, const SlideForm& form, const WrittenLeve
     directory.set(347, 7, values);
   }
   if (form.reduced || (!first && form.layout == SlideLevels::tiff)) directory.set(254, 4, {1});
+  if (const std::uint16_t orientation = first ? form.orientation : form.lower_orientation; orientation != 0)
+    directory.set(274, 3, {orientation});
   if (!first) return directory;
   if (!form.description.empty()) directory.set_text(270, form.description);
   if (!form.software.empty()) directory.set_text(305, form.software);
-  if (form.orientation != 0) directory.set(274, 3, {form.orientation});
   if (form.per_unit != 0) {
     directory.set(282, 5, {form.per_unit, 1});
     directory.set(283, 5, {form.per_unit, 1});

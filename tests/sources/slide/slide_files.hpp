@@ -45,13 +45,13 @@ struct SlideForm {
   // Below the first.
   std::vector<std::array<std::int32_t, 2>> lower = {};  // width and height
   SlideLevels layout = SlideLevels::tiff;
-  bool thumbnail = false;        // a directory of strips after the first
-  std::string description = {};  // tag 270
-  std::string software = {};     // 305
-  std::uint32_t per_unit = 0;    // pixels, tags 282 and 283
-  std::uint16_t unit = 3;        // centimetres
-  std::uint16_t orientation = 0;
-  bool reduced = false;  // level 0 is marked as a reduced image, too
+  bool thumbnail = false;                                // a directory of strips after the first
+  std::string description = {};                          // tag 270
+  std::string software = {};                             // 305
+  std::uint32_t per_unit = 0;                            // pixels, tags 282 and 283
+  std::uint16_t unit = 3;                                // centimetres
+  std::uint16_t orientation = 0, lower_orientation = 0;  // of the first level, and of those below
+  bool reduced = false;                                  // level 0 is marked as a reduced image, too
 };
 
 struct WrittenSlide {

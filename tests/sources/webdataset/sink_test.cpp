@@ -448,8 +448,9 @@ TEST_CASE("finished shards, and those of others, are never overwritten") {
   CHECK(code_of([&] { WebDatasetSink(options).open({{{"x", DType::f32, {}}}, 20}); }) == Errc::invalid_argument);
   // Nor are they taken for shards of another size.
   for (const std::uint64_t samples : {std::uint64_t{7}, std::uint64_t{9}, std::uint64_t{1000}})
-    CHECK(code_of([&] { WebDatasetSink({.path = folder / "t", .max_samples = samples}).open({labelled_schema, 20}); }) ==
-          Errc::invalid_argument);
+    CHECK(code_of([&] {
+            WebDatasetSink({.path = folder / "t", .max_samples = samples}).open({labelled_schema, 20});
+          }) == Errc::invalid_argument);
   CHECK(code_of([&] {
           WebDatasetSink({.path = folder / "t", .max_samples = 8, .max_bytes = 4096}).open({labelled_schema, 20});
         }) == Errc::invalid_argument);
@@ -460,8 +461,9 @@ TEST_CASE("finished shards, and those of others, are never overwritten") {
   folder.write("u-000000.tar", "not a tar");
   folder.write("v-000000.tar.partial", "something");
   for (const char* const name : {"u", "v"})
-    CHECK(code_of([&] { WebDatasetSink({.path = folder / name}).open({labelled_schema, 20}); }) ==
-          Errc::invalid_argument);
+    CHECK(code_of([&] {
+            WebDatasetSink({.path = folder / name}).open({labelled_schema, 20});
+          }) == Errc::invalid_argument);
   CHECK(file_text(folder / "u-000000.tar") == "not a tar");
   CHECK(file_text(folder / "v-000000.tar.partial") == "something");
 }

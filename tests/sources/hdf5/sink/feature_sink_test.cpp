@@ -264,7 +264,8 @@ TEST_CASE("a slide that was not ended is not there and is begun anew") {
   sink.end();
   FeatureSink again({.folder = folder / "out", .job = "test"});
   CHECK(again.has("empty"));
-  CHECK(text_in(folder / "out/metadata.csv").find("\nempty,h5_files/empty.h5,0,0,f32,test\nno rows,") != std::string::npos);
+  CHECK(text_in(folder / "out/metadata.csv").find("\nempty,h5_files/empty.h5,0,0,f32,test\nno rows,") !=
+        std::string::npos);
 }
 
 TEST_CASE("two that write features of one folder don't write one slide") {
@@ -347,8 +348,10 @@ TEST_CASE("features that don't fit are refused and so are slides of another job"
                  "features are f32"));
   CHECK(mentions(error_of([&] { FeatureSink({.folder = folder / "x"}); }), "`job` must say what makes the features"));
   CHECK(code_of([&] { FeatureSink({.folder = "", .job = "test"}); }) == Errc::invalid_argument);
-  CHECK(code_of([&] { FeatureSink({.folder = folder / "x", .dtype = DType::f64, .job = "test"}); }) == Errc::invalid_argument);
-  CHECK(code_of([&] { FeatureSink({.folder = folder / "x", .chunk_rows = 0, .job = "test"}); }) == Errc::invalid_argument);
+  CHECK(code_of([&] { FeatureSink({.folder = folder / "x", .dtype = DType::f64, .job = "test"}); }) ==
+        Errc::invalid_argument);
+  CHECK(code_of([&] { FeatureSink({.folder = folder / "x", .chunk_rows = 0, .job = "test"}); }) ==
+        Errc::invalid_argument);
 }
 
 TEST_CASE("a slide whose features the disk has no room for is dropped and made again") {

@@ -44,8 +44,9 @@ TEST_CASE("a file that is no store of ours is left as it is") {
        {std::string("a list of something"), std::string(5000, 'x'), std::string(9000, 'x')}) {
     const TempFolder folder;
     folder.write("notes", content);
-    CHECK(code_of([&] { LmdbSink({.path = folder / "notes", .single_file = true}).open({bytes_schema, 5}); }) ==
-          Errc::corrupt);
+    CHECK(code_of([&] {
+            LmdbSink({.path = folder / "notes", .single_file = true}).open({bytes_schema, 5});
+          }) == Errc::corrupt);
     CHECK(files_in(folder.path().string()).at("notes") == content);
   }
 }
