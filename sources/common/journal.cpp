@@ -39,7 +39,8 @@ Json json_of(const Journal& journal) {
 }
 
 [[noreturn]] void refuse(const std::string& why) {
-  throw Error(Errc::state_mismatch, "the file that says what makes the store, and how far it is, " + why);
+  throw Error(Errc::state_mismatch, "the file that says what makes the store, and how far it is, " + why +
+                                        "; delete the store, or write to another path");
 }
 
 }  // namespace
@@ -72,13 +73,15 @@ Journal parse_journal(std::string_view text) {
     if (hash != hash_of(written) || json != ReadJson(written)) refuse("is not as it was written");
     return journal;
   } catch (const ReadJson::exception& failed) {
-    refuse("is damaged (" + printable(failed.what(), 300) + ")");
+    const std::string_view what = failed.what();  // begins with the library's own name of it in brackets
+    const std::size_t after = what.find("] ");
+    refuse("is damaged (" + printable(after == what.npos ? what : what.substr(after + 2), 300) + ")");
   }
 }
 
 std::vector<JobFact> store_facts(std::vector<JobFact> of_sink, const std::string& said, const SinkJob& job) {
   std::vector<JobFact> facts = std::move(of_sink);
-  for (JobFact& fact : facts) fact.words = escaped(fact.words);
+  for (JobFact& fact : facts) fact = {escaped(fact.name), escaped(fact.words)};
   if (!said.empty())
     facts.push_back({"job", escaped(said)});
   else

@@ -20,7 +20,6 @@ constexpr std::string_view partial_ending = ".partial", digits = "0123456789";
 
 }  // namespace
 
-std::string ShardNames::beside(std::string_view ending) const { return path_ + "-unfinished." + std::string(ending); }
 std::string ShardNames::partial(std::uint64_t number) const { return shard(number) + std::string(partial_ending); }
 
 std::string ShardNames::shard(std::uint64_t number) const {
@@ -31,7 +30,7 @@ std::string ShardNames::shard(std::uint64_t number) const {
 }
 
 std::string ShardNames::unfinished_files() const {
-  return "the files " + path_ + "-unfinished* and " + path_ + (single_file_ ? "" : "-*" + extension_) +
+  return "the files " + name() + "-unfinished* and " + path_ + (single_file_ ? "" : "-*" + extension_) +
          std::string(partial_ending);
 }
 
@@ -72,8 +71,8 @@ std::optional<std::string> store_of_shard(std::string_view file, std::string_vie
 
 void refuse_unfinished(const std::vector<std::string>& files, std::string_view extension, std::string_view source) {
   std::set<std::string, std::less<>> seen;
-  const auto look = [&](const std::string& path) {
-    const std::string mark = ShardNames(path, extension).mark();
+  const auto look = [&](const std::string& path, bool single_file) {
+    const std::string mark = ShardNames(path, extension, single_file).mark();
     struct stat status {};
     if (seen.insert(path).second && ::stat(mark.c_str(), &status) == 0)
       throw file_error(source, mark, Errc::invalid_argument,
@@ -83,9 +82,9 @@ void refuse_unfinished(const std::vector<std::string>& files, std::string_view e
   for (const std::string& file : files) {
     std::string_view name = file;
     if (name.ends_with(partial_ending)) name.remove_suffix(partial_ending.size());
-    look(std::string(name));
+    look(std::string(name), true);
     const auto path = store_of_shard(name, extension);
-    if (path && name.size() - path->size() - extension.size() > number_width) look(*path);
+    if (path && name.size() - path->size() - extension.size() > number_width) look(*path, false);
   }
 }
 

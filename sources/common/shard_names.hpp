@@ -15,12 +15,12 @@ class ShardNames {
   ShardNames(std::string path, std::string_view extension, bool single_file = false)
       : path_(std::move(path)), extension_(extension), single_file_(single_file) {}
 
-  /// The file that marks the store as unfinished: "PATH-unfinished.json".
+  /// The file that marks the store as unfinished: "PATH.EXTENSION-unfinished.json".
   std::string mark() const { return beside("json"); }
-  /// Another file of an unfinished store: "PATH-unfinished.ENDING".
-  std::string beside(std::string_view ending) const;
-  /// The file that says what made a finished store: "PATH-made-by.json".
-  std::string made_by() const { return path_ + "-made-by.json"; }
+  /// Another file of an unfinished store: "PATH.EXTENSION-unfinished.ENDING".
+  std::string beside(std::string_view ending) const { return name() + "-unfinished." + std::string(ending); }
+  /// The file that says what made a finished store: "PATH.EXTENSION-made-by.json".
+  std::string made_by() const { return name() + "-made-by.json"; }
   /// "PATH-000042.tar", or the path of a single file.
   std::string shard(std::uint64_t number) const;
   /// The name of a shard while it is not finished.
@@ -35,6 +35,8 @@ class ShardNames {
   Found find(std::string_view source) const;
 
  private:
+  // With its kind: shards of two kinds may stand in one folder.
+  std::string name() const { return single_file_ ? path_ : path_ + extension_; }
   std::string path_, extension_;
   bool single_file_;
 };

@@ -140,6 +140,17 @@ class Ranks {
       refuse(fmt::format("it is of another job than {}: of {} ranks, not {}", printable(first_), world, world_));
     if (run.at("hash") != hash_)
       refuse(fmt::format("it is of another job than {}: {}", printable(first_), other_job(first_run_, run)));
+    for (const Json& slide : run.at("slides")) {
+      const std::string version = slide.value("openslide", std::string());
+      if (version.empty() || slide.contains("failure")) continue;
+      if (openslide_.empty()) {
+        openslide_ = version;
+        openslide_in_ = folder;
+      }
+      if (version != openslide_)
+        refuse(fmt::format("its slides were read by OpenSlide {}, and those of {} by {}", printable(version),
+                           printable(openslide_in_), printable(openslide_)));
+    }
     if (!reports_.emplace(rank, folder).second)
       refuse(fmt::format("rank {} is there twice, also in {}", rank, printable(reports_.at(rank))));
     rank_of_report_.emplace(folder, rank);
@@ -155,6 +166,7 @@ class Ranks {
   std::size_t world_ = 0, first_rank_ = 0;
   RunResult all_{.finished = true};
   std::string hash_, first_;
+  std::string openslide_, openslide_in_;  // the version that read slides, and the report that says so
   Json first_run_;
   std::map<std::size_t, std::string> reports_;
   std::map<std::string, std::size_t> rank_of_report_;

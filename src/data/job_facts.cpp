@@ -21,15 +21,18 @@ std::string job_difference(std::span<const JobFact> there, std::span<const JobFa
   const auto say = [&](const std::string& words) {
     if (++count <= most) out += (count == 1 ? "" : "; ") + words;
   };
+  const std::span<const JobFact> all_there = there, all_here = here;
   while (!there.empty() || !here.empty()) {
     // One that the other has only later, or not at all, stands alone.
     const bool same_name = !there.empty() && !here.empty() && there.front().name == here.front().name;
     const bool no_there = there.empty() || (!here.empty() && !same_name && comes(here, there.front()));
     const bool no_here = here.empty() || (!no_there && !same_name && comes(there, here.front()));
     if (no_there)
-      say("here is the " + quoted(here.front()) + ", which is not there");
+      say("here is the " + quoted(here.front()) +
+          (comes(all_there, here.front()) ? ", which comes in another place there" : ", which is not there"));
     else if (no_here)
-      say("there is the " + quoted(there.front()) + ", which is not here");
+      say("there is the " + quoted(there.front()) +
+          (comes(all_here, there.front()) ? ", which comes in another place here" : ", which is not here"));
     else if (!same_name)
       say("there is the " + quoted(there.front()) + " where here is the " + quoted(here.front()));
     else if (there.front() != here.front())

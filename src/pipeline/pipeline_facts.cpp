@@ -76,7 +76,9 @@ void add_orders(FactList& list, const PipelineData& data) {
   for (const BoundOrder& order : data.orders) {
     list.add_text(order.label);
     list.add_text(order.model->describe());
-    list.say("order " + order.model->name(), order.label);
+    const std::string& described = order.model->describe();
+    list.say("order " + order.model->name(),
+             order.label + (described == order.label ? "" : ", hash " + std::to_string(hash_text(described))));
   }
 }
 
@@ -148,6 +150,11 @@ void add_batch(FactList& list, const PipelineData& data) {
   }
 }
 
+std::string words_of(const CheckOptions& check) {
+  return std::string("verify ") + (check.verify ? "true" : "false") + ", max_sample_bytes " +
+         std::to_string(check.max_sample_bytes);
+}
+
 void add_policies(FactList& list, const PipelineData& data) {
   const ErrorPolicy policy = data.policy_value();
   list.add(static_cast<std::uint64_t>(policy.policy));
@@ -159,8 +166,7 @@ void add_policies(FactList& list, const PipelineData& data) {
   const CheckOptions check = data.check_value();
   list.add(check.verify ? 1 : 0);
   list.add(check.max_sample_bytes);
-  list.say("check", std::string("verify ") + (check.verify ? "true" : "false") + ", max_sample_bytes " +
-                        std::to_string(check.max_sample_bytes));
+  list.say("check", words_of(check));
   list.add(data.seed_value());
   list.say("seed", std::to_string(data.seed_value()));
   if (const Shard shard = data.shard_value(); shard.steps_per_epoch != 0) {
@@ -210,11 +216,15 @@ PipelineFacts facts_of(const PipelineData& data) {
 std::vector<JobFact> sample_facts_of(const PipelineData& data) {
   FactList list;
   add_source(list, data);
-  list.say("state of the data", "revision " + std::to_string(data.source->revision()));
+  list.say("state of the data",
+           "revision " + std::to_string(data.source->revision()) + ", another one once its files are written to");
   add_orders(list, data);
   add_stages(list, data);
   add_stream_window(list, data);
-  list.say("bad samples", data.policy_value().policy == OnError::drop ? "dropped" : "none");
+  const bool drops = data.policy_value().policy == OnError::drop;
+  list.say("bad samples (on_error)", drops ? "dropped" : "none");
+  // It says which samples are bad, and so which are stored.
+  if (drops) list.say("check", words_of(data.check_value()));
   list.say("seed", std::to_string(data.seed_value()));
   std::vector<JobFact> facts = list.take().facts;
   for (JobFact& fact : facts)

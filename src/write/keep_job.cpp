@@ -1,5 +1,6 @@
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <penstock/error.hpp>
 #include <penstock/extend/sink.hpp>
@@ -17,7 +18,9 @@ constexpr std::string_view heading = "made by\n";
 }  // namespace
 
 void keep_job(const std::string& file, const SinkJob& job, std::string_view source) {
-  const std::string here = std::string(heading) + detail::lines_of(job.made_by);
+  std::vector<JobFact> facts = job.made_by;
+  for (JobFact& fact : facts) fact = {escaped(fact.name), escaped(fact.words)};
+  const std::string here = std::string(heading) + detail::lines_of(facts);
   const auto there = read_text(file, source);
   if (!there) return replace_text(file, here, true, source);
   if (*there == here) return;
@@ -26,7 +29,7 @@ void keep_job(const std::string& file, const SinkJob& job, std::string_view sour
   };
   if (!there->starts_with(heading)) refuse("the file does not say what made the store");
   refuse("another job made the store (" +
-         job_difference(detail::facts_in(std::string_view(*there).substr(heading.size())), job.made_by) + ")");
+         job_difference(detail::facts_in(std::string_view(*there).substr(heading.size())), facts) + ")");
 }
 
 }  // namespace penstock

@@ -208,6 +208,31 @@ TEST_CASE("tiles that two versions of OpenSlide read are not mixed") {
   CHECK(one_line(other.err));
   CHECK(other.err.find("a.tif was read by OpenSlide 4.0.0, and is by 4.0.1 now") != std::string::npos);
   CHECK(tile("4.0.0").status == 0);
+  // Nor those of two processes.
+  write_slide(folder / "b.tif", form);
+  for (const std::string rank : {"0", "1"}) {
+    ::setenv("COUNTING_OPENSLIDE_VERSION", rank == "0" ? "4.0.0" : "4.0.1", 1);
+    REQUIRE(tool({"tile", folder / "a.tif", folder / "b.tif", "--size", "64", "--out", folder / "r.lmdb", "--rank",
+                  rank, "--world", "2"})
+                .status == 0);
+  }
+  const ToolResult merged =
+      tool({"merge", folder / "r-r0-of-2.lmdb", folder / "r-r1-of-2.lmdb", "--out", folder / "all.json"});
+  CHECK(merged.status == 1);
+  CHECK(merged.err.find("its slides were read by OpenSlide 4.0.1, and those of ") != std::string::npos);
+  // A slide that the first one could not read may be read by another: it stays left out.
+  folder.write("c.tif", "no slide");
+  const auto with_bad = [&](const char* version) {
+    ::setenv("COUNTING_OPENSLIDE_VERSION", version, 1);
+    return tool({"tile", folder / "a.tif", folder / "c.tif", "--size", "64", "--out", folder / "bad.lmdb"});
+  };
+  CHECK(with_bad("4.0.0").status == 3);
+  CHECK(with_bad("4.0.0").status == 3);
+  write_slide(folder / "a.tif", {.width = 300, .height = 200});  // OpenSlide is asked for the bad one alone
+  std::filesystem::remove_all(folder / "bad.lmdb");
+  std::filesystem::remove_all(folder / "bad.lmdb-report");
+  CHECK(with_bad("4.0.0").status == 3);
+  CHECK(with_bad("4.0.1").status == 3);
   ::unsetenv("COUNTING_OPENSLIDE_VERSION");
   ::unsetenv("PENSTOCK_OPENSLIDE");
 }

@@ -127,7 +127,8 @@ TEST_CASE("nothing of a store is looked at or changed without its lock") {
     const auto lock_of = [&](const std::string& path) -> std::string {
       if (job.name == "lmdb" || job.name == "tiles") return store + "/store/data.mdb";
       if (job.name == "lmdb raw") return store + "/store.lmdb";
-      if (job.name == "webdataset" || job.name == "hdf5") return store + "/part-unfinished.json.lock";
+      if (job.name == "webdataset") return store + "/part.tar-unfinished.json.lock";
+      if (job.name == "hdf5") return store + "/part.h5-unfinished.json.lock";
       if (job.name == "hdf5 file") return store + "/whole.h5-unfinished.json.lock";
       if (job.name == "files") return store + "/out/records.csv-unfinished.json.lock";
       if (job.cache) return store + "/cache/data.mdb";

@@ -70,12 +70,14 @@ std::vector<Change> changes() {
       {"an order", from(Records{}) | shuffle() | take(records) | adding(1, 1), "here is the order take"},
       {"no order", from(Records{}) | adding(1, 1), "there is the order shuffle"},
       {"the seed", usual() | seed(9), "seed: there \"0\", here \"9\""},
-      {"the data", usual({.revision_of = 2}), "state of the data: there \"revision 1\", here \"revision 2\""},
+      {"the data", usual({.revision_of = 2}),
+       "state of the data: there \"revision 1, another one once its files are written to\", here \"revision 2,"},
       {"the source", usual({.identity_of = 2}), "identity 1\", here"},
       {"the number of records", usual({.count = 39}), "there"},
       {"a filter", usual() | filter("label", [](View<const std::int64_t, 0> label) { return *label.data() % 4 != 0; }),
        "filter(label)"},
-      {"bad samples dropped", usual() | on_error({.policy = OnError::drop}), "bad samples: there \"none\""},
+      {"bad samples dropped", usual() | on_error({.policy = OnError::drop}),
+       "bad samples (on_error): there \"none\", here \"dropped\""},
   };
 }
 
@@ -194,6 +196,21 @@ TEST_CASE("what another pipeline has begun or made is refused by name, and goes 
     CHECK(content_of(kind.open(begun.path())) == content);
     CHECK(run(kind, usual(), whole.path()).skipped == records);
     CHECK(content_of(kind.open(whole.path())) == content);
+  }
+}
+
+TEST_CASE("a check that drops other samples makes another job, and one that ends a run does not") {
+  for (const Kind& kind : kinds()) {
+    CAPTURE(kind.name);
+    const auto checked = [](std::uint64_t bytes, OnError policy) {
+      return usual() | check({.max_sample_bytes = bytes}) | on_error({.policy = policy});
+    };
+    const TempFolder folder, other;
+    begin(kind, checked(1000, OnError::drop), folder.path());
+    const Error error = error_of([&] { run(kind, checked(2000, OnError::drop), folder.path()); });
+    CHECK(error.cause().find("check: there \"verify false, max_sample_bytes 1000\"") != std::string::npos);
+    begin(kind, checked(1000, OnError::fail), other.path());
+    CHECK_NOTHROW(run(kind, checked(2000, OnError::fail), other.path()));
   }
 }
 

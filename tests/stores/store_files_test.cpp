@@ -22,14 +22,14 @@ using namespace penstock_test;
 
 TEST_CASE("the lock of a mark goes with the mark") {
   const TempFolder folder;
-  const std::string mark = folder / "store-unfinished.json";
+  const std::string mark = folder / "store.tar-unfinished.json";
   MarkLock lock(mark), other(mark);
   REQUIRE(lock.take("test"));
   CHECK(lock.file() == mark + ".lock");
   CHECK_FALSE(other.take("test"));
   CHECK_FALSE(other.held());
   CHECK(lock_holder(lock.file()) == "this process");
-  folder.write("store-unfinished.json", "half");
+  folder.write("store.tar-unfinished.json", "half");
   lock.release();
   CHECK(std::filesystem::exists(lock.file()));
   CHECK(lock_holder(lock.file()) == "another process");  // nobody has it

@@ -57,7 +57,7 @@ struct Hdf5SinkOptions {
 /// the job together.
 ///
 /// A run may be killed at any moment. Until `finish` every file's name ends in `.partial`, and files whose names begin
-/// with `PATH-unfinished` say what was committed, and who writes; Hdf5Source refuses shards it finds beside them. A
+/// with `PATH.h5-unfinished` say what was committed, and who writes; Hdf5Source refuses shards it finds beside them. A
 /// rerun of the same job goes on after the last commit, and the finished files are byte for byte those of an
 /// undisturbed run. A rerun of a finished job changes nothing: see `was_finished`. One thread at a time.
 class PENSTOCK_API Hdf5Sink {

@@ -147,7 +147,8 @@ struct Slides {
   /// from it, and no slide is opened before its first tile is read. All options have to be those that it was made with,
   /// but for `order`, those that only change speed, names of fields, and columns of `labels`; of lists of places and of
   /// tables with micrometres it has what they said. A slide whose file has another size, or other bytes where a look is
-  /// taken at them, is an error of its records. Files of regions are read, and must be those that it was made with.
+  /// taken at them, is an error of its records. These must be those that it was made with, too: files of regions, which
+  /// are read; the other files of DICOM series and MIRAX slides, of which parts are read; and the version of OpenSlide.
   /// Empty: slides are opened.
   std::string index = {};
   // What changes only speed.
@@ -191,6 +192,8 @@ struct SlideInfo {
   bool resampled = false;                          ///< that image is `level` made smaller; else it is `level`
   SlideCodec codec = SlideCodec::jpeg;             ///< how the file stores the pixels of `level`
   std::string why_openslide = {};                  ///< why OpenSlide reads it; empty: it does not
+  /// The files that it is made of besides: of a MIRAX slide, and the others of a DICOM series.
+  std::vector<std::string> other_files = {};
   /// The version of OpenSlide that was asked for it, "none" where there was none; of an index, when that was made.
   /// Empty: none is needed.
   std::string openslide = {};

@@ -56,11 +56,10 @@ struct SlideRegions {
   /// What becomes of slides that have no file of regions.
   Missing missing = Missing::refuse;
   /// What coordinates in files of regions count from. It matters for slides whose OpenSlide's bounds, the part that has
-  /// an image, are not the whole slide: those of Leica and MIRAX.
+  /// an image, are not the whole slide: those of Leica and MIRAX, say.
   enum class Origin : std::uint8_t {
-    /// `bounds` for GeoJSON of which each feature says, in its `objectType` or `id`, which of QuPath's objects it is;
-    /// an
-    /// error of the slide for other files.
+    /// `bounds` for GeoJSON of which each feature says, in its `objectType` or `id`, which of QuPath's objects it is.
+    /// An error of the slide for other files.
     automatic,
     slide,  ///< the top left pixel of level 0
     bounds  ///< the top left pixel of OpenSlide's bounds, where there are some, else that of level 0

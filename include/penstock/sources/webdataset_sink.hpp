@@ -64,12 +64,12 @@ PENSTOCK_API std::string webdataset_field(std::string_view name);
 /// made fit for file names: in the base name '.' becomes '_'; control characters, '\', '%', what isn't UTF-8, empty
 /// components, "." and ".." are written as %XX. Two samples of one key in one shard are refused.
 ///
-/// A run may be killed at any moment. Until `finish` every shard's name ends in `.partial`, and `PATH-unfinished.json`
-/// says how much was committed; WebDatasetSource refuses shards it finds beside that file. One process writes, which
-/// has the lock `PATH-unfinished.json.lock`; others that open it meanwhile are refused. A rerun of the same job goes on
-/// after the last commit, and the finished shards are byte for byte those of an undisturbed run. A rerun of a finished
-/// job changes nothing (see `was_finished`); finished shards of another are refused. `PATH-made-by.json`, which stays
-/// beside them, says what made them. One thread at a time.
+/// A run may be killed at any moment. Until `finish` every shard's name ends in `.partial`, and
+/// `PATH.tar-unfinished.json` says how much was committed; WebDatasetSource refuses shards it finds beside that file.
+/// One process writes, which has the lock `PATH.tar-unfinished.json.lock`; others that open it meanwhile are refused. A
+/// rerun of the same job goes on after the last commit, and the finished shards are byte for byte those of an
+/// undisturbed run. A rerun of a finished job changes nothing (see `was_finished`); finished shards of another are
+/// refused. `PATH.tar-made-by.json`, which stays beside them, says what made them. One thread at a time.
 class PENSTOCK_API WebDatasetSink {
  public:
   /// What a key may have as written, at most: longer names can't be unpacked on common file systems.

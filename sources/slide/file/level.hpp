@@ -18,7 +18,7 @@ struct StoredArray {
 
 /// How many bytes the tiles of a level have.
 struct TileSizes {
-  std::int64_t width = 0, height = 0;            ///< pixels of the level; 0: there is none
+  std::int64_t width = 0, height = 0;            ///< pixels of the level
   std::int32_t tile_width = 0, tile_height = 0;  ///< pixels of a tile
   StoredArray bytes;
 };
@@ -31,8 +31,8 @@ struct Level {
   bool big_endian = false;                       ///< byte order of numbers in the file
   std::vector<std::byte> tables;                 ///< tables that the tiles leave out (tag 347)
   StoredArray tile_offsets, tile_bytes;
-  TileSizes finer = {};    ///< tiles of the next finer level that can be read
-  std::string unreadable;  ///< why this level can't be read; empty: it can
+  std::vector<TileSizes> finer = {};  ///< those of finer levels that can be read, the next one first
+  std::string unreadable;             ///< why this level can't be read; empty: it can
   /// Each of its pixels can be asked for by a place at level 0: false where OpenSlide would interpolate.
   bool has_whole_pixels = true;
 

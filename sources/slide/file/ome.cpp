@@ -52,17 +52,30 @@ pugi::xml_node child(const pugi::xml_node& node, std::string_view name) {
   return {};
 }
 
-// Whether an element OME begins in it: what can't be parsed may be damaged OME-XML, or no XML at all.
-bool has_ome_element(std::string_view text) {
-  constexpr std::string_view name = "OME", ends = " \t\r\n/>", around_prefix = "<>:/ \t\r\n";
-  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + name.size())) {
-    const std::size_t after = at + name.size();
-    if (at == 0 || (after < text.size() && ends.find(text[after]) == std::string_view::npos)) continue;
-    std::size_t before = at - 1;
-    if (text[before] == ':' && before != 0) before = text.find_last_of(around_prefix, before - 1);
-    if (before != std::string_view::npos && text[before] == '<') return true;
+// Whether its first element is OME: what can't be parsed may be damaged OME-XML, or no XML at all.
+bool begins_as_ome(std::string_view text) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf", space = " \t\r\n", ends = " \t\r\n/>";
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(space), text.size()));
+    if (!text.starts_with('<')) return false;
+    const std::string_view end = text.starts_with("<!--") ? "-->" : text.starts_with("<?") ? "?>" : ">";
+    if (end == ">" && !text.starts_with("<!")) break;
+    const std::size_t at = text.find(end);
+    if (at == std::string_view::npos) return false;
+    text.remove_prefix(at + end.size());
   }
-  return false;
+  const std::string name(text.substr(1, std::min(text.find_first_of(ends), text.size()) - 1));
+  return bare(name.c_str()) == "OME";
+}
+
+// Some write it with a scheme, and in letters of either case.
+std::string identifier_of(std::string_view text) {
+  std::string identifier(without_spaces(text));
+  std::ranges::transform(identifier, identifier.begin(),
+                         [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  constexpr std::string_view scheme = "urn:uuid:";
+  return identifier.starts_with(scheme) ? identifier.substr(scheme.size()) : identifier;
 }
 
 // Reads the numbers of one file's OME-XML.
@@ -111,7 +124,7 @@ OmePlace place_of(const pugi::xml_node& image, std::string_view own, const OmeRe
   for (const pugi::xml_node& data : child(image, "Pixels").children()) {
     if (bare(data.name()) != "TiffData") continue;
     const pugi::xml_node file = child(data, "UUID");
-    const std::string_view identifier = without_spaces(file.child_value());
+    const std::string identifier = identifier_of(file.child_value());
     if (!own.empty() && !identifier.empty() && identifier != own) {
       if (!place.elsewhere) place.other_file = file.attribute("FileName").value();
       place.elsewhere = true;
@@ -136,26 +149,31 @@ struct OmeImages {
 };
 
 OmeImages images_of(const pugi::xml_node& ome, const OmeReader& reader) {
-  const std::string_view own = without_spaces(ome.attribute("UUID").value());
+  const std::string own = identifier_of(ome.attribute("UUID").value());
   OmeImages images;
   std::string other_file;
+  std::uint64_t most_elsewhere = 0;
   bool elsewhere = false;
   for (const pugi::xml_node& image : ome.children()) {
     if (bare(image.name()) != "Image") continue;
     OmePlace place = place_of(image, own, reader);
+    const OmeSize size = reader.size_of(image);
     if (place.elsewhere) {
-      if (!elsewhere) other_file = std::move(place.other_file);
+      if (!elsewhere || size.pixels() > most_elsewhere) {
+        other_file = std::move(place.other_file);
+        most_elsewhere = size.pixels();
+      }
       elsewhere = true;
       continue;
     }
-    const OmeSize size = reader.size_of(image);
     images.all.push_back(size);
     if (images.largest && size.pixels() <= images.size.pixels()) continue;
     images.largest = image;
     images.place = std::move(place);
     images.size = size;
   }
-  if (elsewhere && !images.largest)
+  // What is here may be its label.
+  if (elsewhere && (!images.largest || most_elsewhere > images.size.pixels()))
     reader.fail(Errc::unsupported, "says that another file has its image, \"" + printable(other_file, 100) +
                                        "\"; read that one, or write all into one file");
   return images;
@@ -177,27 +195,27 @@ void refuse_stacks(const pugi::xml_node& pixels, const OmeReader& reader) {
                                        " times, which is not read; write one of them as a file of its own");
 }
 
-// Number and names of the image's channels, which have to be values of one pixel as far as OME-XML says it.
+// Number and names of the image's channels, which have to lie in one directory: `check_ome` asks whether they do.
 void read_channels(const pugi::xml_node& pixels, bool several_directories, const OmeReader& reader,
                    const std::string& path, OmeImage& image) {
   constexpr std::size_t most_names = 5, most_bytes = 40;
-  std::uint64_t elements = 0;
+  std::uint32_t elements = 0;
   std::size_t named = 0;
-  std::optional<std::uint32_t> samples;
+  std::uint32_t samples = 0;
   for (const pugi::xml_node& channel : pixels.children()) {
     if (bare(channel.name()) != "Channel") continue;
-    if (elements++ == 0) samples = reader.number(channel, "SamplesPerPixel");
+    ++elements;
+    samples = std::max(samples, reader.number(channel, "SamplesPerPixel").value_or(0));
     const std::string_view name = channel.attribute("Name").value();
     if (name.empty() || named++ >= most_names) continue;
     image.channel_names += (named == 1 ? " (\"" : ", \"") + printable(name, most_bytes) + "\"";
   }
   if (named != 0) image.channel_names += named > most_names ? " and others)" : ")";
-  image.channels = reader.number(pixels, "SizeC").value_or(samples.value_or(0));
-  const bool apart = elements > 1 || (samples && *samples != image.channels) ||
-                     (!samples && several_directories && image.channels > 1);
+  image.channels = std::max({reader.number(pixels, "SizeC").value_or(0), elements, samples});
   // Grey, RGB, and RGB with alpha.
   const bool colours = image.channels <= 1 || image.channels == 3 || image.channels == 4;
-  if (apart || !colours) refuse_channels(path, std::max<std::uint64_t>(image.channels, elements), image.channel_names);
+  if (!colours || (several_directories && image.channels > 1))
+    refuse_channels(path, image.channels, image.channel_names);
 }
 
 // The objective that the image names; where it names none, the only one.
@@ -250,7 +268,7 @@ pugi::xml_node parse_ome(const std::string& description, const std::string& path
 }  // namespace
 
 std::optional<OmeImage> read_ome(const std::string& description, const std::string& path) {
-  if (!has_ome_element(description)) return std::nullopt;
+  if (!begins_as_ome(description)) return std::nullopt;
   pugi::xml_document document;
   const pugi::xml_node ome = parse_ome(description, path, document);
   if (!ome) return std::nullopt;

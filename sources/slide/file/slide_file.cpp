@@ -8,6 +8,7 @@
 
 #include "file/errors.hpp"
 #include "file/openslide_levels.hpp"
+#include "file/other_files.hpp"
 #include "file/tiff_levels.hpp"
 
 namespace penstock::slide {
@@ -80,6 +81,8 @@ SlideFile open_slide(const std::string& path, std::size_t number, const SlideWis
     const auto file = open_file(path);
     slide.mark = mark_of(file->get(), path);
     slide.sample = sample_of(file->get(), path);
+    slide.other_files = wish.other_files;
+    slide.others = sample_of_all(slide.other_files);
     Pyramid pyramid = read_pyramid(slide, file->get());
     slide.missing_levels = pyramid.missing;
     slide.unread_images = std::move(pyramid.unread_images);

@@ -27,10 +27,12 @@ struct SlideFile {
   std::size_t number = 0;        ///< among the slides, for `OpenFiles`
   std::optional<FileMark> mark;  ///< none: an index says what the slide is, and its file was not looked at
   FileSample sample;
-  std::vector<SlideLevel> levels;  ///< levels that are stored
-  std::string missing_levels;      ///< why some can't be read, or are not among these; empty: all are there
-  std::string unread_images;       ///< which images, about as large, are not read; empty: none is known of
-  SlideBounds bounds;              ///< of one that an index says, all 0
+  std::vector<std::string> other_files;  ///< files that it is made of besides: of a DICOM series, of MIRAX
+  FileSample others;                     ///< what tells that these are the same
+  std::vector<SlideLevel> levels;        ///< levels that are stored
+  std::string missing_levels;            ///< why some can't be read, or are not among these; empty: all are there
+  std::string unread_images;             ///< which images, about as large, are not read; empty: none is known of
+  SlideBounds bounds;                    ///< of one that an index says, all 0
   Resolution resolution;
   /// The version of OpenSlide that was asked, or "none" where there was none; empty: none was needed.
   std::string openslide;
@@ -79,9 +81,10 @@ struct SlideFile {
 /// What is asked of a slide.
 struct SlideWish {
   Wanted wanted;
-  double own_mpp = 0;      ///< micrometres a pixel, in place of what the file says; 0: none is given
-  double assumed_mpp = 0;  ///< where the file says none
-  double mask_mpp = 0;     ///< micrometres a pixel of a mask of tissue; 0: none is wanted
+  double own_mpp = 0;                         ///< micrometres a pixel, in place of what the file says; 0: none is given
+  double assumed_mpp = 0;                     ///< where the file says none
+  std::vector<std::string> other_files = {};  ///< files that it is made of besides its own
+  double mask_mpp = 0;                        ///< micrometres a pixel of a mask of tissue; 0: none is wanted
   bool all_levels = false;
 };
 

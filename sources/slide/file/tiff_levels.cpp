@@ -222,14 +222,13 @@ void add_levels(const File& file, TIFF* tiff, TiffInput& input, std::span<const 
   }
 }
 
-// A tile that is left out is glass where the finer level has none either.
+// A tile that is left out is glass where no finer level has pixels of it.
 void tell_of_finer_levels(std::vector<Level>& levels) {
-  const Level* finer = nullptr;
+  std::vector<TileSizes> finer;
   for (Level& level : levels) {
     if (!level.unreadable.empty()) continue;
-    if (finer != nullptr)
-      level.finer = {finer->width, finer->height, finer->tile_width, finer->tile_height, finer->tile_bytes};
-    finer = &level;
+    level.finer = finer;
+    finer.insert(finer.begin(), {level.width, level.height, level.tile_width, level.tile_height, level.tile_bytes});
   }
 }
 

@@ -16,6 +16,8 @@ void put(EntryWriter& to, const EntryKey& key) {
   to.put(std::string_view(key.name));
   to.put(key.sample.bytes);
   to.put(key.sample.hash);
+  to.put(key.others.bytes);
+  to.put(key.others.hash);
   to.put(key.own_mpp);
   to.put(key.list);
   to.put(key.regions);
@@ -28,6 +30,8 @@ EntryKey key_in(EntryReader& from) {
   key.name = from.text();
   key.sample.bytes = from.get<std::uint64_t>();
   key.sample.hash = from.get<std::uint64_t>();
+  key.others.bytes = from.get<std::uint64_t>();
+  key.others.hash = from.get<std::uint64_t>();
   key.own_mpp = from.get<double>();
   key.list = from.get<std::uint64_t>();
   key.regions = from.get<std::uint64_t>();
@@ -82,11 +86,14 @@ void put(EntryWriter& to, const Level& level) {
   to.put_all(std::span<const std::byte>(level.tables));
   put(to, level.tile_offsets);
   put(to, level.tile_bytes);
-  to.put(level.finer.width);
-  to.put(level.finer.height);
-  to.put(level.finer.tile_width);
-  to.put(level.finer.tile_height);
-  put(to, level.finer.bytes);
+  to.put(std::uint64_t{level.finer.size()});
+  for (const TileSizes& finer : level.finer) {
+    to.put(finer.width);
+    to.put(finer.height);
+    to.put(finer.tile_width);
+    to.put(finer.tile_height);
+    put(to, finer.bytes);
+  }
 }
 
 Level level_in(EntryReader& from) {
@@ -102,11 +109,15 @@ Level level_in(EntryReader& from) {
   level.tables = from.all<std::byte>();
   level.tile_offsets = array_in(from);
   level.tile_bytes = array_in(from);
-  level.finer.width = from.get<std::int64_t>();
-  level.finer.height = from.get<std::int64_t>();
-  level.finer.tile_width = from.get<std::int32_t>();
-  level.finer.tile_height = from.get<std::int32_t>();
-  level.finer.bytes = array_in(from);
+  for (auto count = from.get<std::uint64_t>(); count != 0; --count) {
+    TileSizes finer;
+    finer.width = from.get<std::int64_t>();
+    finer.height = from.get<std::int64_t>();
+    finer.tile_width = from.get<std::int32_t>();
+    finer.tile_height = from.get<std::int32_t>();
+    finer.bytes = array_in(from);
+    level.finer.push_back(finer);
+  }
   return level;
 }
 
@@ -157,9 +168,8 @@ void check(const SlideFile& slide) {
   if (tiles && (level.tile_width <= 0 || level.tile_height <= 0 || level.tile_offsets.count < level.tiles() ||
                 level.tile_bytes.count < level.tiles()))
     refuse();
-  if (const TileSizes& finer = level.finer;
-      finer.width != 0 && (!size(finer.width, finer.height) || finer.tile_width <= 0 || finer.tile_height <= 0))
-    refuse();
+  for (const TileSizes& finer : level.finer)
+    if (!size(finer.width, finer.height) || finer.tile_width <= 0 || finer.tile_height <= 0) refuse();
   if (!slide.choice.told.empty() && !slide.shown_classes.words().empty() &&
       !slide.shown_classes.holds(slide.grid.size(), slide.choice.told.size()))
     refuse();
@@ -216,6 +226,7 @@ SlideFile slide_of_entry(std::string_view entry) {
   EntryKey key = key_in(from);
   slide.name = std::move(key.name);
   slide.sample = key.sample;
+  slide.others = key.others;
   slide.openslide = std::move(key.openslide);
   if (key.failed) {
     slide.failure = failure_in(from);

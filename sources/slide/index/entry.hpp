@@ -13,6 +13,7 @@ namespace penstock::slide {
 struct EntryKey {
   std::string name;
   FileSample sample;
+  FileSample others;          ///< of the other files that the slide is made of
   double own_mpp = 0;         ///< micrometres a pixel that a table says
   std::uint64_t list = 0;     ///< hash of its list of places; 0: there is none
   std::uint64_t regions = 0;  ///< hash of its file of regions; 0: there is none
@@ -21,8 +22,9 @@ struct EntryKey {
   /// Whether an entry with this key still holds, where `now` is what there is: `now` says which OpenSlide there is,
   /// whether the slide needs it or not.
   bool holds(const EntryKey& now) const {
-    return name == now.name && sample == now.sample && own_mpp == now.own_mpp && list == now.list &&
-           regions == now.regions && failed == now.failed && (openslide.empty() || openslide == now.openslide);
+    return name == now.name && sample == now.sample && others == now.others && own_mpp == now.own_mpp &&
+           list == now.list && regions == now.regions && failed == now.failed &&
+           (openslide.empty() || openslide == now.openslide);
   }
 };
 

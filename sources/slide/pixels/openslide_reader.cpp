@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "file/errors.hpp"
+#include "file/other_files.hpp"
 #include "file/slide_file.hpp"
 
 namespace penstock::slide {
@@ -28,6 +29,7 @@ OpenSlideHandle* OpenSlideReader::take(const SlideFile& slide) {
     }
     if (cache_ == nullptr && library.has_shared_cache()) cache_ = library.cache_create(cache_bytes_);
   }
+  if (sample_of_all(slide.other_files) != slide.others) throw changed_error(slide.path);
   OwnedHandle handle = open_handle(library, slide.path);
   if (cache_ != nullptr) library.set_cache(handle.get(), cache_);
   return handle.release();

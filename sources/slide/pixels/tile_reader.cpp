@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -60,37 +61,41 @@ bool has_end(std::span<const std::byte> encoded) {
   return ends(encoded) || (!encoded.empty() && ends(encoded.first(encoded.size() - 1)));
 }
 
-// Tiles along a side of the finer level, of which a tile of the coarser one shows all or most.
+// Tiles along a side of a finer level, of which a tile of the coarser one shows pixels.
 struct TileRange {
   std::uint64_t first = 0, count = 0;
 };
 TileRange tiles_below(std::uint64_t tile, std::int64_t tile_side, std::int64_t side, std::int64_t finer_tile_side,
                       std::int64_t finer_side) {
   const std::int64_t begin = static_cast<std::int64_t>(tile) * tile_side, end = std::min(begin + tile_side, side);
-  // Whole pixels alone: a part of one is no reason to ask for the tile beside.
-  const std::int64_t finer_begin = (begin * finer_side + side - 1) / side, finer_end = end * finer_side / side;
+  // Sides are rounded to whole pixels, so the scale is a little more or less than the whole number that is meant, and
+  // places on it are off by as many pixels as the sides are: no reason to ask for the tile beside.
+  const std::int64_t times = (2 * finer_side + side) / (2 * side), off = std::abs(finer_side - times * side);
+  const std::int64_t slack = off < 2 * times ? off : 0;
+  const std::int64_t finer_begin = (begin * finer_side + side - 1) / side + slack;
+  const std::int64_t finer_end = end * finer_side / side - slack;
   if (finer_end <= finer_begin) return {};
   const std::int64_t first = finer_begin / finer_tile_side;
   return {static_cast<std::uint64_t>(first), static_cast<std::uint64_t>((finer_end - 1) / finer_tile_side - first + 1)};
 }
 
-// A tile that is left out, but that the finer level has pixels of, is not glass: it was lost.
+// A tile that is left out, but that a finer level has pixels of, is not glass: it was lost.
 void check_glass(const OpenedSlide& open, std::uint64_t tile) {
   const SlideFile& slide = *open.slide;
   const Level& level = slide.level;
-  const TileSizes& finer = level.finer;
-  if (finer.width == 0) return;
-  const TileRange across =
-      tiles_below(tile % level.tile_columns(), level.tile_width, level.width, finer.tile_width, finer.width);
-  const TileRange down =
-      tiles_below(tile / level.tile_columns(), level.tile_height, level.height, finer.tile_height, finer.height);
-  const auto columns = static_cast<std::uint64_t>((finer.width + finer.tile_width - 1) / finer.tile_width);
-  const std::size_t each = finer.bytes.element_bytes;
-  std::vector<std::byte> sizes(static_cast<std::size_t>(across.count) * each);
-  for (std::uint64_t row = down.first; row < down.first + down.count; ++row) {
-    read_exactly(slide, tile, open.file->get(), sizes, finer.bytes.offset + (row * columns + across.first) * each);
-    if (std::ranges::any_of(sizes, [](std::byte byte) { return byte != std::byte{0}; }))
-      throw tile_error(slide, tile, Errc::corrupt, "the file leaves it out, though a finer level has pixels of it");
+  for (const TileSizes& finer : level.finer) {
+    const TileRange across =
+        tiles_below(tile % level.tile_columns(), level.tile_width, level.width, finer.tile_width, finer.width);
+    const TileRange down =
+        tiles_below(tile / level.tile_columns(), level.tile_height, level.height, finer.tile_height, finer.height);
+    const auto columns = static_cast<std::uint64_t>((finer.width + finer.tile_width - 1) / finer.tile_width);
+    const std::size_t each = finer.bytes.element_bytes;
+    std::vector<std::byte> sizes(static_cast<std::size_t>(across.count) * each);
+    for (std::uint64_t row = down.first; row < down.first + down.count; ++row) {
+      read_exactly(slide, tile, open.file->get(), sizes, finer.bytes.offset + (row * columns + across.first) * each);
+      if (std::ranges::any_of(sizes, [](std::byte byte) { return byte != std::byte{0}; }))
+        throw tile_error(slide, tile, Errc::corrupt, "the file leaves it out, though a finer level has pixels of it");
+    }
   }
 }
 

@@ -14,6 +14,7 @@
 #include "common/on_threads.hpp"
 #include "file/errors.hpp"
 #include "file/openslide_library.hpp"
+#include "file/other_files.hpp"
 #include "index/index_file.hpp"
 #include "index/settings.hpp"
 
@@ -89,6 +90,8 @@ std::vector<SlideFile> indexed_slides(const Opening& opening) {
       if (opening.is_wanted(i) && key.regions != regions[i])
         refuse("slide " + printable(key.name) + " has other regions now, in " +
                printable(opening.region_file_of(i).empty() ? "no file" : opening.region_file_of(i)));
+      if (opening.is_wanted(i) && key.others != sample_of_all(opening.other_files_of(i)))
+        refuse("slide " + printable(key.name) + " has other files now, of those that it is made of besides its own");
       // Without OpenSlide nothing is read by another one: its records are errors.
       if (openslide_library() != nullptr && !key.openslide.empty() && key.openslide != openslide_version())
         refuse("slide " + printable(key.name) + " was read by OpenSlide " + printable(key.openslide) +
@@ -106,6 +109,7 @@ std::vector<SlideFile> indexed_slides(const Opening& opening) {
     slide.path = opening.options.paths[i];
     slide.number = i;
     slide.region_file = opening.region_file_of(i);
+    slide.other_files = opening.other_files_of(i);
     if (!opening.is_wanted(i)) {
       SlideFile passed;
       passed.path = slide.path;

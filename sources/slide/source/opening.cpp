@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -15,8 +16,8 @@
 
 #include "common/file_pattern.hpp"
 #include "common/slide_endings.hpp"
-#include "file/dicom.hpp"
 #include "file/errors.hpp"
+#include "file/other_files.hpp"
 #include "regions/region_file.hpp"
 #include "source/check_options.hpp"
 #include "stain/slide_stain.hpp"
@@ -34,12 +35,14 @@ std::string listed(const std::vector<std::string>& names) {
 
 namespace {
 
-// Others are not opened to find out: the endings of other slides say enough.
-bool may_be_dicom(const std::string& path) {
-  std::string ending = std::filesystem::path(path).extension().string();
-  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return ending == ".dcm" || !common::has_ending_of_slides(path);
+bool has_ending(const std::string& path, std::string_view ending) {
+  std::string own = std::filesystem::path(path).extension().string();
+  std::ranges::transform(own, own.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return own == ending;
 }
+
+// Others are not opened to find out: the endings of other slides say enough.
+bool may_be_dicom(const std::string& path) { return has_ending(path, ".dcm") || !common::has_ending_of_slides(path); }
 
 }  // namespace
 
@@ -88,24 +91,28 @@ void Opening::find_files() {
 
 // OpenSlide reads a whole series, whichever of its files it is given: each would be the same slide.
 void Opening::keep_one_of_each_series() {
-  std::set<std::pair<std::string, std::string>> known;  // folder and series
+  DicomFolders folders;
+  std::set<DicomFolders::Series> known;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < options.paths.size(); ++i) {
-    const std::string& path = options.paths[i];
-    std::string series;
+    const std::string path = options.paths[i];
+    std::vector<std::string> others;
     try {
-      if (may_be_dicom(path)) series = dicom_series(path);
+      if (has_ending(path, ".mrxs")) others = files_of_mirax(path);
+      if (may_be_dicom(path))
+        if (const DicomFolders::Series series = folders.series_of(path); !series.identifier.empty()) {
+          if (!known.insert(series).second) {
+            ++other_instances;
+            continue;
+          }
+          others = folders.others_of(series, path);
+        }
     } catch (const Error& failed) {
       if (!failed.sample_scoped()) throw;  // an error when it is opened
     }
-    if (!series.empty() && !known.emplace(std::filesystem::path(path).parent_path().string(), series).second) {
-      ++other_instances;
-      continue;
-    }
-    if (kept != i) {
-      options.paths[kept] = std::move(options.paths[i]);
-      wanted_[kept] = wanted_[i];
-    }
+    options.paths[kept] = path;
+    wanted_[kept] = wanted_[i];
+    other_files_.push_back(std::move(others));
     ++kept;
   }
   options.paths.resize(kept);
@@ -143,6 +150,7 @@ void Opening::read_table() {
   if (!table.mpp.empty()) keep_listed(table.mpp);
   keep_listed(names);
   keep_listed(wanted_);
+  keep_listed(other_files_);
   keep_listed(options.paths);
 }
 
@@ -181,6 +189,7 @@ SlideWish Opening::wish_of(std::size_t number) const {
   return {.wanted = {options.level, options.mpp, options.magnification, options.mpp_tolerance},
           .own_mpp = table.mpp.empty() ? 0 : table.mpp[number],
           .assumed_mpp = options.assumed_mpp,
+          .other_files = other_files_.empty() ? std::vector<std::string>() : other_files_[number],
           .mask_mpp = mask_rules().by == SlideTissue::By::everywhere ? 0 : mask_rules().mpp};
 }
 

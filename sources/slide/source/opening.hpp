@@ -42,6 +42,8 @@ class Opening {
   /// The slide's list of places; null where it has none.
   const SlideCoords* list_of(std::size_t number) const noexcept { return lists_.empty() ? nullptr : lists_[number]; }
   const std::string& region_file_of(std::size_t number) const noexcept;
+  /// Files that the slide is made of besides its own.
+  const std::vector<std::string>& other_files_of(std::size_t number) const noexcept { return other_files_[number]; }
   /// Lists and files of regions are not needed once all slides are open.
   void forget_choices();
 
@@ -67,8 +69,9 @@ class Opening {
   void take_classes(SlideFile& slide) const;
 
   std::vector<char> wanted_;
-  std::vector<const SlideCoords*> lists_;  // list of each slide's places; empty: there are grids
-  std::vector<std::string> region_files_;  // each slide's file of regions; empty: regions are not asked for
+  std::vector<std::vector<std::string>> other_files_;  // of each slide
+  std::vector<const SlideCoords*> lists_;              // list of each slide's places; empty: there are grids
+  std::vector<std::string> region_files_;              // each slide's file of regions; empty: regions are not asked for
   mutable std::atomic<std::size_t> keep_left_;
 };
 

@@ -113,7 +113,8 @@ std::uint64_t SlideSource::identity() const noexcept { return impl_->identity; }
 
 std::uint64_t SlideSource::revision() const noexcept {
   std::uint64_t hash = 0;
-  for (const SlideFile& slide : impl_->slides) hash = hash * 0x9e3779b97f4a7c15 + slide.sample.hash;
+  for (const SlideFile& slide : impl_->slides)
+    hash = (hash * 0x9e3779b97f4a7c15 + slide.sample.hash) ^ slide.others.hash;
   return hash;
 }
 

@@ -17,6 +17,7 @@
 #include "file/errors.hpp"
 #include "file/open_files.hpp"
 #include "file/openslide_library.hpp"
+#include "file/other_files.hpp"
 #include "index/entry.hpp"
 #include "index/index_file.hpp"
 #include "index/settings.hpp"
@@ -37,6 +38,7 @@ EntryKey key_now(const Opening& opening, std::size_t number) {
   const auto file = slide::open_file(path);
   return {.name = opening.names[number],
           .sample = slide::sample_of(file->get(), path),
+          .others = slide::sample_of_all(opening.other_files_of(number)),
           .own_mpp = opening.wish_of(number).own_mpp,
           .list = slide::hash_of_list(opening.list_of(number)),
           .regions = slide::hash_of_regions(opening.region_file_of(number)),
@@ -87,6 +89,7 @@ class SlideEntries {
     key.openslide = slide.openslide;
     key.failed = slide.failure.has_value();
     key.sample = slide.sample;  // sample of the file that was looked into
+    key.others = slide.others;
     return slide::entry_of(key, slide);
   }
 

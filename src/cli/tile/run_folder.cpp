@@ -119,10 +119,13 @@ std::string changed_slide(const Json& before, const Json& now, bool repaired) {
                ? fmt::format("the slide {} was written to meanwhile", file)
                : fmt::format("the slide {} had {}, and has {} now", file, bytes(old), bytes(stamp));
   }
+  if (const auto others = [](const Json& slide) { return slide.value("other_files", std::string()); };
+      !may_differ && !before.contains("passed_over") && !now.contains("passed_over") && others(before) != others(now))
+    return fmt::format("files that the slide {} is made of were written to, or are others now", file);
   if (before.value("region_file", Json()) != now.value("region_file", Json()))
     return fmt::format("the regions of the slide {} are others now", file);
   if (const auto by = [](const Json& slide) { return slide.value("openslide", std::string()); };
-      !may_differ && by(before) != by(now) && !by(before).empty() && !by(now).empty())
+      !before.contains("failure") && by(before) != by(now) && !by(before).empty() && !by(now).empty())
     return fmt::format("the slide {} was read by OpenSlide {}, and is by {} now", file, by(before), by(now));
   // The other way round it stays left out.
   if (!before.contains("failure") && now.contains("failure"))
@@ -154,7 +157,7 @@ std::string changed_slides(const Json& before, const Json& now, bool repaired) {
 // What only one rank can know of it.
 Json without_failures(Json slides) {
   for (Json& slide : slides)
-    for (const char* const own : {"failure", "openslide", "passed_over"}) slide.erase(own);
+    for (const char* const own : {"failure", "openslide", "other_files", "passed_over"}) slide.erase(own);
   return slides;
 }
 
@@ -193,6 +196,12 @@ JobInputs inputs_of(Json settings, const SlideSource& source, const std::string&
   if (!lists.empty()) inputs.files["from-coords"] = lists;
   for (const SlideInfo& info : source.slides()) {
     Json slide{{"name", info.name}, {"file", info.path}, {"stamp", stamp_of(info.path)}};
+    if (!info.other_files.empty()) {
+      std::string stamps;
+      for (const std::string& file : info.other_files)
+        stamps += fs::path(file).filename().string() + json_text(stamp_of(file), -1);
+      slide["other_files"] = hex(hash_of(stamps));
+    }
     if (!info.region_file.empty()) slide["region_file"] = stamp_of(info.region_file);
     if (info.failure) slide["failure"] = info.failure->cause();
     if (!info.openslide.empty()) slide["openslide"] = info.openslide;
@@ -215,7 +224,8 @@ Json JobInputs::counted_settings() const {
 std::string JobInputs::hash() const {
   Json counted{{"files", files}, {"settings", counted_settings()}, {"slides", Json::array()}};
   for (Json slide : slides) {
-    for (const char* const elsewhere : {"file", "failure", "openslide", "passed_over"}) slide.erase(elsewhere);
+    for (const char* const elsewhere : {"file", "failure", "openslide", "other_files", "passed_over"})
+      slide.erase(elsewhere);
     counted["slides"].push_back(std::move(slide));
   }
   return hex(hash_of(json_text(counted, -1)));

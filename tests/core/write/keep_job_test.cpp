@@ -42,6 +42,17 @@ TEST_CASE("a sink that keeps its job goes on with the same one, and names what d
           "another job");
 }
 
+TEST_CASE("facts of any characters are kept and compared") {
+  const TempFolder folder;
+  const std::string file = folder / "job.txt";
+  const ps::SinkJob job{.schema = {}, .made_by = {{"a\tb", "c\nd"}, {"e", "f\t\xff"}}};
+  ps::keep_job(file, job, "mine");
+  CHECK_NOTHROW(ps::keep_job(file, job, "mine"));
+  ps::SinkJob other = job;
+  other.made_by[1].words = "f\n\xff";
+  CHECK(mentions(error_of([&] { ps::keep_job(file, other, "mine"); }), "e: there \"f"));
+}
+
 TEST_CASE("a sink doesn't guess what made its store") {
   const TempFolder folder;
   const std::string file = folder / "job.txt";

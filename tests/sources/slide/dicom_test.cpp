@@ -1,7 +1,9 @@
 // DICOM: a series of files is one slide. Which version of OpenSlide there is decides whether it can be read.
 #include <penstock/sources/slide.hpp>
+#include <penstock/sources/slide_index.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -51,6 +53,13 @@ TEST_CASE("files of one DICOM series are one slide, whichever are given and howe
       CHECK(source.slides()[1].path == paths[3]);
       CHECK(source.slides()[2].path == paths[5]);
       CHECK(is_told(source, "3 files of DICOM series passed over: one file stands for its series"));
+      // However its folder is spelled.
+      std::filesystem::create_directory_symlink(folder.path(), folder / "link");
+      std::vector<std::string> spelled = paths;
+      for (std::size_t i = 0; i < spelled.size(); i += 2)
+        spelled[i] = folder / ("link/" + std::filesystem::path(paths[i]).filename().string());
+      CHECK(SlideSource({.paths = spelled, .size = 64}).slides().size() == 3);
+      std::filesystem::remove(folder / "link");
       // Another folder's series is not what OpenSlide would read here.
       folder.write("x/y", "");
       const std::string elsewhere = folder / "x/g.dcm";
@@ -110,4 +119,47 @@ TEST_CASE("a DICOM file that is cut off anywhere before it names its series is a
     folder.write("b.dcm", whole.substr(0, bytes));
     CHECK(SlideSource({.files = folder / "*.dcm", .size = 64}).slides().size() == 2);
   }
+}
+
+TEST_CASE("a DICOM series of which another file changed is another slide") {
+  const TempFolder folder;
+  write_dicom(folder / "a.dcm", {.kind = "LABEL", .width = 60, .height = 60, .tile = 64, .number = 1});
+  write_dicom(folder / "b.dcm", {.number = 2});
+  write_dicom(folder / "c.dcm", {.series = "1.2", .number = 1});
+  // Of one file alone the others are found, as OpenSlide finds them.
+  const Slides slides{.paths = {folder / "a.dcm"}, .size = 64};
+  const SlideSource before(slides);
+  CHECK(before.slides()[0].other_files == std::vector<std::string>{folder / "./b.dcm"});
+  const std::string index = folder / "slides.index";
+  write_slide_index(slides, index);
+  Slides indexed = slides;
+  indexed.index = index;
+  CHECK(SlideSource(indexed).revision() == before.revision());
+  const bool readable = !before.slides()[0].failure;
+  if (readable) (void)read_sample(before, 0);
+  write_dicom(folder / "b.dcm", {.number = 2, .seed = 5});
+  const SlideSource after(slides);
+  CHECK(after.revision() != before.revision());
+  CHECK(mentions(error_of([&] { SlideSource source(indexed); }), "has other files now"));
+  write_slide_index(slides, index);
+  CHECK(SlideSource(indexed).revision() == after.revision());
+}
+
+TEST_CASE("a MIRAX slide is made of the files in the folder of its name") {
+  const TempFolder folder;
+  folder.write("a.mrxs", "no MIRAX");
+  folder.write("a/Data0001.dat", "pixels");
+  folder.write("a/Slidedat.ini", "[GENERAL]");
+  folder.write("b/Data0001.dat", "of another");
+  const Slides slides{.paths = {folder / "a.mrxs"}, .size = 64};
+  const SlideSource before(slides);
+  CHECK(before.slides()[0].other_files ==
+        std::vector<std::string>{folder / "a/Data0001.dat", folder / "a/Slidedat.ini"});
+  folder.write("b/Data0001.dat", "of another one");
+  CHECK(SlideSource(slides).revision() == before.revision());
+  folder.write("a/Data0001.dat", "Pixels");
+  CHECK(SlideSource(slides).revision() != before.revision());
+  CHECK(SlideSource(slides).identity() == before.identity());
+  folder.write("a/Data0002.dat", "more");
+  CHECK(SlideSource(slides).identity() != before.identity());
 }

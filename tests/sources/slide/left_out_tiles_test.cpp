@@ -150,6 +150,43 @@ TEST_CASE("a tile of a coarser level that is left out is glass only where the fi
   }
 }
 
+TEST_CASE("a tile that three levels leave out, but not the finest, is lost") {
+  const TempFolder folder;
+  SlideForm form = stained_all_over();
+  form.width = form.height = 8 * side;
+  form.lower = {{4 * side, 4 * side}, {2 * side, 2 * side}};
+  const WrittenSlide slide = write_slide(folder / "a.tif", form);
+  for (const std::uint64_t tile : {0u, 1u, 4u, 5u}) slide.leave_out_below(0, tile);
+  slide.leave_out_below(1, 0);
+  const SlideSource source({.files = slide.path, .level = 2, .size = side});
+  CHECK(mentions(error_of([&] { (void)read_sample(source, 0); }), "though a finer level has pixels of it"));
+  CHECK_NOTHROW(read_sample(source, 1));
+}
+
+TEST_CASE("glass that is left out at each level is glass, whatever sides are rounded to") {
+  const TempFolder folder;
+  for (const std::int32_t times : {2, 4, 8, 16})
+    for (const std::int32_t more : {0, 1, times / 2, times - 1})
+      for (const bool up : {false, true}) {
+        SlideForm form = stained_all_over();
+        form.width = 5 * side * times + more;
+        form.height = side * times + more;
+        const auto coarse = [&](std::int32_t pixels) { return (pixels + (up ? times - 1 : 0)) / times; };
+        form.lower = {{coarse(form.width), coarse(form.height)}};
+        CAPTURE(times, more, up);
+        const WrittenSlide slide = write_slide(folder / "a.tif", form);
+        // The fourth tile of the coarse level, and all that is under it.
+        const std::int32_t columns = (form.width + side - 1) / side, rows = (form.height + side - 1) / side;
+        for (std::int32_t row = 0; row < rows; ++row)
+          for (std::int32_t column = 3 * times; column < 4 * times; ++column)
+            leave_out(slide, static_cast<std::uint64_t>(row * columns + column));
+        slide.leave_out_below(0, 3);
+        const SlideSource source({.files = slide.path, .level = 1, .size = side});
+        CHECK(all_white(read_sample(source, 3)["image"]));
+        CHECK_FALSE(all_white(read_sample(source, 2)["image"]));
+      }
+}
+
 TEST_CASE("a tile of no bytes that lies somewhere is damaged, and so is one of bytes at the beginning of the file") {
   const TempFolder folder;
   const WrittenSlide slide = write_slide(folder / "a.tif", {});

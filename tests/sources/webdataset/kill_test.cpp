@@ -51,9 +51,10 @@ TEST_CASE("a writer of shards that is killed at any moment is continued, byte fo
       kill_until_written(random, items.size(), whole, write, [&](Death, std::size_t committed) {
         if (!std::filesystem::exists(path)) return;
         auto there = files_in(path);
-        const bool looks_finished = there.contains("t-000000.tar") && !there.contains("t-unfinished.json");
+        const bool looks_finished = there.contains("t-000000.tar") && !there.contains("t.tar-unfinished.json");
         if (looks_finished) {
-          there.erase("t-unfinished.json.lock");  // killed before it went after the mark; the next run takes it away
+          there.erase(
+              "t.tar-unfinished.json.lock");  // killed before it went after the mark; the next run takes it away
           CHECK(there == expected);
         } else {
           CHECK_THROWS_AS(WebDatasetSource({.path = path}), Error);

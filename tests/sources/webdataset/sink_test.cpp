@@ -334,8 +334,8 @@ TEST_CASE("a run killed while it gave its shards their names is finished") {
       for (std::size_t i = 0; i < items.size(); ++i) put(part, i, items[i]);
       part.commit();
     }
-    const std::string mark = finishing(file_text(path + "/t-unfinished.json"));
-    std::ofstream(path + "/t-unfinished.json") << mark;
+    const std::string mark = finishing(file_text(path + "/t.tar-unfinished.json"));
+    std::ofstream(path + "/t.tar-unfinished.json") << mark;
     std::ofstream(path + "/t-000004.tar.partial", std::ios::app) << tar_end;
     for (std::size_t i = 0; i < named; ++i) {
       const std::string name = path + "/t-00000" + std::to_string(i) + ".tar";
@@ -357,8 +357,8 @@ TEST_CASE("shards that are being given their names take no more samples") {
     for (std::size_t i = 0; i < 3; ++i) put(part, i, items[i]);
     part.commit();
   }
-  const std::string mark = finishing(file_text(folder / "t-unfinished.json"));
-  std::ofstream(folder / "t-unfinished.json") << mark;
+  const std::string mark = finishing(file_text(folder / "t.tar-unfinished.json"));
+  std::ofstream(folder / "t.tar-unfinished.json") << mark;
   std::ofstream(folder / "t-000000.tar.partial", std::ios::app) << tar_end;
   WebDatasetSink rest({.path = folder / "t"});
   rest.open({labelled_schema, unknown_size});
@@ -425,8 +425,8 @@ TEST_CASE("unfinished shards that were changed are not continued") {
   attempt([](const TempFolder& f) { fs::resize_file(f / "t-000001.tar.partial", 2000); });
   attempt([](const TempFolder& f) { f.write("t-000001.tar.partial", tar_member("a.jpg", "x") + tar_end); });
   attempt([](const TempFolder& f) { f.write("t-000001.tar", "x"); });
-  attempt([](const TempFolder& f) { f.write("t-unfinished.json", "{\"format\":"); });
-  attempt([](const TempFolder& f) { f.write("t-unfinished.json", "{}"); });
+  attempt([](const TempFolder& f) { f.write("t.tar-unfinished.json", "{\"format\":"); });
+  attempt([](const TempFolder& f) { f.write("t.tar-unfinished.json", "{}"); });
 }
 
 TEST_CASE("finished shards, and those of others, are never overwritten") {
@@ -493,7 +493,7 @@ TEST_CASE("shards beside the mark of an unfinished run are refused") {
   WebDatasetSink sink({.path = folder / "t"});
   REQUIRE(run(sink, shard_items(3)));
   CHECK(WebDatasetSource({.path = folder.path().string()}).size() == 3);
-  folder.write("t-unfinished.json", "{}");
+  folder.write("t.tar-unfinished.json", "{}");
   const Error error = error_of([&] { WebDatasetSource({.path = folder / "t-000000.tar"}); });
   CHECK(error.code() == Errc::invalid_argument);
   CHECK(mentions(error, "unfinished"));

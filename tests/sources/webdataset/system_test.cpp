@@ -82,7 +82,7 @@ TEST_CASE("a sink that is opened while another one finishes finds a finished sto
   CHECK(second.was_finished());
   std::vector<std::string> names;
   for (const auto& [name, content] : files_in(folder.path().string())) names.push_back(name);
-  CHECK(names == std::vector<std::string>{"t-000000.tar", "t-000001.tar", "t-000002.tar", "t-made-by.json"});
+  CHECK(names == std::vector<std::string>{"t-000000.tar", "t-000001.tar", "t-000002.tar", "t.tar-made-by.json"});
   WebDatasetSink again(options);
   CHECK(run(again, items));
   CHECK(again.was_finished());

@@ -148,17 +148,17 @@ TEST_CASE("no number that an unfinished HDF5 store is marked with can be another
     Hdf5Sink part(options);
     run(part, records, 10, 65);
   }
-  const std::string mark = files_in(folder.path().string()).at("t-unfinished.json");
+  const std::string mark = files_in(folder.path().string()).at("t.h5-unfinished.json");
   for (std::size_t at = 0; at < mark.size(); ++at) {
     if (mark[at] < '0' || mark[at] > '9') continue;
     std::string damaged = mark;
     damaged[at] = mark[at] == '1' ? '2' : '1';
-    folder.write("t-unfinished.json", damaged);
+    folder.write("t.h5-unfinished.json", damaged);
     INFO(damaged);
     Hdf5Sink sink(options);
     CHECK(error_of([&] { run(sink, records, 10); }).code() == Errc::state_mismatch);
   }
-  folder.write("t-unfinished.json", mark);
+  folder.write("t.h5-unfinished.json", mark);
   Hdf5Sink rest(options);
   CHECK(run(rest, records, 10));
 }
@@ -240,7 +240,7 @@ TEST_CASE("another job neither goes on with an unfinished HDF5 store nor replace
     Hdf5Sink sink(other);
     const Error error = error_of([&] { sink.open({records.schema(), 80}); });
     CHECK(error.code() == Errc::state_mismatch);
-    CHECK(mentions(error, options.path + "-unfinished* and " + options.path + "-*.h5.partial"));
+    CHECK(mentions(error, options.path + ".h5-unfinished* and " + options.path + "-*.h5.partial"));
   }
   Hdf5Sink size(options);
   CHECK(error_of([&] { size.open({records.schema(), 81}); }).code() == Errc::state_mismatch);
@@ -280,7 +280,7 @@ TEST_CASE("an unfinished HDF5 store that was damaged is refused and left as it i
     run(part, records, 10, 75);
   }
   auto whole = files_in(folder.path().string());
-  REQUIRE(whole.erase("t-unfinished.json.lock") == 1);
+  REQUIRE(whole.erase("t.h5-unfinished.json.lock") == 1);
   REQUIRE(whole.size() == 6);
   for (const auto& [name, content] : whole)
     for (const double where : {0.0, 0.5, 0.9, 1.0}) {
