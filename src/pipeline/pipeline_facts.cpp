@@ -76,9 +76,7 @@ void add_orders(FactList& list, const PipelineData& data) {
   for (const BoundOrder& order : data.orders) {
     list.add_text(order.label);
     list.add_text(order.model->describe());
-    const std::string& described = order.model->describe();
-    list.say("order " + order.model->name(),
-             order.label + (described == order.label ? "" : ", hash " + std::to_string(hash_text(described))));
+    list.say("order " + order.model->name(), order.label);
   }
 }
 

@@ -108,7 +108,7 @@ TEST_CASE("a conversion that is killed is continued, and ends with the same byte
     std::vector<std::string> arguments = command;
     arguments[3] = folder / (out + "/t.tar");
     RunningTool running(arguments);
-    while (!running.ended() && !std::filesystem::exists(folder / (out + "/t-unfinished.json"))) {
+    while (!running.ended() && !std::filesystem::exists(folder / (out + "/t.tar-unfinished.json"))) {
     }
     std::this_thread::sleep_for(whole * attempt / 20);
     running.send(SIGKILL);

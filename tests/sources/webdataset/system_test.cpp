@@ -50,8 +50,8 @@ TEST_CASE("a run that syncs first syncs what one that did not has left") {
     const std::string here = std::filesystem::canonical(folder.path()).string();
     std::set<std::string> expected{here};
     for (const auto& entry : std::filesystem::directory_iterator(here))
-      if (entry.path().filename().string().starts_with("t" + std::to_string(stop) + "-") &&
-          entry.path().extension() != ".lock")
+      if (const std::string name = entry.path().filename().string(), store = "t" + std::to_string(stop);
+          (name.starts_with(store + "-") || name.starts_with(store + ".")) && !name.ends_with(".lock"))
         expected.insert(entry.path().string());
     CHECK(expected.size() == 2 + (stop + 2) / 3);
     CHECK(synced == expected);
