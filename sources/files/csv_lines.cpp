@@ -12,6 +12,8 @@ namespace {
   throw Error(Errc::corrupt, "line " + std::to_string(line) + ": " + why);
 }
 
+constexpr bool is_space(char c) { return c == ' ' || c == '\t'; }
+
 class CsvParser {
  public:
   explicit CsvParser(std::string_view text) : text_(text) {
@@ -43,11 +45,21 @@ class CsvParser {
       refuse(line_, "there is text after a closing quote, or a stray carriage return");
     ++line_;
   }
+  void skip_spaces() {
+    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+  }
   std::string cell() {
-    if (take('"')) return quoted();
+    skip_spaces();
+    if (take('"')) {
+      std::string value = quoted();
+      skip_spaces();
+      return value;
+    }
     const std::size_t begin = at_;
     while (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r') ++at_;
-    return std::string(text_.substr(begin, at_ - begin));
+    std::string_view value = text_.substr(begin, at_ - begin);
+    while (!value.empty() && is_space(value.back())) value.remove_suffix(1);
+    return std::string(value);
   }
   std::string quoted() {
     const std::size_t opened = line_;

@@ -13,7 +13,7 @@ struct CsvLine {
 };
 
 /// Comma-separated values: cells may be in double quotes, in which a quote is written twice and commas and line ends
-/// stand for themselves. LF or CRLF; a byte order mark and empty lines are skipped. @throws Error(corrupt) with the
+/// stand for themselves. Spaces and tabs around cells are no part of them, but in quotes. LF or CRLF; a byte order mark and empty lines are skipped. @throws Error(corrupt) with the
 /// line.
 std::vector<CsvLine> parse_csv(std::string_view text);
 

@@ -86,6 +86,9 @@ class FilesSource::Impl {
     add(skipped_, "file", "`labels` doesn't name them");
     add(ignored_, "file", options_.labels.empty() ? "`extensions` are " + endings : "`labels` doesn't name them");
     add(broken_links_, "link", "they lead nowhere");
+    if (mixed_labels_line_ != 0)
+      notes.push_back("labels are not all whole numbers (line " + std::to_string(mixed_labels_line_) + " of " +
+                      options_.labels + "), so all are names, numbered in the order of their bytes");
     if (size() == 0 && notes.empty()) notes.emplace_back("there are no files in the folder");
     return notes;
   }

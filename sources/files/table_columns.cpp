@@ -20,7 +20,9 @@ namespace {
 constexpr std::string_view file_column = "file", label_column = "label";
 
 void append_cell(std::string& line, std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+  const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
+  const bool spaced = !text.empty() && (is_space(text.front()) || is_space(text.back()));
+  if (!spaced && text.find_first_of(",\"\r\n") == std::string_view::npos) {
     line += text;
     return;
   }

@@ -220,6 +220,9 @@ OpenedStore open_input_store(const std::string& path, const InputStoreOptions& o
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
   const bool pattern = !fs::exists(status) && path.find_first_of("{*?[") != std::string::npos;
+  // To open a pipe is to wait for who writes into it.
+  if (fs::exists(status) && !fs::is_directory(status) && !fs::is_regular_file(status))
+    throw Error(Errc::invalid_argument, "it is neither a file nor a folder; name a store").with_file(path);
   if (names_table(path) && !fs::is_directory(status)) return open_table(path, options);
   const auto open_hdf5 = [&](std::vector<std::string> files) { return open_hdf5_files(std::move(files), options); };
   if (names_list(path)) {

@@ -33,6 +33,13 @@ class ImageStage final : public WorkStage {
                                                (pipeline.data().batch ? " after batch" : " or u16[H, W, C]") +
                                                "; decode before it, convert or normalise after it")
             .with_stage(label);
+      constexpr std::int64_t most_channels = 4;
+      if (const std::int64_t channels = in.shape[2]; channels != dynamic && channels > most_channels)
+        throw Error(Errc::schema_mismatch,
+                    "field \"" + field.name + "\" is " + type_text(in) +
+                        ", but image stages take [H, W, C] with 1 to 4 channels, and its last dimension is " +
+                        std::to_string(channels) + "; move the channels there by a map before it")
+            .with_stage(label);
       if (in.dtype == DType::u16 && model_->resamples() && field.filter != Filter::nearest)
         throw Error(Errc::schema_mismatch,
                     "field \"" + field.name + "\" is " + type_text(in) +

@@ -1,4 +1,7 @@
+#include <sys/stat.h>
+
 #include <filesystem>
+#include <string>
 
 #include "cli/tool.hpp"
 #include "support/catch.hpp"
@@ -59,4 +62,25 @@ TEST_CASE("inspect takes a folder of slides, DICOM files among them") {
   const ToolResult none = tool({"inspect", folder / "slides"});
   CHECK(none.status == 1);
   CHECK(none.err.find("it is a DICOM file") != std::string::npos);
+}
+
+TEST_CASE("reading commands make nothing beside what they don't know, and wait for no pipe") {
+  const TempFolder folder;
+  folder.write("a.bin", std::string(5000, 'x'));
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  for (const char* const command : {"inspect", "verify", "bench"}) {
+    CAPTURE(command);
+    const ToolResult unknown = tool({command, folder / "a.bin"});
+    CHECK(unknown.status == 1);
+    CHECK(unknown.err.find("is none of the stores that are known") != std::string::npos);
+    const ToolResult pipe = tool({command, folder / "pipe"});
+    CHECK(pipe.status == 1);
+    CHECK(pipe.err.find("it is neither a file nor a folder") != std::string::npos);
+  }
+  const ToolResult converted = tool({"convert", folder / "a.bin", "--out", folder / "b.lmdb"});
+  CHECK(converted.status == 1);
+  std::size_t entries = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    entries += entry.path().filename() == "a.bin" || entry.path().filename() == "pipe" ? 1 : 100;
+  CHECK(entries == 2);
 }

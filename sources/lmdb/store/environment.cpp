@@ -1,13 +1,17 @@
 #include "store/environment.hpp"
 
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
+#include <span>
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/file_descriptor.hpp>
 
 #include "store/bytes.hpp"
 #include "store/errors.hpp"
@@ -51,6 +55,19 @@ int open(Handle& handle, const StoreFiles& files, unsigned flags, std::uint64_t 
   return code;
 }
 
+// Asked before anything is made beside it: LMDB would find out after it has made its lock file.
+bool begins_as_lmdb(const std::string& file) {
+  const FileDescriptor opened(
+      uninterrupted([&] { return ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); }));
+  if (opened.get() < 0) return true;  // LMDB says why it can't be opened
+  constexpr std::uint32_t magic = 0xbeefc0de;
+  constexpr std::uint64_t page_header = sizeof(std::size_t) + 8;
+  std::uint32_t found = 0;
+  errno = 0;
+  const std::size_t got = read_whole(opened.get(), std::as_writable_bytes(std::span(&found, 1)), page_header);
+  return errno != 0 || (got == sizeof found && found == magic);
+}
+
 }  // namespace
 
 std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, bool read_ahead) {
@@ -58,6 +75,7 @@ std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, b
   if (facts && facts->bytes == 0) {
     throw error_in(files.data, Errc::corrupt, "the file is empty: nothing was ever written to the store");
   }
+  if (facts && !begins_as_lmdb(files.data)) check(MDB_INVALID, "opening the store", files.data);
   const std::uint64_t bytes = facts ? facts->bytes : 0;
   unsigned flags = MDB_RDONLY | MDB_NOTLS;
   if (!read_ahead) flags |= MDB_NORDAHEAD;

@@ -153,6 +153,22 @@ TEST_CASE("labels from a CSV file") {
     CHECK(read_label(source, 2) == 0);
     CHECK(source.mixed_labels_line() == 2);
   }
+  SECTION("spaces and tabs around cells are no part of them, but in quotes") {
+    folder.write("labels.csv", "file , label\n a.jpg,10 \nd.jpg\t,\t2\n \"c.bin\" ,\" 3\"\n");
+    CHECK(open().schema().at("label").classes.names() == Keys{" 3", "10", "2"});
+    folder.write("labels.csv", "file , label\n a.jpg,10 \nd.jpg\t,\t2\n \"c.bin\" , \"3\" \n");
+    const FilesSource source = open();
+    CHECK(source.schema().at("label").classes.empty());
+    CHECK(read_label(source, 0) == 10);
+    CHECK(read_label(source, 1) == 3);
+    CHECK(read_label(source, 2) == 2);
+  }
+  SECTION("a note says that one label made names of all numbers") {
+    folder.write("labels.csv", "a.jpg,10\nd.jpg,2\nc.bin,x\n");
+    CHECK(from(open()).plan().find("labels are not all whole numbers (line 3 of ") != std::string::npos);
+    folder.write("labels.csv", "a.jpg,10\nd.jpg,2\nc.bin,3\n");
+    CHECK(from(open()).plan().find("labels are not all whole numbers") == std::string::npos);
+  }
   SECTION("a first line that names no file is a heading, whatever its words") {
     const auto records = [&](const std::string& text) {
       folder.write("labels.csv", text);

@@ -32,6 +32,14 @@ ImageOp composed(const S& stage, const ImageShape& shape, std::uint64_t position
 
 const Shape open{dynamic, dynamic, 3};
 
+// Of which nobody reads one.
+struct Pictures {
+  Shape shape;
+  std::uint64_t size() const { return 4; }
+  Schema schema() const { return {{"image", DType::u8, shape}}; }
+  void read(std::uint64_t, SampleBuilder&) const {}
+};
+
 }  // namespace
 
 static_assert(ImageStage<Crop> && ImageStage<CenterCrop> && ImageStage<RandomCrop> && ImageStage<RandomResizedCrop>);
@@ -323,4 +331,16 @@ TEST_CASE("stages in a pipeline give what they give one by one") {
     CHECK(values.extent(1) == 20);
     for (const float value : values) REQUIRE((value >= 0 && value <= 1));
   }
+}
+
+TEST_CASE("channels that don't come last are refused where the stage joins the pipeline") {
+  for (const Shape& shape : {Shape{3, 32, 32}, Shape{1, 28, 28}, Shape{dynamic, dynamic, 5}, Shape{0, 0, 64}}) {
+    const Error error = error_of([&] { (void)(from(Pictures{shape}) | random_flip("image")); });
+    CHECK(error.code() == Errc::schema_mismatch);
+    CHECK(mentions(error, "image stages take [H, W, C] with 1 to 4 channels, and its last dimension is " +
+                              std::to_string(shape[2])));
+    CHECK(mentions(error, "move the channels there by a map before it"));
+  }
+  for (const Shape& shape : {Shape{32, 32, 3}, Shape{3, 32, 4}, Shape{32, 32, dynamic}, Shape{2, 2, 1}})
+    CHECK_NOTHROW(from(Pictures{shape}) | random_flip("image"));
 }

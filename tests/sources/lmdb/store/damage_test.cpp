@@ -54,6 +54,27 @@ std::string changed(const TempFolder& folder, const std::string& from, const Cha
 
 }  // namespace
 
+TEST_CASE("a file that is no LMDB is refused, and nothing is made beside it") {
+  for (const std::string& content :
+       {std::string("x"), std::string(19, 'x'), std::string(20, '\0'), std::string(40'000, 'x')}) {
+    const TempFolder folder;
+    folder.write("a", content);
+    folder.write("b/data.mdb", content);
+    for (const char* const name : {"a", "b"}) {
+      CAPTURE(content.size(), name);
+      CHECK(code_of([&] { LmdbSource({.path = folder / name}); }) == Errc::corrupt);
+    }
+    std::size_t entries = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
+      CAPTURE(entry.path().string());
+      ++entries;
+      CHECK(
+          (entry.path().filename() == "a" || entry.path().filename() == "b" || entry.path().filename() == "data.mdb"));
+    }
+    CHECK(entries == 3);
+  }
+}
+
 TEST_CASE("a truncated store is refused") {
   const TempFolder folder;
   const RawLmdb raw{folder / "a"};
