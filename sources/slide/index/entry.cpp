@@ -153,23 +153,58 @@ SlideFile::Choice choice_in(EntryReader& from) {
 
 [[noreturn]] void refuse() { throw Error(Errc::corrupt, "a slide in it can't be as it says"); }
 
-// What reading relies on without looking again.
+constexpr std::int64_t most_pixels_a_side = std::int64_t{1} << 31;
+
+bool is_size(std::int64_t width, std::int64_t height) {
+  return width > 0 && height > 0 && width < most_pixels_a_side && height < most_pixels_a_side;
+}
+
+bool is_tile(std::int32_t width, std::int32_t height) {
+  constexpr std::int32_t most = 8192;
+  return width > 0 && height > 0 && width <= most && height <= most;
+}
+
+// Whether a file of so many bytes can have the array, of an element for each of `tiles`.
+bool is_array(const StoredArray& array, std::uint64_t tiles, std::uint64_t file_bytes) {
+  const std::uint64_t each = array.element_bytes;
+  if ((each != 2 && each != 4 && each != 8) || array.count < tiles || tiles > file_bytes / each) return false;
+  return array.offset <= file_bytes - tiles * each;
+}
+
+std::uint64_t tiles_of_level(std::int64_t width, std::int64_t height, std::int32_t tile_width,
+                             std::int32_t tile_height) {
+  return static_cast<std::uint64_t>((width + tile_width - 1) / tile_width) *
+         static_cast<std::uint64_t>((height + tile_height - 1) / tile_height);
+}
+
+// What reading relies on without looking again. A hash of an entry says nothing of who wrote it.
 void check(const SlideFile& slide) {
   const Level& level = slide.level;
-  const bool tiles = level.codec != SlideCodec::openslide;
-  constexpr std::int64_t most = std::int64_t{1} << 31;
-  const auto size = [&](std::int64_t width, std::int64_t height) {
-    return width > 0 && height > 0 && width < most && height < most;
-  };
-  if (!size(level.width, level.height) || !size(slide.scale.width, slide.scale.height) ||
-      !size(slide.scale.width0, slide.scale.height0) || slide.level_number >= slide.levels.size() ||
-      level.codec > SlideCodec::openslide || slide.shown_classes.bits() > 8)
+  const std::uint64_t bytes = slide.sample.bytes;
+  if (slide.level_number >= slide.levels.size() || level.codec > SlideCodec::openslide) refuse();
+  for (const SlideLevel& one : slide.levels)
+    if (!is_size(one.width, one.height) || one.tile_width < 0 || one.tile_height < 0) refuse();
+  if (slide.levels[slide.level_number] != SlideLevel{level.width, level.height, level.tile_width, level.tile_height})
     refuse();
-  if (tiles && (level.tile_width <= 0 || level.tile_height <= 0 || level.tile_offsets.count < level.tiles() ||
-                level.tile_bytes.count < level.tiles()))
+  if (level.codec != SlideCodec::openslide &&
+      (!is_tile(level.tile_width, level.tile_height) || !is_array(level.tile_offsets, level.tiles(), bytes) ||
+       !is_array(level.tile_bytes, level.tiles(), bytes)))
     refuse();
   for (const TileSizes& finer : level.finer)
-    if (!size(finer.width, finer.height) || finer.tile_width <= 0 || finer.tile_height <= 0) refuse();
+    if (!is_size(finer.width, finer.height) || !is_tile(finer.tile_width, finer.tile_height) ||
+        !is_array(finer.bytes, tiles_of_level(finer.width, finer.height, finer.tile_width, finer.tile_height), bytes))
+      refuse();
+  const Scale& scale = slide.scale;
+  const SlideLevel& first = slide.levels.front();
+  const bool smaller = scale.width != level.width || scale.height != level.height;
+  if (!is_size(scale.width, scale.height) || scale.width > level.width || scale.height > level.height ||
+      scale.resampled != smaller || scale.width0 != first.width || scale.height0 != first.height)
+    refuse();
+  constexpr int most_digits = 20;
+  if (slide.digits < 1 || slide.digits > most_digits || slide.shown_classes.bits() > 8) refuse();
+  for (const Grid::Listed& at : slide.grid.listed())
+    if (at.x >= scale.width || at.y >= scale.height) refuse();
+  if (slide.places < slide.grid.size()) refuse();
   if (!slide.choice.told.empty() && !slide.shown_classes.words().empty() &&
       !slide.shown_classes.holds(slide.grid.size(), slide.choice.told.size()))
     refuse();

@@ -59,6 +59,17 @@ void set_order(SlideFile& slide, SlideOrder order) {
   slide.shown_classes = shown;
 }
 
+// Its places are those that the options give a slide of that size, or some of them.
+void check_places(const Opening& opening, const SlideFile& slide, const std::string& path) {
+  if (slide.failure) return;
+  const bool listed = !opening.options.coords.empty();
+  const Grid whole = listed ? Grid() : opening.whole_grid(slide);
+  if (slide.grid.is_list() == listed && (listed || (slide.grid.columns() == whole.columns() &&
+                                                    slide.grid.rows() == whole.rows() && slide.places == whole.size())))
+    return;
+  throw error_in(path, Errc::corrupt, "the places of slide " + printable(slide.name) + " in it can't be as it says");
+}
+
 }  // namespace
 
 std::vector<SlideFile> indexed_slides(const Opening& opening) {
@@ -102,6 +113,7 @@ std::vector<SlideFile> indexed_slides(const Opening& opening) {
       throw error_in(path, failed.code(), failed.cause());
     }
     SlideFile& slide = slides.back();
+    check_places(opening, slide, path);
     const std::optional<StainMethod>& method = opening.options.stain.method;
     const bool has_fit = method && !slide.failure && slide.grid.size() != 0;
     if (slide.stain.size() != (has_fit ? StainFit::reference(*method).values().size() : 0))

@@ -39,6 +39,8 @@ class Opening {
   bool is_wanted(std::size_t number) const noexcept { return wanted_[number]; }
   /// What there is to know of one that is not: its name, and the classes of its regions.
   SlideFile passed_over(std::size_t number) const;
+  /// The grid of all places of a slide that is open, before any is left out.
+  Grid whole_grid(const SlideFile& slide) const;
   /// The slide's list of places; null where it has none.
   const SlideCoords* list_of(std::size_t number) const noexcept { return lists_.empty() ? nullptr : lists_[number]; }
   const std::string& region_file_of(std::size_t number) const noexcept;

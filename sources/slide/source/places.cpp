@@ -35,13 +35,18 @@ void keep_places(SlideFile& slide, const std::vector<bool>& wanted, const ShownC
 
 }  // namespace
 
+Grid Opening::whole_grid(const SlideFile& slide) const {
+  const Scale& scale = slide.scale;
+  return Grid(scale.width - scale.x_in_image(options.left), scale.height - scale.y_in_image(options.top), options.size,
+              options.stride, options.edges, options.order);
+}
+
 void Opening::lay_grid(SlideFile& slide) const {
   const Scale& scale = slide.scale;
   slide.digits = std::max(slide.digits, digits_of(std::max(scale.width0, scale.height0)));
   if (slide.failure) return;
   if (lists_.empty()) {
-    slide.grid = Grid(scale.width - scale.x_in_image(options.left), scale.height - scale.y_in_image(options.top),
-                      options.size, options.stride, options.edges, options.order);
+    slide.grid = whole_grid(slide);
   } else {
     const SlideCoords* const list = list_of(slide.number);
     slide.choice.without_list = list == nullptr;
