@@ -26,7 +26,7 @@ std::uint64_t hash_of(const Json& json) {
   return XXH3_64bits(text.data(), text.size());
 }
 
-// All but the hash.
+// The journal without its hash, which is of this text.
 Json json_of(const Journal& journal) {
   Json json;
   json["format"] = format_name;

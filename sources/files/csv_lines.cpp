@@ -12,8 +12,6 @@ namespace {
   throw Error(Errc::corrupt, "line " + std::to_string(line) + ": " + why);
 }
 
-constexpr bool is_space(char c) { return c == ' ' || c == '\t'; }
-
 class CsvParser {
  public:
   explicit CsvParser(std::string_view text) : text_(text) {

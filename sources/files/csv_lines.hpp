@@ -12,9 +12,12 @@ struct CsvLine {
   std::vector<std::string> cells;
 };
 
-/// Comma-separated values: cells may be in double quotes, in which a quote is written twice and commas and line ends
-/// stand for themselves. Spaces and tabs around cells are no part of them, but in quotes. LF or CRLF; a byte order mark and empty lines are skipped. @throws Error(corrupt) with the
-/// line.
+/// What may stand around a cell, and is no part of it.
+constexpr bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
+
+/// Comma-separated values: cells may be in double quotes, in which a quote is written twice, and commas, line ends and
+/// spaces stand for themselves. Lines end in LF or CRLF; a byte order mark and empty lines are skipped.
+/// @throws Error(corrupt) with the line.
 std::vector<CsvLine> parse_csv(std::string_view text);
 
 }  // namespace penstock::files

@@ -13,6 +13,8 @@
 #include <penstock/extend/half.hpp>
 #include <penstock/extend/system_error.hpp>
 
+#include "csv_lines.hpp"
+
 namespace penstock::files {
 
 namespace {
@@ -20,7 +22,6 @@ namespace {
 constexpr std::string_view file_column = "file", label_column = "label";
 
 void append_cell(std::string& line, std::string_view text) {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
   const bool spaced = !text.empty() && (is_space(text.front()) || is_space(text.back()));
   if (!spaced && text.find_first_of(",\"\r\n") == std::string_view::npos) {
     line += text;

@@ -2,7 +2,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -189,12 +188,7 @@ TEST_CASE("a store that is gone is begun anew, and the folder of another one is 
 
 TEST_CASE("tiles that two versions of OpenSlide read are not mixed") {
   const TempFolder folder;
-  SlideForm form{.width = 300, .height = 200, .rgb = true};
-  form.compression = 1;
-  form.encode = [](const Image& tile) {
-    const std::span<const std::byte> bytes = std::as_bytes(std::span(tile.pixels));
-    return StoredTile{{bytes.begin(), bytes.end()}, tile};
-  };
+  const SlideForm form = plain_form({.width = 300, .height = 200});
   write_slide(folder / "a.tif", form);
   ::setenv("PENSTOCK_OPENSLIDE", path_of("counting_openslide").c_str(), 1);
   const auto tile = [&](const char* version) {

@@ -1,6 +1,5 @@
 // penstock tile and inspect: levels, micrometres, and the ways in which slides are read.
 #include <cstdlib>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -112,12 +111,7 @@ TEST_CASE("tile leaves out what shows no tissue, and says so") {
 
 TEST_CASE("a slide that needs OpenSlide says where it should be, or is read through it") {
   const TempFolder folder;
-  SlideForm form{.width = 300, .height = 200, .rgb = true};
-  form.compression = 1;
-  form.encode = [](const Image& tile) {
-    const std::span<const std::byte> bytes = std::as_bytes(std::span(tile.pixels));
-    return StoredTile{{bytes.begin(), bytes.end()}, tile};
-  };
+  const SlideForm form = plain_form({.width = 300, .height = 200});
   write_slide(folder / "a.tif", form);
   ::setenv("PENSTOCK_OPENSLIDE", (folder / "none.so").c_str(), 1);
   const ToolResult without = tool({"inspect", folder / "a.tif"});

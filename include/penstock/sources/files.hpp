@@ -122,11 +122,10 @@ struct Files {
   std::string root;
   /// A CSV file of `file,label` lines: files as paths below `root`, labels whole numbers of 64 bits throughout, or
   /// names (numbered in the order of their bytes). Spaces and tabs around cells are no part of them. Cells may be
-  /// quoted; more cells a line are ignored. Where some labels are whole numbers and others not, all are names, and a
-  /// note of `plan()` says so. A first line whose first cell is no file that is there is a heading, whatever its words,
-  /// unless its label is a number or one that another line has too, or its name ends in .jpg, say, as another line's
-  /// does: that is a file that is missing.
-  /// `file,label`, as FilesSink writes it, always is a heading then.
+  /// quoted; more cells a line are ignored. Where one label is no whole number, all are names, and `plan()` says so. A
+  /// first line is a heading where its first cell names no file that is there. It is none, and its file is missing,
+  /// where its label is a number or another line's too, or its name ends as another line's does, in .jpg, say.
+  /// `file,label`, as FilesSink writes it, is a heading in any case.
   std::string labels = {};
   /// Endings of the files that are records, without dot, upper or lower case; empty = all files. Files named in
   /// `labels` may have any.

@@ -146,10 +146,10 @@ struct Slides {
   /// A saved index (`write_slide_index`) of these slides, made with the same options: what it says of a slide is taken
   /// from it, and no slide is opened before its first tile is read. All options have to be those that it was made with,
   /// but for `order`, those that only change speed, names of fields, and columns of `labels`; of lists of places and of
-  /// tables with micrometres it has what they said. A slide whose file has another size, or other bytes where a look is
-  /// taken at them, is an error of its records. These must be those that it was made with, too: files of regions, which
-  /// are read; the other files of DICOM series and MIRAX slides, of which parts are read; and the version of OpenSlide.
-  /// Empty: slides are opened.
+  /// tables with micrometres it has what they said. Each record of a slide is an error where the slide's file has
+  /// another size, or other bytes in the parts that are compared. The constructor refuses an index that was made with
+  /// other files of regions, other files of a DICOM series or a MIRAX slide, or another version of OpenSlide. Empty:
+  /// slides are opened.
   std::string index = {};
   // What changes only speed.
   std::size_t max_open_files = 128;  ///< at a time; those that were read longest ago are closed. At least 1

@@ -228,8 +228,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
   std::optional<SinkThreads> threads_;
   std::uint64_t before_ = 0;  // samples of earlier runs
   hdf5::StoredItems there_;
-  // How far the shard that is being written is; of its rows, those that fill no chunk are in one of two files beside
-  // it.
+  // How far the current shard is. Rows that fill no chunk yet lie in one of two files beside it.
   struct {
     std::uint64_t shard_bytes = 0;  // 0: nothing of it is there
     std::uint64_t shard_rows = 0;

@@ -28,12 +28,13 @@ struct OmeImage {
   std::vector<OmeSize> others = {};  ///< other images of the file, each at least a quarter of this one
 };
 
-/// Reads the description of a file's first directory; none where it is no OME-XML. Takes time as it is long.
-/// @throws Error(unsupported) for z-stacks, series of times, channels that are not the colours of one image, and images
-/// that other files have or describe; Error(corrupt) for what can't be parsed, or says what is no number.
+/// Reads the description of a file's first directory; none where it is no OME-XML. Takes time in proportion to its
+/// length. @throws Error(unsupported) for z-stacks, series of times, channels that are not the colours of one image,
+/// and where another file has the largest image, or the XML; Error(corrupt) for damaged XML, and for a size that is no
+/// number.
 std::optional<OmeImage> read_ome(const std::string& description, const std::string& path);
 
-/// Holds it against the directory that has it, of that size and with so many values a pixel.
+/// Compares the image with its directory. `size`: the directory's; `samples`: its values a pixel.
 /// @throws Error(corrupt) for another size; Error(unsupported) where channels lie in directories of their own.
 void check_ome(const OmeImage& image, const OmeSize& size, std::uint32_t samples, const std::string& path);
 

@@ -19,9 +19,9 @@ using OwnedHandle = std::unique_ptr<OpenSlideHandle, CloseHandle>;
 /// @throws Error(corrupt) where OpenSlide can't open the file, with its words.
 OwnedHandle open_handle(const OpenSlideLibrary& library, const std::string& path);
 
-/// What OpenSlide knows of a file. Levels of which it would give wrong pixels can't be read: those that are stored
-/// turned, and before version 4 those that libtiff decodes and that are smaller than a tile. @throws Error(unsupported)
-/// where it knows no such format, and where level 0 is such a level; Error(corrupt) where it can't open it.
+/// What OpenSlide knows of a file. A level is `unreadable` where OpenSlide would give wrong pixels: where it is stored
+/// turned, or before version 4 where libtiff decodes it and it is smaller than a tile. @throws Error(unsupported) where
+/// OpenSlide doesn't know the format, or level 0 is unreadable; Error(corrupt) where it can't open the file.
 Pyramid read_through_openslide(const OpenSlideLibrary& library, const std::string& path, const TilesOfOpenSlide& tiles);
 
 }  // namespace penstock::slide

@@ -163,8 +163,8 @@ Level read_level(const File& file, TIFF* tiff) {
   return level;
 }
 
-// Makers whose tiles overlap, lie in several images, or are left out, so that more than the directories must be known.
-// Null: it is another one.
+// The maker of a file whose tiles overlap, lie in several images, or are left out: more than the directories must be
+// known of it. Null for files of others.
 const char* special_maker(TIFF* tiff, std::string_view description) {
   const std::string software = text_of(tiff, TIFFTAG_SOFTWARE);
   std::uint32_t bytes = 0;

@@ -5,7 +5,6 @@
 #include <zlib.h>
 
 #include <cstddef>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -22,11 +21,6 @@ using namespace penstock;
 using namespace penstock_test;
 
 namespace {
-
-Bytes as_they_are(const std::vector<std::uint8_t>& values) {
-  const std::span<const std::byte> bytes = std::as_bytes(std::span(values));
-  return {bytes.begin(), bytes.end()};
-}
 
 Bytes deflated(const std::vector<std::uint8_t>& values) {
   uLongf size = compressBound(static_cast<uLong>(values.size()));
@@ -59,8 +53,7 @@ std::vector<Kind> kinds_of_libtiff() {
   form.lower = {{250, 150}, {125, 75}};
   form.per_unit = 10'000;  // a micrometre a pixel
   Kind none{"none", form}, deflate{"deflate", form}, grey{"grey", form};
-  none.form.compression = 1;
-  none.form.encode = [](const Image& tile) { return StoredTile{as_they_are(tile.pixels), tile}; };
+  none.form = plain_form(form);
   deflate.form.compression = 8;
   deflate.form.encode = [](const Image& tile) { return StoredTile{deflated(tile.pixels), tile}; };
   grey.form.compression = 8;
