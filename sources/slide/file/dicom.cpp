@@ -12,7 +12,7 @@
 
 #include "file/byte_order.hpp"
 #include "file/errors.hpp"
-#include "file/open_files.hpp"
+#include "file/file_mark.hpp"
 
 namespace penstock::slide {
 

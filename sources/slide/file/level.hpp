@@ -14,6 +14,7 @@ namespace penstock::slide {
 struct StoredArray {
   std::uint64_t offset = 0, count = 0;
   std::uint32_t element_bytes = 0;  ///< 2, 4 or 8
+  friend bool operator==(const StoredArray&, const StoredArray&) = default;
 };
 
 /// How many bytes the tiles of a level have.
@@ -21,6 +22,7 @@ struct TileSizes {
   std::int64_t width = 0, height = 0;            ///< pixels of the level
   std::int32_t tile_width = 0, tile_height = 0;  ///< pixels of a tile
   StoredArray bytes;
+  friend bool operator==(const TileSizes&, const TileSizes&) = default;
 };
 
 struct Level {
@@ -42,6 +44,7 @@ struct Level {
   std::size_t pixel_bytes() const noexcept {
     return static_cast<std::size_t>(tile_width) * static_cast<std::size_t>(tile_height) * 3;
   }
+  friend bool operator==(const Level&, const Level&) = default;
 
  private:
   static std::uint64_t across(std::int64_t side, std::int32_t tile) noexcept {

@@ -2,50 +2,26 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
 #include <unordered_map>
 #include <utility>
 
-#include <penstock/error.hpp>
 #include <penstock/extend/file_descriptor.hpp>
 
+#include "file/file_mark.hpp"
+#include "file/slide_file.hpp"
+
 namespace penstock::slide {
-
-/// What tells that a file is the one that was opened first, unchanged.
-struct FileMark {
-  std::uint64_t bytes = 0, inode = 0, device = 0;
-  std::int64_t changed_s = 0, changed_ns = 0;
-  friend bool operator==(const FileMark&, const FileMark&) = default;
-};
-
-/// What tells that a file has the same content, wherever it lies, as far as a look at some of it can: its size, and a
-/// hash of that and of 4 KiB each at its beginning, in the middle and at its end.
-struct FileSample {
-  std::uint64_t bytes = 0, hash = 0;
-  friend bool operator==(const FileSample&, const FileSample&) = default;
-};
-
-/// @throws Error(not_found | io) for what can't be opened, or is no regular file.
-std::unique_ptr<FileDescriptor> open_file(const std::string& path);
-/// @throws Error(io).
-FileMark mark_of(int descriptor, const std::string& path);
-/// @throws Error(io).
-FileSample sample_of(int descriptor, const std::string& path);
-/// Error(io): the file is another than the one that was opened first.
-Error changed_error(const std::string& path);
 
 /// What slides' files are, as they were when they were opened first. Any thread.
 class KnownFiles {
  public:
-  /// Compares an open file with what it was. Where no mark is known, as an index has none, it has to have the sample,
-  /// and its mark is known from then on. @throws Error(io) for another file.
-  void check(std::size_t number, int descriptor, const std::string& path, const std::optional<FileMark>& mark,
-             const FileSample& sample);
+  /// Compares an open file with what the slide was when it was opened. Where no mark is known, as an index has none,
+  /// the file has to have the sample and to say what the index says of it, and its mark is known from then on.
+  /// @throws Error(io) for another file; Error(corrupt) where the index says what the file doesn't.
+  void check(const SlideFile& slide, int descriptor);
 
  private:
   std::mutex mutex_;
@@ -56,10 +32,9 @@ class KnownFiles {
 class OpenFiles {
  public:
   OpenFiles(std::size_t most, std::shared_ptr<KnownFiles> known) : most_(most), known_(std::move(known)) {}
-  /// The file of that number, opened where it isn't; stays open as long as it is held. @throws Error(not_found | io),
-  /// the latter too for another file, as KnownFiles has it.
-  std::shared_ptr<const FileDescriptor> get(std::size_t number, const std::string& path,
-                                            const std::optional<FileMark>& mark, const FileSample& sample);
+  /// The slide's file, opened where it isn't; stays open as long as it is held. @throws Error(not_found | io), and as
+  /// KnownFiles.
+  std::shared_ptr<const FileDescriptor> get(const SlideFile& slide);
 
  private:
   struct Open {

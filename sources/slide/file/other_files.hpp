@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "file/open_files.hpp"
+#include "file/file_mark.hpp"
 
 namespace penstock::slide {
 

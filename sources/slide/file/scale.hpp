@@ -22,6 +22,7 @@ struct Scale {
   /// Where a pixel of level 0 is in the image.
   std::int64_t x_in_image(std::int64_t x) const noexcept { return scaled(x, width, width0); }
   std::int64_t y_in_image(std::int64_t y) const noexcept { return scaled(y, height, height0); }
+  friend bool operator==(const Scale&, const Scale&) = default;
 
  private:
   static std::int64_t scaled(std::int64_t at, std::int64_t to, std::int64_t from) noexcept {

@@ -77,12 +77,12 @@ SlideFile open_slide(const std::string& path, std::size_t number, const SlideWis
   SlideFile slide;
   slide.path = path;
   slide.number = number;
+  slide.wish = wish;
   try {
     const auto file = open_file(path);
     slide.mark = mark_of(file->get(), path);
     slide.sample = sample_of(file->get(), path);
-    slide.other_files = wish.other_files;
-    slide.others = sample_of_all(slide.other_files);
+    slide.others = sample_of_all(wish.other_files);
     Pyramid pyramid = read_pyramid(slide, file->get());
     slide.missing_levels = pyramid.missing;
     slide.unread_images = std::move(pyramid.unread_images);
@@ -112,6 +112,27 @@ SlideFile open_slide(const std::string& path, std::size_t number, const SlideWis
     slide.failure = failed;
   }
   return slide;
+}
+
+void check_against_file(const SlideFile& slide) {
+  SlideWish wish = slide.wish;
+  wish.mask_mpp = 0;
+  std::atomic<std::size_t> keep_nothing = 0;
+  const SlideFile found = open_slide(slide.path, slide.number, wish, keep_nothing);
+  if (found.failure) throw Error(*found.failure);
+  if (found.sample != slide.sample || found.others != slide.others) throw changed_error(slide.path);
+  const auto refuse_unless = [&](bool same, const char* what) {
+    if (!same)
+      throw error_in(
+          slide.path, Errc::corrupt,
+          std::string("the index has another ") + what + " of this slide than its file; make the index anew");
+  };
+  refuse_unless(found.levels == slide.levels, "list of levels");
+  refuse_unless(found.resolution.mpp_x == slide.resolution.mpp_x && found.resolution.mpp_y == slide.resolution.mpp_y &&
+                    found.resolution.magnification == slide.resolution.magnification,
+                "size of pixels");
+  refuse_unless(found.level_number == slide.level_number && found.level == slide.level, "level to read");
+  refuse_unless(found.scale == slide.scale, "size of the image");
 }
 
 SlideFile at_level(const SlideFile& slide, std::size_t number, const Level& level) {

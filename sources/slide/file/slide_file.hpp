@@ -11,10 +11,10 @@
 #include <penstock/error.hpp>
 #include <penstock/sources/slide.hpp>
 
+#include "file/file_mark.hpp"
 #include "file/grid.hpp"
 #include "file/level.hpp"
 #include "file/mask_source.hpp"
-#include "file/open_files.hpp"
 #include "file/packed_numbers.hpp"
 #include "file/resolution.hpp"
 #include "file/scale.hpp"
@@ -22,17 +22,27 @@
 
 namespace penstock::slide {
 
+/// What is asked of a slide.
+struct SlideWish {
+  Wanted wanted = {};
+  double own_mpp = 0;                         ///< micrometres a pixel, in place of what the file says; 0: none is given
+  double assumed_mpp = 0;                     ///< where the file says none
+  std::vector<std::string> other_files = {};  ///< files that it is made of besides: of a DICOM series, of MIRAX
+  double mask_mpp = 0;                        ///< micrometres a pixel of a mask of tissue; 0: none is wanted
+  bool all_levels = false;
+};
+
 struct SlideFile {
   std::string path, name;
   std::size_t number = 0;        ///< among the slides, for `OpenFiles`
   std::optional<FileMark> mark;  ///< none: an index says what the slide is, and its file was not looked at
   FileSample sample;
-  std::vector<std::string> other_files;  ///< files that it is made of besides: of a DICOM series, of MIRAX
-  FileSample others;                     ///< what tells that these are the same
-  std::vector<SlideLevel> levels;        ///< levels that are stored
-  std::string missing_levels;            ///< why some can't be read, or are not among these; empty: all are there
-  std::string unread_images;             ///< which images, about as large, are not read; empty: none is known of
-  SlideBounds bounds;                    ///< of one that an index says, all 0
+  SlideWish wish;                  ///< what it was opened with
+  FileSample others;               ///< what tells that `wish.other_files` are the same
+  std::vector<SlideLevel> levels;  ///< levels that are stored
+  std::string missing_levels;      ///< why some can't be read, or are not among these; empty: all are there
+  std::string unread_images;       ///< which images, about as large, are not read; empty: none is known of
+  SlideBounds bounds;              ///< of one that an index says, all 0
   Resolution resolution;
   /// The version of OpenSlide that was asked, or "none" where there was none; empty: none was needed.
   std::string openslide;
@@ -78,20 +88,14 @@ struct SlideFile {
   int digits = 6;                             ///< digits of numbers in keys
 };
 
-/// What is asked of a slide.
-struct SlideWish {
-  Wanted wanted;
-  double own_mpp = 0;                         ///< micrometres a pixel, in place of what the file says; 0: none is given
-  double assumed_mpp = 0;                     ///< where the file says none
-  std::vector<std::string> other_files = {};  ///< files that it is made of besides its own
-  double mask_mpp = 0;                        ///< micrometres a pixel of a mask of tissue; 0: none is wanted
-  bool all_levels = false;
-};
-
 /// What can be wrong with the file, or with the wish, is in `failure`. Keeps the places of its tiles where these are
 /// not more than `keep_left` bytes, which they are taken from. Any thread.
 SlideFile open_slide(const std::string& path, std::size_t number, const SlideWish& wish,
                      std::atomic<std::size_t>& keep_left);
+
+/// Of a slide that an index describes: opens it as it is and compares. What it holds of places, regions and stains, the
+/// file can't tell. @throws Error(corrupt) where the file says something else, Error(io) where it was changed.
+void check_against_file(const SlideFile& slide);
 
 /// The slide with another stored level to read pixels of.
 SlideFile at_level(const SlideFile& slide, std::size_t number, const Level& level);

@@ -204,7 +204,7 @@ void check(const SlideFile& slide) {
   if (slide.digits < 1 || slide.digits > most_digits || slide.shown_classes.bits() > 8) refuse();
   for (const Grid::Listed& at : slide.grid.listed())
     if (at.x >= scale.width || at.y >= scale.height) refuse();
-  if (slide.places < slide.grid.size()) refuse();
+  if (slide.places < slide.grid.size() || slide.is_view()) refuse();
   if (!slide.choice.told.empty() && !slide.shown_classes.words().empty() &&
       !slide.shown_classes.holds(slide.grid.size(), slide.choice.told.size()))
     refuse();

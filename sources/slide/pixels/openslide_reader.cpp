@@ -18,7 +18,7 @@ OpenSlideHandle* OpenSlideReader::take(const SlideFile& slide) {
   const OpenSlideLibrary& library = *openslide_library();
   // OpenSlide opens files by their names and would read one that has replaced ours, so ours is compared first.
   const auto file = open_file(slide.path);
-  known_->check(slide.number, file->get(), slide.path, slide.mark, slide.sample);
+  known_->check(slide, file->get());
   {
     const std::lock_guard lock(mutex_);
     const auto found = std::ranges::find(idle_, slide.number, &IdleHandle::number);
@@ -29,7 +29,7 @@ OpenSlideHandle* OpenSlideReader::take(const SlideFile& slide) {
     }
     if (cache_ == nullptr && library.has_shared_cache()) cache_ = library.cache_create(cache_bytes_);
   }
-  if (sample_of_all(slide.other_files) != slide.others) throw changed_error(slide.path);
+  if (sample_of_all(slide.wish.other_files) != slide.others) throw changed_error(slide.path);
   OwnedHandle handle = open_handle(library, slide.path);
   if (cache_ != nullptr) library.set_cache(handle.get(), cache_);
   return handle.release();

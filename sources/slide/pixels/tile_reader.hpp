@@ -41,7 +41,7 @@ class TileReader {
 
   /// @throws Error(io | not_found) with the slide's file, here and in all that follows.
   OpenedSlide open(const SlideFile& slide) {
-    return {&slide, files_.get(slide.number, slide.path, slide.mark, slide.sample)};
+    return {&slide, files_.get(slide)};
   }
 
   /// Where tiles lie that follow each other. @throws Error(io).

@@ -79,7 +79,7 @@ void add_slide(RecordsHash& hash, const SlideFile& slide) {
       slide.failure ? 0 : slide.level_number, way});
   hash.add(slide.name);
   if (way == 2) hash.add(slide.openslide);
-  if (!slide.other_files.empty()) hash.add(std::array<std::uint64_t, 1>{slide.others.bytes});
+  if (!slide.wish.other_files.empty()) hash.add(std::array<std::uint64_t, 1>{slide.others.bytes});
   if (!slide.failure) hash.add(slide.level.tables);
   // Which places show tissue follows from pixels, and from how large these are said to be.
   hash.add(slide.grid.kept());

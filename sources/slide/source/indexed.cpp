@@ -63,10 +63,15 @@ void set_order(SlideFile& slide, SlideOrder order) {
 void check_places(const Opening& opening, const SlideFile& slide, const std::string& path) {
   if (slide.failure) return;
   const bool listed = !opening.options.coords.empty();
-  const Grid whole = listed ? Grid() : opening.whole_grid(slide);
-  if (slide.grid.is_list() == listed && (listed || (slide.grid.columns() == whole.columns() &&
-                                                    slide.grid.rows() == whole.rows() && slide.places == whole.size())))
-    return;
+  const bool chooses =
+      opening.options.tissue.by != SlideTissue::By::everywhere || !opening.options.regions.folder.empty();
+  bool can_be = slide.grid.is_list() == listed && (chooses || slide.choice.struck == 0);
+  if (can_be && !listed) {
+    const Grid whole = opening.whole_grid(slide);
+    can_be =
+        slide.grid.columns() == whole.columns() && slide.grid.rows() == whole.rows() && slide.places == whole.size();
+  }
+  if (can_be) return;
   throw error_in(path, Errc::corrupt, "the places of slide " + printable(slide.name) + " in it can't be as it says");
 }
 
@@ -121,7 +126,7 @@ std::vector<SlideFile> indexed_slides(const Opening& opening) {
     slide.path = opening.options.paths[i];
     slide.number = i;
     slide.region_file = opening.region_file_of(i);
-    slide.other_files = opening.other_files_of(i);
+    slide.wish = opening.wish_of(i);
     if (!opening.is_wanted(i)) {
       SlideFile passed;
       passed.path = slide.path;

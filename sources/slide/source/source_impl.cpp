@@ -80,7 +80,7 @@ SlideInfo info_of(const SlideFile& slide) {
           .resampled = slide.scale.resampled,
           .codec = slide.level.codec,
           .why_openslide = slide.why_openslide,
-          .other_files = slide.other_files,
+          .other_files = slide.wish.other_files,
           .openslide = slide.openslide,
           .tile_width = slide.level.tile_width,
           .tile_height = slide.level.tile_height,

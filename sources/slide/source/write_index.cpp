@@ -15,7 +15,7 @@
 #include <penstock/sources/slide_index.hpp>
 
 #include "file/errors.hpp"
-#include "file/open_files.hpp"
+#include "file/file_mark.hpp"
 #include "file/openslide_library.hpp"
 #include "file/other_files.hpp"
 #include "index/entry.hpp"

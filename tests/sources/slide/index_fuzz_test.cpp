@@ -6,9 +6,11 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,7 @@
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
 #include "support/text_in.hpp"
+#include "support/thrown.hpp"
 
 namespace PENSTOCK_TEST_FILE {
 
@@ -75,16 +78,36 @@ SlideForm two_levels() {
   return form;
 }
 
-// Opens and reads a few records; how many it could.
-std::uint64_t read_some(const Slides& options) {
+using Place = std::array<std::int64_t, 3>;
+Place place_of(const SlideSource& source, std::uint64_t record) {
+  const SlidePlace at = source.place(record);
+  return {static_cast<std::int64_t>(at.slide), at.x, at.y};
+}
+
+// The pixels at each place, read without an index.
+std::map<Place, std::string> pixels_without_index(Slides options) {
+  options.index.clear();
+  options.tissue = {};
+  options.regions = {};
+  const SlideSource source(options);
+  std::map<Place, std::string> pixels;
+  for (std::uint64_t i = 0; i < source.size(); ++i)
+    pixels[place_of(source, i)] = text_of(read_sample(source, i)["image"]);
+  return pixels;
+}
+
+// Opens and reads a few records, which have to be what the files have there; how many it could read.
+std::uint64_t read_some(const Slides& options, const std::map<Place, std::string>& pixels) {
   std::uint64_t good = 0;
   try {
     const SlideSource source(options);
     const std::uint64_t step = std::max<std::uint64_t>(1, source.size() / 5);
     for (std::uint64_t i = 0; i < source.size(); i += step) {
       try {
-        (void)read_sample(source, i);
+        const std::string read = text_of(read_sample(source, i)["image"]);
         (void)source.key(i);
+        const auto there = pixels.find(place_of(source, i));
+        if (there == pixels.end() || there->second != read) FAIL("other pixels: record " << i << ' ' << source.key(i));
         ++good;
       } catch (const Error&) {
       }
@@ -117,10 +140,11 @@ TEST_CASE("an index of which anything was changed, its hashes too, is refused or
   const auto rounds = static_cast<int>(400 * (scale == nullptr ? 1 : std::atof(scale)));
   std::uint64_t refused = 0, read = 0;
   for (Slides options : ways) {
+    const std::map<Place, std::string> pixels = pixels_without_index(options);
     const std::string path = folder / "slides.index";
     write_slide_index(options, path);
     options.index = path;
-    REQUIRE(read_some(options) >= 5);
+    REQUIRE(read_some(options, pixels) >= 5);
     const TakenApart whole(text_in(path));
     REQUIRE(whole.entries.size() == 2);
     REQUIRE(whole.together() == text_in(path));
@@ -133,11 +157,30 @@ TEST_CASE("an index of which anything was changed, its hashes too, is refused or
         entry[at] = static_cast<char>(how == 0 ? 0 : how == 1 ? 0xff : how == 2 ? entry[at] + 1 : numbers.below(256));
       }
       folder.write("slides.index", changed.together());
-      ++(read_some(options) == 0 ? refused : read);
+      ++(read_some(options, pixels) == 0 ? refused : read);
     }
   }
   CHECK(refused > 0);
   CHECK(read > 0);
+}
+
+TEST_CASE("an index that leaves out places where all are asked for is refused") {
+  const TempFolder folder;
+  write_slide(folder / "a.tif", two_levels());
+  const Slides all{.files = folder / "*.tif", .size = 20};
+  Slides tissue = all;
+  tissue.tissue = {.by = SlideTissue::By::saturation, .mpp = 4};
+  write_slide_index(all, folder / "all.index");
+  write_slide_index(tissue, folder / "tissue.index");
+  TakenApart of_tissue(text_in(folder / "tissue.index"));
+  of_tissue.head = TakenApart(text_in(folder / "all.index")).head;
+  folder.write("all.index", of_tissue.together());
+  Slides indexed = all;
+  indexed.index = folder / "all.index";
+  REQUIRE_FALSE(SlideSource(tissue).size() == SlideSource(all).size());
+  const Error error = error_of([&] { SlideSource{indexed}; });
+  CHECK(error.code() == Errc::corrupt);
+  CHECK(error.file() == folder / "all.index");
 }
 
 }  // namespace PENSTOCK_TEST_FILE
