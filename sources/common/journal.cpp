@@ -10,6 +10,8 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/system_error.hpp>
 
+#include "common/json_cause.hpp"
+
 namespace penstock::common {
 
 namespace {
@@ -73,9 +75,7 @@ Journal parse_journal(std::string_view text) {
     if (hash != hash_of(written) || json != ReadJson(written)) refuse("is not as it was written");
     return journal;
   } catch (const ReadJson::exception& failed) {
-    const std::string_view what = failed.what();  // begins with the library's own name of it in brackets
-    const std::size_t after = what.find("] ");
-    refuse("is damaged (" + printable(after == what.npos ? what : what.substr(after + 2), 300) + ")");
+    refuse("is damaged (" + json_cause(failed) + ")");
   }
 }
 

@@ -9,6 +9,8 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/store_files.hpp>
 
+#include "common/json_cause.hpp"
+
 namespace penstock::common {
 
 namespace {
@@ -43,7 +45,7 @@ StoreList read_store_list(const std::string& path, std::string_view form, std::s
     }
   } catch (const nlohmann::json::exception& error) {
     refuse(path, source, Errc::corrupt,
-           std::string("the file is no list of stores, as `penstock merge` writes it: ") + error.what());
+           "the file is no list of stores, as `penstock merge` writes it: " + json_cause(error));
   }
   if (list.stores.empty()) refuse(path, source, Errc::corrupt, "the list names no store");
   for (const std::string& store : list.stores)

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <penstock/extend/system_error.hpp>
+
 namespace penstock {
 
 std::string_view to_string(Errc code) noexcept {
@@ -41,24 +43,6 @@ std::string_view to_string(Errc code) noexcept {
 }
 
 namespace {
-
-// Keys and file names come from data: control characters would break the promise of a single line.
-std::string without_controls(std::string_view text) {
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      out += "\\x";
-      out += digits[byte >> 4];
-      out += digits[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
 
 // Where a character begins, at `at` or before it, in text that may be UTF-8.
 std::size_t character_at(std::string_view text, std::size_t at) {
@@ -136,6 +120,7 @@ const char* Error::what() const noexcept { return what_.c_str(); }
 void Error::compose() {
   what_ = to_string(code_);
   if (!stage_.empty()) what_ += " in " + without_middle(stage_, longest_name);
+  // Keys and file names come from data: control characters would break the promise of a single line.
   what_ += ": " + without_middle(without_controls(cause_), longest_cause);
   std::string where;
   const auto add = [&where](std::string_view name, const std::string& value) {

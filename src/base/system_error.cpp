@@ -50,7 +50,36 @@ void append_hex(std::string& out, char c) {
   out += digits[byte & 15];
 }
 
+// Bytes of the control character that a text begins with, 0 where it begins with none.
+std::size_t control_bytes(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : static_cast<unsigned char>(0);
+  };
+  const auto is_from = [&](std::size_t i, unsigned first, unsigned last) {
+    return byte(i) >= first && byte(i) <= last;
+  };
+  if (is_from(0, 0, 0x1f) || byte(0) == 0x7f) return 1;
+  if (byte(0) == 0xc2) return is_from(1, 0x80, 0x9f) ? 2 : 0;  // C1, which some terminals follow
+  if (byte(0) == 0xd8) return byte(1) == 0x9c ? 2 : 0;         // U+061C: Arabic letter mark
+  if (byte(0) != 0xe2) return 0;
+  if (byte(1) == 0x80)
+    return is_from(2, 0x8e, 0x8f) || is_from(2, 0xa8, 0xae) ? 3 : 0;  // marks, ends of lines, overrides
+  return byte(1) == 0x81 && is_from(2, 0xa6, 0xa9) ? 3 : 0;           // isolates
+}
+
 }  // namespace
+
+std::string without_controls(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t bytes = control_bytes(text.substr(at));
+    for (const char c : text.substr(at, bytes)) append_hex(out, c);
+    if (bytes == 0) out += text[at];
+    at += bytes == 0 ? 1 : bytes;
+  }
+  return out;
+}
 
 std::string printable(std::string_view bytes, std::size_t longest) {
   std::string out;

@@ -13,16 +13,8 @@
 namespace penstock::cli {
 
 std::string printable(std::string_view text, std::size_t longest) {
-  std::string out;
-  for (const char c : text) {
-    if (out.size() >= longest) return out + "...";
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f)
-      out += fmt::format("\\x{:02x}", byte);
-    else
-      out += c;
-  }
-  return out;
+  if (text.size() <= longest) return without_controls(text);
+  return without_controls(text.substr(0, longest)) + "...";
 }
 
 std::string printable_key(std::string_view key) { return printable(key, 1000); }

@@ -22,8 +22,8 @@ struct UsageError : std::runtime_error {
   explicit UsageError(std::string text) : std::runtime_error(Error(Errc::invalid_argument, std::move(text)).cause()) {}
 };
 
-/// Text that may come from a store or a file name, for a terminal: control characters as \xNN, so that it stays one
-/// line and can't steer the terminal. Bytes above 127 are left as they are. Cut after about `longest` bytes.
+/// Text that may come from a store or a file name, for a terminal, `without_controls`: it stays one line and can't
+/// steer the terminal. Cut after about `longest` bytes.
 std::string printable(std::string_view text, std::size_t longest = std::string_view::npos);
 /// A record's key as `printable`, cut, as a file may make it of any length.
 std::string printable_key(std::string_view key);

@@ -6,6 +6,7 @@
 
 #include <penstock/extend/store_files.hpp>
 
+#include "json_input.hpp"
 #include "output.hpp"
 
 namespace penstock::cli {
@@ -19,7 +20,7 @@ bool names_list(const std::string& path) {
 
 std::string form_of_list(const std::string& path) {
   const std::optional<std::string> text = read_text(path, "list of stores");
-  const Json json = Json::parse(text.value_or(""), nullptr, false);
+  const Json json = json_or_null(text.value_or(""));
   return json.is_object() && json.value("penstock", Json()) == "stores" && json.value("form", Json()).is_string()
              ? json.at("form").get<std::string>()
              : "";

@@ -39,6 +39,10 @@ auto uninterrupted(Call&& call) noexcept {
 /// Bytes as text on one line: what isn't printable ASCII as `\xHH`, cut after about `longest` characters.
 PENSTOCK_API std::string printable(std::string_view bytes, std::size_t longest = 200);
 
+/// Text on one line, for a terminal or a list: ASCII's control characters as `\xHH`, and so those of Unicode, which end
+/// lines or turn around what stands after them. Other bytes stay.
+PENSTOCK_API std::string without_controls(std::string_view text);
+
 /// Text as printable ASCII, different for different texts: what isn't, and a backslash, as `\xHH`.
 PENSTOCK_API std::string escaped(std::string_view text);
 

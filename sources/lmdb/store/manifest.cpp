@@ -12,6 +12,8 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/system_error.hpp>
 
+#include "common/json_cause.hpp"
+
 namespace penstock::lmdb {
 
 namespace {
@@ -145,7 +147,7 @@ Manifest parse_manifest(std::string_view text) {
     manifest.schema = Schema(std::move(fields));
     return manifest;
   } catch (const ReadJson::exception& failed) {
-    throw Error(Errc::corrupt, "the manifest is damaged: " + printable(failed.what(), 300));
+    throw Error(Errc::corrupt, "the manifest is damaged: " + common::json_cause(failed));
   } catch (const Error& failed) {
     if (failed.code() == Errc::unsupported || failed.code() == Errc::corrupt) throw;
     throw Error(Errc::corrupt, "the manifest is damaged: " + failed.cause());

@@ -10,6 +10,7 @@
 
 #include <penstock/extend/system_error.hpp>
 
+#include "common/json_cause.hpp"
 #include "file/errors.hpp"
 
 namespace penstock::slide {
@@ -137,10 +138,7 @@ class Reader final : public nlohmann::json_sax<Json> {
   }
 
   bool parse_error(std::size_t at, const std::string&, const Json::exception& failed) override {
-    // What stands in brackets before it is the library's own.
-    std::string_view why = failed.what();
-    if (const std::size_t end = why.find("] "); end != std::string_view::npos) why.remove_prefix(end + 2);
-    throw error_in(path_, Errc::corrupt, "it is no JSON: " + printable(why, 120), at);
+    throw error_in(path_, Errc::corrupt, "it is no JSON: " + common::json_cause(failed, 120), at);
   }
 
   bool is_geojson() const noexcept { return known_; }

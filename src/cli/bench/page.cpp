@@ -67,7 +67,9 @@ constexpr std::string_view after_data = R"html(</script>
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const at = id => document.getElementById(id);
-const make = (tag, name, text) => { const e = document.createElement(tag); if (name) e.className = name; if (text !== undefined) e.textContent = text; return e; };
+// Names of files may hold characters that turn around what stands after them.
+const plain = (text) => String(text).replace(/[\u0080-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+const make = (tag, name, text) => { const e = document.createElement(tag); if (name) e.className = name; if (text !== undefined) e.textContent = plain(text); return e; };
 const number = n => Number.isInteger(n) || n >= 100 ? Math.round(n).toLocaleString("en") : n >= 1 ? n.toFixed(1) : n.toFixed(3);
 const percent = x => `${(100 * x).toFixed(100 * x < 10 ? 1 : 0)} %`;
 const bytes = n => { let i = 0; while (n >= 1024 && i < 4) { n /= 1024; ++i; } return `${i ? n.toFixed(1) : n} ${["B", "KiB", "MiB", "GiB", "TiB"][i]}`; };
@@ -81,7 +83,7 @@ const best = middles.reduce((a, b) => b.samples_per_s > a.samples_per_s ? b : a)
 const r = best.report;
 
 document.title = r.verdict.split(":")[0];
-at("verdict").textContent = r.verdict;
+at("verdict").textContent = plain(r.verdict);
 at("besides").textContent = [r.besides, r.lately].filter(Boolean).join(" ");
 at("what").append(make("code", "", data.stages), ` over ${data.store}, seed ${data.seed}, ${label(best)}`);
 const tiles = [[number(best.samples_per_s), "samples/s"], [r.limit_samples_per_s > 0 ? percent(best.samples_per_s / r.limit_samples_per_s) : "?", `of what ${best.threads} thread${best.threads === 1 ? "" : "s"} can do`],
@@ -120,7 +122,7 @@ bar("time", "times", [[Math.max(0, work - waiting - core), "computing", "var(--m
 function svg(tag, attributes, text) {
   const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
-  if (text !== undefined) e.textContent = text;
+  if (text !== undefined) e.textContent = plain(text);
   return e;
 }
 const points = best.over_time || [];

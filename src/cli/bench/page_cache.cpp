@@ -17,6 +17,7 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/store_files.hpp>
 
+#include "json_input.hpp"
 #include "open_input_store.hpp"
 #include "output.hpp"
 #include "store_list.hpp"
@@ -42,10 +43,10 @@ void add_files(const fs::path& path, std::vector<std::string>& all) {
 
 void add_stores_of_list(const std::string& path, std::vector<std::string>& all) {
   all.push_back(path);
-  const Json json = Json::parse(read_text(path, "list of stores").value_or(""), nullptr, false);
+  const Json json = json_or_null(read_text(path, "list of stores").value_or(""));
   if (!json.is_object() || !json.contains("stores")) return;
   for (const Json& store : json.at("stores"))
-    add_files(fs::absolute(path).parent_path() / store.get<std::string>(), all);
+    if (store.is_string()) add_files(fs::absolute(path).parent_path() / store.get<std::string>(), all);
 }
 
 // Names with {000000..000146}, of shards: each number in its place, with as many digits.

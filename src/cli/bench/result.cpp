@@ -5,6 +5,8 @@
 
 #include <penstock/extend/store_files.hpp>
 
+#include "json_input.hpp"
+
 namespace penstock::cli {
 
 namespace {
@@ -57,7 +59,7 @@ bool is_run(const Json& run) {
 }  // namespace
 
 Json read_bench_result(const std::string& file, const std::string& option) {
-  Json json = Json::parse(read_text(file, "result of bench", max_bytes).value_or(""), nullptr, false);
+  Json json = json_or_null(read_text(file, "result of bench", max_bytes).value_or(""));
   const bool good = json.is_object() && json.contains("runs") && json.at("runs").is_array() &&
                     !json.at("runs").empty() && std::ranges::all_of(json.at("runs"), is_run);
   if (!good)

@@ -4,11 +4,16 @@
 
 #include <fmt/format.h>
 
+#include "json_input.hpp"
+
 namespace penstock::cli {
 
 namespace {
 
+// @throws Error(corrupt), without a file, where the line lacks something.
 LeftOutTile parsed(const Json& json) {
+  if (!has_texts(json, {"key", "file", "slide", "code", "cause"}) || !json.value("whole_slide", Json()).is_boolean())
+    throw Error(Errc::corrupt, "a line lacks what one has");
   LeftOutTile tile{.key = json.at("key"),
                    .file = json.at("file"),
                    .slide = json.at("slide"),
@@ -16,6 +21,7 @@ LeftOutTile parsed(const Json& json) {
                    .code = json.at("code"),
                    .cause = json.at("cause")};
   if (tile.whole_slide) return tile;
+  if (!has_counts(json, {"level", "x", "y"})) throw Error(Errc::corrupt, "a tile lacks its place");
   tile.level = json.at("level");
   tile.x = json.at("x");
   tile.y = json.at("y");
@@ -47,13 +53,12 @@ LeftOut::LeftOut(std::string file) : file_(std::move(file)) {
   const std::optional<std::string> text = read_text(file_, "left out", std::uint64_t{16} << 30);
   if (!text) return;
   for (std::size_t end = 0; (end = text->find('\n', whole_lines_)) != std::string::npos; whole_lines_ = end + 1) {
+    const std::string_view line(text->data() + whole_lines_, end - whole_lines_);
     try {
-      note(parsed(Json::parse(text->begin() + static_cast<std::ptrdiff_t>(whole_lines_),
-                              text->begin() + static_cast<std::ptrdiff_t>(end))));
-    } catch (const nlohmann::json::exception& error) {
-      throw Error(Errc::corrupt, std::string("it is no list of what was left out; delete it, and those tiles are asked "
-                                             "for again: ") +
-                                     error.what())
+      note(parsed(json_in(line)));
+    } catch (const Error& failed) {
+      throw Error(failed.code(), "it is no list of what was left out (" + failed.cause() +
+                                     "); delete it, and those tiles are asked for again")
           .with_file(file_)
           .with_offset(whole_lines_);
     }

@@ -11,6 +11,7 @@
 #include <penstock/extend/store_files.hpp>
 #include <penstock/sources/slide_picture.hpp>
 
+#include "json_input.hpp"
 #include "report_page.hpp"
 #include "slide_pictures.hpp"
 #include "slide_text.hpp"
@@ -40,7 +41,10 @@ bool is_there(const std::string& file) {
   return fs::exists(file, failed);
 }
 
+// For people, who may open the table in a program that calculates cells which begin like a formula.
 std::string cell(std::string text) {
+  text = printable(text);
+  if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos) text.insert(0, 1, '\'');
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) text.insert(at, 1, '"');
   return "\"" + text + "\"";
@@ -67,6 +71,32 @@ Json details_of(const SlideInfo& slide, const std::vector<const LeftOutTile*>& l
   for (std::size_t i = 0; i < std::min(left_out.size(), most_kept); ++i)
     json["left_out"].push_back(to_json(*left_out[i]));
   return json;
+}
+
+// Whether a slide's own file has all that a report of reports reads of it.
+bool are_details(const Json& details) {
+  const bool failed = details.is_object() && details.contains("failure");
+  const auto is_left_out = [&](const Json& tile) {
+    return has_texts(tile, {"cause"}) && (failed || has_counts(tile, {"level", "x", "y"}));
+  };
+  return has_texts(details, {"slide", "file", "state"}) && has_counts(details, {"tiles_stored", "left_out_count"}) &&
+         (failed ? has_texts(details, {"failure"})
+                 : has_counts(details, {"places", "width", "height"}) && has_texts(details, {"image"})) &&
+         (details.value("mpp_x", Json()).is_null() || details.at("mpp_x").is_number()) &&
+         details.value("left_out", Json()).is_array() && std::ranges::all_of(details.at("left_out"), is_left_out);
+}
+
+// What a rank has said of a slide.
+Json details_in(const std::string& text, const std::string& file) {
+  Json details;
+  try {
+    details = json_in(text);
+  } catch (const Error& failed) {
+    throw Error(failed.code(), failed.cause() + "; run the rank again").with_file(file);
+  }
+  if (!are_details(details))
+    throw Error(Errc::corrupt, "it doesn't say of a slide what a report does; run the rank again").with_file(file);
+  return details;
 }
 
 // Where a slide's files lie, as seen from the folder of the page.
@@ -185,7 +215,7 @@ void write_joined_report(const std::vector<std::string>& folders, const std::str
       const auto text = read_text(details, "report", std::uint64_t{1} << 32);
       if (!text) throw Error(Errc::not_found, "the rank's report lacks a slide; run the rank again").with_file(details);
       const auto below = [&](const std::string& file) { return way + file.substr(part.size() + 1); };
-      pages.add(Json::parse(*text), {below(details), is_there(picture) ? below(picture) : ""});
+      pages.add(details_in(*text, details), {below(details), is_there(picture) ? below(picture) : ""});
     }
   }
   for (const char* const own : {"rank", "world", "out", "report"}) settings.erase(own);

@@ -69,7 +69,9 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const number = n => n.toLocaleString("en");
 const counted = (n, noun) => `${number(n)} ${noun}${n === 1 ? "" : "s"}`;
 const bytes = n => { let i = 0; while (n >= 1024 && i < 4) { n /= 1024; ++i; } return `${i ? n.toFixed(1) : n} ${["B", "KiB", "MiB", "GiB", "TiB"][i]}`; };
-const make = (tag, name, text) => { const e = document.createElement(tag); if (name) e.className = name; if (text !== undefined) e.textContent = text; return e; };
+// Names of files may hold characters that turn around what stands after them.
+const plain = (text) => String(text).replace(/[\u0080-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+const make = (tag, name, text) => { const e = document.createElement(tag); if (name) e.className = name; if (text !== undefined) e.textContent = plain(text); return e; };
 const at = id => document.getElementById(id);
 const url = path => path.split("/").map(encodeURIComponent).join("/");
 const rank = { "failed": 0, "some left out": 1, "not finished": 2, "done": 3 };
@@ -77,7 +79,7 @@ const slides = data.slides.map((s, i) => ({ ...s, i })).sort((a, b) => rank[a.st
 const r = data.result;
 
 document.title = r.store;
-at("store").textContent = r.store;
+at("store").textContent = plain(r.store);
 at("state").textContent = r.finished ? "Finished." : "Not finished: run the same command again to go on.";
 const failed = slides.filter(s => s.state === "failed").length;
 const badTiles = slides.reduce((n, s) => n + (s.state === "failed" ? 0 : s.leftOut), 0);

@@ -21,6 +21,7 @@
 #include <penstock/extend/store_files.hpp>
 #include <penstock/version.hpp>
 
+#include "json_input.hpp"
 #include "slide_pictures.hpp"
 
 namespace penstock::cli {
@@ -28,6 +29,7 @@ namespace penstock::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::string_literals;
 constexpr std::string_view source_name = "tile";
 
 // They change where, how fast or beside what a store is made, and nothing in it; or a hash says what they name.
@@ -263,6 +265,42 @@ std::string other_job(const Json& before, const Json& now) {
   return differs.empty() ? "slides, settings or what they name differ" : differs;
 }
 
+namespace {
+
+bool is_text_or_missing(const Json& object, const char* name) {
+  return !object.contains(name) || object.at(name).is_string();
+}
+
+bool is_slide_of_manifest(const Json& slide) {
+  if (!has_texts(slide, {"name", "file"})) return false;
+  for (const char* const text : {"openslide", "other_files", "failure"})
+    if (!is_text_or_missing(slide, text)) return false;
+  const Json stamp = slide.value("stamp", Json());
+  return stamp.is_null() || has_counts(stamp, {"bytes"});
+}
+
+bool is_result_of_manifest(const Json& result) {
+  if (result.is_null()) return true;
+  return has_texts(result, {"store"}) && has_counts(result, {"tiles", "left_out", "bytes"}) &&
+         result.value("finished", Json()).is_boolean() && result.value("seconds", Json()).is_number() &&
+         result.value("notes", Json()).is_array() &&
+         std::ranges::all_of(result.at("notes"), [](const Json& note) { return note.is_string(); });
+}
+
+// All that is read of one is there; else what is not. Null: nothing is missing.
+const char* what_a_manifest_lacks(const Json& run) {
+  if (!has_texts(run, {"store", "hash"})) return "store or hash";
+  if (!has_counts(run, {"rank", "world"})) return "rank or world";
+  if (!run.value("settings", Json()).is_object()) return "settings";
+  if (!run.value("files", Json()).is_object()) return "files";
+  if (!is_result_of_manifest(run.value("result", Json()))) return "result";
+  const Json* const slides = run.contains("slides") ? &run.at("slides") : nullptr;
+  if (slides == nullptr || !slides->is_array() || !std::ranges::all_of(*slides, is_slide_of_manifest)) return "slides";
+  return nullptr;
+}
+
+}  // namespace
+
 RunFolder::RunFolder(std::string folder, const std::string& store)
     : folder_(std::move(folder)), store_(as_seen_from(folder_, store)) {}
 
@@ -277,18 +315,19 @@ std::string RunFolder::picture_file(const std::string& slide) const {
 Json RunFolder::read() const {
   const std::optional<std::string> text = read_text(manifest(), source_name, std::uint64_t{1} << 32);
   if (!text) return nullptr;
-  try {
-    Json run = Json::parse(*text);
-    if (!run.is_object() || !run.at("store").is_string() || !run.at("settings").is_object() ||
-        !run.at("slides").is_array())
-      throw Error(Errc::corrupt, "it is no manifest of a run; a report needs a folder of its own")
-          .with_file(manifest());
-    return run;
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(Errc::corrupt,
-                std::string("it is no manifest of a run; a report needs a folder of its own: ") + error.what())
+  const auto refuse = [&](const std::string& why) {
+    throw Error(Errc::corrupt, "it is no manifest of a run (" + why +
+                                   "); where it was one, make the store anew, else name another folder with --report")
         .with_file(manifest());
+  };
+  Json run;
+  try {
+    run = json_in(*text);
+  } catch (const Error& failed) {
+    refuse(failed.cause());
   }
+  if (const char* const lacks = what_a_manifest_lacks(run); lacks != nullptr) refuse("it lacks its "s + lacks);
+  return run;
 }
 
 void RunFolder::write(const JobInputs& inputs, const Json& result) const {
