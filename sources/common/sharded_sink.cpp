@@ -175,6 +175,11 @@ void ShardedSink::resume(const std::string& text, const ShardNames::Found& found
   } catch (Error& error) {
     throw error.with_source(source_).with_file(names_.mark());
   }
+  if (shard_ > found.partial.size() + found.finished.size())
+    refuse_there("it has fewer shards than the " + std::to_string(shard_) + " that were begun");
+  if (finishing_ && counted() && samples_ != size_)
+    refuse_there("all is said to be written, of which it has " + std::to_string(samples_) + " samples of " +
+                 std::to_string(size_));
   if (!finishing_ && !found.finished.empty()) refuse_there("some of its shards have their final names already");
   const auto file_of = [&](std::uint64_t number) {
     const std::string done = names_.shard(number);

@@ -194,6 +194,8 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
     if (committed_bytes_ == 0) return;
     take(file, false);
     const webdataset::ShardIndex& last = there_.last_shard();
+    if (last.end != committed_bytes_ || committed_bytes_ % webdataset::tar_block_bytes != 0)
+      refuse_there("what was committed of shard " + std::to_string(shard_) + " doesn't end after a sample");
     for (std::uint64_t sample = 0; sample < last.samples(); ++sample) names_in_shard_.emplace(last.key(sample));
   }
   void begin_shard() override {

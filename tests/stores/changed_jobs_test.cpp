@@ -1,4 +1,7 @@
 // What a run finds at its place: begun or made by itself, or by a pipeline that is another one in one thing.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -7,6 +10,8 @@
 #include <stop_token>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include <penstock/penstock.hpp>
 #include <penstock/sources/files.hpp>
@@ -266,6 +271,57 @@ TEST_CASE("a journal in which one number is another is not believed") {
     CHECK(error.cause().find("is not as it was written") != std::string::npos);
   }
   CHECK(found == 4);
+}
+
+TEST_CASE("a journal that somebody else wrote, its hash too, is refused, or the store becomes what it would") {
+  using Json = nlohmann::ordered_json;
+  std::uint64_t refused = 0, made = 0;
+  for (const Kind& kind : kinds()) {
+    if (kind.name.starts_with("lmdb")) continue;
+    const TempFolder whole, begun;
+    run(kind, usual(), whole.path());
+    const std::string content = content_of(kind.open(whole.path()));
+    begin(kind, usual(), begun.path());
+    std::filesystem::path journal;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(begun.path()))
+      if (entry.path().filename().string().ends_with("unfinished.json")) journal = entry.path();
+    const auto try_with = [&](const Json& forged) {
+      const TempFolder folder;
+      std::filesystem::copy(begun.path(), folder.path(), std::filesystem::copy_options::recursive);
+      Json json = forged;
+      json.erase("hash");
+      const std::string text = json.dump();
+      json["hash"] = XXH3_64bits(text.data(), text.size());
+      std::ofstream(folder.path() / journal.lexically_relative(begun.path())) << json.dump(1) << "\n";
+      try {
+        run(kind, usual(), folder.path());
+      } catch (const Error& error) {
+        INFO(error.what());
+        CHECK_FALSE(error.file().empty());
+        ++refused;
+        return;
+      }
+      ++made;
+      CHECK(content_of(kind.open(folder.path())) == content);
+    };
+    const Json own = Json::parse(text_in(journal.string()));
+    try_with(own);
+    REQUIRE(made > 0);
+    for (const auto& [name, number] : own.at("committed").items()) {
+      const auto was = number.get<std::uint64_t>();
+      for (const std::uint64_t other :
+           {std::uint64_t{0}, std::uint64_t{1}, was - 1, was + 1, was - 512, was / 2, was / 1024 * 512, 2 * was,
+            std::uint64_t{1} << 32, std::uint64_t{1} << 63, ~std::uint64_t{0} - 1, ~std::uint64_t{0}})
+        for (const bool finishing : {false, true}) {
+          CAPTURE(kind.name, name, was, other, finishing);
+          Json forged = own;
+          forged["committed"][name] = other;
+          forged["finishing"] = finishing;
+          try_with(forged);
+        }
+    }
+  }
+  CHECK(refused > made);
 }
 
 TEST_CASE("a report says which callable has no version where a run was continued") {

@@ -157,12 +157,12 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
     progress_.shard_rows = journal.number("shard_rows");
     progress_.shard_values = journal.number("shard_values");
     progress_.rows_file = static_cast<unsigned>(journal.number("rows_file"));
-    before_ = journal.number("samples");
     items_known_ = !journal.finishing;
   }
 
   void take_whole(const std::string& file) override {
     if (!hdf5::is_indexed(file)) refuse_there(file + " is not as it was written");
+    before_ += hdf5::rows_of_shard(file, datasets_.front().path);
   }
   // Nothing is cut off before it is known that the rest is there.
   void continue_shard() override try { open_committed(); } catch (const Error& error) {
@@ -174,6 +174,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
     if (file_bytes(file, source_name).value_or(0) < progress_.shard_bytes)
       throw hdf5::error_in(file, Errc::corrupt, "it is shorter than what was committed");
     if (progress_.shard_bytes != 0) read_rows(rows_file(progress_.rows_file));
+    before_ += progress_.shard_rows;
     there_.open(items_file(), before_);
     data_.emplace(file, progress_.shard_bytes, datasets_, threads_);
     for (std::size_t i = 0; i < datasets_.size(); ++i)

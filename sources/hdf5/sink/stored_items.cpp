@@ -23,7 +23,7 @@ std::uint64_t item_hash(const SinkItem& item, std::string_view key) noexcept {
 }  // namespace
 
 void StoredItems::open(const std::string& file, std::uint64_t count) {
-  if (file_bytes(file, source_name).value_or(0) < count * sizeof(std::uint64_t))
+  if (file_bytes(file, source_name).value_or(0) / sizeof(std::uint64_t) < count)
     throw error_in(file, Errc::corrupt, "the file is missing, or shorter than what was committed");
   there_.resize(count);
   std::ifstream in(file, std::ios::binary);
