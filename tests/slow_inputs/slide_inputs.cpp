@@ -30,8 +30,7 @@ void entry(std::string& out, unsigned tag, unsigned type, std::uint64_t count, s
 // A directory alone, little-endian, of an image of that size, with so many further entries, and tables of so many
 // bytes, which, where they are asked to, all these entries have as their value.
 std::string directory(std::uint64_t width, std::uint64_t height, std::size_t more, std::size_t tables,
-                      bool shared = false) {
-  constexpr std::uint64_t tile = 8192;
+                      bool shared = false, std::uint64_t tile = 8192) {
   const std::uint64_t tiles = ((width + tile - 1) / tile) * ((height + tile - 1) / tile);
   std::string file = "II*";
   file += '\0';
@@ -60,12 +59,26 @@ std::string directory(std::uint64_t width, std::uint64_t height, std::size_t mor
   return file;
 }
 
-void open_it(const TempFolder& folder) {
-  const SlideSource source({.files = folder / "a.tif"});
+// A row of n tiles that all lie at the same bytes.
+void write_shared_tiles(const TempFolder& folder, std::size_t n) {
+  const WrittenSlide one = write_slide(
+      folder / "one.tif", {.width = 256, .height = 256, .tile_width = 256, .tile_height = 256, .own_tables = true});
+  const std::string stream = content_of(folder, "one.tif").substr(one.offsets[0], one.sizes[0]);
+  std::string file = directory(256 * n, 256, 0, 0, false, 256), tables;
+  for (std::size_t i = 0; i < n; ++i) number(tables, file.size(), 4);
+  for (std::size_t i = 0; i < n; ++i) number(tables, stream.size(), 4);
+  file.replace(8, tables.size(), tables);
+  folder.write("a.tif", file + stream);
+}
+
+void open_with(const TempFolder& folder, const SlideTissue& tissue) {
+  const SlideSource source({.files = folder / "a.tif", .tissue = tissue});
   if (const auto& failure = source.slides().front().failure) throw Error(*failure);
   (void)source.block_ends();
   (void)source.key(source.size() - 1);
 }
+
+void open_it(const TempFolder& folder) { open_with(folder, {}); }
 
 // A slide whose OME-XML has that in it, besides its image.
 void write_ome(const TempFolder& folder, const std::string& images, const std::string& in_pixels = {}) {
@@ -97,6 +110,11 @@ TEST_CASE("slides take time and memory as they are large") {
            .size = 1'000,
            .make = [](const TempFolder& f, std::size_t n) { f.write("a.tif", directory(8192, 8192, n, 0)); },
            .use = open_it,
+           .refused = Errc::corrupt},
+          {.name = "n tiles that are the same bytes",
+           .size = 20'000,
+           .make = write_shared_tiles,
+           .use = [](const TempFolder& f) { open_with(f, {.by = SlideTissue::By::saturation}); },
            .refused = Errc::corrupt},
           {.name = "n bytes that forty entries have as their value",
            .size = 10'000'000,

@@ -47,6 +47,10 @@ class TileReader {
   /// Where tiles lie that follow each other. @throws Error(io).
   static void find(const OpenedSlide& open, std::uint64_t first, std::span<TilePlace> places);
 
+  /// Before all tiles of a level are read: a small file may say that any number of them lie at the same bytes, as
+  /// writers say of empty ones. @throws Error(corrupt) where they have 16 times the file's bytes; Error(io).
+  static void check_work(const OpenedSlide& open);
+
   /// Writes the pixels of `box`, inside the tile, to `into`, whose rows begin `stride` bytes after each other. Where
   /// the box is the whole tile, or with `verify`, the tile is checked to its end. One that is left out is white. Memory
   /// comes from `scratch`, where that is not null. @throws Error(corrupt | io | limit_exceeded | unsupported).

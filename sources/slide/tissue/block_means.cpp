@@ -128,6 +128,7 @@ SmallPicture read_block_means(LevelReaders& readers, const SlideFile& slide, std
   const bool tiles = level.codec != SlideCodec::openslide;
   const std::int64_t wide = tiles ? level.tile_width : 1024, high = tiles ? level.tile_height : 256;
   constexpr std::array<std::uint8_t, 3> white{255, 255, 255};
+  if (tiles) TileReader::check_work(readers.tiles.open(slide));
   Sums sums(picture, level.width, level.height, k);
   HeapScratch memory;
   ReusedScratch scratch(memory);
