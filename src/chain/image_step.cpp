@@ -5,7 +5,13 @@
 namespace penstock::detail {
 
 void ImageStep::follow(const Schema& before) {
-  if (decoder == nullptr) element = before.at(result.name).dtype;
+  if (decoder == nullptr) {
+    const Field& taken = before.at(result.name);
+    element = taken.dtype;
+    const auto could_be_channels = [&](std::size_t side) { return taken.shape[side] >= 1 && taken.shape[side] <= 4; };
+    if (could_be_channels(0) && (could_be_channels(2) || taken.shape[2] == dynamic))
+      either_end = taken.shape.to_string();
+  }
   schema = before.with(result);
   for (FoldEncoding& encoding : encodings) {
     if (!encoding.in_place) schema = schema.with(encoding.result);
@@ -67,7 +73,13 @@ std::vector<std::string> ImageStep::masks() const {
 }
 
 std::vector<std::string> ImageStep::notes() const {
-  return makes_mask ? mask_notes(result.name, *decoder) : std::vector<std::string>{};
+  std::vector<std::string> notes;
+  if (makes_mask) notes = mask_notes(result.name, *decoder);
+  if (!either_end.empty())
+    notes.push_back(
+        result.name + either_end +
+        " is taken as [H, W, C], its last dimension as channels; move them there by a map where they come first");
+  return notes;
 }
 
 std::vector<std::string> mask_notes(const std::string& field, const ImageDecoder& decoder) {

@@ -69,6 +69,7 @@ class ImageStep final : public Step {
   std::vector<FoldStage> stages;
   std::vector<FoldEncoding> encodings;  ///< encodings in order
   DType element = DType::u8;            ///< type of the images that it takes, where it has no decoder
+  std::string either_end;               ///< shape of those images, where their channels could come first or last
   Field result;                         ///< what its field is after it
 
  private:
