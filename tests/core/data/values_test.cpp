@@ -132,6 +132,9 @@ TEST_CASE("an error says everything known, in one line") {
         "corrupt in decode_jpeg(image): the scan ends early (source lmdb, file /data/train.lmdb, key n01/cat.jpg, "
         "index 7, offset 4711)");
   CHECK(full.cause() == "the scan ends early");
+  const ps::Error steering(ps::Errc::corrupt, "a\nb\u202ec\u2066d\u0085e\u200ff\u061cg \u00e9\u20ac");
+  CHECK(std::string(steering.what()) ==
+        "corrupt: a\\x0ab\\xe2\\x80\\xaec\\xe2\\x81\\xa6d\\xc2\\x85e\\xe2\\x80\\x8ff\\xd8\\x9cg \u00e9\u20ac");
   // The inside knows better than the outside: what is filled stays.
   full.with_stage("read").with_index(8).with_offset(1).with_key("other").with_source("s").with_file("f");
   CHECK(full.stage() == "decode_jpeg(image)");
