@@ -11,8 +11,8 @@
 namespace penstock::cli {
 
 const char* const exit_status_help =
-    "Exit status: 0 done; 1 an error, told in one line on stderr; 2 the command line is wrong; 3 verify found bad\n"
-    "records; 130 stopped by Ctrl-C (128 + the signal's number).";
+    "Exit status: 0 done; 1 an error, told in one line on stderr; 2 the command line is wrong; 3 verify or inspect\n"
+    "found bad records; 130 stopped by Ctrl-C (128 + the signal's number).";
 
 std::vector<std::string> arguments_of(int argc, const char* const* argv) {
   // The store is the second word; of synth, which is told first what it shall draw, the third.

@@ -13,7 +13,7 @@ enum ExitCode : int {
   exit_ok = 0,
   exit_error = 1,        ///< something failed while running; one line on stderr says what
   exit_usage = 2,        ///< the command line can't be understood, or asks for something impossible
-  exit_bad_records = 3,  ///< verify found bad records
+  exit_bad_records = 3,  ///< there are records, or slides, that can't be read
   exit_signal = 128,     ///< + the signal's number: 130 for Ctrl-C
 };
 

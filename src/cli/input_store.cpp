@@ -149,6 +149,22 @@ std::vector<std::string> InputStore::notes() const {
   const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
   return hdf5 != nullptr ? hdf5->notes() : std::vector<std::string>();
 }
+
+std::vector<std::string> InputStore::faults() const {
+  const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
+  return hdf5 != nullptr ? hdf5->faults() : std::vector<std::string>();
+}
+
+std::vector<std::string> InputStore::other_files() const {
+  std::vector<std::string> files;
+  if (const auto* const hdf5 = std::get_if<Hdf5Source>(&source_))
+    for (const Hdf5FieldInfo& field : hdf5->fields())
+      files.insert(files.end(), field.other_files.begin(), field.other_files.end());
+  std::ranges::sort(files);
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  return files;
+}
+
 std::vector<std::string> InputStore::left_out() const {
   std::vector<std::string> lines;
   if (const auto* const shards = std::get_if<WebDatasetSource>(&source_); shards != nullptr && fields_.empty()) {
@@ -166,9 +182,10 @@ std::vector<std::string> InputStore::left_out() const {
     constexpr std::string_view mark = ": left out, ";
     for (const std::string& note : hdf5->notes())
       if (const std::size_t at = note.find(mark); at != std::string::npos)
-        lines.push_back(
-            (note.starts_with("keys: ") ? "left out: the keys" : "left out: the field " + note.substr(0, at)) + ", " +
-            note.substr(at + mark.size()));
+        lines.push_back((note.starts_with("keys: ")    ? "left out: the keys"
+                         : note.starts_with("links: ") ? "left out: links"
+                                                       : "left out: the field " + note.substr(0, at)) +
+                        ", " + note.substr(at + mark.size()));
     if (const auto names = attributes_left_out(*hdf5); !names.empty())
       lines.push_back(fmt::format("left out: {}: {}", counted(names.size(), "attribute"), listed(names)));
   }

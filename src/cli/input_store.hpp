@@ -56,6 +56,11 @@ class InputStore {
   std::vector<std::uint64_t> block_ends() const;
   /// How the store's fields are read, where there is more than one way; a line each.
   std::vector<std::string> notes() const;
+  /// Which records are known not to be readable without looking at them, as their values lie in files that are missing
+  /// or cut short; a line each, the first few.
+  std::vector<std::string> faults() const;
+  /// Files beside the store that its values come from, as it says itself.
+  std::vector<std::string> other_files() const;
   /// Null where it is no store of slides.
   const SlideSource* slides() const;
   /// The field whose numbers stand for classes: label, else the only one that has names for them. @throws UsageError.

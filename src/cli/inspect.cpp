@@ -137,6 +137,8 @@ void tell_json(const InputStore& store, Findings& found, const Drawn& drawn, con
     json["orientations"][std::to_string(orientation)] = images;
   json["classes"] = classes;
   json["unreadable"] = found.unreadable;
+  if (const std::vector<std::string> files = store.other_files(); !files.empty()) json["other_files"] = files;
+  if (const std::vector<std::string> faults = store.faults(); !faults.empty()) json["faults"] = faults;
   if (drawn.sheet) {
     json["png"] = options.sheet.file;
     json["not_drawn"] = drawn.sheet->bad;
@@ -284,7 +286,7 @@ int inspect(const InspectOptions& options) {
       store, {.image_field = options.sheet.field, .all = options.all, .quiet = options.quiet || options.json == "-"});
   if (options.json != "-") tell(store, found, drawn, options);
   if (!options.json.empty()) tell_json(store, found, drawn, options);
-  return exit_ok;
+  return found.unreadable == 0 && store.faults().empty() ? exit_ok : exit_bad_records;
 }
 
 }  // namespace

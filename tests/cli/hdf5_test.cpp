@@ -1,9 +1,11 @@
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cli/tool.hpp"
+#include "sources/hdf5/elsewhere_files.hpp"
 #include "sources/hdf5/files.hpp"
 #include "support/catch.hpp"
 #include "support/text_in.hpp"
@@ -104,6 +106,57 @@ TEST_CASE("verify lists the records of a damaged chunk of HDF5") {
   const std::string cause = bad[0]["cause"].text();
   CHECK(cause.find("'x'") != std::string::npos);
   CHECK(cause.find("chunk") != std::string::npos);
+}
+
+TEST_CASE("inspect, verify and convert name the file that an HDF5 file's values lie in and that is missing") {
+  const TempFolder folder;
+  constexpr hsize_t rows = 12, part = 4;
+  H5Virtual data{.path = "x", .shape = {rows, 2}, .mappings = {}};
+  for (hsize_t first = 0; first < rows; first += part) {
+    const std::string name = "s" + std::to_string(first / part) + ".h5";
+    write_h5(folder / name, {.data = {counting<std::int32_t>("x", {part, 2}, 1)}});
+    data.mappings.push_back({.file = name, .dataset = "x", .to = {{first, 0}, {part, 2}}, .source_shape = {part, 2}});
+  }
+  write_virtual(create_h5(folder / "virtual.h5"), data);
+  const auto raw = [&](hsize_t file) { return folder / "r" + std::to_string(file); };
+  for (const hsize_t file : {0, 1}) folder.write("r" + std::to_string(file), std::string(6 * 8, 'x'));
+  write_external(create_h5(folder / "raw.h5"), "x", h5_type<std::int32_t>(), {rows, 2},
+                 {{raw(0), 0, 6 * 8}, {raw(1), 0, 6 * 8}});
+
+  const std::vector<std::string> kinds{"virtual", "raw"};
+  for (const std::string& kind : kinds) {
+    INFO(kind);
+    const std::string store = folder / kind + ".h5", other = kind == "raw" ? raw(1) : folder / "s1.h5";
+    const ToolResult whole = tool({"inspect", store, "--json"});
+    CHECK(whole.status == 0);
+    CHECK(whole.json()["other_files"].size() == (kind == "raw" ? 2 : 3));
+    CHECK(tool({"inspect", store}).out.find(other) != std::string::npos);
+    CHECK(tool({"verify", store}).status == 0);
+    CHECK(tool({"convert", store, "--out", folder / kind + ".lmdb", "-q"}).status == 0);
+    // Cut short, then gone.
+    const std::size_t lost = kind == "raw" ? 6 : 4;
+    for (const bool gone : {false, true}) {
+      INFO((gone ? "gone" : "cut short"));
+      if (gone)
+        std::filesystem::remove(other);
+      else
+        std::filesystem::resize_file(other, kind == "raw" ? 0 : 1000);
+      const ToolResult inspected = tool({"inspect", store});
+      CHECK(inspected.status == 3);
+      CHECK(inspected.out.find(kind == "raw" ? "rows 6 to 11 can't be read" : "rows 4 to 7 can't be read") !=
+            std::string::npos);
+      CHECK(inspected.out.find(other) != std::string::npos);
+      const ToolResult verified = tool({"verify", store, "--json"});
+      CHECK(verified.status == 3);
+      REQUIRE(verified.json()["bad"].size() == lost);
+      CHECK(verified.json()["bad"][0]["cause"].text().find(other) != std::string::npos);
+      const std::string to = folder / kind + (gone ? "-gone" : "-cut") + ".lmdb";
+      const ToolResult converted = tool({"convert", store, "--out", to, "-q"});
+      CHECK(converted.status == 1);
+      CHECK(one_line(converted.err));
+      CHECK(converted.err.find(other) != std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("pack and convert write HDF5 and LMDB and tar shards come of it again") {

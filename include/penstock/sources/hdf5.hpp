@@ -94,13 +94,15 @@ struct Hdf5FieldInfo {
   std::string name, dataset, member, file;
   /// How its records are read.
   Hdf5Way way = Hdf5Way::rows;
-  std::string storage;               ///< "contiguous", "chunks of [32, 96, 96, 3], shuffle + deflate"
-  std::string reason;                ///< why it goes this way, where there is a faster one; else empty
-  std::uint64_t rows_per_chunk = 0;  ///< 0 where it has no chunks
-  bool converted = false;            ///< each value by the library, one at a time
-  bool differs = false;              ///< other files than the first, of which this tells, have it in another way
-  bool checksums = false;            ///< every chunk has a Fletcher-32 checksum
-  bool in_blocks = false;            ///< the rows of a chunk are decoded together, once while they stay in memory
+  std::string storage;                   ///< "contiguous", "chunks of [32, 96, 96, 3], shuffle + deflate"
+  std::string reason;                    ///< why it goes this way, where there is a faster one; else empty
+  std::vector<std::string> other_files;  ///< those that the values lie in, or come from: of virtual datasets, external
+                                         ///< raw files and links; of those that are missing the names
+  std::uint64_t rows_per_chunk = 0;      ///< 0 where it has no chunks
+  bool converted = false;                ///< each value by the library, one at a time
+  bool differs = false;                  ///< other files than the first, of which this tells, have it in another way
+  bool checksums = false;                ///< every chunk has a Fletcher-32 checksum
+  bool in_blocks = false;                ///< the rows of a chunk are decoded together, once while they stay in memory
 };
 
 /// An attribute's value, in row-major order.
@@ -192,20 +194,24 @@ class PENSTOCK_API Hdf5Source {
   std::string file_of(std::uint64_t index) const;
   /// Hash of the files' numbers of records and of what fields and keys are; values are not looked at.
   std::uint64_t identity() const noexcept;
-  /// Hash of each file's `file_revision` as it was opened, of those too that fields are said to lie in, and of whether
-  /// checksums are compared.
+  /// Hash of each file's `file_revision` as it was opened, of those too that fields are said to lie in, and those that
+  /// values come from (`Hdf5FieldInfo::other_files`), and of whether checksums are compared.
   std::uint64_t revision() const noexcept;
-  /// False where values lie in files that only the HDF5 library finds (virtual and external data, links to other
-  /// files): neither identity nor revision tell when those change.
-  bool identified() const noexcept;
+  /// True: identity and revision tell when the data change, in whichever files they lie.
+  bool identified() const noexcept { return true; }
   /// Ends of the chunks of that field whose rows of a chunk take most memory, those first that are decoded together;
   /// empty where no field has chunks. @throws Error(limit_exceeded) for more than a million chunks of which most were
   /// never written.
   std::vector<std::uint64_t> block_ends() const;
   /// The values of a scalar field of whole numbers: its dataset is read and no other.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
-  /// How each field is read and why, for `Pipeline::plan()`.
+  /// How each field is read and why, which other files its values come from, and what of them can't be read or was
+  /// never written, for `Pipeline::plan()`.
   std::vector<std::string> notes() const;
+  /// Which rows are known not to be readable since the source was opened, as they come from other files that are
+  /// missing, cut short, or have another form than is said of them: the first few of each dataset, a line each. To
+  /// read such a record is Error(corrupt).
+  std::vector<std::string> faults() const;
 
   /// What each field is and how it is read, in the schema's order.
   const std::vector<Hdf5FieldInfo>& fields() const noexcept;

@@ -20,7 +20,7 @@ constexpr std::uint64_t max_rank = H5S_MAX_RANK;
 }  // namespace
 
 std::string greeting() {
-  return "penstock-hdf5-reader 2 " + std::to_string(PENSTOCK_VERSION_MAJOR) + "." +
+  return "penstock-hdf5-reader 3 " + std::to_string(PENSTOCK_VERSION_MAJOR) + "." +
          std::to_string(PENSTOCK_VERSION_MINOR) + "." + std::to_string(PENSTOCK_VERSION_PATCH);
 }
 
@@ -47,7 +47,10 @@ MessageWriter& MessageWriter::put(const std::vector<std::string>& texts) {
 MessageWriter& MessageWriter::put(const std::vector<ListedDataset>& datasets) {
   put<std::uint64_t>(datasets.size());
   for (const ListedDataset& dataset : datasets)
-    put(std::string_view(dataset.path)).put(std::span(dataset.dims)).put(dataset.members);
+    put(std::string_view(dataset.path))
+        .put(std::span(dataset.dims))
+        .put(dataset.members)
+        .put(std::string_view(dataset.link));
   return *this;
 }
 
@@ -61,7 +64,7 @@ MessageWriter& MessageWriter::put(const DatasetFacts& facts) {
     for (const std::uint64_t value : filter.values) put(value);
     put(std::string_view(filter.name)).put(std::string_view(filter.missing));
   }
-  return put(std::span(facts.fill));
+  return put(std::span(facts.fill)).put(facts.files).put(facts.faults).put(facts.told);
 }
 
 MessageWriter& MessageWriter::put(const ElementFacts& facts) {
@@ -140,11 +143,12 @@ std::vector<std::string> MessageParser::texts() {
 }
 
 std::vector<ListedDataset> MessageParser::datasets() {
-  std::vector<ListedDataset> found(count(3 * sizeof(std::uint64_t)));
+  std::vector<ListedDataset> found(count(4 * sizeof(std::uint64_t)));
   for (ListedDataset& dataset : found) {
     dataset.path = text();
     dataset.dims = numbers();
     dataset.members = texts();
+    dataset.link = text();
   }
   return found;
 }
@@ -171,6 +175,9 @@ DatasetFacts MessageParser::dataset() {
     filter.missing = text();
   }
   facts.fill = data();
+  facts.files = texts();
+  facts.faults = texts();
+  facts.told = texts();
   return facts;
 }
 

@@ -23,6 +23,7 @@ struct ListedDataset {
   std::string path;
   std::vector<std::uint64_t> dims;   ///< dimensions; empty for a single value, or none at all
   std::vector<std::string> members;  ///< columns of a compound type; else one, empty
+  std::string link;                  ///< where it is a link that is not followed: where it leads to
 };
 
 /// A filter of a dataset's chunks.
@@ -54,6 +55,9 @@ struct DatasetFacts {
   std::optional<std::uint64_t> offset;  ///< contiguous, in this file: of its data, where it has any
   std::vector<FilterFacts> filters;     ///< filters in the order in which they were applied
   std::vector<std::byte> fill;          ///< the value of what was never written; empty: zeros
+  std::vector<std::string> files;       ///< other files that its values lie in; of those that are missing the names
+  std::vector<std::string> faults;      ///< which rows can't be read for the sake of these, the first few
+  std::vector<std::string> told;        ///< what else is to be known of where they lie
 };
 
 /// What becomes of an element of a dataset, or of one column of a compound element.
@@ -109,7 +113,7 @@ class Access {
 
   /// Descriptor of the open file, for reading; it stays the access's.
   virtual int descriptor() const noexcept = 0;
-  /// All datasets, those without a dimension left out, in the order of their paths' bytes.
+  /// All datasets, in the order of their paths' bytes; then links to other files and to nothing.
   virtual std::vector<ListedDataset> list() = 0;
   /// @throws Error(not_found) where there is none.
   virtual DatasetFacts dataset(const std::string& path) = 0;

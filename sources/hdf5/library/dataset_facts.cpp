@@ -10,20 +10,23 @@
 
 #include "library/element.hpp"
 #include "library/library.hpp"
+#include "library/link_target.hpp"
 
 namespace penstock::hdf5 {
 
 namespace {
 
 // Lists the datasets of a file, group by group, in the order of their names' bytes. Each object is visited once, by the
-// first of its names: in an order that all files share. Soft and external links are not followed.
+// first of its names: in an order that all files share. Soft and external links are not followed; those that lead to
+// nothing of the file are listed as links.
 class DatasetPaths {
  public:
-  explicit DatasetPaths(hid_t file) { visit(file, "/", {}, 0); }
-  std::vector<std::string> sorted() && {
+  explicit DatasetPaths(hid_t file) : file_(file) { visit(file, "/", {}, 0); }
+  std::vector<std::string> sorted() {
     std::sort(paths_.begin(), paths_.end());
     return std::move(paths_);
   }
+  std::vector<ListedDataset> links() && { return std::move(links_); }
 
  private:
   // What the library does with a path grows with the square of its depth, and more.
@@ -38,9 +41,13 @@ class DatasetPaths {
       throw Error(Errc::limit_exceeded, "its groups lie in one another more than " + std::to_string(deepest) +
                                             " deep, and are not looked through for datasets; name in `fields` those "
                                             "that are wanted");
-    for (const std::string& link : hard_links_of(group.get())) {
-      if (H5Oget_info_by_name2(group.get(), link.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) fail();
+    for (const auto& [link, is_hard] : links_of(group.get())) {
       const std::string at = path.empty() ? link : path + "/" + link;
+      if (!is_hard) {
+        if (leads_away(group.get(), link)) links_.push_back({at, {}, {}, link_target(group.get(), link)});
+        continue;
+      }
+      if (H5Oget_info_by_name2(group.get(), link.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) fail();
       if (info.type == H5O_TYPE_GROUP) {
         visit(group.get(), link.c_str(), at, depth + 1);
       } else if (info.type == H5O_TYPE_DATASET && (info.rc == 1 || seen_.emplace(info.fileno, info.addr).second)) {
@@ -49,11 +56,23 @@ class DatasetPaths {
     }
   }
 
-  static std::vector<std::string> hard_links_of(hid_t group) {
-    std::vector<std::string> names;
+  // To another file, which is not opened to find out what it has, or to nothing.
+  bool leads_away(hid_t group, const std::string& link) const {
+    H5L_info_t info{};
+    if (H5Lget_info(group, link.c_str(), &info, H5P_DEFAULT) < 0) return false;
+    if (info.type == H5L_TYPE_EXTERNAL) return true;
+    H5O_info_t object{}, root{};
+    return info.type == H5L_TYPE_SOFT &&
+           (H5Oget_info_by_name2(group, link.c_str(), &object, H5O_INFO_BASIC, H5P_DEFAULT) < 0 ||
+            H5Oget_info2(file_, &root, H5O_INFO_BASIC) < 0 || object.fileno != root.fileno);
+  }
+
+  using Links = std::vector<std::pair<std::string, bool>>;  // whether each is a hard one
+  static Links links_of(hid_t group) {
+    Links names;
     const auto add = [](hid_t, const char* name, const H5L_info_t* link, void* data) -> herr_t {
       try {
-        if (link->type == H5L_TYPE_HARD) static_cast<std::vector<std::string>*>(data)->emplace_back(name);
+        static_cast<Links*>(data)->emplace_back(name, link->type == H5L_TYPE_HARD);
         return 0;
       } catch (...) {
         return -1;  // out of memory
@@ -68,7 +87,9 @@ class DatasetPaths {
     throw Error(Errc::corrupt, "the file's objects can't be listed: " + library_says());
   }
 
+  hid_t file_;
   std::vector<std::string> paths_;
+  std::vector<ListedDataset> links_;
   std::set<std::pair<unsigned long, haddr_t>> seen_;  // groups, and datasets of several names
 };
 
@@ -181,18 +202,20 @@ std::vector<std::byte> fill_of(hid_t creation, hid_t type, std::size_t bytes) {
 }  // namespace
 
 std::vector<ListedDataset> datasets_in(hid_t file) {
+  DatasetPaths paths(file);
   std::vector<ListedDataset> found;
-  for (const std::string& path : DatasetPaths(file).sorted()) {
+  for (const std::string& path : paths.sorted()) {
     const Handle dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
     if (!dataset) throw Error(Errc::corrupt, "dataset '" + path + "' can't be opened: " + library_says());
     std::vector<std::uint64_t> dims = dims_of(dataset.get());
     if (dims.empty()) {
-      found.push_back({path, {}, {}});
+      found.push_back({path, {}, {}, {}});
       continue;
     }
     const Handle type = own_type(H5Dget_type(dataset.get()));
-    found.push_back({path, std::move(dims), members_of(type.get())});
+    found.push_back({path, std::move(dims), members_of(type.get()), {}});
   }
+  for (ListedDataset& link : std::move(paths).links()) found.push_back(std::move(link));
   return found;
 }
 

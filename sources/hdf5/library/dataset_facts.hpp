@@ -6,7 +6,8 @@
 
 namespace penstock::hdf5 {
 
-/// Every dataset that has a dimension, in the order of their paths' bytes. Under the lock. @throws Error(corrupt).
+/// Every dataset, in the order of their paths' bytes, then links to other files and to nothing. Under the lock. @throws
+/// Error(corrupt).
 std::vector<ListedDataset> datasets_in(hid_t file);
 
 /// Facts of an open dataset and its type. Under the lock. @throws Error(corrupt).

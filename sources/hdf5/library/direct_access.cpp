@@ -8,8 +8,10 @@
 
 #include <penstock/error.hpp>
 
+#include "library/conversion.hpp"
 #include "library/dataset_facts.hpp"
 #include "library/driver.hpp"
+#include "library/link_target.hpp"
 #include "library/open_file.hpp"
 
 namespace penstock::hdf5 {
@@ -72,16 +74,22 @@ std::vector<ListedDataset> DirectAccess::list() {
 DatasetFacts DirectAccess::dataset(const std::string& path) {
   const LibraryLock lock;
   OpenDataset opened;
+  const OpensNoted opens;
   opened.id = Handle(H5Dopen2(file_.get(), path.c_str(), H5P_DEFAULT), H5Dclose);
-  if (!opened.id)
-    throw Error(Errc::not_found, "there is no dataset '" + path + "' that can be opened: " + library_says());
+  if (!opened.id) throw Error(Errc::not_found, "dataset '" + path + "': " + why_no_dataset(file_.get(), path));
   opened.type = own_type(H5Dget_type(opened.id.get()));
   DatasetFacts facts;
   try {
     if (!opened.type) throw Error(Errc::corrupt, library_says());
     facts = facts_of(file_.get(), opened.id.get(), opened.type.get());
+    opened.elsewhere = look_elsewhere(file_.get(), opened.id.get(), opens);
   } catch (const Error& error) {
     throw Error(error.code(), "dataset '" + path + "': " + error.cause());
+  }
+  if (opened.elsewhere) {
+    facts.files = opened.elsewhere->files;
+    facts.faults = opened.elsewhere->faults.words();
+    facts.told = opened.elsewhere->told;
   }
   facts.number = datasets_.size();
   datasets_.push_back(std::move(opened));
@@ -135,16 +143,24 @@ void DirectAccess::read_slab(const Slab& slab, hid_t memory, std::span<std::byte
 
 void DirectAccess::read_slab(const Slab& slab, hid_t memory, std::span<std::byte> out, const Handle& transfer) {
   if (out.empty()) return;
-  const hid_t id = datasets_.at(slab.dataset).id.get();
+  const OpenDataset& dataset = datasets_.at(slab.dataset);
+  const hid_t id = dataset.id.get();
+  const auto& elsewhere = dataset.elsewhere;
+  if (elsewhere) elsewhere->require_rows(slab.first.front(), slab.count.front());
   std::array<hsize_t, H5S_MAX_RANK> at{}, extent{};
   std::copy(slab.first.begin(), slab.first.end(), at.begin());
   std::copy(slab.count.begin(), slab.count.end(), extent.begin());
   const Handle file_space = own_space(H5Dget_space(id));
   const Handle memory_space = own_space(H5Screate_simple(static_cast<int>(slab.count.size()), extent.data(), nullptr));
   if (!slab.verify_checksum) H5Pset_edc_check(transfer.get(), H5Z_DISABLE_EDC);
+  bool unfit = false;
+  if (elsewhere && elsewhere->converted) H5Pset_type_conv_cb(transfer.get(), refuse_what_does_not_fit, &unfit);
+  const OpensNoted opens;
   if (H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, at.data(), nullptr, extent.data(), nullptr) < 0 ||
       H5Dread(id, memory, memory_space.get(), file_space.get(), transfer.get(), out.data()) < 0)
-    throw Error(Errc::corrupt, library_says());
+    throw Error(Errc::corrupt,
+                unfit ? "a value does not fit the dataset's type, which is another than its source's" : library_says());
+  if (elsewhere) elsewhere->require_unchanged(opens, slab.first.front(), slab.count.front());
 }
 
 void DirectAccess::read(const Slab& slab, std::span<std::byte> out) {

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 
 #include "library/access.hpp"
 #include "library/element.hpp"
+#include "library/elsewhere.hpp"
 #include "library/library.hpp"
 
 namespace penstock::hdf5 {
@@ -33,6 +35,7 @@ class DirectAccess final : public Access {
  private:
   struct OpenDataset {
     Handle id, type;
+    std::optional<Elsewhere> elsewhere;
   };
   struct OpenElement {
     Element element;

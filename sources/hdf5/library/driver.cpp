@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <limits>
 #include <new>
+#include <set>
 #include <span>
 #include <string_view>
 
@@ -25,6 +26,7 @@ namespace penstock::hdf5 {
 namespace {
 
 WhereInstead* asked = nullptr;
+OpensNoted* noting = nullptr;
 std::uint64_t opened = 0;  // files, by the library through this driver
 
 // The library's part first, then ours; it is the library that knows files by the first.
@@ -41,15 +43,36 @@ static_assert(std::is_standard_layout_v<OpenFile>);
 OpenFile& of(H5FD_t* file) noexcept { return *reinterpret_cast<OpenFile*>(file); }
 const OpenFile& of(const H5FD_t* file) noexcept { return *reinterpret_cast<const OpenFile*>(file); }
 
+// False where there is no memory for it.
+bool note_opened(const char* name, const struct stat& status) noexcept {
+  const FileState state = state_of(status);
+  try {
+    if (noting != nullptr) noting->note(name, &state);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+// Where there is no memory for it, the library soon finds out by itself.
+void note_failed(const char* name) noexcept {
+  try {
+    if (noting != nullptr) noting->note(name, nullptr);
+  } catch (const std::exception&) {
+  }
+}
+
 H5FD_t* open_file(const char* name, unsigned flags, hid_t, haddr_t) {
   if ((flags & H5F_ACC_RDWR) != 0) return nullptr;
-  const int fd = uninterrupted([&] { return ::open(name, O_RDONLY | O_CLOEXEC); });
+  // Files name others: to open a pipe would wait for somebody to write into it.
+  const int fd = uninterrupted([&] { return ::open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
   struct stat status {};
-  if (fd < 0) return nullptr;
+  const bool regular = fd >= 0 && ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
   // Freed with delete: the library only ever hands it back.
-  auto* file = ::fstat(fd, &status) == 0 ? new (std::nothrow) OpenFile : nullptr;
+  auto* file = regular && note_opened(name, status) ? new (std::nothrow) OpenFile : nullptr;
   if (file == nullptr) {
-    ::close(fd);
+    if (!regular) note_failed(name);
+    if (fd >= 0) ::close(fd);
     return nullptr;
   }
   ++opened;
@@ -167,6 +190,31 @@ Handle open_through_driver(const char* path, std::string& said) {
     if (!file) said = library_says();
     if (opened != before) return file;
   }
+  return {};
+}
+
+FileState state_of(const struct stat& status) noexcept {
+  return {status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size), status.st_mtim.tv_sec,
+          status.st_mtim.tv_nsec};
+}
+
+OpensNoted::OpensNoted() { noting = this; }
+OpensNoted::~OpensNoted() { noting = nullptr; }
+
+void OpensNoted::note(std::string_view path, const FileState* state) {
+  if (state == nullptr)
+    failed_.emplace_back(path);
+  else
+    opened_.push_back({std::string(path), *state});
+}
+
+std::string OpensNoted::lost() const {
+  // The places where a file is looked for end with the same name.
+  const auto last = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
+  std::set<std::string_view> found;
+  for (const Opened& opened : opened_) found.insert(last(opened.path));
+  for (const std::string& path : failed_)
+    if (!found.contains(last(path))) return path;
   return {};
 }
 

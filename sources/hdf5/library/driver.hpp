@@ -1,8 +1,12 @@
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "library/library.hpp"
 
@@ -33,6 +37,42 @@ class WhereInstead {
  private:
   Piece piece_;
   unsigned pieces_ = 0;
+};
+
+/// Which file one is, and what it was like when it was looked at.
+struct FileState {
+  dev_t device{};
+  ino_t inode{};
+  std::uint64_t bytes = 0;
+  std::int64_t seconds = 0, nanoseconds = 0;  ///< of its last change
+
+  friend bool operator==(const FileState&, const FileState&) = default;
+};
+
+FileState state_of(const struct stat& status) noexcept;
+
+/// While it lives, files that the library opens through the driver, and tries to, are noted. Under the lock, one at a
+/// time.
+class OpensNoted {
+ public:
+  OpensNoted();
+  OpensNoted(const OpensNoted&) = delete;
+  OpensNoted& operator=(const OpensNoted&) = delete;
+  ~OpensNoted();
+
+  struct Opened {
+    std::string path;
+    FileState state;
+  };
+  const std::vector<Opened>& opened() const noexcept { return opened_; }
+  /// A file that was opened nowhere, of all the places where it was looked for; empty: none.
+  std::string lost() const;
+
+  void note(std::string_view path, const FileState* state);
+
+ private:
+  std::vector<Opened> opened_;
+  std::vector<std::string> failed_;
 };
 
 }  // namespace penstock::hdf5

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <limits>
+#include <system_error>
 #include <utility>
+
+#include <penstock/extend/store_files.hpp>
 
 #include "filters/unpack.hpp"
 #include "library/errors.hpp"
@@ -40,7 +44,43 @@ std::optional<ChunkFilter> bit_shuffle(const FilterFacts& facts) {
   return filter;
 }
 
+// A file that isn't there is told from any that comes in its place.
+std::uint64_t revision_of(const std::vector<std::string>& files) {
+  std::uint64_t hash = files.size();
+  for (const std::string& file : files) {
+    std::error_code failed;
+    const bool regular = std::filesystem::is_regular_file(file, failed);
+    hash = hash * 0x9e3779b97f4a7c15 + (regular ? file_revision(file) : 1);
+  }
+  return hash;
+}
+
+OtherFiles others_of(const DatasetFacts& facts) {
+  return {facts.files, facts.faults, facts.told, revision_of(facts.files)};
+}
+
 }  // namespace
+
+std::vector<std::string> OtherFiles::words(const std::string& main) const {
+  constexpr std::size_t most = 16;
+  std::vector<std::string> lines;
+  if (!files.empty()) {
+    std::error_code failed;
+    const std::string folder = std::filesystem::absolute(main, failed).parent_path().string() + "/";
+    // Whoever was given a file expects what lies beside it, and little else.
+    std::vector<std::string> sorted = files;
+    std::stable_partition(sorted.begin(), sorted.end(),
+                          [&](const std::string& file) { return file.starts_with('/') && !file.starts_with(folder); });
+    std::string text =
+        "its values lie in " + std::to_string(files.size()) + (files.size() == 1 ? " other file, " : " other files, ");
+    for (std::size_t i = 0; i < std::min(most, sorted.size()); ++i) text += (i == 0 ? "'" : ", '") + sorted[i] + "'";
+    if (sorted.size() > most) text += " and " + std::to_string(sorted.size() - most) + " more";
+    lines.push_back(std::move(text));
+  }
+  lines.insert(lines.end(), faults.begin(), faults.end());
+  lines.insert(lines.end(), told.begin(), told.end());
+  return lines;
+}
 
 std::string text_of(std::span<const std::uint64_t> dims) {
   std::string text = "[";
@@ -57,6 +97,7 @@ Dataset::Dataset(std::shared_ptr<const File> file, std::string path, std::size_t
     throw error_in(file_->path(), failed.code(), failed.cause());
   }
   number_ = facts.number;
+  others_ = others_of(facts);
   measure(facts);
   using Layout = DatasetFacts::Layout;
   if (facts.layout == Layout::chunked) {

@@ -17,6 +17,17 @@
 
 namespace penstock::hdf5 {
 
+/// What is known of the other files that a dataset's values lie in.
+struct OtherFiles {
+  std::vector<std::string> files;   ///< of those that are missing the names
+  std::vector<std::string> faults;  ///< which rows can't be read for the sake of these, the first few
+  std::vector<std::string> told;    ///< what else is to be known
+  std::uint64_t revision = 0;       ///< of all files; 0 where there are none
+
+  /// All of it, a line each.
+  std::vector<std::string> words(const std::string& main) const;
+};
+
 /// An open dataset whose first dimension counts rows: where it is stored, how, and which way its rows are read. A row
 /// is `row_bytes` of elements as they are stored, unless the way is `rows`. What is known of it is checked: nothing
 /// that is asked later leaves the dataset, or the file. Immutable; any thread.
@@ -42,6 +53,7 @@ class Dataset {
   const std::string& storage() const noexcept { return storage_; }
   /// Values lie in files that only the library finds.
   bool elsewhere() const noexcept { return elsewhere_; }
+  const OtherFiles& others() const noexcept { return others_; }
   const std::string& reason() const noexcept { return reason_; }
 
   /// What a record's blocks may take together, so that any loader has room for them.
@@ -98,6 +110,7 @@ class Dataset {
   std::vector<ChunkFilter> filters_;
   bool plain_edges_ = false, variable_ = false;
   bool elsewhere_ = false;
+  OtherFiles others_;
   std::uint64_t chunks_ = 0;
   std::vector<std::byte> fill_;  // fill value of one element, as stored; empty: zeros
 };

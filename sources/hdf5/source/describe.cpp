@@ -23,6 +23,56 @@ std::string_view to_string(Hdf5Way way) noexcept {
   return "";
 }
 
+namespace {
+
+// Calls `act(dataset)` for each that is read, keys too.
+template <class Act>
+void for_each_dataset(const std::vector<hdf5::Part>& parts, Act act) {
+  for (const hdf5::Part& part : parts) {
+    for (const hdf5::Table& table : part.tables) act(table.dataset);
+    if (part.keys) act(part.keys->dataset());
+  }
+}
+
+// A line each; of many files the first ones.
+std::vector<std::string> lines_of_others(const std::vector<hdf5::Part>& parts) {
+  constexpr std::size_t most = 32;
+  std::vector<std::string> lines;
+  std::size_t more = 0;
+  for_each_dataset(parts, [&](const hdf5::Dataset& dataset) {
+    for (const std::string& line : dataset.others().words(dataset.file().path())) {
+      const std::string where = parts.size() == 1 ? std::string() : " of " + dataset.file().path();
+      if (lines.size() < most)
+        lines.push_back(dataset.path() + where + ": " + line);
+      else
+        ++more;
+    }
+  });
+  if (more != 0) lines.push_back("of values in other files there are " + std::to_string(more) + " lines more");
+  return lines;
+}
+
+}  // namespace
+
+std::vector<std::string> Hdf5Source::faults() const {
+  std::vector<std::string> lines;
+  for_each_dataset(impl_->parts, [&](const hdf5::Dataset& dataset) {
+    for (const std::string& fault : dataset.others().faults)
+      lines.push_back(dataset.file().path() + ": dataset '" + dataset.path() + "': " + fault);
+  });
+  return lines;
+}
+
+std::uint64_t Hdf5Source::revision() const noexcept {
+  constexpr std::uint64_t factor = 0x9e3779b97f4a7c15;
+  std::uint64_t hash = impl_->options.verify_checksum ? 1 : 0;
+  for (const auto& file : impl_->files) hash = hash * factor + file->revision();
+  for_each_dataset(impl_->parts, [&](const hdf5::Dataset& dataset) {
+    if (const std::uint64_t others = dataset.others().revision; others != 0) hash = hash * factor + others;
+  });
+  return hash;
+}
+
 std::vector<std::string> Hdf5Source::notes() const {
   std::vector<std::string> notes;
   for (const Hdf5FieldInfo& field : impl_->fields) {
@@ -50,6 +100,8 @@ std::vector<std::string> Hdf5Source::notes() const {
     if (field.differs) text += " (of the first file; others differ)";
     notes.push_back(std::move(text));
   }
+  const std::vector<std::string> others = lines_of_others(impl_->parts);
+  notes.insert(notes.end(), others.begin(), others.end());
   if (const auto& of_first = impl_->parts.front().keys) notes.push_back(of_first->describe());
   if (!impl_->keys_left_out.empty()) notes.push_back(impl_->keys_left_out);
   notes.insert(notes.end(), impl_->left_out.begin(), impl_->left_out.end());

@@ -21,6 +21,20 @@ std::string list_of(const std::vector<ListedDataset>& found) {
   return text;
 }
 
+// What of a list is a link, in a sentence.
+std::string take_links(std::vector<ListedDataset>& found) {
+  constexpr std::size_t most = 4;
+  std::string text;
+  std::size_t count = 0;
+  for (const ListedDataset& link : found)
+    if (!link.link.empty() && ++count <= most) text += (count == 1 ? "" : ", ") + link.path + " to " + link.link;
+  std::erase_if(found, [](const ListedDataset& dataset) { return !dataset.link.empty(); });
+  if (count == 0) return {};
+  if (count > most) text += " and " + std::to_string(count - most) + " more";
+  return "links: left out, as they lead to other files or to nothing: " + text +
+         "; name in `fields` those that are wanted";
+}
+
 }  // namespace
 
 std::string field_name(const Hdf5Field& field) {
@@ -31,18 +45,24 @@ std::string field_name(const Hdf5Field& field) {
   return name;
 }
 
-std::vector<Hdf5Field> all_fields(const File& file, std::vector<std::string>& single_values) {
+std::vector<Hdf5Field> all_fields(const File& file, std::vector<std::string>& left_out) {
   std::vector<ListedDataset> found;
   try {
     found = file.access().list();
   } catch (const Error& failed) {
     throw error_in(file.path(), failed.code(), failed.cause());
   }
+  const std::string links = take_links(found);
   for (const ListedDataset& dataset : found)
-    if (dataset.dims.empty()) single_values.push_back(field_name({.dataset = dataset.path}));
+    if (dataset.dims.empty())
+      left_out.push_back(field_name({.dataset = dataset.path}) +
+                         ": left out, because it has no dimension that counts records");
+  if (!links.empty()) left_out.push_back(links);
   std::erase_if(found, [](const ListedDataset& dataset) { return dataset.dims.empty(); });
   if (found.empty())
-    throw error_in(file.path(), Errc::schema_mismatch, "the file has no dataset with a dimension that counts records");
+    throw error_in(file.path(), Errc::schema_mismatch,
+                   "the file has no dataset with a dimension that counts records" +
+                       (links.empty() ? std::string() : "; " + links));
   std::vector<Hdf5Field> fields;
   for (const ListedDataset& dataset : found) {
     if (dataset.dims.front() != found.front().dims.front())

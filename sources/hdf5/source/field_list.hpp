@@ -10,9 +10,9 @@
 namespace penstock::hdf5 {
 
 /// The fields of a file where none are named: every dataset that has a dimension, in the order of their paths' bytes,
-/// of compound ones every column. The names of others are added to `single_values`. @throws Error(schema_mismatch) when
-/// their first dimensions differ or there is none.
-std::vector<Hdf5Field> all_fields(const File& file, std::vector<std::string>& single_values);
+/// of compound ones every column. What is none of them, and why, is added to `left_out`. @throws Error(schema_mismatch)
+/// when their first dimensions differ or there is none.
+std::vector<Hdf5Field> all_fields(const File& file, std::vector<std::string>& left_out);
 
 /// "x", "group/x", "cells/area"
 std::string field_name(const Hdf5Field& field);

@@ -116,6 +116,7 @@ void Hdf5Source::Impl::describe() {
       info.way = dataset.way();
       info.storage = dataset.storage();
       info.reason = dataset.reason();
+      info.other_files = dataset.others().files;
       info.converted = column.converted();
       info.in_blocks = dataset.in_blocks();
       info.checksums = std::ranges::find(dataset.filters(), hdf5::ChunkFilter::Kind::fletcher32,
@@ -234,18 +235,6 @@ std::string Hdf5Source::file_of(std::uint64_t index) const {
   return impl_->options.paths[static_cast<std::size_t>(&impl_->part_of(index) - impl_->parts.data())];
 }
 std::uint64_t Hdf5Source::identity() const noexcept { return impl_->identity; }
-std::uint64_t Hdf5Source::revision() const noexcept {
-  std::uint64_t hash = impl_->options.verify_checksum ? 1 : 0;
-  for (const auto& file : impl_->files) hash = hash * 0x9e3779b97f4a7c15 + file->revision();
-  return hash;
-}
-bool Hdf5Source::identified() const noexcept {
-  return std::ranges::none_of(impl_->parts, [](const Part& part) {
-    if (part.keys && part.keys->dataset().elsewhere()) return true;
-    return std::ranges::any_of(part.tables, [](const Table& table) { return table.dataset.elsewhere(); });
-  });
-}
-
 std::vector<std::uint64_t> Hdf5Source::block_ends() const {
   // Most ends that are told, of 8 bytes each.
   constexpr std::uint64_t always_told = std::uint64_t{1} << 20, told_elsewhere = std::uint64_t{1} << 27;

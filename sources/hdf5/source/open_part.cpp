@@ -121,17 +121,15 @@ void Hdf5Source::Impl::add_fields(Part& part, const std::shared_ptr<const hdf5::
 
 std::vector<Hdf5Field> Hdf5Source::Impl::wanted_fields(const Part& part, const hdf5::File& main) {
   if (!options.fields.empty()) return options.fields;
-  std::vector<std::string> single_values;
-  std::vector<Hdf5Field> wanted = hdf5::all_fields(main, single_values);
+  std::vector<std::string> not_fields;
+  std::vector<Hdf5Field> wanted = hdf5::all_fields(main, not_fields);
   if (part.keys)
     std::erase_if(wanted, [&](const Hdf5Field& field) { return hdf5::field_name(field) == part.keys->name(); });
   if (wanted.empty())
     throw hdf5::error_in(main.path(), Errc::schema_mismatch,
                          "the file has nothing but its keys, '" + part.keys->name() +
                              "'; name them in `fields` to have them as a field too");
-  if (parts.empty())
-    for (const std::string& name : single_values)
-      left_out.push_back(name + ": left out, because it has no dimension that counts records");
+  if (parts.empty()) left_out.insert(left_out.end(), not_fields.begin(), not_fields.end());
   return wanted;
 }
 

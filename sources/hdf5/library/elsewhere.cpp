@@ -1,0 +1,39 @@
+#include "library/elsewhere.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include <penstock/error.hpp>
+
+namespace penstock::hdf5 {
+
+namespace {
+
+constexpr auto which_file = [](const FileState& state) { return std::tuple(state.device, state.inode); };
+
+}  // namespace
+
+void Elsewhere::require_rows(std::uint64_t first, std::uint64_t count) const {
+  if (faults.empty()) return;
+  const std::string* why = faults.find(static_cast<std::int64_t>(first), static_cast<std::int64_t>(first + count));
+  if (why != nullptr) throw Error(Errc::corrupt, *why);
+}
+
+void Elsewhere::require_unchanged(const OpensNoted& opens, std::uint64_t first, std::uint64_t count) const {
+  if (!changed_.empty()) throw Error(Errc::io, changed_);
+  for (const OpensNoted::Opened& opened : opens.opened()) {
+    const auto known = std::ranges::lower_bound(states, which_file(opened.state), {}, which_file);
+    if (known != states.end() && *known == opened.state) continue;
+    changed_ = "'" + opened.path + "' was changed since the source was opened; open it again";
+    throw Error(Errc::io, changed_);
+  }
+  if (const std::string lost = opens.lost(); !lost.empty())
+    throw Error(Errc::io, "'" + lost + "' can't be opened any more, or no more files can be");
+  const std::uint64_t begin = first * row_bytes, end = begin + count * row_bytes;
+  const auto from = std::ranges::lower_bound(raw, begin, std::ranges::less_equal(), &RawPiece::end);
+  for (auto piece = from; piece != raw.end() && piece->begin < end; ++piece)
+    if (const std::string& path = files[piece->file]; state_of(path).bytes < piece->file_bytes)
+      throw Error(Errc::io, "'" + path + "' was cut short since the source was opened");
+}
+
+}  // namespace penstock::hdf5
