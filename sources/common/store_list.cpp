@@ -45,7 +45,9 @@ StoreList read_store_list(const std::string& path, std::string_view form, std::s
     }
   } catch (const nlohmann::json::exception& error) {
     refuse(path, source, Errc::corrupt,
-           "the file is no list of stores, as `penstock merge` writes it: " + json_cause(error));
+           text->empty() ? "the list of stores is empty; merge them again"
+                         : "the file is no list of stores, as `penstock merge` writes it; merge them again: " +
+                               json_cause(error));
   }
   if (list.stores.empty()) refuse(path, source, Errc::corrupt, "the list names no store");
   for (const std::string& store : list.stores)

@@ -197,7 +197,7 @@ class FilesSink::Impl final : public common::ShardedSink {
     if (keep_bytes == 0) table_->append(columns_.header());
   }
   void end_shard() override {
-    table_->flush();
+    table_->close();
     if (!sync_) files_.sync();
   }
 

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/store_files.hpp>
 
 #include "csv_lines.hpp"
 #include "errors.hpp"
@@ -20,14 +20,10 @@ namespace penstock::files {
 namespace {
 
 std::string read_whole(const std::string& file) {
-  errno = 0;
-  std::ifstream in(file, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(in), {});
-  if (!in.is_open() || in.bad()) {
-    const int code = errno != 0 ? errno : EIO;
-    throw system_error(code, "reading labels", file);
-  }
-  return text;
+  constexpr std::uint64_t most = std::uint64_t{1} << 36;
+  const std::optional<std::string> text = read_text(file, source_name, most);
+  if (!text) throw system_error(ENOENT, "reading labels", file);
+  return *text;
 }
 
 std::string below_root(const CsvLine& line) {

@@ -204,7 +204,7 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
   }
   void end_shard() override {
     file_->append_zeros(end_bytes);
-    file_->flush();
+    file_->close();
   }
 
   void write_commit() override {

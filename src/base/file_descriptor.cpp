@@ -1,14 +1,19 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include <penstock/extend/file_descriptor.hpp>
 #include <penstock/extend/system_error.hpp>
 
 namespace penstock {
 
-FileDescriptor::~FileDescriptor() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+FileDescriptor::~FileDescriptor() { close(); }
+
+int FileDescriptor::close() noexcept {
+  const int descriptor = std::exchange(descriptor_, -1);
+  // An interrupted one is closed all the same.
+  return descriptor < 0 || ::close(descriptor) == 0 || errno == EINTR ? 0 : errno;
 }
 
 std::size_t read_whole(int descriptor, std::span<std::byte> out, std::uint64_t offset) noexcept {

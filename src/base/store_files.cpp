@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -38,22 +39,19 @@ bool synced(int fd) noexcept {
 }  // namespace
 
 OutputFile::OutputFile(std::string path, std::uint64_t keep_bytes, std::string_view source)
-    : path_(std::move(path)), source_(source), written_(keep_bytes) {
+    : path_(std::move(path)), source_(source), file_(open_file(path_, O_WRONLY | O_CREAT)), written_(keep_bytes) {
+  if (file_.get() < 0) throw write_error(source_, errno, "opening the file for writing", path_, 0);
   buffer_.reserve(buffer_bytes);
-  fd_ = open_file(path_, O_WRONLY | O_CREAT);
-  if (fd_ < 0) throw write_error(source_, errno, "opening the file for writing", path_, 0);
   struct stat status {};
-  int code = ::fstat(fd_, &status) == 0 ? 0 : errno;
+  int code = ::fstat(file_.get(), &status) == 0 ? 0 : errno;
   if (code == 0 && status.st_size != static_cast<off_t>(keep_bytes) &&
-      uninterrupted([&] { return ::ftruncate(fd_, static_cast<off_t>(keep_bytes)); }) != 0)
+      uninterrupted([&] { return ::ftruncate(file_.get(), static_cast<off_t>(keep_bytes)); }) != 0)
     code = errno;
-  if (code == 0 && ::lseek(fd_, 0, SEEK_END) < 0) code = errno;
-  if (code == 0) return;
-  ::close(fd_);
-  throw write_error(source_, code, "cutting off what was not committed", path_, 0);
+  if (code == 0 && ::lseek(file_.get(), 0, SEEK_END) < 0) code = errno;
+  if (code != 0) throw write_error(source_, code, "cutting off what was not committed", path_, 0);
 }
 
-OutputFile::~OutputFile() { ::close(fd_); }
+OutputFile::~OutputFile() = default;
 
 void OutputFile::append(std::span<const std::byte> bytes) {
   if (buffer_.size() + bytes.size() > buffer_bytes) flush();
@@ -72,12 +70,18 @@ void OutputFile::flush() {
 }
 
 void OutputFile::sync() {
-  if (uninterrupted([&] { return ::fdatasync(fd_); }) != 0) throw write_error(source_, errno, "syncing", path_, 0);
+  if (uninterrupted([&] { return ::fdatasync(file_.get()); }) != 0)
+    throw write_error(source_, errno, "syncing", path_, 0);
+}
+
+void OutputFile::close() {
+  flush();
+  if (const int code = file_.close(); code != 0) throw write_error(source_, code, "closing", path_, 0);
 }
 
 void OutputFile::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t put = uninterrupted([&] { return ::write(fd_, bytes.data(), bytes.size()); });
+    const ssize_t put = uninterrupted([&] { return ::write(file_.get(), bytes.data(), bytes.size()); });
     if (put <= 0) throw write_error(source_, put < 0 ? errno : EIO, "writing", path_, bytes.size());
     bytes = bytes.subspan(static_cast<std::size_t>(put));
     written_ += static_cast<std::uint64_t>(put);
@@ -176,33 +180,51 @@ std::uint64_t file_revision(int descriptor) noexcept {
 }
 
 std::optional<std::string> read_text(const std::string& file, std::string_view source, std::uint64_t max_bytes) {
-  const FileDescriptor fd(open_file(file, O_RDONLY));
+  // To open a pipe is to wait for who writes into it, so nobody waits here. A shell gives what a command says as a pipe
+  // that has its writer: that is read as any other file.
+  const FileDescriptor fd(open_file(file, O_RDONLY | O_NONBLOCK | O_NOCTTY));
   if (fd.get() < 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
     throw system_error(source, errno, "opening", file);
   }
+  const auto refuse = [&](Errc code, const char* why) { throw file_error(source, file, code, why); };
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) throw system_error(source, errno, "opening", file);
+  const bool pipe = S_ISFIFO(status.st_mode);
+  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) refuse(Errc::invalid_argument, "it is a device, not a file");
   std::string text;
   std::array<char, 4096> part;
-  while (true) {
+  for (bool begun = false;; begun = true) {
     const ssize_t got = uninterrupted([&] { return ::read(fd.get(), part.data(), part.size()); });
-    if (got < 0) throw system_error(source, errno, "reading", file);
+    const bool later = got < 0 && errno == EAGAIN;
+    if (got < 0 && !later) throw system_error(source, errno, "reading", file);
+    if (pipe && !begun) {
+      if (got == 0) refuse(Errc::invalid_argument, "it is a pipe that nobody writes into");
+      ::fcntl(fd.get(), F_SETFL, O_RDONLY);  // from here on its writer is waited for
+    }
+    if (later) continue;
     if (got == 0) return text;
     text.append(part.data(), static_cast<std::size_t>(got));
-    if (text.size() > max_bytes) throw file_error(source, file, Errc::limit_exceeded, "the file is too large");
+    if (text.size() > max_bytes) refuse(Errc::limit_exceeded, "the file is too large");
   }
 }
 
-void replace_text(const std::string& file, std::string_view text, bool sync, std::string_view source) {
-  const std::string fresh = file + ".new";
+void replace_text(const std::string& file, std::string_view text, bool sync, std::string_view source,
+                  std::string_view ending) {
+  const std::string fresh = file + std::string(ending);
+  const auto require = [&](int code, std::string_view doing) {
+    if (code != 0) throw write_error(source, code, doing, fresh, text.size());
+  };
   try {
-    const FileDescriptor fd(open_file(fresh, O_WRONLY | O_CREAT | O_TRUNC));
-    if (fd.get() < 0) throw write_error(source, errno, "creating", fresh, text.size());
+    FileDescriptor fd(open_file(fresh, O_WRONLY | O_CREAT | O_TRUNC));
+    require(fd.get() < 0 ? errno : 0, "creating");
     for (std::size_t done = 0; done < text.size();) {
       const ssize_t put = uninterrupted([&] { return ::write(fd.get(), text.data() + done, text.size() - done); });
-      if (put <= 0) throw write_error(source, put < 0 ? errno : EIO, "writing", fresh, text.size());
+      require(put > 0 ? 0 : put < 0 ? errno : EIO, "writing");
       done += static_cast<std::size_t>(put);
     }
-    if (sync && !synced(fd.get())) throw write_error(source, errno, "syncing", fresh, text.size());
+    require(sync && !synced(fd.get()) ? errno : 0, "syncing");
+    require(fd.close(), "closing");
     rename_file(fresh, file, source);
   } catch (...) {
     ::unlink(fresh.c_str());
@@ -226,11 +248,38 @@ void sync_file(const std::string& file, std::string_view source) {
   if (fd.get() < 0 || !synced(fd.get())) throw write_error(source, errno, "syncing", file, 0);
 }
 
+namespace {
+
+struct Unsynced {
+  std::mutex mutex;
+  std::vector<std::string> folders;
+};
+
+// Never destroyed: others in static objects may be written later.
+Unsynced& unsynced() {
+  static Unsynced* const one = new Unsynced;
+  return *one;
+}
+
+// Not that it failed: that there is no such thing here, as for CIFS and some file systems of users.
+bool refuses_folders(int code) noexcept { return code == EINVAL || code == ENOTSUP || code == ENOSYS; }
+
+}  // namespace
+
 void sync_folder_of(const std::string& file, std::string_view source) {
   std::string folder = std::filesystem::path(file).parent_path().string();
   if (folder.empty()) folder = ".";
   const FileDescriptor fd(open_file(folder, O_RDONLY | O_DIRECTORY));
-  if (fd.get() < 0 || !synced(fd.get())) throw write_error(source, errno, "syncing the folder", folder, 0);
+  if (fd.get() >= 0 && synced(fd.get())) return;
+  const int code = errno;
+  if (fd.get() < 0 || !refuses_folders(code)) throw write_error(source, code, "syncing the folder", folder, 0);
+  const std::lock_guard lock(unsynced().mutex);
+  if (std::ranges::find(unsynced().folders, folder) == unsynced().folders.end()) unsynced().folders.push_back(folder);
+}
+
+std::vector<std::string> unsynced_folders() {
+  const std::lock_guard lock(unsynced().mutex);
+  return unsynced().folders;
 }
 
 void make_folder(const std::string& folder, std::string_view source) {

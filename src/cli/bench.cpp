@@ -149,6 +149,7 @@ class Bench {
     say(pipeline_.plan() + "\n" + table_header());
     const std::vector<MeasuredRun> runs = run_settings();
     for (const MeasuredRun& measured : runs) json["runs"].push_back(run_json(measured));
+    store_.require_unchanged();
     say(summary(runs));
     if (!options_.stub.empty()) tell_made_anew(runs.back().run, json);
     if (run_.consumer_s > 0) look_at_consumer(runs.back().run, json);

@@ -36,7 +36,7 @@ std::size_t count_of(const LmdbSource& source, const std::vector<std::uint64_t>&
 
 std::size_t datums(const std::string& path, const std::vector<std::uint64_t>& indices) {
   try {
-    const LmdbSource source(Lmdb{.path = path, .values = LmdbValues::datum});
+    const LmdbSource source(Lmdb{.path = path, .values = LmdbValues::datum, .lock_file = false});
     return count_of(source, indices, [](std::span<const std::byte> image) { return !image.empty(); });
   } catch (const Error&) {
     return 0;  // none of its first records holds an image

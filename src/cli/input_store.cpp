@@ -95,7 +95,7 @@ InputStore::InputStore(const std::string& path, const InputStoreOptions& options
     const ForeignValues values = look_at_values(*lmdb, path);
     values_unknown_ = values == ForeignValues::unknown;
     values_guessed_ = values == ForeignValues::datums;
-    if (values_guessed_) source_ = LmdbSource(Lmdb{.path = path, .values = LmdbValues::datum});
+    if (values_guessed_) source_ = LmdbSource(Lmdb{.path = path, .values = LmdbValues::datum, .lock_file = false});
   }
   for (const std::string& field : fields_)
     if (const Schema schema = whole_schema(); !schema.find(field)) refuse_field(field, schema);
@@ -139,6 +139,10 @@ std::vector<std::uint64_t> InputStore::block_ends() const {
     if (error.code() != Errc::limit_exceeded) throw;
     return {};  // more chunks than a file can hold: most were never written, and none takes time
   }
+}
+
+void InputStore::require_unchanged() const {
+  if (const auto* const lmdb = std::get_if<LmdbSource>(&source_)) lmdb->require_unchanged();
 }
 
 const SlideSource* InputStore::slides() const { return std::get_if<SlideSource>(&source_); }

@@ -76,6 +76,9 @@ class InputStore {
   const char* values() const noexcept;
   /// The values of an LMDB are taken as bare bytes, though they look like no image, and nobody said so.
   bool values_unknown() const noexcept { return values_unknown_; }
+  /// At the end of what reads it. @throws Error(invalid_argument) where somebody has written to it meanwhile, who did
+  /// not see that it was read.
+  void require_unchanged() const;
   /// @throws UsageError for such a store, which says what to do.
   void require_known_values() const;
   /// How values were taken that could be something else, in a line; or empty.

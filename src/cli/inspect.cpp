@@ -284,6 +284,7 @@ int inspect(const InspectOptions& options) {
   }
   Findings found = look_at_records(
       store, {.image_field = options.sheet.field, .all = options.all, .quiet = options.quiet || options.json == "-"});
+  store.require_unchanged();
   if (options.json != "-") tell(store, found, drawn, options);
   if (!options.json.empty()) tell_json(store, found, drawn, options);
   return found.unreadable == 0 && store.faults().empty() ? exit_ok : exit_bad_records;

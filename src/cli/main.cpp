@@ -1,13 +1,20 @@
 // The tool `penstock`: packs folders into stores, converts, measures, shows and checks them, and draws slides.
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include <CLI/CLI.hpp>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/store_files.hpp>
+#include <penstock/extend/system_error.hpp>
 #include <penstock/version.hpp>
 
 #include "command_line.hpp"
@@ -63,11 +70,29 @@ int run(int argc, char** argv) {
   return chosen();
 }
 
+// Some file systems of a network tell of a full disk only where a file is closed.
+void close_output() {
+  const bool flushed = std::cout.flush() && std::fflush(stdout) == 0;
+  if ((!flushed || ::close(STDOUT_FILENO) != 0) && errno != EBADF && errno != EINTR)
+    throw std::runtime_error(penstock::system_error("", errno, "standard output", "").cause());
+}
+
+void warn_of_unsynced_folders() {
+  for (const std::string& folder : penstock::unsynced_folders())
+    std::fprintf(stderr,
+                 "penstock: warning: the file system of %s does not sync folders: a power cut may take the names of "
+                 "files that were written last\n",
+                 printable(folder).c_str());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    const int status = run(argc, argv);
+    warn_of_unsynced_folders();
+    close_output();
+    return status;
   } catch (const UsageError& error) {
     return fail(exit_usage, error.what());
   } catch (const penstock::Error& error) {

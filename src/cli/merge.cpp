@@ -306,6 +306,7 @@ void replace_list(const StoreList& list, const std::string& path) {
     throw;
   }
   rename_file(fresh, path, "merge");
+  sync_folder_of(path, "merge");
 }
 
 // The page of the joined report.

@@ -230,8 +230,12 @@ OpenedStore open_input_store(const std::string& path, const InputStoreOptions& o
     if (form == "tar") return open_shards(path, options.fields);
     if (form == "hdf5") return open_hdf5_list(path, options);
     if (form == "lmdb")
-      return open_lmdb({.path = path, .values = values_of(options.values), .verify_checksum = options.checksums});
-    throw Error(Errc::corrupt, "the file is no list of stores, as `penstock merge` writes it").with_file(path);
+      return open_lmdb({.path = path,
+                        .values = values_of(options.values),
+                        .verify_checksum = options.checksums,
+                        .lock_file = false});
+    throw Error(Errc::corrupt, "the file is no list of stores, as `penstock merge` writes it; merge them again")
+        .with_file(path);
   }
   if (pattern && names_hdf5(path)) return open_hdf5(files_of_pattern(path));
   if (names_slide(path) && !fs::is_directory(status) && (pattern || fs::exists(status)))
@@ -254,7 +258,8 @@ OpenedStore open_input_store(const std::string& path, const InputStoreOptions& o
   }
   // By its name as well: what stands before the data may hide how it begins.
   if (!fs::is_directory(status) && (names_hdf5(path) || begins_as_hdf5(path))) return open_hdf5({path});
-  return open_lmdb({.path = path, .values = values_of(options.values), .verify_checksum = options.checksums});
+  return open_lmdb(
+      {.path = path, .values = values_of(options.values), .verify_checksum = options.checksums, .lock_file = false});
 }
 
 }  // namespace penstock::cli

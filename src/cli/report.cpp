@@ -23,7 +23,7 @@ struct ReportOptions {
 int report(const ReportOptions& options) {
   const Json json = read_bench_result(options.result, "");
   if (!options.html.empty()) {
-    replace_text(options.html, bench_page(json_text(json, -1)), false, "report");
+    replace_text(options.html, bench_page(json_text(json, -1)), true, "report");
     print(options.html + "\n");
     return exit_ok;
   }

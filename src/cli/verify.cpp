@@ -285,6 +285,7 @@ int verify(const VerifyOptions& options) {
     verifier.run(options.threads != 0 ? options.threads : cores, interrupt, progress);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!verifier.failure()) store.require_unchanged();
   if (options.json != "-") tell(options, store, verifier, seconds);
   if (!options.json.empty()) tell_json(options, store, verifier, seconds);
   tell_stop(store, verifier);

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/store_files.hpp>
 #include <penstock/extend/stream_source.hpp>
+#include <penstock/extend/system_error.hpp>
 
 #include "base/clock.hpp"
 #include "base/failure.hpp"
@@ -193,6 +195,9 @@ void WriteRun::report() {
       report_.notes.push_back("what an earlier run has left was gone on with, and the callable of " + stage.label +
                               " says no version: that it is still the same is not known. Give it a version, and raise "
                               "that with each change");
+  for (const std::string& folder : unsynced_folders())
+    report_.notes.push_back("the file system of " + printable(folder) +
+                            " does not sync folders: a power cut may take the names of files that were written last");
   options_.report(report_);
 }
 

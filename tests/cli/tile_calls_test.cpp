@@ -1,4 +1,4 @@
-// penstock tile where one of its writes, syncs, renames or other calls fails, or is its last.
+// penstock tile, index and pack where a write, sync, rename or other call fails, is the last, or the power is cut.
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@
 #include "cli/tool.hpp"
 #include "sources/slide/slide_files.hpp"
 #include "stores/calls_library.hpp"
+#include "stores/power_cut.hpp"
+#include "stores/recorded_calls.hpp"
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/share.hpp"
@@ -40,16 +43,23 @@ struct Job {
     const WrittenSlide slide = write_slide(
         folder / "slides/a.svs", {.width = columns * 32, .height = rows * 32, .tile_width = 32, .tile_height = 32});
     slide.set_size(13, 0);
-    folder.write("slides/c.svs", "no slide");
+    // An index asks for it again each time, and has it twice then.
+    if (kind != "index") folder.write("slides/c.svs", "no slide");
+    if (kind == "pack") write_images(folder, 2, 12);
     begin_anew();
   }
+  int status() const { return kind == "pack" || kind == "index" ? 0 : some_left_out; }
   std::string area() const { return folder / "area"; }
   std::string log() const { return folder / "calls"; }
+  std::string data() const { return folder / "data"; }
   void begin_anew() const {
     fs::remove_all(area());
     fs::create_directory(area());
   }
   std::vector<std::string> words(const std::vector<std::string>& more) const {
+    if (kind == "index")
+      return {"index", folder / "slides", "--out", area() + "/slides.tiles", "--size", "32", "--threads", "1"};
+    if (kind == "pack") return {"pack", folder / "images", "--out", area() + "/packed.lmdb", "--threads", "1"};
     std::vector<std::string> all{"tile", folder / "slides", "--size", "32", "--threads", "1"};
     const std::string out = area() + "/tiles" + (kind == "folder" ? "" : "." + kind);
     // Lists may lie in the report's folder, which is there before its manifest is.
@@ -61,7 +71,10 @@ struct Job {
     return all;
   }
   ToolResult run(const std::vector<std::string>& more = {}) const { return tool(words(more)); }
-  ToolResult run_with(unsigned long fail_at, int code, const std::vector<std::string>& more = {}) const {
+  ToolResult run_with(unsigned long fail_at, int code, const std::vector<std::string>& more = {},
+                      bool keep_data = false, const char* name = nullptr) const {
+    if (name != nullptr) ::setenv("PENSTOCK_CALLS_NAME", name, 1);
+    if (keep_data) ::setenv("PENSTOCK_CALLS_DATA", data().c_str(), 1);
     ::setenv("PENSTOCK_CALLS_FOLDER", area().c_str(), 1);
     ::setenv("PENSTOCK_CALLS_LOG", log().c_str(), 1);
     ::setenv("PENSTOCK_CALLS_FAIL_AT", std::to_string(fail_at).c_str(), 1);
@@ -69,7 +82,8 @@ struct Job {
     ::setenv("LD_PRELOAD", path_of("calls").c_str(), 1);
     ToolResult result = run(more);
     for (const char* const name :
-         {"LD_PRELOAD", "PENSTOCK_CALLS_FOLDER", "PENSTOCK_CALLS_LOG", "PENSTOCK_CALLS_FAIL_AT", "PENSTOCK_CALLS_CODE"})
+         {"LD_PRELOAD", "PENSTOCK_CALLS_FOLDER", "PENSTOCK_CALLS_LOG", "PENSTOCK_CALLS_FAIL_AT", "PENSTOCK_CALLS_CODE",
+          "PENSTOCK_CALLS_DATA", "PENSTOCK_CALLS_NAME"})
       ::unsetenv(name);
     return result;
   }
@@ -147,6 +161,42 @@ void check_faults(const std::string& kind) {
             << share.words());
 }
 
+// The power is cut after each call. What may be left of the disk then is gone on with as an undisturbed run would be.
+// Once the run has ended nothing of it may be lost.
+void check_power_cuts(const std::string& kind) {
+  const Job job(kind);
+  const ToolResult undisturbed = job.run_with(0, 0, {}, true);
+  CAPTURE(kind, undisturbed.err);
+  REQUIRE(undisturbed.status == job.status());
+  const auto expected = files_of(job);
+  const std::vector<RecordedCall> calls = calls_in(job.log());
+  REQUIRE(calls.size() > 10);
+  RecordedDisk disk(job.area(), text_in(job.data()));
+  Share share("power " + kind), of_many("power " + kind + ", many");
+  std::set<RecordedDisk::Tree> seen;
+  unsigned long cuts = 0;
+  for (const RecordedCall& call : calls) {
+    if (!disk.take(call)) continue;
+    for (const Left& left : all_left) {
+      const RecordedDisk::Tree tree = disk.after_power_cut(left);
+      if (!seen.insert(tree).second || !share.has_next() || (calls.size() > 100 && !of_many.has_next())) continue;
+      ++cuts;
+      disk.put_back(tree);
+      const ToolResult again = job.run_with(0, 0);
+      CAPTURE(call.number, call.name, call.path, left.words, again.out, again.err);
+      CHECK(again.status == job.status());
+      CHECK(first_difference(expected, files_of(job)) == "");
+    }
+  }
+  for (const Left& left : all_left) {
+    disk.put_back(disk.after_power_cut(left));
+    CAPTURE(left.words);
+    CHECK(first_difference(expected, files_of(job)) == "");
+  }
+  CHECK(cuts > 2);
+  WARN(kind << ": " << calls.size() << " calls, " << cuts << " cuts of the power, " << share.words());
+}
+
 }  // namespace
 
 TEST_CASE("asking again for a slide that could not be opened may be killed at any call") {
@@ -195,3 +245,44 @@ TEST_CASE("whichever call of a tile into a folder fails the next run ends as an 
   check_faults("folder");
 }
 TEST_CASE("whichever call of lists of tiles fails the next run ends as an undisturbed one") { check_faults("coords"); }
+
+TEST_CASE("a power cut at any call of a tile into LMDB and lists is gone on with") { check_power_cuts("lmdb"); }
+TEST_CASE("a power cut at any call of a tile into shards is gone on with") { check_power_cuts("tar"); }
+TEST_CASE("a power cut at any call of a tile into HDF5 is gone on with") { check_power_cuts("h5"); }
+TEST_CASE("a power cut at any call of a tile into a folder is gone on with") { check_power_cuts("folder"); }
+TEST_CASE("a power cut at any call of lists of tiles is gone on with") { check_power_cuts("coords"); }
+TEST_CASE("a power cut at any call of an index is gone on with") { check_power_cuts("index"); }
+TEST_CASE("a power cut at any call of a pack is gone on with") { check_power_cuts("pack"); }
+
+TEST_CASE("a close of a file that was written is told where it fails") {
+  Share share("closes");
+  for (const std::string kind : {"lmdb", "tar", "h5", "folder", "coords", "index", "pack"}) {
+    const Job job(kind);
+    REQUIRE(job.run_with(0, 0, {"--no-sync"}).status == job.status());
+    std::size_t closes = 0;
+    for (const RecordedCall& call : calls_that_matter(calls_in(job.log()))) {
+      const bool one_of_many =
+          call.path.find("/.unfinished/") != std::string::npos || call.path.find("-report/") != std::string::npos;
+      if (call.name != "close" || (one_of_many && !share.has_next())) continue;
+      job.begin_anew();
+      const ToolResult end = job.run_with(call.number, EDQUOT, {"--no-sync"});
+      CAPTURE(kind, call.number, call.path, end.out, end.err);
+      CHECK(end.status == 1);
+      CHECK(one_line(end.err));
+      CHECK(end.err.find(std::strerror(EDQUOT)) != std::string::npos);
+      ++closes;
+    }
+    CAPTURE(kind);
+    CHECK(closes >= 1);
+  }
+}
+
+TEST_CASE("folders that a file system does not sync are told of, and no error") {
+  for (const std::string kind : {"lmdb", "tar", "h5", "folder", "coords", "index", "pack"}) {
+    const Job job(kind);
+    const ToolResult end = job.run_with(0, EINVAL, {}, false, "fsync folder");
+    CAPTURE(kind, end.err);
+    CHECK(end.status == job.status());
+    CHECK(end.err.find("does not sync folders: a power cut may take the names") != std::string::npos);
+  }
+}

@@ -49,6 +49,8 @@ int renameat(int from_folder, const char* from, int to_folder, const char* to) n
 int unlink(const char* path) noexcept;
 int unlinkat(int folder, const char* path, int flags) noexcept;
 int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept;
+int link(const char* from, const char* to) noexcept;
+int remove(const char* path) noexcept;
 int mkdir(const char* path, unsigned mode) noexcept;
 int mkdirat(int folder, const char* path, unsigned mode) noexcept;
 }
@@ -56,7 +58,8 @@ int mkdirat(int folder, const char* path, unsigned mode) noexcept;
 namespace {
 
 constexpr int here = -100;  // AT_FDCWD
-constexpr int create = 0100, temporary = 020000000 | 0200000, data_sync = 010000, folder_only = 0200000;
+constexpr int create = 0100, cut_off = 01000, temporary = 020000000 | 0200000, data_sync = 010000,
+              folder_only = 0200000;
 constexpr int remove_folder = 0x200;  // AT_REMOVEDIR
 
 struct Opened {
@@ -68,7 +71,7 @@ struct Watch {
   std::recursive_mutex mutex;
   bool on = false;
   std::string folder, name;
-  int log = -1, code = 0;
+  int log = -1, data = -1, code = 0;
   unsigned long count = 0, fail_at = 0;
   std::map<int, Opened> open;
 };
@@ -102,7 +105,8 @@ struct Call {
 int number(const Call& call, int failed_anyway = 0) {
   Watch& w = watch();
   const unsigned long n = ++w.count;
-  int code = w.name.empty() ? (n == w.fail_at ? w.code : 0) : (w.name == call.name ? w.code : 0);
+  const bool named = !w.name.empty() && (w.name == call.name || w.name == std::string(call.name) + " " + call.flags);
+  const int code = (w.name.empty() ? n == w.fail_at : named) ? w.code : 0;
   if (w.log >= 0) {
     const std::string line = std::to_string(n) + "\t" + call.name + "\t" + call.path + "\t" + call.second + "\t" +
                              std::to_string(call.offset) + "\t" + std::to_string(call.bytes) + "\t" +
@@ -155,6 +159,9 @@ int open_noted(const std::string& name, int flags, unsigned mode) {
     errno = before;
     std::string words;
     if (created) words = "created";
+    constexpr int access = 03;
+    if ((flags & access) != 0) words += words.empty() ? "writes" : ",writes";
+    if ((flags & cut_off) != 0) words += words.empty() ? "cut" : ",cut";
     if ((flags & folder_only) != 0) words += words.empty() ? "folder" : ",folder";
     if (fails({.name = "open", .path = name, .flags = words})) return -1;
     const int real = flags & ~data_sync;
@@ -165,13 +172,18 @@ int open_noted(const std::string& name, int flags, unsigned mode) {
   return static_cast<int>(syscall(SYS_openat, here, path, flags, mode));
 }
 
-// Half of the bytes where it is to be short, which a read never is.
-template <class Act>
-long bytes_noted(const char* name, int fd, std::size_t bytes, long offset, const Act& act) {
+// Half of the bytes where it is to be short, which a read never is. `keep` puts the bytes into the file of data.
+template <class Act, class Keep>
+long bytes_noted(const char* name, int fd, std::size_t bytes, long offset, const Act& act, const Keep& keep) {
   Watch& w = watch();
   const std::lock_guard lock(w.mutex);
   const Opened* const file = opened(fd);
   if (file == nullptr) return act(bytes);
+  if (w.data >= 0) {
+    constexpr int from_here = 1;  // SEEK_CUR
+    if (offset < 0) offset = syscall(SYS_lseek, fd, 0L, from_here);
+    keep(w.data);
+  }
   const int code = number({.name = name,
                            .path = file->path,
                            .offset = offset,
@@ -186,6 +198,8 @@ long bytes_noted(const char* name, int fd, std::size_t bytes, long offset, const
   errno = code;
   return -1;
 }
+
+constexpr auto keep_nothing = [](int) {};
 
 template <class Act>
 int call_noted(const char* name, int fd, long offset, std::size_t bytes, const Act& act) {
@@ -218,6 +232,7 @@ void begin_as_told() {
   const char* const code = std::getenv("PENSTOCK_CALLS_CODE");
   penstock_calls_begin(folder, std::getenv("PENSTOCK_CALLS_LOG"), at == nullptr ? 0 : std::strtoul(at, nullptr, 10),
                        code == nullptr ? 0 : std::atoi(code), std::getenv("PENSTOCK_CALLS_NAME"));
+  if (const char* const data = std::getenv("PENSTOCK_CALLS_DATA")) penstock_calls_keep_data(data);
 }
 
 }  // namespace
@@ -239,12 +254,20 @@ void penstock_calls_begin(const char* folder, const char* log, unsigned long fai
   w.on = true;
 }
 
+void penstock_calls_keep_data(const char* file) {
+  constexpr int write_only = 01, append = 02000, close_on_exec = 02000000;
+  watch().data =
+      static_cast<int>(syscall(SYS_openat, here, file, write_only | create | append | cut_off | close_on_exec, 0600));
+}
+
 unsigned long penstock_calls_end(void) {
   Watch& w = watch();
   const std::lock_guard lock(w.mutex);
   w.on = false;
-  if (w.log >= 0) syscall(SYS_close, w.log);
-  w.log = -1;
+  for (int* const file : {&w.log, &w.data}) {
+    if (*file >= 0) syscall(SYS_close, *file);
+    *file = -1;
+  }
   return w.count;
 }
 
@@ -283,29 +306,43 @@ int openat64(int folder, const char* path, int flags, ...) {
 int close(int fd) {
   Watch& w = watch();
   const std::lock_guard lock(w.mutex);
+  const auto found = w.open.find(fd);
+  constexpr int access = 03;
+  // As of a file system of a network, which writes where a file is closed: closed it is all the same.
+  const bool told = w.on && found != w.open.end() && (found->second.flags & access) != 0 &&
+                    fails({.name = "close", .path = found->second.path});
+  const int code = errno;
   w.open.erase(fd);
-  return static_cast<int>(syscall(SYS_close, fd));
+  const int result = static_cast<int>(syscall(SYS_close, fd));
+  if (!told) return result;
+  errno = code;
+  return -1;
 }
 
 long pread(int fd, void* bytes, std::size_t count, long offset) {
-  return bytes_noted("pread", fd, count, offset,
-                     [&](std::size_t) { return syscall(SYS_pread64, fd, bytes, count, offset); });
+  return bytes_noted(
+      "pread", fd, count, offset, [&](std::size_t) { return syscall(SYS_pread64, fd, bytes, count, offset); },
+      keep_nothing);
 }
 long pread64(int fd, void* bytes, std::size_t count, long offset) { return pread(fd, bytes, count, offset); }
 long write(int fd, const void* bytes, std::size_t count) {
-  return bytes_noted("write", fd, count, -1, [&](std::size_t some) { return syscall(SYS_write, fd, bytes, some); });
+  return bytes_noted(
+      "write", fd, count, -1, [&](std::size_t some) { return syscall(SYS_write, fd, bytes, some); },
+      [&](int data) { syscall(SYS_write, data, bytes, count); });
 }
 long pwrite(int fd, const void* bytes, std::size_t count, long offset) {
-  return bytes_noted("pwrite", fd, count, offset,
-                     [&](std::size_t some) { return syscall(SYS_pwrite64, fd, bytes, some, offset); });
+  return bytes_noted(
+      "pwrite", fd, count, offset, [&](std::size_t some) { return syscall(SYS_pwrite64, fd, bytes, some, offset); },
+      [&](int data) { syscall(SYS_write, data, bytes, count); });
 }
 long pwrite64(int fd, const void* bytes, std::size_t count, long offset) { return pwrite(fd, bytes, count, offset); }
 long writev(int fd, const iovec* parts, int count) {
   std::size_t bytes = 0;
   for (int i = 0; i < count; ++i) bytes += parts[i].iov_len;
-  return bytes_noted("writev", fd, bytes, -1, [&](std::size_t some) {
-    return syscall(SYS_writev, fd, parts, some == bytes || count == 1 ? count : count / 2);
-  });
+  return bytes_noted(
+      "writev", fd, bytes, -1,
+      [&](std::size_t some) { return syscall(SYS_writev, fd, parts, some == bytes || count == 1 ? count : count / 2); },
+      [&](int data) { syscall(SYS_writev, data, parts, count); });
 }
 
 int fsync(int fd) {
@@ -358,6 +395,13 @@ int unlinkat(int folder, const char* path, int flags) noexcept {
 int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept {
   return path_noted("linkat", absolute(from), absolute(to),
                     [&] { return syscall(SYS_linkat, from_folder, from, to_folder, to, flags); });
+}
+int link(const char* from, const char* to) noexcept { return linkat(here, from, here, to, 0); }
+int remove(const char* path) noexcept {
+  constexpr int is_a_folder = 21, not_permitted = 1;  // EISDIR, EPERM
+  if (unlink(path) == 0) return 0;
+  if (errno != is_a_folder && errno != not_permitted) return -1;
+  return path_noted("rmdir", absolute(path), "-", [&] { return syscall(SYS_unlinkat, here, path, remove_folder); });
 }
 int mkdir(const char* path, unsigned mode) noexcept {
   return path_noted("mkdir", absolute(path), "-", [&] { return syscall(SYS_mkdirat, here, path, mode); });

@@ -4,10 +4,13 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <penstock/extend/store_files.hpp>
 
 #include "calls_library.hpp"
 #include "recorded_calls.hpp"
@@ -193,6 +196,52 @@ TEST_CASE("whichever call fails features are not spoiled") { check_faults("featu
 TEST_CASE("whichever call fails the tiles of a slide are not spoiled") { check_faults("tiles"); }
 #endif
 TEST_CASE("whichever call fails a cache is not spoiled") { check_faults("cache"); }
+
+TEST_CASE("a write, sync, close or rename that fails is told") {
+  Share share("told");
+  for (const StoreJob& job : chosen_jobs()) {
+    if (job.cache) continue;  // which does without
+    std::map<std::string, int> told;
+    for (const bool sync : {true, false}) {
+      const HowToWrite how{.sync = sync, .commit_every = 13};
+      const Area area;
+      REQUIRE(write_in_child(job, area, how, {}, true).well());
+      for (const RecordedCall& call : calls_that_matter(calls_in(area.log()))) {
+        if (call.name != "close" && !share.has_next()) continue;
+        area.clear();
+        const ChildEnd end = write_in_child(job, area, how, {.at = call.number, .code = EDQUOT});
+        CAPTURE(job.name, sync, call.number, call.name, call.path, end.said);
+        CHECK(end.signal == 0);
+        CHECK_FALSE(end.well());
+        CHECK(end.said.starts_with("io"));
+        CHECK(end.said.find(std::strerror(EDQUOT)) != std::string::npos);
+        ++told[call.name];
+      }
+    }
+    CAPTURE(job.name);
+    if (!job.name.starts_with("lmdb") && job.name != "tiles") CHECK(told["close"] > 2);
+    CHECK(told.size() > 2);
+  }
+}
+
+TEST_CASE("a file system that syncs no folders is written to all the same and is told of") {
+  for (const int code : {EINVAL, ENOTSUP, ENOSYS, EIO})
+    for (const StoreJob& job : chosen_jobs()) {
+      const Area area;
+      const ChildEnd end = run_child([&] {
+        penstock_calls_begin(area.area().c_str(), nullptr, 0, code, "fsync folder");
+        job.write(area.store(), {});
+        penstock_calls_end();
+        return std::to_string(penstock::unsynced_folders().size());
+      });
+      CAPTURE(job.name, code, end.said);
+      CHECK(end.signal == 0);
+      CHECK(end.well() == (code != EIO));
+      if (code == EIO) continue;
+      CHECK(std::stoul(end.said) > 0);
+      CHECK_NOTHROW(job.content(area.store()));
+    }
+}
 
 TEST_CASE("files that were not committed are gone for good before the table forgets them") {
   const StoreJob job = *std::ranges::find(store_jobs(), "files", &StoreJob::name);

@@ -171,6 +171,22 @@ std::vector<RecordedCall> calls_in(const std::string& log) {
   return calls;
 }
 
+std::vector<RecordedCall> calls_that_matter(const std::vector<RecordedCall>& calls) {
+  std::map<std::string, unsigned long> removed;
+  for (const RecordedCall& call : calls)
+    if (call.name == "unlink") removed[call.path] = call.number;
+  std::vector<RecordedCall> chosen;
+  for (const RecordedCall& call : calls) {
+    const auto gone = removed.find(call.path);
+    if (is_lock(call.path) || (gone != removed.end() && gone->second > call.number)) continue;
+    const bool writes = call.name == "write" || call.name == "pwrite" || call.name == "writev";
+    const bool syncs = call.name == "fsync" || call.name == "fdatasync" || call.name == "syncfs";
+    const bool closes = call.name == "close" && !is_lmdb_data(call.path);
+    if (writes || syncs || closes || call.name == "rename") chosen.push_back(call);
+  }
+  return chosen;
+}
+
 std::string first_that_would_not_last(const std::vector<RecordedCall>& calls, bool sync) {
   Disk disk(sync);
   for (const RecordedCall& call : calls)

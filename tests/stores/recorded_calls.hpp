@@ -29,4 +29,8 @@ std::string first_that_would_not_last(const std::vector<RecordedCall>& calls, bo
 std::string first_without_its_lock(const std::vector<RecordedCall>& calls,
                                    const std::function<std::string(const std::string& path)>& lock_of);
 
+// Calls that write, sync, close or name what has to last: not a lock, nothing that is taken away later, and of LMDB's
+// own files not the close, which comes after a sync.
+std::vector<RecordedCall> calls_that_matter(const std::vector<RecordedCall>& calls);
+
 }  // namespace penstock_test

@@ -17,6 +17,8 @@ class PENSTOCK_API FileDescriptor {
   FileDescriptor(const FileDescriptor&) = delete;
   FileDescriptor& operator=(const FileDescriptor&) = delete;
   ~FileDescriptor();
+  /// Closes it now. 0, or the system's code: some file systems of a network tell of a full disk only here.
+  int close() noexcept;
   /// -1 where nothing is open.
   int get() const noexcept { return descriptor_; }
 

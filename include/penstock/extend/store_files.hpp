@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <penstock/detail/export.hpp>
+#include <penstock/extend/file_descriptor.hpp>
 
 namespace penstock {
 
@@ -35,6 +36,9 @@ class PENSTOCK_API OutputFile {
   void flush();
   /// Makes what was flushed last through a power cut.
   void sync();
+  /// Flushes and closes it: nothing can be appended then. Without it what the system says at the end is lost, as of a
+  /// full disk that only a close tells of.
+  void close();
   /// The file's size, with what is not flushed yet.
   std::uint64_t bytes() const noexcept { return written_ + buffer_.size(); }
 
@@ -42,7 +46,7 @@ class PENSTOCK_API OutputFile {
   void write(std::span<const std::byte> bytes);
 
   std::string path_, source_;
-  int fd_ = -1;
+  FileDescriptor file_;
   std::uint64_t written_ = 0;
   std::vector<std::byte> buffer_;
 };
@@ -99,20 +103,25 @@ PENSTOCK_API std::optional<std::uint64_t> file_bytes(const std::string& file, st
 PENSTOCK_API std::uint64_t file_revision(const std::string& file) noexcept;
 /// Hash of an open file, as of one by its name; 0 where it can't be read.
 PENSTOCK_API std::uint64_t file_revision(int descriptor) noexcept;
-/// Content of a file that memory has room for; nothing where there is none. @throws Error(limit_exceeded) above
-/// `max_bytes`.
+/// Content of a file that memory has room for; nothing where there is none. A pipe is read where somebody has it open
+/// for writing. @throws Error(limit_exceeded) above `max_bytes`; Error(invalid_argument) for other pipes, and devices.
 PENSTOCK_API std::optional<std::string> read_text(const std::string& file, std::string_view source,
                                                   std::uint64_t max_bytes = 16u << 20);
-/// Replaces a file as a whole, and, with `sync`, lasts through a power cut.
-PENSTOCK_API void replace_text(const std::string& file, std::string_view text, bool sync, std::string_view source);
+/// Replaces a file as a whole, and, with `sync`, lasts through a power cut. Until it is whole its name ends in
+/// `ending`, which has to differ between those that may replace it at once.
+PENSTOCK_API void replace_text(const std::string& file, std::string_view text, bool sync, std::string_view source,
+                               std::string_view ending = ".new");
 /// Renames a file; one that has the new name is replaced.
 PENSTOCK_API void rename_file(const std::string& from, const std::string& to, std::string_view source);
 /// Removes a file. Nothing happens where there is none.
 PENSTOCK_API void remove_file(const std::string& file, std::string_view source);
 /// Makes a file's content last through a power cut.
 PENSTOCK_API void sync_file(const std::string& file, std::string_view source);
-/// Makes the names in the file's folder last through a power cut.
+/// Makes the names in the file's folder last through a power cut. Some file systems refuse that of any folder: there it
+/// is passed over, and `unsynced_folders` has the folder.
 PENSTOCK_API void sync_folder_of(const std::string& file, std::string_view source);
+/// Folders whose names this process could not make last, each once, in the order in which it tried. Any thread.
+PENSTOCK_API std::vector<std::string> unsynced_folders();
 /// Makes the folder and those above it where they are missing, which last through a power cut.
 PENSTOCK_API void make_folder(const std::string& folder, std::string_view source);
 

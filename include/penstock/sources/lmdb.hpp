@@ -44,6 +44,10 @@ struct Lmdb {
   std::string label = "label";    ///< datum: name of the label's field
   bool verify_checksum = true;    ///< records: compare each record's checksum (about 0.1 us a KB)
   bool allow_unfinished = false;  ///< read what a stopped LmdbSink left behind
+  /// Take a slot in the store's lock file, which is made where it is missing. Without, nothing is written beside the
+  /// store unless another process has it open: a writer that comes later does not see that it is read, and reading ends
+  /// in Error(invalid_argument) once it has written. For short looks at stores that nobody writes to.
+  bool lock_file = true;
   // What changes only speed.
   bool read_ahead = false;  ///< leave the kernel's readahead on: for reading in key order; harmful for shuffled reading
   FileAccess access = FileAccess::map;  ///< how values are read; a key is always looked up in the map
@@ -74,15 +78,17 @@ class PENSTOCK_API LmdbReader {
 /// The records of an LMDB store, in the order of their keys; of several stores in the order of these. Immutable; copies
 /// share the open store; any thread.
 ///
-/// LMDB checks little of what it reads: open stores you trust. A file shorter than its header says, a wrong number of
+/// LMDB checks little of what it reads: open stores you trust. A file that lacks pages which are
+/// not free, a wrong number of
 /// records, and, in stores LmdbSink wrote, any damage inside a record are noticed; damage in LMDB's own tree may crash
 /// the process. A store should not change while it is open; records that others add are not seen.
 ///
 /// Readers take a slot each in the store's lock file; where that file can't be written to, as on read-only media, or
 /// the disk has no room for one, they do without, which `notes` says, and nobody may write to the store meanwhile: an
-/// LmdbSink or a cache is refused, other programs are not.
+/// LmdbSink or a cache is refused, other programs are not, and reading ends in Error(invalid_argument) once they have.
 ///
-/// A process may open a store any number of times; all share one map, whose `read_ahead` is the first one's. A child
+/// A process may open a store any number of times; all share one map, whose `read_ahead` and `lock_file` are the first
+/// one's. A child
 /// made by fork() must open its own: what it inherited throws Error(forked).
 class PENSTOCK_API LmdbSource {
  public:
@@ -127,6 +133,9 @@ class PENSTOCK_API LmdbSource {
   /// no checksum is compared; none for raw values, which have no such field. As `read` where a record is damaged.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
 
+  /// Told at the end by whoever read without a lock file: @throws Error(invalid_argument) where somebody has written to
+  /// the store since it was opened.
+  void require_unchanged() const;
   /// Passes over all keys made so far: 0 where keys are computed, else 1.
   unsigned key_passes() const noexcept;
   /// Values that `will_need` asked the kernel for so far.

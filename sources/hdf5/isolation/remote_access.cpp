@@ -58,7 +58,7 @@ RemoteAccess::RemoteAccess(const std::string& path, const Hdf5& how, std::shared
       patience_(how.patience_ms),
       running_(std::move(running)),
       owner_(::getpid()) {
-  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) throw system_error(errno, "opening the file", path);
   try {
     ask(Question::open, MessageWriter(), std::span<std::byte>());

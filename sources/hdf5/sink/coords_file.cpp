@@ -60,7 +60,7 @@ void write_coords_file(const std::string& path, std::span<const std::array<std::
         throw hdf5::error_in(path, Errc::invalid_argument,
                              "two attributes are named \"" + printable(attributes[i].name) + "\"");
   const std::string partial = path + ".partial";
-  { const OutputFile emptied(partial, 0, hdf5::source_name); }  // empties what an earlier run has left
+  OutputFile(partial, 0, hdf5::source_name).close();  // empties what an earlier run has left
   {
     const hdf5::LibraryLock lock;
     write_partial(partial, coords, attributes);

@@ -162,8 +162,9 @@ void FeatureList::list(const std::string& slide, const FeatureFacts& facts) {
   OutputFile list(file_, read_, source_name);
   list.append(line);
   list.flush();
-  take(line);
   if (sync_) list.sync();
+  list.close();
+  take(line);
 }
 
 // What others have appended since; all of it where the list is another one.

@@ -103,7 +103,7 @@ class FeatureSink::Impl {
       if (has(slide)) refuse("the slide is there already; ask has() first");
       slide_ = slide;
       failed_ = false;
-      { const OutputFile emptied(final_name + partial, 0, source_name); }  // empties what an earlier run has left
+      OutputFile(final_name + partial, 0, source_name).close();  // empties what an earlier run has left
       writing_.emplace(final_name + partial, options_, attributes, slide_);
     } catch (...) {
       lock_.reset();

@@ -198,7 +198,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
   }
   void end_shard() override {
     rows_.end(*data_);
-    data_->flush();
+    data_->close();
     hdf5::write_index(names_.partial(shard_), data_->bytes(), datasets_, data_->blocks(), progress_.shard_rows,
                       options_.keys);
   }

@@ -222,4 +222,9 @@ void ShardData::flush() {
   file_.flush();
 }
 
+void ShardData::close() {
+  flush();
+  file_.close();
+}
+
 }  // namespace penstock::hdf5

@@ -58,6 +58,8 @@ class ShardData {
   /// All that was added is in the file.
   void flush();
   void sync() { file_.sync(); }
+  /// All that was added is in the file, which is closed: nothing can be added then.
+  void close();
   /// Bytes of the data, after `flush`.
   std::uint64_t bytes() const noexcept { return file_.bytes(); }
   const std::vector<WrittenBlocks>& blocks() const noexcept { return blocks_; }

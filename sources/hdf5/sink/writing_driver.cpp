@@ -67,7 +67,8 @@ H5FD_t* open_written(const char* name, unsigned, hid_t, haddr_t) {
 }
 
 herr_t close_written(H5FD_t* file) {
-  ::close(written_of(file).fd);
+  if (::close(written_of(file).fd) != 0 && errno != EINTR && state_of(written_of(file)).failure == 0)
+    state_of(written_of(file)).failure = errno;
   delete written_of(file).state;
   delete &written_of(file);
   return 0;

@@ -227,11 +227,11 @@ class LmdbSink::Impl {
       begin_store();
     } else if (manifest) {
       if (mark) remove_mark();
-      compare(*manifest, size);
+      compare(*manifest, files_.data, size);
     } else if (mark) {
-      compare(*mark, size);
+      compare(*mark, files_.unfinished, size);
     } else if (const auto made_by = read_text(files_.made_by, lmdb::source_name); raw() && made_by) {
-      compare(*made_by, size);
+      compare(*made_by, files_.made_by, size);
     } else if (raw() && options_.mode == LmdbMode::update) {
       begin_update();
     } else {
@@ -271,13 +271,13 @@ class LmdbSink::Impl {
     }
   }
 
-  void compare(const std::string& marked, std::uint64_t size) {
+  // `file`: where it stands.
+  void compare(const std::string& marked, const std::string& file, std::uint64_t size) {
     Manifest there;
     try {
       there = lmdb::parse_manifest(marked);
-    } catch (Error& error) {
-      error.with_source("lmdb").with_file(files_.data);
-      throw;
+    } catch (const Error& error) {
+      throw lmdb::error_in(file, error.code(), error.cause() + "; delete the store, or write to another path");
     }
     const std::string differs = difference(there, wanted_);
     if (options_.mode == LmdbMode::update && updatable(there, wanted_) &&

@@ -36,6 +36,7 @@ class LmdbReader::OfStore {
     const MDB_val value = find(index);
     const std::uint64_t offset = environment.offset_of(value.mv_data);
     try {
+      environment.require_unchanged();
       if (store.options.access == FileAccess::read) {
         give_copy(lmdb::bytes_of(value), offset, index, out);
       } else {

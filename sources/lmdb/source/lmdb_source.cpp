@@ -63,7 +63,7 @@ std::shared_ptr<const LmdbSource::Impl> LmdbSource::Impl::open(Lmdb options) {
   const lmdb::StoreFiles files = lmdb::find_store(options.path);
   auto made = std::make_shared<Impl>();
   made->options = std::move(options);
-  made->environment = lmdb::share_for_reading(files, made->options.read_ahead);
+  made->environment = lmdb::share_for_reading(files, made->options.read_ahead, made->options.lock_file);
   const lmdb::Environment& environment = *made->environment;
   if (made->options.access == FileAccess::read && !environment.map_known())
     if (MDB_stat stat{}; mdb_env_stat(environment.handle(), &stat) == 0 && stat.ms_entries != 0)
@@ -77,6 +77,7 @@ std::shared_ptr<const LmdbSource::Impl> LmdbSource::Impl::open(Lmdb options) {
   if (made->values == LmdbValues::datum) made->take_datum_schema(txn.get());
   made->addresses = std::make_unique<lmdb::ValueAddresses>(made->keys.size(), txn.snapshot());
   made->advice = std::make_unique<lmdb::Advice>(made->environment, made->keys, *made->addresses);
+  environment.require_unchanged();
   return made;
 }
 
@@ -169,6 +170,9 @@ std::vector<std::string> LmdbSource::notes() const {
       notes.push_back((stores_->single() ? std::string() : store->environment->file() + ": ") +
                       "read without LMDB's lock file, as " + why + ": nobody may write to the store meanwhile");
   return notes;
+}
+void LmdbSource::require_unchanged() const {
+  for (const auto& store : stores_->all()) store->environment->require_unchanged();
 }
 std::string LmdbSource::file() const { return stores_->file(); }
 

@@ -17,6 +17,7 @@
 #include "store/errors.hpp"
 #include "store/lock_file.hpp"
 #include "store/map_base.hpp"
+#include "store/missing_pages.hpp"
 #include "store/registry.hpp"
 
 namespace penstock::lmdb {
@@ -70,7 +71,7 @@ bool begins_as_lmdb(const std::string& file) {
 
 }  // namespace
 
-std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, bool read_ahead) {
+std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, bool read_ahead, bool lock_file) {
   const auto facts = facts_of(files.data);
   if (facts && facts->bytes == 0) {
     throw error_in(files.data, Errc::corrupt, "the file is empty: nothing was ever written to the store");
@@ -82,8 +83,11 @@ std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, b
   if (files.single_file) flags |= MDB_NOSUBDIR;
 
   std::unique_ptr<Environment> made(new Environment(files.data));
-  const LockFileRoom room = reserve_lock_file(files.lock);
-  if (room.no_room() && !room.in_use) {
+  const bool uses_it = lock_file || lock_file_in_use(files.lock);
+  const LockFileRoom room = uses_it ? reserve_lock_file(files.lock) : LockFileRoom{};
+  if (!uses_it) {
+    made->without_lock_file_ = "nobody else uses it, and nothing is to be written beside what is read";
+  } else if (room.no_room() && !room.in_use) {
     // Nobody can have the store open for writing who has no lock file.
     made->without_lock_file_ = "there is no room for it on the disk";
   } else if (room.no_room()) {
@@ -103,7 +107,8 @@ std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, b
   check(code, "opening the store", files.data);
   made->env_ = handle.release();
   check(mdb_env_get_fd(made->env_, &made->descriptor_), "opening the store", files.data);
-  if (!made->without_lock_file_.empty()) made->keep_writers_out(files);
+  if (uses_it && !made->without_lock_file_.empty()) made->keep_writers_out(files);
+  made->opened_at_ = made->last_transaction();
   made->check_length();
   int cleared = 0;
   check(mdb_reader_check(made->env_, &cleared), "clearing the slots of dead readers", files.data);
@@ -117,6 +122,19 @@ void Environment::keep_writers_out(const StoreFiles& files) {
   if (uninterrupted([&] { return ::flock(descriptor_, LOCK_SH | LOCK_NB); }) == 0 || errno != EWOULDBLOCK) return;
   throw error_in(files.data, Errc::invalid_argument,
                  "LMDB's lock file can't be used, as " + without_lock_file_ + ", and " + busy_text(files));
+}
+
+std::size_t Environment::last_transaction() const {
+  MDB_envinfo info{};
+  check(mdb_env_info(env_, &info), "reading the store", file_);
+  return info.me_last_txnid;
+}
+
+void Environment::compare_transaction() const {
+  if (last_transaction() != opened_at_)
+    throw error_in(file_, Errc::invalid_argument,
+                   "somebody wrote to the store while it was read without LMDB's lock file, so what was read may be "
+                   "wrong; read it again when nobody writes to it");
 }
 
 std::unique_ptr<Environment> Environment::for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync,
@@ -166,19 +184,33 @@ std::uint64_t Environment::bytes_now() const {
 }
 
 void Environment::check_length() {
-  MDB_envinfo info{};
   MDB_stat stat{};
-  check(mdb_env_info(env_, &info), "opening the store", file_);
   check(mdb_env_stat(env_, &stat), "opening the store", file_);
-  needed_bytes_ = (static_cast<std::uint64_t>(info.me_last_pgno) + 1) * stat.ms_psize;
-  const std::uint64_t have = bytes_now();
-  if (needed_bytes_ > have) {
+  const auto header = [&] {
+    MDB_envinfo info{};
+    check(mdb_env_info(env_, &info), "opening the store", file_);
+    return info;
+  };
+  for (MDB_envinfo info = header();;) {
+    const std::uint64_t said = (static_cast<std::uint64_t>(info.me_last_pgno) + 1) * stat.ms_psize;
+    const std::uint64_t have = bytes_now();
+    if (said <= have || lacks_free_pages_only({.descriptor = descriptor_,
+                                               .page_bytes = stat.ms_psize,
+                                               .bytes = have,
+                                               .last_page = info.me_last_pgno,
+                                               .transaction = info.me_last_txnid})) {
+      needed_bytes_ = std::min(said, have);
+      file_bytes_ = have;
+      return;
+    }
+    const std::size_t transaction = info.me_last_txnid;
+    info = header();
+    if (info.me_last_txnid != transaction) continue;  // somebody writes meanwhile
     throw error_in(file_, Errc::corrupt,
                    "the file is truncated: it has " + std::to_string(have) + " bytes, its header says " +
-                       std::to_string(needed_bytes_) + "; copy or make it again")
+                       std::to_string(said) + "; copy or make it again")
         .with_offset(have);
   }
-  file_bytes_ = have;
 }
 
 void Environment::require_full_length() const {

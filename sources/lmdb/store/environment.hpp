@@ -17,8 +17,9 @@ namespace penstock::lmdb {
 class Environment {
  public:
   /// Read-only. Where the lock file can't be made, or has no room, it goes without, and nobody of ours may write
-  /// meanwhile. @throws Error(corrupt) for a file that is shorter than its header says.
-  static std::unique_ptr<Environment> for_reading(const StoreFiles& files, bool read_ahead);
+  /// meanwhile. Without `lock_file` it goes without one that nobody uses. @throws Error(corrupt) for a file that lacks
+  /// pages which are not free.
+  static std::unique_ptr<Environment> for_reading(const StoreFiles& files, bool read_ahead, bool lock_file);
   /// Made where it is empty.
   static std::unique_ptr<Environment> for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync,
                                                   std::unique_ptr<WritersLock> lock);
@@ -34,6 +35,12 @@ class Environment {
   int descriptor() const noexcept { return descriptor_; }
   /// Why it is read without a lock file; empty where it has one.
   const std::string& without_lock_file() const noexcept { return without_lock_file_; }
+  /// Without a lock file nobody who writes sees that it is read. @throws Error(invalid_argument) where somebody has
+  /// written to it since it was opened so.
+  void require_unchanged() const {
+    if (!without_lock_file_.empty()) [[unlikely]]
+      compare_transaction();
+  }
   /// False in a child made by fork(), where nothing of this may be touched.
   bool usable() const noexcept;
   /// @throws Error(forked) unless usable.
@@ -63,6 +70,8 @@ class Environment {
   void keep_writers_out(const StoreFiles& files);
   void open_table();
   void check_length();
+  void compare_transaction() const;
+  std::size_t last_transaction() const;
   bool holds_now(const MDB_val& value) const noexcept;
 
   std::string file_;
@@ -71,6 +80,7 @@ class Environment {
   int descriptor_ = -1;
   std::unique_ptr<WritersLock> lock_;
   std::string without_lock_file_;
+  std::size_t opened_at_ = 0;  // the last transaction then
   std::uint32_t process_ = 0;
   const std::byte* base_ = nullptr;
   std::uint64_t needed_bytes_ = 0;

@@ -73,6 +73,11 @@ std::optional<int> make_with_room(const std::string& file) {
 
 bool LockFileRoom::no_room() const noexcept { return code == ENOSPC || code == EDQUOT || code == EFBIG; }
 
+bool lock_file_in_use(const std::string& file) noexcept {
+  const FileDescriptor fd(open_file(file, O_RDONLY | O_NONBLOCK));
+  return fd.get() < 0 ? errno != ENOENT : in_use(fd.get());
+}
+
 LockFileRoom reserve_lock_file(const std::string& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0 && errno == ENOENT)

@@ -22,4 +22,8 @@ struct LockFileRoom {
 /// is opened, and not while this process has it open.
 LockFileRoom reserve_lock_file(const std::string& file);
 
+/// Whether a process, but this one, has the store open by this lock file. True too where nobody can tell. Nothing is
+/// written. Not to be called while this process has the store open.
+bool lock_file_in_use(const std::string& file) noexcept;
+
 }  // namespace penstock::lmdb

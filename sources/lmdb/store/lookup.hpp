@@ -37,6 +37,7 @@ class Lookup {
     MDB_txn* const txn = txn_.get();
     const bool hold = addresses_.hold_in(txn_.snapshot());
     if (hold && addresses_.find(index, value)) return 0;
+    environment().require_unchanged();  // before a tree is gone through whose pages may be others by now
     KeyBuffer buffer;
     MDB_val name = value_of(keys_.key(index, buffer));
     if (const int code = mdb_get(txn, environment().table(), &name, &value); code != 0) return code;

@@ -23,6 +23,7 @@ void ReadTxn::pause() noexcept {
 }
 
 void ReadTxn::renew() {
+  environment_->require_unchanged();
   check(mdb_txn_renew(txn_), "going on reading", environment_->file());
   snapshot_ = mdb_txn_id(txn_);
   active_ = true;

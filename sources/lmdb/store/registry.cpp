@@ -67,7 +67,7 @@ void watch_forks_of_environments() {
   static_cast<void>(once);
 }
 
-std::shared_ptr<Environment> share_for_reading(const StoreFiles& files, bool read_ahead) {
+std::shared_ptr<Environment> share_for_reading(const StoreFiles& files, bool read_ahead, bool lock_file) {
   watch_forks_of_environments();
   const std::lock_guard lock(table().mutex);
   const auto facts = facts_of(files.data);
@@ -75,7 +75,7 @@ std::shared_ptr<Environment> share_for_reading(const StoreFiles& files, bool rea
   auto found = table().entries.find(facts->id);
   if (found == table().entries.end()) {
     Entry entry;
-    entry.environment = Environment::for_reading(files, read_ahead);
+    entry.environment = Environment::for_reading(files, read_ahead, lock_file);
     found = table().entries.emplace(facts->id, std::move(entry)).first;
   } else if (found->second.writing) {
     refuse(files.data,

@@ -37,7 +37,8 @@ std::optional<IndexContent> read_index(const std::string& path) {
   constexpr std::uint64_t most_bytes = std::uint64_t{1} << 36;
   const std::optional<std::string> text = read_text(path, source_name, most_bytes);
   if (!text) return std::nullopt;
-  if (!std::string_view(*text).starts_with(magic)) throw error_in(path, Errc::corrupt, "it is no index of slides");
+  if (!std::string_view(*text).starts_with(magic))
+    throw error_in(path, Errc::corrupt, "it is no index of slides, or an empty one; make it anew");
   IndexContent index;
   EntryReader from(std::string_view(*text).substr(magic.size()));
   std::uint64_t entry_begin = 0;
@@ -67,7 +68,9 @@ std::optional<IndexContent> read_index(const std::string& path) {
   } catch (const Error& failed) {
     // The last entry of a run that was stopped may be a part.
     if (path.ends_with(".partial") && index.bytes != 0) return index;
-    throw error_in(path, failed.code(), failed.cause(), entry_begin);
+    throw error_in(path, failed.code(),
+                   failed.code() == Errc::unsupported ? failed.cause() : failed.cause() + "; make the index anew",
+                   entry_begin);
   }
 }
 
@@ -122,6 +125,7 @@ void IndexSink::finish() {
   file_->append(end.bytes());
   file_->flush();
   file_->sync();
+  file_->close();
   file_.reset();
   rename_file(partial_of(path_), path_, source_name);
   sync_folder_of(path_, source_name);

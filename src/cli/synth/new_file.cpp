@@ -57,7 +57,7 @@ void NewFile::write_at(std::span<const std::byte> bytes, std::uint64_t offset) {
   while (!bytes.empty()) {
     const ssize_t put =
         uninterrupted([&] { return ::pwrite(file_->get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
-    if (put <= 0) throw system_error(new_file_source, put < 0 ? errno : EIO, "writing", partial_);
+    if (put <= 0) throw write_error(new_file_source, put < 0 ? errno : EIO, "writing", partial_, bytes.size());
     bytes = bytes.subspan(static_cast<std::size_t>(put));
     offset += static_cast<std::uint64_t>(put);
   }
@@ -66,11 +66,16 @@ void NewFile::write_at(std::span<const std::byte> bytes, std::uint64_t offset) {
 void NewFile::finish(std::span<const std::byte> first, bool replace) {
   flush();
   write_at(first, 0);
+  if (uninterrupted([&] { return ::fdatasync(file_->get()); }) != 0)
+    throw write_error(new_file_source, errno, "syncing", partial_, bytes_);
+  if (const int code = file_->close(); code != 0)
+    throw write_error(new_file_source, code, "closing", partial_, bytes_);
   std::error_code failed;
   if (!replace && std::filesystem::exists(name_, failed))
     throw Error(Errc::invalid_argument, "the file was made by somebody else in the meantime").with_file(name_);
   rename_file(partial_, name_, new_file_source);
   finished_ = true;
+  sync_folder_of(name_, new_file_source);
 }
 
 }  // namespace penstock::cli

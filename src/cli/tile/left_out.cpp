@@ -127,8 +127,9 @@ void LeftOut::commit() {
 
 void LeftOut::replace() {
   commit();
-  if (!differs_) return;
+  if (out_) out_->close();
   out_.reset();
+  if (!differs_) return;
   std::erase_if(tiles_, [&](const LeftOutTile& tile) { return !keys_.contains(as_json_has_it(tile.key)); });
   std::string text;
   for (const LeftOutTile& tile : tiles_) text += json_text(to_json(tile), -1) + "\n";

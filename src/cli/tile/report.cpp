@@ -36,9 +36,11 @@ bool soon_drawn(const SlideInfo& slide) {
   return drawn.width * drawn.height <= soon_decoded;
 }
 
+// An empty one is what others have lost.
 bool is_there(const std::string& file) {
   std::error_code failed;
-  return fs::exists(file, failed);
+  const std::uintmax_t bytes = fs::file_size(file, failed);
+  return !failed && bytes != 0;
 }
 
 // For people, who may open the table in a program that calculates cells which begin like a formula.
@@ -86,17 +88,11 @@ bool are_details(const Json& details) {
          details.value("left_out", Json()).is_array() && std::ranges::all_of(details.at("left_out"), is_left_out);
 }
 
-// What a rank has said of a slide.
-Json details_in(const std::string& text, const std::string& file) {
-  Json details;
-  try {
-    details = json_in(text);
-  } catch (const Error& failed) {
-    throw Error(failed.code(), failed.cause() + "; run the rank again").with_file(file);
-  }
-  if (!are_details(details))
-    throw Error(Errc::corrupt, "it doesn't say of a slide what a report does; run the rank again").with_file(file);
-  return details;
+// What a slide's own file says; null where there is none, or not all of it.
+Json details_in(const std::string& file) {
+  const auto text = read_text(file, "report", std::uint64_t{1} << 32);
+  const Json details = text ? json_or_null(*text) : Json();
+  return are_details(details) ? details : Json();
 }
 
 // Where a slide's files lie, as seen from the folder of the page.
@@ -137,9 +133,9 @@ class ReportPages {
     rows_.push_back(std::move(row));
   }
   void write(const std::string& csv, const std::string& page, const RunResult& result, const Json& settings) const {
-    replace_text(csv, "slide,file,state,tiles,places,left_out,width,height,mpp,cause\n" + csv_, false, "report");
+    replace_text(csv, "slide,file,state,tiles,places,left_out,width,height,mpp,cause\n" + csv_, true, "report");
     const Json data{{"result", to_json(result)}, {"settings", settings}, {"slides", rows_}};
-    replace_text(page, report_page(json_text(data, -1)), false, "report");
+    replace_text(page, report_page(json_text(data, -1)), true, "report");
   }
 
  private:
@@ -177,6 +173,16 @@ RunResult result_of(const Json& json) {
           .notes = json.at("notes")};
 }
 
+bool has_report(const SlideSource& source, const RunFolder& folder) {
+  return is_there(folder.page()) && is_there(folder.csv()) && !folder.result().is_null() &&
+         std::ranges::all_of(source.slides(), [&](const SlideInfo& slide) {
+           const std::string picture = folder.picture_file(slide.name);
+           std::error_code failed;
+           const bool lost = fs::exists(picture, failed) && !is_there(picture);
+           return slide.passed_over || (!lost && !details_in(folder.slide_file(slide.name)).is_null());
+         });
+}
+
 void write_report(const SlideSource& source, const RunFolder& folder, const JobInputs& inputs, const LeftOut& left_out,
                   const RunResult& result, std::uint64_t done) {
   std::unordered_map<std::string, std::vector<const LeftOutTile*>> of_slide;
@@ -192,7 +198,7 @@ void write_report(const SlideSource& source, const RunFolder& folder, const JobI
         -1));
     const std::string file = folder.slide_file(slide.name), picture = folder.picture_file(slide.name);
     make_folder(fs::path(file).parent_path().string(), "report");
-    replace_text(file, json_text(details, 1) + "\n", false, "report");
+    replace_text(file, json_text(details, 1) + "\n", true, "report");
     pages.add(details, {below(file), is_there(picture) ? below(picture) : ""});
   }
   pages.write(folder.csv(), folder.page(), result, inputs.settings);
@@ -212,10 +218,16 @@ void write_joined_report(const std::vector<std::string>& folders, const std::str
       if (slide.contains("passed_over")) continue;
       const std::string name = slide.at("name"), details = of_part.slide_file(name),
                         picture = of_part.picture_file(name);
-      const auto text = read_text(details, "report", std::uint64_t{1} << 32);
-      if (!text) throw Error(Errc::not_found, "the rank's report lacks a slide; run the rank again").with_file(details);
+      const Json said = details_in(details);
+      std::error_code failed;
+      if (!fs::exists(details, failed))
+        throw Error(Errc::not_found, "the rank's report lacks a slide; run the rank again").with_file(details);
+      if (said.is_null())
+        throw Error(Errc::corrupt,
+                    "what the rank's report says of the slide is empty, or damaged; delete it, and run the rank again")
+            .with_file(details);
       const auto below = [&](const std::string& file) { return way + file.substr(part.size() + 1); };
-      pages.add(details_in(*text, details), {below(details), is_there(picture) ? below(picture) : ""});
+      pages.add(said, {below(details), is_there(picture) ? below(picture) : ""});
     }
   }
   for (const char* const own : {"rank", "world", "out", "report"}) settings.erase(own);

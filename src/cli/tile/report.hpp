@@ -33,6 +33,9 @@ void draw_thumbnails(const SlideSource& source, const RunFolder& folder, unsigne
 void write_report(const SlideSource& source, const RunFolder& folder, const JobInputs& inputs, const LeftOut& left_out,
                   const RunResult& result, std::uint64_t done);
 
+/// Whether all of that is there of a job that has ended.
+bool has_report(const SlideSource& source, const RunFolder& folder);
+
 /// The report of a job that several processes shared, in a folder of its own, which refers to theirs.
 void write_joined_report(const std::vector<std::string>& folders, const std::string& folder, const RunResult& result);
 

@@ -315,18 +315,17 @@ std::string RunFolder::picture_file(const std::string& slide) const {
 Json RunFolder::read() const {
   const std::optional<std::string> text = read_text(manifest(), source_name, std::uint64_t{1} << 32);
   if (!text) return nullptr;
-  const auto refuse = [&](const std::string& why) {
-    throw Error(Errc::corrupt, "it is no manifest of a run (" + why +
-                                   "); where it was one, make the store anew, else name another folder with --report")
-        .with_file(manifest());
-  };
+  const auto refuse = [&](const std::string& why) { throw Error(Errc::corrupt, why).with_file(manifest()); };
   Json run;
   try {
     run = json_in(*text);
   } catch (const Error& failed) {
-    refuse(failed.cause());
+    refuse("the file is empty, cut off or damaged (" + failed.cause() +
+           "), and was to say what the store is made from; put a copy back, or delete this folder and the store, and "
+           "run again");
   }
-  if (const char* const lacks = what_a_manifest_lacks(run); lacks != nullptr) refuse("it lacks its "s + lacks);
+  if (const char* const lacks = what_a_manifest_lacks(run); lacks != nullptr)
+    refuse("it is no manifest of a run, as it lacks its "s + lacks + "; a report needs a folder of its own");
   return run;
 }
 

@@ -81,13 +81,6 @@ std::vector<std::string> notes_of(const SlideSource& source, const OutputStore& 
   return notes;
 }
 
-// The report of a finished job is written again where it is gone.
-bool report_is_there(const RunFolder& folder) {
-  std::error_code failed;
-  return std::filesystem::exists(folder.page(), failed) && std::filesystem::exists(folder.csv(), failed) &&
-         !folder.result().is_null();
-}
-
 void tell(const TileFlags& flags, const SlideSource& source, const OutputStore& store, const Stored& stored,
           const LeftOut& left_out, const std::vector<std::string>& notes, const RunFolder& folder,
           const SlidePictures* pictures) {
@@ -228,7 +221,8 @@ int write_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& fo
   const Stored stored = write_store("tiling", tiles, source.size(), store, flags.writing);
   left_out.replace();
   const std::vector<std::string> notes = notes_of(source, store, left_out);
-  if (!stored.was_finished || !report_is_there(folder))
+  // The report of a finished job is written again where it is gone.
+  if (!stored.was_finished || !has_report(source, folder))
     keep_report(flags, source, folder, inputs, left_out, store, stored, notes);
   tell(flags, source, store, stored, left_out, notes, folder, pictures);
   const int status = status_of(stored.written);

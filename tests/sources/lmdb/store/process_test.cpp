@@ -245,3 +245,79 @@ TEST_CASE("a store on media that can't be written to") {
   CHECK_FALSE(std::filesystem::exists(folder / "a/lock.mdb"));
   ::chmod(raw.path.c_str(), 0755);
 }
+
+TEST_CASE("a store that nobody has open is read without a lock file where that is asked for") {
+  const TempFolder folder;
+  for (const bool single : {false, true}) {
+    const RawLmdb raw{folder / (single ? "a.mdb" : "a"), single ? unsigned{MDB_NOSUBDIR} : 0u};
+    raw.write(numbered(50));
+    const std::string lock = single ? raw.path + "-lock" : raw.path + "/lock.mdb";
+    for (const bool there : {true, false}) {
+      if (!there) std::filesystem::remove(lock);
+      const auto before = there ? std::filesystem::last_write_time(lock) : std::filesystem::file_time_type();
+      const LmdbSource source({.path = raw.path, .lock_file = false});
+      CHECK(read_text(source, 7) == numbered(50)["00000007"]);
+      CHECK_NOTHROW(source.require_unchanged());
+      CHECK(source.notes().size() == 1);
+      CHECK(std::filesystem::exists(lock) == there);
+      if (there) CHECK(std::filesystem::last_write_time(lock) == before);
+    }
+    CHECK(LmdbSource({.path = raw.path}).notes().empty());
+    CHECK(std::filesystem::exists(lock));
+  }
+}
+
+TEST_CASE("whoever reads without a lock file is told once somebody has written") {
+  const TempFolder folder;
+  const RawLmdb raw{folder / "a"};
+  raw.write(numbered(50));
+  std::filesystem::remove(folder / "a/lock.mdb");
+  const LmdbSource source({.path = raw.path, .lock_file = false});
+  const auto reader = source.open_reader();
+  OwnedSample sample(source.schema());
+  SampleBuilder out = sample.builder();
+  reader->read(7, out);
+  CHECK(in_child([&] {
+    raw.write({{"00000007", "another"}});
+    return true;
+  }));
+  for (const std::uint64_t index : {7, 8}) {
+    const Error error = error_of([&] { reader->read(index, out); });
+    INFO(error.what());
+    CHECK(error.code() == Errc::invalid_argument);
+    CHECK(std::string(error.what()).find("read it again when nobody writes to it") != std::string::npos);
+  }
+  reader->pause();
+  CHECK(code_of([&] { reader->read(9, out); }) == Errc::invalid_argument);
+  CHECK(code_of([&] { source.require_unchanged(); }) == Errc::invalid_argument);
+}
+
+TEST_CASE("a store that another process has open is read with its lock file whatever is asked for") {
+  const TempFolder folder;
+  const RawLmdb raw{folder / "a"};
+  raw.write(numbered(50));
+  int ready[2], done[2];
+  REQUIRE(::pipe(ready) == 0);
+  REQUIRE(::pipe(done) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    MDB_env* const env = raw.open();
+    char byte = 'r';
+    static_cast<void>(!::write(ready[1], &byte, 1));
+    ::close(done[1]);
+    static_cast<void>(!::read(done[0], &byte, 1));
+    mdb_env_close(env);
+    ::_exit(0);
+  }
+  char byte = 0;
+  REQUIRE(::read(ready[0], &byte, 1) == 1);
+  {
+    const LmdbSource source({.path = raw.path, .lock_file = false});
+    CHECK(source.notes().empty());
+    CHECK(read_text(source, 7) == numbered(50)["00000007"]);
+  }
+  ::close(done[0]);
+  ::close(done[1]);
+  CHECK(::waitpid(child, nullptr, 0) == child);
+  for (const int end : ready) ::close(end);
+}
