@@ -10,6 +10,8 @@
 
 #include <penstock/extend/system_error.hpp>
 
+#include "common/text_lines.hpp"
+
 namespace penstock::common {
 
 namespace {
@@ -47,6 +49,7 @@ bool fits(std::string_view cell) {
 struct Kind {
   std::size_t numbers = 0, texts = 0, words = 0;  // words: that say in numbers' columns that none is there
   std::size_t first_text = no_line, first_too_large = no_line;
+  std::size_t spaced = 0;  // texts that are numbers with spaces at their ends, in quotes
   bool all_whole = true;
 
   explicit Kind(std::span<const std::string> cells) {
@@ -59,8 +62,9 @@ struct Kind {
         if (first_too_large == no_line && !fits(cell)) first_too_large = line;
       } else if (is_missing_number(cell)) {
         ++words;
-      } else if (texts++ == 0) {
-        first_text = line;
+      } else {
+        if (texts++ == 0) first_text = line;
+        spaced += is_number(trimmed(cell));
       }
     }
   }
@@ -80,7 +84,7 @@ std::vector<std::string> classes_in(std::span<const std::string> cells) {
 
 }  // namespace
 
-bool is_missing(std::string_view cell) { return cell.empty() || cell == "NA"; }
+bool is_missing(std::string_view cell) { return cell == "NA" || trimmed(cell).empty(); }
 
 bool is_missing_number(std::string_view cell) {
   constexpr std::array<std::string_view, 7> words{"N/A", "n/a", "#N/A", "nan", "NaN", "NULL", "null"};
@@ -102,7 +106,7 @@ TableColumn read_column(const TextTable& table, std::size_t column, std::span<co
     throw table.error(table.where[kind.first_too_large] + " has a number in the column \"" + name +
                       "\" that neither i64 nor f32 holds: " + printable(cells[kind.first_too_large], told) +
                       "; make it text, or name the columns that you need in `columns`");
-  if (!numbers && kind.numbers > kind.texts)
+  if (!numbers && kind.numbers + kind.spaced > kind.texts - kind.spaced)
     notes.push_back(table.file() + ": the column \"" + printable(name, told) +
                     "\" becomes numbers of classes, though most of its cells are numbers: " +
                     table.where[kind.first_text] + " has \"" + printable(cells[kind.first_text], told) + "\"");

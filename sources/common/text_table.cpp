@@ -1,45 +1,43 @@
 #include "common/text_table.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <span>
 #include <utility>
 
-#include <penstock/extend/source.hpp>
 #include <penstock/extend/system_error.hpp>
-#include <penstock/sources/csv.hpp>
+
+#include "common/text_lines.hpp"
 
 namespace penstock::common {
 
 namespace {
 
-constexpr std::size_t told = 60;  // characters of a name
+constexpr std::size_t told = 60;          // characters of a name
+constexpr std::size_t columns_told = 40;  // names
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+std::string where_of(const std::string& file, std::size_t line) {
+  constexpr std::size_t digits = 8;
+  const std::string number = std::to_string(line);
+  return file.substr(file.rfind('/') + 1) + ":" + std::string(digits - std::min(digits, number.size()), '0') + number;
 }
 
 }  // namespace
 
 TextTable::TextTable(std::string file, std::string_view source) : file_(std::move(file)), source_(source) {
-  Csv csv{.path = file_, .header = false};
-  for (const Field& field : CsvSource(csv).schema())
-    csv.columns.push_back({.column = field.name, .type = CsvType::text});
-  const CsvSource lines_of_file(csv);
-  columns.resize(csv.columns.size());
-  const auto reader = lines_of_file.open_reader();
-  OwnedSample sample(lines_of_file.schema());
-  for (std::uint64_t line = 0; line < lines_of_file.size(); ++line) {
-    SampleBuilder out = sample.builder();
-    reader->read(line, out);
-    if (line != 0) where.push_back(lines_of_file.key(line));
-    for (std::size_t column = 0; column < columns.size(); ++column) {
-      const std::span<const std::byte> bytes = sample.sample().bytes(column);
-      const std::string_view cell(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-      (line == 0 ? names : columns[column]).emplace_back(trimmed(cell));
-    }
+  std::vector<TextLine> lines = read_lines(file_, source_);
+  if (lines.empty())
+    throw file_error(source_, file_, Errc::corrupt, "the file is empty: there is no line with the names of columns");
+  for (const std::string& name : lines.front().cells) names.emplace_back(trimmed(name));
+  columns.resize(names.size());
+  for (std::vector<std::string>& column : columns) column.reserve(lines.size() - 1);
+  for (std::size_t line = 1; line < lines.size(); ++line) {
+    std::vector<std::string>& cells = lines[line].cells;
+    if (cells.size() != names.size())
+      throw file_error(source_, file_, Errc::corrupt,
+                       "line " + std::to_string(lines[line].number) + ": it has " + std::to_string(cells.size()) +
+                           (cells.size() == 1 ? " cell" : " cells") + "; the file has " + std::to_string(names.size()) +
+                           (names.size() == 1 ? " column" : " columns"));
+    where.push_back(where_of(file_, lines[line].number));
+    for (std::size_t column = 0; column < cells.size(); ++column) columns[column].push_back(std::move(cells[column]));
   }
   for (std::size_t column = 0; column < names.size(); ++column) by_name_[names[column]].push_back(column);
 }
@@ -49,24 +47,14 @@ std::size_t TextTable::find(const std::string& column) const {
   if (found != by_name_.end() && found->second.size() == 1) return found->second.front();
   if (found != by_name_.end()) throw error("two columns have the name \"" + column + "\"; give each one of its own");
   std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + printable(name, told);
+  for (std::size_t i = 0; i < std::min(columns_told, names.size()); ++i)
+    all += (i == 0 ? "" : ", ") + printable(names[i], told);
+  if (names.size() > columns_told) all += " and " + std::to_string(names.size() - columns_told) + " more";
   const std::string cause = likely_cause();
   throw error("there is no column \"" + column + "\"; the columns are " + all + (cause.empty() ? "" : "; ") + cause);
 }
 
-std::string TextTable::likely_cause() const {
-  if (std::ranges::any_of(names, [](const std::string& name) { return name.find('\r') != std::string::npos; }))
-    return "its lines end in CR alone: save it with LF or CRLF";
-  if (names.size() == 1) {
-    if (names[0].find(';') != std::string::npos)
-      return "the header has one column, \"" + printable(names[0], told) +
-             "\": are its cells separated by `;`? They have to be by commas";
-    if (names[0].find('\t') != std::string::npos)
-      return "the header has one column, \"" + printable(names[0], told) +
-             "\": are its cells separated by tabs? The file's name has to end in .tsv then";
-  }
-  return lines() == 0 ? "it has a header, and no lines" : "";
-}
+std::string TextTable::likely_cause() const { return lines() == 0 ? "it has a header, and no lines" : ""; }
 
 Error TextTable::error(std::string why) const {
   return file_error(source_, file_, Errc::invalid_argument, std::move(why));

@@ -10,11 +10,11 @@
 
 namespace penstock::common {
 
-/// A CSV file with a header: its cells, column by column, without the spaces and tabs around them. The header is read
-/// as a line like others: a column without a name, as an index may be, is none to read by name.
+/// A table with a header, as `read_lines` reads it: its cells, column by column. The header is read as a line like
+/// others: a column without a name, as an index may be, is none to read by name.
 class TextTable {
  public:
-  /// Errors are those of `source`. @throws as CsvSource.
+  /// Errors are those of `source`. @throws as `read_lines`, and Error(corrupt) for a line of more or fewer cells.
   TextTable(std::string file, std::string_view source);
 
   std::vector<std::string> names;
@@ -25,7 +25,7 @@ class TextTable {
   const std::string& file() const noexcept { return file_; }
   /// @throws Error(invalid_argument) where there is none of that name, or two.
   std::size_t find(const std::string& column) const;
-  /// Why nothing can be found in it, "" where nothing tells: it has no lines, or cells that something else separates.
+  /// Why nothing can be found in it, "" where nothing tells: it has no lines.
   std::string likely_cause() const;
   /// Error(invalid_argument).
   Error error(std::string why) const;

@@ -7,8 +7,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include <penstock/extend/listing.hpp>
+#include <penstock/sources/slide_endings.hpp>
+
 #include "bag_file.hpp"
-#include "common/slide_endings.hpp"
 #include "common/text_table.hpp"
 
 namespace penstock::coords {
@@ -18,9 +20,14 @@ namespace {
 using common::nobody;
 using common::several;
 
+// As files end that keep what was made of a slide.
+bool names_features(std::string_view file) {
+  return has_ending(file, ".h5") || has_ending(file, ".pt") || has_ending(file, ".npy");
+}
+
 // "A/1.ome" of "A/1.ome.tif"; nothing of what has no file's ending.
 std::string_view without_files_ending(std::string_view file) {
-  const bool ends = common::has_ending_of_slides(file) || common::has_ending_of_features(file);
+  const bool ends = names_slide(file) || names_features(file);
   return ends ? file.substr(0, file.rfind('.')) : std::string_view();
 }
 

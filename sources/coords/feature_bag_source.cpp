@@ -81,7 +81,10 @@ std::string counted_slides(std::size_t count) { return std::to_string(count) + (
 
 FeatureBagSource::Impl::Impl(FeatureBags o) : options(std::move(o)) {
   check_options();
-  slides = coords::find_slide_files(options.path, "h5_files", bags_name);
+  coords::FilesOfSlides found = coords::find_slide_files(options.path, "h5_files", bags_name);
+  slides = std::move(found.files);
+  if (!found.passed_over.empty())
+    notes.push_back("passed over: " + found.passed_over + "; files of features end in .h5");
   if (!options.labels.empty()) leave_out(coords::read_bag_table(options, slides));
   measure();
   make_schema();

@@ -176,7 +176,7 @@ SlideCoords read_file(const coords::SlideFile& file) {
 }  // namespace
 
 std::vector<SlideCoords> read_coords(const std::string& path) {
-  const std::vector<coords::SlideFile> files = coords::find_slide_files(path, "patches", coords::source_name);
+  const std::vector<coords::SlideFile> files = coords::find_slide_files(path, "patches", coords::source_name).files;
   std::vector<SlideCoords> lists(files.size());
   common::for_each_on_threads(files.size(), 0, [&](std::size_t i) { lists[i] = read_file(files[i]); });
   return lists;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/listing.hpp>
 
 namespace penstock::coords {
 
@@ -20,18 +21,20 @@ Error file_problem(std::string_view source, const fs::path& file, Errc code, con
   return Error(code, why).with_source(source).with_file(file.string());
 }
 
-bool is_hidden(const fs::directory_entry& entry) { return entry.path().filename().string().starts_with('.'); }
+constexpr std::string_view ending = ".h5";
 
 // A link that leads nowhere is a slide whose file is gone.
 bool is_file_of_slide(const fs::directory_entry& entry) {
   std::error_code failed;
-  return entry.path().extension() == ".h5" &&
+  return has_ending(entry.path().string(), ending) &&
          (entry.is_regular_file(failed) || (entry.is_symlink(failed) && !entry.exists(failed)));
 }
 
 class FolderWalk {
  public:
   FolderWalk(std::string_view source, bool below) : source_(source), below_(below) {}
+
+  const PassedOver& passed_over() const noexcept { return passed_over_; }
 
   // Links come last and by their bytes: a folder that has several paths is walked once, by the same one always.
   std::vector<std::string> files_in(const fs::path& folder) {
@@ -58,11 +61,15 @@ class FolderWalk {
     std::error_code failed;
     for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
       std::error_code unknown;
-      if (is_hidden(*entry)) continue;
+      const std::string name = entry->path().filename().string();
+      if (is_skipped(name)) continue;
+      const bool is_folder = entry->is_directory(unknown);
       if (is_file_of_slide(*entry))
         files_.push_back(entry->path().string());
-      else if (below_ && entry->is_directory(unknown))
+      else if (below_ && is_folder)
         entry->is_symlink(unknown) ? static_cast<void>(links_.insert(entry->path())) : folders.push_back(entry->path());
+      else if (!is_folder && !is_beside_shards(name))
+        passed_over_.add_file(name);
     }
     if (failed) throw file_problem(source_, folder, Errc::io, "the folder can't be listed: " + failed.message());
   }
@@ -70,33 +77,37 @@ class FolderWalk {
   std::string_view source_;
   bool below_;
   std::vector<std::string> files_;
+  PassedOver passed_over_;
   std::set<fs::path> links_;                // links to folders
   std::set<std::pair<dev_t, ino_t>> seen_;  // folders
 };
 
-std::vector<SlideFile> files_below(const fs::path& folder, std::string_view source) {
-  std::vector<SlideFile> found;
-  for (const std::string& file : FolderWalk(source, true).files_in(folder)) {
+FilesOfSlides files_below(const fs::path& folder, std::string_view source) {
+  FilesOfSlides found;
+  FolderWalk walk(source, true);
+  for (const std::string& file : walk.files_in(folder)) {
     std::string name = fs::path(file).lexically_relative(folder).string();
-    name.resize(name.size() - fs::path(file).extension().string().size());
-    found.push_back({file, std::move(name)});
+    name.resize(name.size() - ending.size());
+    found.files.push_back({file, std::move(name)});
   }
+  found.passed_over = walk.passed_over().text();
   return found;
 }
 
 }  // namespace
 
-std::vector<SlideFile> find_slide_files(const std::string& path, const std::string& inner, std::string_view source) {
+FilesOfSlides find_slide_files(const std::string& path, const std::string& inner, std::string_view source) {
   std::error_code failed;
   if (!fs::exists(path, failed)) throw file_problem(source, path, Errc::not_found, "there is no such file or folder");
-  if (!fs::is_directory(path, failed)) return {{path, fs::path(path).stem().string()}};
+  if (!fs::is_directory(path, failed)) return {{{path, fs::path(path).stem().string()}}};
   if (FolderWalk(source, false).files_in(path).empty())
     if (const fs::path folder = fs::path(path) / inner; fs::is_directory(folder, failed))
-      if (std::vector<SlideFile> found = files_below(folder, source); !found.empty()) return found;
-  std::vector<SlideFile> found = files_below(path, source);
-  if (found.empty())
+      if (FilesOfSlides found = files_below(folder, source); !found.files.empty()) return found;
+  FilesOfSlides found = files_below(path, source);
+  if (found.files.empty())
     throw file_problem(source, path, Errc::not_found,
-                       "the folder has no files that end in .h5, nor have the folders in it");
+                       "the folder has no files that end in .h5, nor have the folders in it" +
+                           (found.passed_over.empty() ? "" : ", only " + found.passed_over));
   return found;
 }
 

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/listing.hpp>
 #include <penstock/extend/store_files.hpp>
 
 #include "cell_scanner.hpp"
-#include "common/file_pattern.hpp"
 #include "errors.hpp"
 #include "record_text.hpp"
 #include "store.hpp"
@@ -22,7 +22,7 @@ namespace {
 
 char delimiter_of(const std::string& file, char wanted) {
   if (wanted != 0) return wanted;
-  return file.ends_with(".tsv") || file.ends_with(".tab") ? '\t' : ',';
+  return has_ending(file, ".tsv") || has_ending(file, ".tab") ? '\t' : ',';
 }
 
 std::uint64_t hash_text(std::string_view text, std::uint64_t seed) noexcept {
@@ -35,7 +35,7 @@ CsvSource::Impl::Impl(Csv csv_options) : options(std::move(csv_options)) {
   const char d = options.delimiter;
   if (d == '"' || d == '\n' || d == '\r')
     throw csv::error_in(options.path, Errc::invalid_argument, "a quote or a line's end can't be the delimiter");
-  files = common::files_of_pattern(options.path, csv::source_name);
+  files = files_of_pattern(options.path, csv::source_name);
   for (const std::string& file : files) {
     delimiters.push_back(delimiter_of(file, d));
     indices.push_back(csv::index_records(file, delimiters.back(), options.header, options.max_record_bytes));

@@ -86,7 +86,7 @@ class Lister {
       const dirent* entry = readdir(open.get());
       if (entry == nullptr && errno != 0) throw system_error(errno, "listing a folder", path);
       if (entry == nullptr) return;
-      if (entry->d_name[0] == '.') continue;
+      if (is_skipped(entry->d_name)) continue;
       ++counted.entries;
       if (again_.folders > often * once_.folders + some_folders ||
           again_.entries > often * once_.entries + some_entries)
@@ -117,7 +117,7 @@ class Lister {
     if (type == DT_DIR) {
       pending_.push_back({folder.path + entry.d_name + "/", folder.above});
     } else if (type == DT_REG && !has_extension(entry.d_name, extensions_)) {
-      if (!folder.path.empty() || !is_of_sink(entry.d_name)) ++content_.ignored;
+      if (!folder.path.empty() || !is_of_sink(entry.d_name)) content_.passed_over.add_file(entry.d_name);
     } else if (type == DT_REG) {
       content_.files.push_back(folder.path + entry.d_name);
     }

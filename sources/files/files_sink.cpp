@@ -17,6 +17,7 @@
 
 #include <penstock/error.hpp>
 #include <penstock/extend/file_descriptor.hpp>
+#include <penstock/extend/listing.hpp>
 #include <penstock/extend/store_files.hpp>
 #include <penstock/extend/stream_source.hpp>
 #include <penstock/extend/system_error.hpp>
@@ -156,7 +157,7 @@ class FilesSink::Impl final : public common::ShardedSink {
     for (fs::directory_iterator entry(folder_, failed), end; !failed && entry != end; entry.increment(failed)) {
       const std::string name = entry->path().filename().string();
       // What a run leaves that is killed before it has begun.
-      if (name == mark + ".lock" || name == mark + ".new") continue;
+      if (name == mark + ".lock" || name == mark + ".new" || is_of_system(name)) continue;
       throw files::error_in(
           folder_, Errc::invalid_argument,
           "the folder is not empty, and what is in it (\"" + printable(name) +

@@ -71,7 +71,8 @@ class FilesSource::Impl {
   const Schema& schema() const noexcept { return schema_; }
   const std::string& root() const noexcept { return options_.root; }
   std::uint64_t skipped() const noexcept { return skipped_; }
-  std::uint64_t ignored() const noexcept { return ignored_; }
+  std::uint64_t ignored() const noexcept { return passed_over_.files(); }
+  std::string passed_over() const { return passed_over_.text(); }
   std::uint64_t broken_links() const noexcept { return broken_links_; }
   std::uint64_t mixed_labels_line() const noexcept { return mixed_labels_line_; }
 
@@ -84,7 +85,9 @@ class FilesSource::Impl {
     std::string endings;
     for (const std::string& extension : options_.extensions) endings += (endings.empty() ? "" : ", ") + extension;
     add(skipped_, "file", "`labels` doesn't name them");
-    add(ignored_, "file", options_.labels.empty() ? "`extensions` are " + endings : "`labels` doesn't name them");
+    if (ignored() != 0)
+      notes.push_back(passed_over() + (ignored() == 1 ? " is" : " are") + " left out: " +
+                      (options_.labels.empty() ? "`extensions` are " + endings : "`labels` doesn't name them"));
     add(broken_links_, "link", "they lead nowhere");
     if (mixed_labels_line_ != 0)
       notes.push_back("labels are not all whole numbers (line " + std::to_string(mixed_labels_line_) + " of " +
@@ -208,7 +211,7 @@ class FilesSource::Impl {
       records[i].label = std::lower_bound(classes_.begin(), classes_.end(), names[i]) - classes_.begin();
     labelled_ = true;
     broken_links_ = content.broken_links;
-    ignored_ = content.ignored;
+    passed_over_ = std::move(content.passed_over);
     return records;
   }
 
@@ -241,7 +244,7 @@ class FilesSource::Impl {
     }
     if (labelled_) classes_ = std::move(content.folders);
     broken_links_ = content.broken_links;
-    ignored_ = content.ignored;
+    passed_over_ = std::move(content.passed_over);
     return records;
   }
 
@@ -271,8 +274,12 @@ class FilesSource::Impl {
       records.push_back({std::move(row.file), row.label});
     }
     for (const std::string& path : files::list_folder(options_.root, {}).files)
-      if (!named.contains(path) && !files::is_of_sink(path))
-        ++(files::has_extension(path, options_.extensions) ? skipped_ : ignored_);
+      if (!named.contains(path) && !files::is_of_sink(path)) {
+        if (files::has_extension(path, options_.extensions))
+          ++skipped_;
+        else
+          passed_over_.add_file(std::string_view(path).substr(path.rfind('/') + 1));
+      }
     return records;
   }
 
@@ -304,7 +311,8 @@ class FilesSource::Impl {
   Files options_;
   FileDescriptor root_;
   bool labelled_ = false;
-  std::uint64_t skipped_ = 0, ignored_ = 0, broken_links_ = 0, mixed_labels_line_ = 0;
+  std::uint64_t skipped_ = 0, broken_links_ = 0, mixed_labels_line_ = 0;
+  PassedOver passed_over_;
   std::vector<std::string> classes_;  // names by number; empty where labels are numbers
   files::PathTable paths_;
   std::vector<std::uint8_t> endings_;  // bytes of each path that are not its key's
@@ -332,6 +340,7 @@ std::uint64_t FilesSource::identity() const { return impl_->identity(); }
 std::uint64_t FilesSource::revision() const { return impl_->revision(); }
 std::uint64_t FilesSource::skipped() const noexcept { return impl_->skipped(); }
 std::uint64_t FilesSource::ignored() const noexcept { return impl_->ignored(); }
+std::string FilesSource::passed_over() const { return impl_->passed_over(); }
 std::uint64_t FilesSource::broken_links() const noexcept { return impl_->broken_links(); }
 std::vector<std::string> FilesSource::notes() const { return impl_->notes(); }
 std::uint64_t FilesSource::mixed_labels_line() const noexcept { return impl_->mixed_labels_line(); }

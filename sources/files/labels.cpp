@@ -1,7 +1,6 @@
 #include "labels.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
@@ -10,23 +9,15 @@
 #include <utility>
 
 #include <penstock/error.hpp>
-#include <penstock/extend/store_files.hpp>
 
-#include "csv_lines.hpp"
+#include "common/text_lines.hpp"
 #include "errors.hpp"
 
 namespace penstock::files {
 
 namespace {
 
-std::string read_whole(const std::string& file) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 36;
-  const std::optional<std::string> text = read_text(file, source_name, most);
-  if (!text) throw system_error(ENOENT, "reading labels", file);
-  return *text;
-}
-
-std::string below_root(const CsvLine& line) {
+std::string below_root(const common::TextLine& line) {
   const std::filesystem::path path = std::filesystem::path(line.cells[0]).lexically_normal();
   std::string text = path.string();
   if (text.empty() || text == "." || path.is_absolute() || *path.begin() == ".." ||
@@ -46,7 +37,7 @@ std::optional<std::int64_t> whole_number(const std::string& text) {
 enum class Kind : std::uint8_t { whole, fraction, name };
 
 // @throws Error(corrupt | invalid_argument) for what is no label.
-Kind kind_of_label(const CsvLine& line) {
+Kind kind_of_label(const common::TextLine& line) {
   const auto refuse = [&](Errc code, const std::string& why) {
     throw Error(code, "line " + std::to_string(line.number) + why);
   };
@@ -71,36 +62,36 @@ std::string small_extension(const std::string& file) {
 }
 
 // Whatever its words. A first file that isn't there must not be taken for one: it has a label, or a name, as others do.
-bool begins_with_heading(const std::vector<CsvLine>& lines, const IsFile& is_file) {
+bool begins_with_heading(const std::vector<common::TextLine>& lines, const IsFile& is_file) {
   if (lines.empty()) return false;
-  const CsvLine& first = lines.front();
+  const common::TextLine& first = lines.front();
   if (is_file(std::filesystem::path(first.cells[0]).lexically_normal().string())) return false;
   if (first.cells.size() > 1 && first.cells[0] == "file" && first.cells[1] == "label") return true;
   if (first.cells.size() > 1 && kind_of_label(first) != Kind::name) return false;
   const std::string extension = small_extension(first.cells[0]);
-  return std::none_of(lines.begin() + 1, lines.end(), [&](const CsvLine& line) {
+  return std::none_of(lines.begin() + 1, lines.end(), [&](const common::TextLine& line) {
     if (!extension.empty() && small_extension(line.cells[0]) == extension) return true;
     return first.cells.size() > 1 && line.cells.size() > 1 && line.cells[1] == first.cells[1];
   });
 }
 
-Labels from_lines(const std::vector<CsvLine>& lines) {
+Labels from_lines(const std::vector<common::TextLine>& lines) {
   Labels labels;
   bool numbers = true;
   std::optional<Kind> first_kind;
-  for (const CsvLine& line : lines) {
+  for (const common::TextLine& line : lines) {
     const Kind kind = kind_of_label(line);
     numbers = numbers && kind == Kind::whole;
     if (!first_kind) first_kind = kind;
     if (labels.mixed_line == 0 && (kind != *first_kind || kind == Kind::fraction)) labels.mixed_line = line.number;
   }
   if (!numbers) {
-    for (const CsvLine& line : lines) labels.classes.push_back(line.cells[1]);
+    for (const common::TextLine& line : lines) labels.classes.push_back(line.cells[1]);
     std::sort(labels.classes.begin(), labels.classes.end());
     labels.classes.erase(std::unique(labels.classes.begin(), labels.classes.end()), labels.classes.end());
   }
   std::unordered_map<std::string, std::size_t> line_of;
-  for (const CsvLine& line : lines) {
+  for (const common::TextLine& line : lines) {
     Labels::Row row{below_root(line), 0, line.number};
     if (numbers) {
       row.label = *whole_number(line.cells[1]);
@@ -121,7 +112,7 @@ Labels from_lines(const std::vector<CsvLine>& lines) {
 
 Labels read_labels(const std::string& csv_file, const IsFile& is_file) {
   try {
-    std::vector<CsvLine> lines = parse_csv(read_whole(csv_file));
+    std::vector<common::TextLine> lines = common::read_lines(csv_file, source_name);
     if (begins_with_heading(lines, is_file)) lines.erase(lines.begin());
     return from_lines(lines);
   } catch (Error& error) {

@@ -13,7 +13,7 @@
 #include <penstock/extend/half.hpp>
 #include <penstock/extend/system_error.hpp>
 
-#include "csv_lines.hpp"
+#include "common/text_lines.hpp"
 
 namespace penstock::files {
 
@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view file_column = "file", label_column = "label";
 
 void append_cell(std::string& line, std::string_view text) {
-  const bool spaced = !text.empty() && (is_space(text.front()) || is_space(text.back()));
+  const bool spaced = !text.empty() && (common::is_space(text.front()) || common::is_space(text.back()));
   if (!spaced && text.find_first_of(",\"\r\n") == std::string_view::npos) {
     line += text;
     return;

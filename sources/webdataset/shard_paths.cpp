@@ -1,17 +1,15 @@
 #include "shard_paths.hpp"
 
-#include <glob.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdint>
-#include <filesystem>
 #include <numeric>
 #include <optional>
-#include <system_error>
 #include <tuple>
+
+#include <penstock/extend/listing.hpp>
 
 #include "common/natural_order.hpp"
 #include "common/store_list.hpp"
@@ -62,26 +60,40 @@ std::vector<std::string> choices_of(std::string_view inside, std::string_view pa
 bool has_wildcard(std::string_view text) noexcept { return text.find_first_of("*?[") != std::string_view::npos; }
 
 void add_matches(const std::string& pattern, std::vector<std::string>& shards) {
-  glob_t found{};
-  const int code = ::glob(pattern.c_str(), GLOB_ERR | GLOB_NOSORT, nullptr, &found);
-  const std::vector<std::string> matches(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  ::globfree(&found);
-  if (code == GLOB_NOSPACE) throw Error(Errc::out_of_memory, "listing the shards took more memory than there is");
-  if (code == GLOB_ABORTED) throw system_error(EIO, "listing the shards, a folder can't be read", pattern);
-  if (matches.empty()) throw error_in(pattern, Errc::not_found, "no file fits the pattern");
+  const std::vector<std::string> matches = files_of_pattern(pattern, source_name);
   const auto begin = shards.insert(shards.end(), matches.begin(), matches.end());
   std::sort(begin, shards.end(), common::natural_less);
 }
 
-void add_folder(const std::string& folder, std::vector<std::string>& shards) {
-  namespace fs = std::filesystem;
-  std::error_code failed;
-  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
-    const std::string name = entry->path().filename().string();
-    if (name.ends_with(".tar") && !name.starts_with('.')) shards.push_back((fs::path(folder) / name).string());
+bool is_there(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0;
+}
+
+// What a pattern below these folders stands for. Braces before the last ones are a name's own, where a shard is called
+// so.
+std::vector<std::string> texts_of(const std::string& folders, std::string_view pattern) {
+  const std::size_t last = pattern.rfind('{');
+  if (last != std::string_view::npos && pattern.substr(0, last).find('{') != std::string_view::npos) {
+    std::vector<std::string> texts = expand_braces(pattern.substr(last));
+    for (std::string& text : texts) text.insert(0, pattern.substr(0, last));
+    if (is_there(folders + texts.front())) return texts;
   }
-  if (failed) throw system_error(failed.value(), "listing the folder", folder);
-  if (shards.empty()) throw error_in(folder, Errc::not_found, "there are no shards, *.tar, in the folder");
+  return expand_braces(pattern);
+}
+
+void add_folder(const std::string& folder, std::vector<std::string>& shards, PassedOver& passed_over) {
+  const auto is_shard = [](std::string_view name) { return has_ending(name, shard_extension); };
+  FolderListing listing = list_files(folder, is_shard, source_name);
+  for (const std::string& name : listing.others)
+    if (!is_beside_shards(name)) passed_over.add_file(name);
+  for (const std::string& name : listing.folders)
+    if (!is_beside_shards(name)) passed_over.add_folder();
+  shards = std::move(listing.files);
+  if (shards.empty())
+    throw error_in(folder, Errc::not_found,
+                   "there are no shards, *.tar, in the folder" +
+                       (passed_over.text().empty() ? "" : ", only " + passed_over.text()));
   std::sort(shards.begin(), shards.end(), common::natural_less);
 }
 
@@ -108,13 +120,13 @@ std::vector<std::string> expand_braces(std::string_view pattern) {
   }
 }
 
-std::vector<std::string> list_shards(const std::string& path) {
+std::vector<std::string> list_shards(const std::string& path, PassedOver& passed_over) {
   if (path.empty() || path.find('\0') != std::string::npos)
     throw error_in(path, Errc::invalid_argument, "the shards' path is empty, or holds a zero byte");
   std::vector<std::string> shards;
   if (common::names_store_list(path)) {
     for (const std::string& store : common::read_store_list(path, "tar", "webdataset").stores) {
-      const std::vector<std::string> of_store = list_shards(store);
+      const std::vector<std::string> of_store = list_shards(store, passed_over);
       shards.insert(shards.end(), of_store.begin(), of_store.end());
     }
     return shards;
@@ -123,18 +135,20 @@ std::vector<std::string> list_shards(const std::string& path) {
   // A name that is there is meant as it is, whatever characters it has.
   if (::stat(path.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) {
-      add_folder(path, shards);
+      add_folder(path, shards, passed_over);
     } else {
       shards.push_back(path);
     }
     return shards;
   }
   try {
-    for (const std::string& one : expand_braces(path)) {
+    const std::size_t literal = literal_folders(path);
+    const std::string folders = path.substr(0, literal);
+    for (const std::string& one : texts_of(folders, std::string_view(path).substr(literal))) {
       if (has_wildcard(one)) {
-        add_matches(one, shards);
+        add_matches(folders + one, shards);
       } else {
-        shards.push_back(one);
+        shards.push_back(folders + one);
       }
     }
   } catch (Error& error) {

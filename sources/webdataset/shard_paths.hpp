@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include <penstock/extend/listing.hpp>
+
 #include "sample_index.hpp"
 
 namespace penstock::webdataset {
@@ -14,9 +16,9 @@ inline constexpr std::string_view shard_extension = ".tar";
 /// limit_exceeded), without a file.
 std::vector<std::string> expand_braces(std::string_view pattern);
 
-/// The shards that WebDataset::path names. Existence is checked for wildcards and folders alone.
-/// @throws Error(not_found | io | invalid_argument).
-std::vector<std::string> list_shards(const std::string& path);
+/// The shards that WebDataset::path names; what a folder has beside them is added to `passed_over`. Existence is
+/// checked for wildcards and folders alone. @throws Error(not_found | io | invalid_argument).
+std::vector<std::string> list_shards(const std::string& path, PassedOver& passed_over);
 
 /// @throws Error(invalid_argument) where two of the shards are one file, whatever their names.
 void refuse_twice(const std::vector<std::string>& shards, const std::vector<ShardIndex>& indices,

@@ -43,6 +43,7 @@ class WebDatasetSource::Impl {
   std::vector<WebDatasetField> named;  ///< the same as they are, or could have been, given
   Schema schema;
   std::vector<std::string> shards;
+  std::string passed_over;  ///< what lies beside them in their folder, in words; empty: nothing
   std::vector<webdataset::ShardIndex> indices;
   std::vector<webdataset::ShardMap> maps;
   std::vector<std::uint64_t> first{0};  ///< each shard's first sample, and after them the number of all

@@ -46,7 +46,9 @@ std::string_view base_name(std::string_view path) noexcept { return path.substr(
 std::shared_ptr<const WebDatasetSource::Impl> WebDatasetSource::Impl::open(WebDataset options) {
   auto made = std::make_shared<Impl>();
   made->options = std::move(options);
-  made->shards = webdataset::list_shards(made->options.path);
+  PassedOver passed_over;
+  made->shards = webdataset::list_shards(made->options.path, passed_over);
+  made->passed_over = passed_over.text();
   common::refuse_unfinished(made->shards, webdataset::shard_extension, webdataset::source_name);
   try {
     made->named = made->options.fields;
@@ -206,6 +208,11 @@ std::map<std::string, std::uint64_t> WebDatasetSource::left_out() const {
   for (const webdataset::ShardIndex& index : impl_->indices)
     for (const auto& [extension, count] : index.left_out) all[extension] += count;
   return all;
+}
+std::string WebDatasetSource::passed_over() const { return impl_->passed_over; }
+std::vector<std::string> WebDatasetSource::notes() const {
+  if (impl_->passed_over.empty()) return {};
+  return {"passed over: " + impl_->passed_over + "; shards end in .tar, and lie in the folder itself"};
 }
 std::uint64_t WebDatasetSource::members_advised() const noexcept { return impl_->advice.asked(); }
 void WebDatasetSource::will_need(std::span<const std::uint64_t> indices) const noexcept { impl_->will_need(indices); }

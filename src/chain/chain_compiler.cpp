@@ -30,8 +30,10 @@ Step::Renumber renumbering(const std::vector<std::ptrdiff_t>& from, std::size_t 
 }
 
 void relate(Step& step, const Schema& before) {
+  std::size_t likely = 0;  // slot after the one that was found last
   for (const Field& field : step.schema) {
-    const auto slot = before.find(step.name_before(field.name));
+    const auto slot = find_field(before, step.name_before(field.name), likely);
+    if (slot) likely = *slot + 1;
     step.from.push_back(slot ? static_cast<std::ptrdiff_t>(*slot) : -1);
   }
   step.renumber = renumbering(step.from, before.size());

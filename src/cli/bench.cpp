@@ -146,7 +146,12 @@ class Bench {
 
   void run() {
     Json json = begun_json(options_, header_of(options_, pipeline_, run_.epochs));
-    say(pipeline_.plan() + "\n" + table_header());
+    const std::string plan = pipeline_.plan();
+    say(plan + "\n");
+    for (const std::string& line : store_.passed_over())
+      if (plan.find(line) == std::string::npos) say(line + "\n");
+    say(table_header());
+    json["passed_over"] = store_.passed_over();
     const std::vector<MeasuredRun> runs = run_settings();
     for (const MeasuredRun& measured : runs) json["runs"].push_back(run_json(measured));
     store_.require_unchanged();

@@ -1,8 +1,7 @@
 #include "class_list.hpp"
 
-#include <filesystem>
-
 #include <penstock/error.hpp>
+#include <penstock/extend/listing.hpp>
 #include <penstock/extend/store_files.hpp>
 
 #include "input_store.hpp"
@@ -31,7 +30,7 @@ void add_classes_option(CLI::App& command, std::string& path) {
 
 ClassNames read_classes(const std::string& path, bool isolate) {
   if (path.empty()) return {};
-  if (std::filesystem::path(path).extension() == ".txt") return lines_of(path);
+  if (has_ending(path, ".txt")) return lines_of(path);
   const InputStore store(path, {.isolate = isolate});
   ClassNames classes = store.schema().at(store.class_field()).classes;
   if (classes.empty()) throw UsageError("--classes: " + printable(path) + " does not say what its classes are named");

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <penstock/extend/listing.hpp>
+
 namespace penstock::cli {
 
 namespace {
@@ -41,7 +43,7 @@ std::string other_thing_in(const fs::path& folder) {
   std::string first;
   for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
     const std::string name = entry->path().filename().string();
-    if (name != "lock.mdb" && (first.empty() || name < first)) first = name;
+    if (name != "lock.mdb" && !is_of_system(name) && (first.empty() || name < first)) first = name;
   }
   if (failed)
     throw UsageError(fmt::format("--out {}: the folder can't be listed: {}", folder.string(), failed.message()));

@@ -31,7 +31,8 @@ struct IndexFlags {
 };
 
 int index(const IndexFlags& flags) {
-  Slides slides = slides_of(flags.cut, slide_files(flags.slides));
+  WantedSlides wanted = slide_files(flags.slides);
+  Slides slides = slides_of(flags.cut, std::move(wanted.files));
   const Written written = run_write("indexing", slides.paths.size(), flags.writing, [&](WriteOptions options) {
     options.commit_every = 1;  // a slide may take long
     return write_slide_index(slides, flags.out, options);
@@ -56,6 +57,7 @@ int index(const IndexFlags& flags) {
                       places == tiles ? "" : fmt::format(" at {}", counted(places, "place")),
                       counted(source.slides().size() - failed, "slide"));
   for (const std::string& line : source.left_out()) text += line + "\n";
+  if (const std::string line = passed_over_text(wanted.passed_over); !line.empty()) text += line + "\n";
   if (!flags.writing.shows_nothing()) print(text);
   if (!flags.writing.json.empty())
     write_json({{"index", flags.out}, {"slides", list}, {"tiles", tiles}, {"places", places}}, flags.writing.json);

@@ -88,7 +88,7 @@ void require_fitting(const std::string& path, std::string_view kind, const Input
 }  // namespace
 
 InputStore::InputStore(const std::string& path, const InputStoreOptions& options)
-    : path_(path), fields_(options.fields), source_(open_input_store(path, options)) {
+    : path_(path), fields_(options.fields), source_(open_input_store(path, options, passed_over_)) {
   require_fitting(path, kind(), options);
   if (const auto* const lmdb = std::get_if<LmdbSource>(&source_);
       lmdb != nullptr && lmdb->values() == LmdbValues::raw && options.values == "automatic") {
@@ -193,8 +193,24 @@ std::vector<std::string> InputStore::left_out() const {
     if (const auto names = attributes_left_out(*hdf5); !names.empty())
       lines.push_back(fmt::format("left out: {}: {}", counted(names.size(), "attribute"), listed(names)));
   }
-  if (const auto* const files = std::get_if<FilesSource>(&source_)) return files_left_out(*files, {});
+  for (std::string& line : passed_over()) lines.push_back(std::move(line));
   return lines;
+}
+std::vector<std::string> InputStore::passed_over() const {
+  if (const auto* const files = std::get_if<FilesSource>(&source_)) return files_left_out(*files, {});
+  if (const auto* const shards = std::get_if<WebDatasetSource>(&source_)) return shards->notes();
+  return passed_over_.empty() ? std::vector<std::string>() : std::vector{passed_over_};
+}
+std::vector<std::string> InputStore::empty_classes() const {
+  const auto* const files = std::get_if<FilesSource>(&source_);
+  const auto labels = files != nullptr ? files->labels("label") : std::nullopt;
+  if (!labels) return {};
+  const ClassNames classes = files->schema().at("label").classes;
+  std::vector<std::string> names = classes.names();
+  for (const std::int64_t label : *labels)
+    if (static_cast<std::size_t>(label) < names.size()) names[static_cast<std::size_t>(label)].clear();
+  std::erase(names, "");
+  return names;
 }
 Pipeline InputStore::pipeline(const ClassNames& classes) const {
   AnySource source = std::visit([](const auto& s) { return share(s); }, source_);
@@ -285,7 +301,11 @@ std::vector<std::string> files_left_out(const FilesSource& files, const std::str
     if (count != 0) lines.push_back(fmt::format("left out: {} {}", counted(count, noun), why));
   };
   add(files.skipped(), "file", "that " + printable(labels) + " doesn't name");
-  add(files.ignored(), "file", "whose names don't end as images' do (jpg, jpeg, png, bmp, gif, tif, tiff, webp)");
+  if (files.ignored() != 0)
+    lines.push_back("passed over: " + files.passed_over() +
+                    (labels.empty() ? ": names of images end in jpg, jpeg, png, bmp, gif, tif, tiff or webp; rename "
+                                      "those that are images, and unpack those that hold some"
+                                    : " that " + printable(labels) + " doesn't name"));
   add(files.broken_links(), "link", files.broken_links() == 1 ? "that leads nowhere" : "that lead nowhere");
   return lines;
 }

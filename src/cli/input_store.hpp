@@ -67,6 +67,10 @@ class InputStore {
   std::string class_field() const;
   /// What the store knows beside its records, keys and classes, and what lies there and is no record; a line each.
   std::vector<std::string> left_out() const;
+  /// What lies in its folder and is no record, and what to do; a line each. `left_out` has them, too.
+  std::vector<std::string> passed_over() const;
+  /// The classes of a folder of files that have none.
+  std::vector<std::string> empty_classes() const;
   /// With `classes`, the numbers of `class_field` are those of these classes: by name, or, where nobody names them, as
   /// they are. @throws UsageError, and Error(schema_mismatch) for a class that is not among them.
   Pipeline pipeline(const ClassNames& classes = {}) const;
@@ -106,6 +110,7 @@ class InputStore {
   std::string path_;
   std::vector<std::string> fields_;
   bool values_unknown_ = false, values_guessed_ = false;
+  std::string passed_over_;  // before the source, which is opened with it
   OpenedStore source_;
 };
 

@@ -136,6 +136,8 @@ void tell_json(const InputStore& store, Findings& found, const Drawn& drawn, con
   for (const auto& [orientation, images] : found.orientations)
     json["orientations"][std::to_string(orientation)] = images;
   json["classes"] = classes;
+  json["empty_classes"] = store.empty_classes();
+  json["passed_over"] = store.passed_over();
   json["unreadable"] = found.unreadable;
   if (const std::vector<std::string> files = store.other_files(); !files.empty()) json["other_files"] = files;
   if (const std::vector<std::string> faults = store.faults(); !faults.empty()) json["faults"] = faults;
@@ -166,6 +168,7 @@ std::string store_text(const InputStore& store, const Findings& found, const Ins
   for (const std::string& note : store.notes()) out += fmt::format("  {}\n", printable(note));
   if (!options.slides.first_given().empty())
     for (const std::string& line : store.slides()->left_out()) out += fmt::format("  {}\n", printable(line));
+  for (const std::string& line : store.passed_over()) out += fmt::format("  {}\n", printable(line));
   return out;
 }
 
@@ -216,6 +219,17 @@ std::string classes_text(const Schema& schema, const Findings& found) {
   return out;
 }
 
+std::string empty_classes_text(const InputStore& store) {
+  constexpr std::size_t told = 10;
+  const std::vector<std::string> names = store.empty_classes();
+  if (names.empty()) return {};
+  std::string text;
+  for (std::size_t i = 0; i < std::min(told, names.size()); ++i) text += (i == 0 ? "" : ", ") + printable(names[i]);
+  if (names.size() > told) text += fmt::format(" and {} more", names.size() - told);
+  return fmt::format("  {} without a file: {}\n",
+                     names.size() == 1 ? "1 class" : fmt::format("{} classes", names.size()), text);
+}
+
 std::string unreadable_text(const Findings& found) {
   if (found.unreadable == 0) return "";
   return fmt::format("  {} can't be read{}: {}\n  penstock verify lists all\n", counted(found.unreadable, "record"),
@@ -240,7 +254,7 @@ std::string drawn_text(const Drawn& drawn, const InspectOptions& options) {
 void tell(const InputStore& store, Findings& found, const Drawn& drawn, const InspectOptions& options) {
   const Schema schema = store.schema();
   print(store_text(store, found, options) + fields_text(schema, found, store.size()) + images_text(found) +
-        classes_text(schema, found) + unreadable_text(found) + drawn_text(drawn, options));
+        classes_text(schema, found) + empty_classes_text(store) + unreadable_text(found) + drawn_text(drawn, options));
 }
 
 void require_picture(const Schema& schema, const std::string& field) {

@@ -1,6 +1,4 @@
 // penstock merge: stores that several processes wrote are read as one.
-#include <glob.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +15,7 @@
 #include <CLI/CLI.hpp>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/listing.hpp>
 #include <penstock/extend/store_files.hpp>
 
 #include "command_line.hpp"
@@ -42,26 +41,19 @@ struct MergeFlags {
 };
 
 std::string form_of(const std::string& path) {
-  if (path.ends_with(".tar")) return "tar";
-  if (path.ends_with(".h5") || path.ends_with(".hdf5")) return "hdf5";
+  if (has_ending(path, ".tar")) return "tar";
+  if (has_ending(path, ".h5") || has_ending(path, ".hdf5")) return "hdf5";
   return "lmdb";
 }
 
 std::vector<std::string> paths_of(const std::vector<std::string>& arguments) {
   std::vector<std::string> paths;
   for (const std::string& argument : arguments) {
-    std::error_code failed;
-    if (fs::exists(argument, failed) || argument.find_first_of("{*?[") == std::string::npos) {
-      paths.push_back(argument);
-      continue;
-    }
-    ::glob_t found{};
-    const bool any = ::glob(argument.c_str(), GLOB_BRACE, nullptr, &found) == 0;
+    const std::vector<std::string> found = files_of_pattern(argument, "merge", true);
+    const bool named = found.size() == 1 && found.front() == argument;
     // An LMDB in one file has its lock beside it.
-    for (std::size_t i = 0; any && i < found.gl_pathc; ++i)
-      if (!std::string_view(found.gl_pathv[i]).ends_with("-lock")) paths.emplace_back(found.gl_pathv[i]);
-    ::globfree(&found);
-    if (!any) throw Error(Errc::not_found, "there is no store of this name").with_file(argument);
+    for (const std::string& path : found)
+      if (named || !path.ends_with("-lock")) paths.push_back(path);
   }
   // The reports that lie beside them are no stores.
   std::erase_if(paths, [](const std::string& path) { return path.ends_with("-report"); });

@@ -1,7 +1,5 @@
 #include "open_input_store.hpp"
 
-#include <glob.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -12,6 +10,8 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/listing.hpp>
+#include <penstock/sources/slide_endings.hpp>
 
 #include "destination.hpp"
 #include "output.hpp"
@@ -69,7 +69,7 @@ LmdbSource open_lmdb(const Lmdb& options) {
 
 // Told by the name alone: any text might be a table.
 bool names_table(const std::string& path) {
-  return path.ends_with(".csv") || path.ends_with(".tsv") || path.ends_with(".tab");
+  return has_ending(path, ".csv") || has_ending(path, ".tsv") || has_ending(path, ".tab");
 }
 
 WebDatasetSource open_shards(const std::string& path, const std::vector<std::string>& wanted) {
@@ -145,22 +145,24 @@ bool begins_as_hdf5(const std::string& path) {
   return false;
 }
 
-bool names_hdf5(const std::string& path) { return path.ends_with(".h5") || path.ends_with(".hdf5"); }
+bool names_hdf5(std::string_view path) { return has_ending(path, ".h5") || has_ending(path, ".hdf5"); }
 
-std::vector<std::string> hdf5_files_in(const std::string& folder) {
-  std::vector<std::string> files;
-  std::error_code failed;
-  for (const auto& entry : fs::directory_iterator(folder, failed))
-    if (names_hdf5(entry.path().string())) files.push_back(entry.path().string());
-  std::sort(files.begin(), files.end());
-  return files;
+bool names_tar(std::string_view path) { return has_ending(path, ".tar"); }
+
+std::vector<std::string> hdf5_files_in(const std::string& folder, std::string& passed_over) {
+  FolderListing listing = list_files(folder, names_hdf5, "hdf5");
+  PassedOver others;
+  for (const std::string& name : listing.others)
+    if (!is_beside_shards(name)) others.add_file(name);
+  for (const std::string& name : listing.folders)
+    if (!is_beside_shards(name)) others.add_folder();
+  if (const std::string text = others.text(); !listing.files.empty() && !text.empty())
+    passed_over = "passed over: " + text + "; of a folder of HDF5 files those are read that end in .h5 or .hdf5";
+  return std::move(listing.files);
 }
 
-bool has_slides(const std::string& folder) {
-  std::error_code failed;
-  for (const auto& entry : fs::directory_iterator(folder, failed))
-    if (names_slide(entry.path().string())) return true;
-  return false;
+bool has_files(const std::string& folder, bool (*takes)(std::string_view)) {
+  return !list_files(folder, takes, "folder").files.empty();
 }
 
 // One that can't be read at all has nothing to tell but why.
@@ -170,13 +172,15 @@ void require_readable(const SlideSource& opened) {
 }
 
 // Opens slides as the flags say, or in their own tiles, each of which is read once.
-SlideSource open_slides(const std::string& path, const SlideFlags* flags) {
+SlideSource open_slides(const std::string& path, const SlideFlags* flags, std::string& passed_over) {
+  WantedSlides files = slide_files({path});
+  passed_over = passed_over_text(files.passed_over);
   if (flags != nullptr && !flags->first_given().empty()) {
-    SlideSource opened(slides_of(*flags, slide_files({path})));
+    SlideSource opened(slides_of(*flags, std::move(files.files)));
     require_readable(opened);
     return opened;
   }
-  Slides slides{.paths = slide_files({path}), .edges = SlideEdges::pad};
+  Slides slides{.paths = std::move(files.files), .edges = SlideEdges::pad};
   const SlideSource opened(slides);
   require_readable(opened);
   for (const SlideInfo& slide : opened.slides()) {
@@ -206,17 +210,7 @@ SlideSource open_slides(const std::string& path, const SlideFlags* flags) {
 
 }  // namespace
 
-std::vector<std::string> files_of_pattern(const std::string& pattern) {
-  ::glob_t found{};
-  std::vector<std::string> files;
-  if (::glob(pattern.c_str(), GLOB_BRACE, nullptr, &found) == 0)
-    files.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  ::globfree(&found);
-  if (files.empty()) throw Error(Errc::not_found, "there is no file of this name").with_file(pattern);
-  return files;
-}
-
-OpenedStore open_input_store(const std::string& path, const InputStoreOptions& options) {
+OpenedStore open_input_store(const std::string& path, const InputStoreOptions& options, std::string& passed_over) {
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
   const bool pattern = !fs::exists(status) && path.find_first_of("{*?[") != std::string::npos;
@@ -237,22 +231,22 @@ OpenedStore open_input_store(const std::string& path, const InputStoreOptions& o
     throw Error(Errc::corrupt, "the file is no list of stores, as `penstock merge` writes it; merge them again")
         .with_file(path);
   }
-  if (pattern && names_hdf5(path)) return open_hdf5(files_of_pattern(path));
+  if (pattern && names_hdf5(path)) return open_hdf5(files_of_pattern(path, "hdf5", true));
   if (names_slide(path) && !fs::is_directory(status) && (pattern || fs::exists(status)))
-    return open_slides(path, options.slides);
+    return open_slides(path, options.slides, passed_over);
   if (!fs::exists(status) && !pattern) refuse_missing(path);
-  if (pattern || (!fs::is_directory(status) && path.ends_with(".tar"))) return open_shards(path, options.fields);
+  if (pattern || (!fs::is_directory(status) && names_tar(path))) return open_shards(path, options.fields);
   if (fs::is_directory(status) && !fs::exists(fs::path(path) / "data.mdb", failed)) {
     FilesSource files(Files{.root = path, .order = FilesOrder::bytes});
-    if (files.size() == 0 && FilesSource(Files{.root = path, .extensions = {"tar"}}).size() != 0)
-      return open_shards(path, options.fields);
+    if (files.size() == 0 && has_files(path, names_tar)) return open_shards(path, options.fields);
     if (files.size() == 0)
-      if (auto hdf5 = hdf5_files_in(path); !hdf5.empty()) return open_hdf5(std::move(hdf5));
-    if (files.size() == 0 && has_slides(path)) return open_slides(path, options.slides);
+      if (auto hdf5 = hdf5_files_in(path, passed_over); !hdf5.empty()) return open_hdf5(std::move(hdf5));
+    if (files.size() == 0 && has_files(path, names_slide)) return open_slides(path, options.slides, passed_over);
     if (files.size() == 0)
       throw Error(Errc::not_found,
                   "the folder is neither an LMDB store (no data.mdb) nor does it hold image files, tar shards, HDF5 "
-                  "files or slides")
+                  "files or slides" +
+                      (files.passed_over().empty() ? "" : ", only " + files.passed_over()))
           .with_file(path);
     return files;
   }

@@ -19,6 +19,7 @@
 #include "commands.hpp"
 #include "destination.hpp"
 #include "input_store.hpp"
+#include "links_out.hpp"
 #include "look_at_images.hpp"
 #include "output.hpp"
 #include "output_store.hpp"
@@ -40,7 +41,8 @@ struct Packed {
   Stored stored;
   RewriteCounts rewrites;
   OddImages odd;
-  std::string name;                ///< of the store
+  std::string name;  ///< of the store
+  LinksOut links_out;
   bool order_kept = true;          ///< that of the files' paths
   std::vector<std::string> notes;  ///< what is not in it
 };
@@ -72,6 +74,8 @@ Packed pack_files(const PackOptions& options, const Destination& to, const Files
   packed.odd = look.found();
   packed.name = to.name();
   packed.notes = files_left_out(files, options.labels);
+  packed.links_out = links_out_of(files);
+  if (std::string line = links_out_text(packed.links_out); !line.empty()) packed.notes.push_back(std::move(line));
   const auto key = [&](std::uint64_t i) { return files.key(i); };
   for (std::string& line : lost_in(store, files.schema(), files.size(), key, false))
     packed.notes.push_back(std::move(line));
@@ -126,6 +130,7 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
     result["not_in_labels"] = files.skipped();
     result["ignored"] = files.ignored();
     result["broken_links"] = files.broken_links();
+    result["links_out"] = packed.links_out.files;
     result["empty"] = packed.odd.empty;
     result["no_image"] = packed.odd.no_image;
     result["no_decoder"] = Json(packed.odd.undecoded);
@@ -241,7 +246,8 @@ int pack(const PackOptions& options) {
                                 .order = FilesOrder::bytes,
                                 .classes = read_classes(options.classes)});
   if (files.size() == 0)
-    throw Error(Errc::not_found, "there are no images here (files that end in jpg, png, ...)")
+    throw Error(Errc::not_found, "there are no images here (files that end in jpg, png, ...)" +
+                                     (files.passed_over().empty() ? "" : ", only " + files.passed_over()))
         .with_file(options.folder);
   if (to.form == StoreForm::lmdb) refuse_long_keys(files);
   refuse_other_folder(options, to, files);

@@ -1,56 +1,90 @@
 #include "slide_files.hpp"
 
-#include <glob.h>
-
 #include <algorithm>
-#include <array>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <system_error>
 
+#include <fmt/format.h>
+
 #include <penstock/error.hpp>
+#include <penstock/sources/slide_endings.hpp>
 
 namespace penstock::cli {
 
 namespace fs = std::filesystem;
 
-bool names_slide(const std::string& path) {
-  // The last ones OpenSlide reads.
-  constexpr std::array<std::string_view, 11> endings{".svs", ".tif", ".tiff", ".ndpi",    ".mrxs", ".scn",
-                                                     ".bif", ".vms", ".vmu",  ".svslide", ".dcm"};
-  std::string small = path;
-  std::ranges::transform(small, small.begin(),
-                         [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return std::ranges::any_of(endings, [&](std::string_view ending) { return small.ends_with(ending); });
+namespace {
+
+// What stands beside slides and is a part of one: a folder with the name of a slide (MIRAX, DICOM, "_x_" of x.vsi), and
+// the files whose names begin as that of a VMS or VMU slide does.
+class Parts {
+ public:
+  explicit Parts(const std::vector<std::string>& slides) {
+    for (const std::string& slide : slides) {
+      const std::string stem = fs::path(slide).stem().string();
+      folders_.insert(stem);
+      folders_.insert("_" + stem + "_");
+      if (has_ending(slide, ".vms") || has_ending(slide, ".vmu")) beginnings_.insert(stem);
+    }
+  }
+  bool has_folder(const std::string& name) const { return folders_.contains(name); }
+  bool has_file(std::string_view name) const {
+    for (std::size_t bytes = beginnings_.empty() ? 0 : name.size(); bytes != 0; --bytes)
+      if (beginnings_.contains(name.substr(0, bytes))) return true;
+    return false;
+  }
+
+ private:
+  std::set<std::string> folders_;
+  std::set<std::string, std::less<>> beginnings_;
+};
+
+std::vector<std::string> slides_of_folder(const std::string& folder, PassedOver& passed_over) {
+  FolderListing listing = list_files(folder, names_slide, "slide");
+  const Parts parts(listing.files);
+  PassedOver here;
+  for (const std::string& name : listing.others)
+    if (!parts.has_file(name) && !is_beside_shards(name)) here.add_file(name);
+  std::error_code failed;
+  for (const std::string& name : listing.folders)  // a store is none of slides
+    if (!parts.has_folder(name) && !is_beside_shards(name) && !fs::exists(fs::path(folder) / name / "data.mdb", failed))
+      here.add_folder();
+  passed_over.add(here);
+  if (listing.files.empty())
+    throw Error(Errc::not_found, "the folder has no slides in it: *.svs, *.tif, *.ndpi, *.mrxs, *.dcm and so on" +
+                                     (here.text().empty() ? "" : ", only " + here.text()))
+        .with_file(folder);
+  return std::move(listing.files);
 }
 
-std::vector<std::string> slide_files(const std::vector<std::string>& arguments) {
-  std::vector<std::string> files;
+}  // namespace
+
+WantedSlides slide_files(const std::vector<std::string>& arguments) {
+  WantedSlides all;
   for (const std::string& argument : arguments) {
     std::error_code failed;
     std::vector<std::string> found;
     if (fs::is_directory(argument, failed)) {
-      for (fs::directory_iterator entry(argument, failed); !failed && entry != fs::directory_iterator();
-           entry.increment(failed))
-        if (names_slide(entry->path().string())) found.push_back(entry->path().string());
-      if (failed) throw Error(Errc::io, "the folder can't be listed: " + failed.message()).with_file(argument);
-      if (found.empty())
-        throw Error(Errc::not_found, "the folder has no slides in it: *.svs, *.tif, *.ndpi, *.mrxs, *.dcm and so on")
-            .with_file(argument);
-    } else if (!fs::exists(argument, failed) && argument.find_first_of("{*?[") != std::string::npos) {
-      ::glob_t matches{};
-      if (::glob(argument.c_str(), GLOB_BRACE, nullptr, &matches) == 0)
-        found.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
-      ::globfree(&matches);
-      if (found.empty()) throw Error(Errc::not_found, "there is no file of this name").with_file(argument);
+      found = slides_of_folder(argument, all.passed_over);
     } else {
-      if (!fs::exists(argument, failed)) throw Error(Errc::not_found, "there is no such file").with_file(argument);
-      found.push_back(argument);
+      found = files_of_pattern(argument, "slide", true);
+      if (found.front() == argument && !fs::exists(argument, failed))
+        throw Error(Errc::not_found, "there is no such file").with_file(argument);
     }
-    std::sort(found.begin(), found.end());
-    files.insert(files.end(), found.begin(), found.end());
+    all.files.insert(all.files.end(), found.begin(), found.end());
   }
-  return files;
+  return all;
+}
+
+std::string passed_over_text(const PassedOver& passed_over) {
+  const std::string text = passed_over.text();
+  if (text.empty()) return {};
+  return fmt::format(
+      "passed over: {}; of a folder those files are slides that end in .svs, .tif, .ndpi and so on: name others, and "
+      "folders in it, themselves",
+      text);
 }
 
 }  // namespace penstock::cli

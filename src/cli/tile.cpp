@@ -46,10 +46,10 @@ int tell_without_store(const TileFlags& flags, const SlideSource& source, const 
   Json slides = Json::array();
   for (const SlideInfo& slide : source.slides())
     if (!slide.passed_over) slides.push_back(slide_json(slide));
-  Json result{{"slides", slides}, {"notes", source.left_out()}};
+  Json result{{"slides", slides}, {"notes", left_out_of(flags, source)}};
   if (!flags.coords.empty()) write_lists(flags, source, result);
   if (!flags.writing.shows_nothing())
-    for (const std::string& note : source.left_out()) print(note + "\n");
+    for (const std::string& note : left_out_of(flags, source)) print(note + "\n");
   if (!flags.writing.json.empty()) {
     if (pictures != nullptr) add_pictures(result, *pictures);
     write_json(result, flags.writing.json);
@@ -71,11 +71,13 @@ void require_tiles(const TileFlags& flags, const SlideSource& source) {
       .with_file(source.file());
 }
 
-std::vector<std::string> wanted_slides(const TileFlags& flags) {
+std::vector<std::string> wanted_slides(TileFlags& flags) {
   if (flags.slides.empty() == flags.list.empty())
     throw UsageError(flags.slides.empty() ? "SLIDES are missing: files, folders or patterns; or --list FILE"
                                           : "SLIDES are given, and --list, which names them too; leave one away");
-  return flags.list.empty() ? slide_files(flags.slides) : listed_slides(flags.list, flags.list_column);
+  WantedSlides wanted = flags.list.empty() ? slide_files(flags.slides) : listed_slides(flags.list, flags.list_column);
+  flags.passed_over = passed_over_text(wanted.passed_over);
+  return std::move(wanted.files);
 }
 
 int tile(TileFlags& flags) {

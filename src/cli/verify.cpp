@@ -225,6 +225,7 @@ void tell_json(const VerifyOptions& options, const InputStore& store, const Veri
               {"not_checked", verifier.unchecked()},
               {"bytes", verifier.bytes()},
               {"seconds", seconds},
+              {"passed_over", store.passed_over()},
               {"bad", bad}},
              options.json);
 }
@@ -253,6 +254,7 @@ void tell(const VerifyOptions& options, const InputStore& store, const Verifier&
   for (const auto& [kind, count] : verifier.undecoded())
     out += fmt::format("; {} of kind {} not decoded", with_commas(count), kind);
   if (!store.guess().empty()) out += "\n" + store.guess();
+  for (const std::string& line : store.passed_over()) out += "\n" + line;
   print(out + "\n");
 }
 

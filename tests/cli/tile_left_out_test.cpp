@@ -140,6 +140,29 @@ TEST_CASE("what is listed as left out, and is in the store, is listed no more") 
   CHECK_FALSE(fs::exists(cohort.folder / "t.lmdb-report/left-out.jsonl"));
 }
 
+TEST_CASE("a slide that is listed as a whole, and then a tile of it, could be opened after all") {
+  Cohort cohort;
+  REQUIRE(tool(cohort.words("t.lmdb")).status == 0);
+  const auto line = [](const std::string& slide, const std::string& of_tile) {
+    return R"({"key":")" + slide + (of_tile.empty() ? "/whole" : "/tile") + R"(","slide":")" + slide +
+           R"(","file":"x","whole_slide":)" + (of_tile.empty() ? "true" : "false" + of_tile) +
+           R"(,"code":"io","cause":"x"})"
+           "\n";
+  };
+  const std::string at = R"(,"level":0,"x":0,"y":0)";
+  cohort.folder.write("t.lmdb-report/left-out.jsonl", line("one", "") + line("two", "") + line("three", "") +
+                                                          line("two", at) + line("one", at) + line("two", ""));
+  const ToolResult again = tool(cohort.words("t.lmdb", {"--json"}));
+  CAPTURE(again.err);
+  CHECK(again.status == 3);
+  REQUIRE(again.json()["bad"].size() == 4);
+  CHECK(again.json()["bad"][0]["key"] == "three/whole");
+  CHECK(again.json()["bad"][1]["key"] == "two/tile");
+  CHECK(again.json()["bad"][2]["key"] == "one/tile");
+  CHECK(again.json()["bad"][3]["key"] == "two/whole");
+  CHECK(text_in(cohort.folder / "t.lmdb-report/left-out.jsonl").find("one/whole") == std::string::npos);
+}
+
 TEST_CASE("slides that can't be opened never end a run, and the others are those of a run without them") {
   Cohort cohort;
   const TempFolder& folder = cohort.folder;

@@ -129,7 +129,7 @@ TEST_CASE("a rank that is missing, of another job, unfinished or there twice is 
   REQUIRE(tool(slides.words("u.lmdb", {"--rank", "1", "--world", "3", "--quality", "50"})).status == 0);
   refused({"t-r0-of-3.lmdb", "u-r1-of-3.lmdb", "t-r2-of-3.lmdb"}, "it is of another job than");
   refused({"none.lmdb"}, "none.lmdb");
-  refused({"none*.lmdb"}, "there is no store of this name");
+  refused({"none*.lmdb"}, "no file has a name of this pattern");
   CHECK(tool({"merge", folder / "t-r0-of-3.lmdb", folder / "x.tar", "--out", folder / "x.json"}).status == 2);
   CHECK(tool({"merge", folder / "t-r0-of-3.lmdb", "--out", folder / "x.lmdb"}).status == 2);
 }

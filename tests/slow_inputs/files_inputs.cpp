@@ -36,18 +36,53 @@ void shared_folder(const TempFolder& folder, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) link(folder, "root/" + std::to_string(i) + "/shared", "shared");
 }
 
+// A table of labels, of a file that is there.
+void write_labels(const TempFolder& folder, const std::string& text) {
+  folder.write("root/a.jpg", "x");
+  folder.write("labels.csv", text);
+}
+
+void read_labels(const TempFolder& folder) {
+  (void)FilesSource({.root = folder / "root", .labels = folder / "labels.csv"}).size();
+}
+
 }  // namespace
 
 TEST_CASE("folders take time and memory as they are large, whatever links are in them") {
-  check_inputs("files", {.seconds = 0.5, .megabytes = 64},
-               {
-                   {.name = "n folders of three links to the next one",
-                    .size = 9,
-                    .make = ladder,
-                    .use = list,
-                    .refused = Errc::limit_exceeded},
-                   {.name = "n classes that share a folder", .size = 100, .make = shared_folder, .use = list},
-               });
+  check_inputs(
+      "files", {.seconds = 0.5, .megabytes = 64},
+      {
+          {.name = "n folders of three links to the next one",
+           .size = 9,
+           .make = ladder,
+           .use = list,
+           .refused = Errc::limit_exceeded},
+          {.name = "n classes that share a folder", .size = 100, .make = shared_folder, .use = list},
+          {.name = "n columns of labels",
+           .size = 50'000,
+           .make =
+               [](const TempFolder& f, std::size_t n) {
+                 write_labels(f, "file,label" + times(n, ",c") + "\na.jpg,x" + times(n, ",1") + "\n");
+               },
+           .use = read_labels},
+          {.name = "n lines of labels that are the same file's",
+           .size = 20'000,
+           .make = [](const TempFolder& f,
+                      std::size_t n) { write_labels(f, times(n, "b.jpg,x\n") + times(n, "b.jpg,y\n")); },
+           .use = read_labels,
+           .refused = Errc::invalid_argument},
+          {.name = "a label of n quotes",
+           .size = 200'000,
+           .make = [](const TempFolder& f, std::size_t n) { write_labels(f, "a.jpg,\"" + times(n, "\"\"") + "\"\n"); },
+           .use = read_labels},
+          {.name = "n files that are passed over, each with an ending of its own",
+           .size = 1'000,
+           .make =
+               [](const TempFolder& f, std::size_t n) {
+                 for (std::size_t i = 0; i < n; ++i) f.write("root/a." + std::to_string(i), "");
+               },
+           .use = list},
+      });
 }
 
 }  // namespace PENSTOCK_TEST_FILE

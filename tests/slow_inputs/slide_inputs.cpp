@@ -88,6 +88,24 @@ void write_ome(const TempFolder& folder, const std::string& images, const std::s
                                                 in_pixels + "</Pixels></Image></OME>"});
 }
 
+// A table of n columns of numbers and one of names, of so many lines, the first of which is the slide's.
+void write_wide_table(const TempFolder& folder, std::size_t columns, std::size_t lines) {
+  std::string text = "slide,class";
+  for (std::size_t i = 0; i < columns; ++i) text += ",c" + std::to_string(i);
+  for (std::size_t line = 0; line < lines; ++line)
+    text += "\n" + (line == 0 ? "a" : "other" + std::to_string(line)) + ",name" + times(columns, ",1.5");
+  folder.write("t.csv", text + "\n");
+}
+
+void load_with_table(const TempFolder& folder) {
+  const SlideSource source({.files = folder / "a.tif", .size = 64, .labels = folder / "t.csv"});
+  const Pipeline tiles = from(source) | batch(1);
+  (void)tiles.plan();
+  Loader loader(tiles, {.threads = 1});
+  for (const Batch& batch : loader.epoch()) (void)batch.size();
+  (void)loader.report();
+}
+
 void read_all(const TempFolder& folder) {
   const SlideSource source({.files = folder / "a.tif", .size = 64, .stride = 48, .edges = SlideEdges::pad});
   for (std::uint64_t i = 0; i < source.size(); ++i) (void)read_sample(source, i);
@@ -136,6 +154,26 @@ TEST_CASE("slides take time and memory as they are large") {
                  const SlideSource source({.files = f / "a.tif", .size = 64, .labels = f / "t.csv"});
                  (void)read_sample(source, 0);
                }},
+          {.name = "n columns of a table",
+           .size = 2'000,
+           .make =
+               [](const TempFolder& f, std::size_t n) {
+                 write_slide(f / "a.tif", {.width = 64, .height = 64});
+                 write_wide_table(f, n, 2);
+               },
+           .use = load_with_table},
+          {.name = "n columns of a table, one of which is asked for and not there",
+           .size = 2'000,
+           .make =
+               [](const TempFolder& f, std::size_t n) {
+                 write_slide(f / "a.tif", {.width = 64, .height = 64});
+                 write_wide_table(f, n, 2);
+               },
+           .use =
+               [](const TempFolder& f) {
+                 (void)SlideSource({.files = f / "a.tif", .labels = f / "t.csv", .columns = {"absent"}});
+               },
+           .refused = Errc::invalid_argument},
           {.name = "n sequences in each other in a DICOM file",
            .size = 20'000,
            .make =

@@ -28,8 +28,8 @@ struct FeatureBags {
   using Source = class FeatureBagSource;  ///< what it opens
   /// A file, or a folder: its files that end in `.h5` and those of folders in it, by their paths' bytes; where it has
   /// none itself, and its folder `h5_files` has some, those alone. Links to folders are followed, and no folder is
-  /// walked twice. Files and folders that begin with a dot are passed over. A slide has the name of its file without
-  /// the ending, with the folders that it lies in.
+  /// walked twice. What is hidden, or an operating system's, is skipped; `notes` counts other files. A slide has the
+  /// name of its file without the ending, with the folders that it lies in.
   std::string path;
   // What changes results.
   std::string features = "features";  ///< the dataset of features
@@ -39,15 +39,16 @@ struct FeatureBags {
   /// The field `features` is f32 or f16. None: that of the file which says the dimension. Files of the other one are
   /// converted, to f16 rounding to the nearest.
   std::optional<DType> dtype = {};
-  /// A CSV file with a header and a line for each slide: its columns become fields. Spaces and tabs around names and
-  /// cells are no part of them. Whole numbers become i64, other numbers f32, and text the number of a class, i64:
-  /// classes are numbered from 0 in the order of their names' bytes, all lines of the file included, and the schema has
-  /// their names. An empty cell or "NA" is missing; so is "N/A", "n/a", "#N/A", "NULL" or
-  /// "null" where all other cells of the column are numbers. What is missing, and "nan", is NaN in a column of other
-  /// numbers than whole ones, else an error. Where text makes classes of a column of which most cells are numbers,
-  /// `notes` says so. A line names a slide by its name, by the end of it where no other has that end ("1" of `A/1`), or
-  /// by a path that ends in it ("/data/A/1.svs"), with the ending of a slide's file, .h5, .pt or .npy, or without; what
-  /// could be several slides' is an error. Lines of slides that are not there are passed over.
+  /// A CSV file with a header and a line for each slide: its columns become fields. Its cells are separated by commas,
+  /// or by semicolons or tabs where its first line has no comma, or its name ends in .tsv. Spaces and tabs around names
+  /// and cells are no part of them, but in quotes. Whole numbers become i64, other numbers f32, and text the number of
+  /// a class, i64: classes are numbered from 0 in the order of their names' bytes, all lines of the file included, and
+  /// the schema has their names. An empty cell or "NA" is missing; so is "N/A", "n/a", "#N/A", "NULL" or "null" where
+  /// all other cells of the column are numbers. What is missing, and "nan", is NaN in a column of other numbers than
+  /// whole ones, else an error. Where text makes classes of a column of which most cells are numbers, `notes` says so.
+  /// A line names a slide by its name, by the end of it where no other has that end ("1" of `A/1`), or by a path that
+  /// ends in it ("/data/A/1.svs"), with the ending of a slide's file, .h5, .pt or .npy, or without; what could be
+  /// several slides' is an error. Lines of slides that are not there are passed over.
   std::string labels = {};
   /// The column with the slides' names. Empty: that in which most of the slides are named, of these the one with the
   /// fewest lines that name one again. Where two are as good and don't mean the same, it has to be said.

@@ -93,16 +93,18 @@ struct Slides {
   std::array<std::uint8_t, 3> pad_color{255, 255, 255};  ///< RGB, for SlideEdges::pad
   SlideOrder order = SlideOrder::rows;                   ///< in which order the places of a slide are records
   /// A CSV file with a header and a line for each slide: its columns become fields, the same for all records of a
-  /// slide. Spaces and tabs around names and cells are no part of them. Whole numbers become i64, other numbers f32,
-  /// and text the number of a class, i64: classes are numbered from 0 in the order of their names' bytes, all lines of
-  /// the file included, and the schema has their names. An empty cell or "NA" is missing; so is "N/A", "n/a", "#N/A",
-  /// "NULL" or "null" where all other cells of the column are numbers. What is missing, and "nan", is NaN in a column
-  /// of other numbers than whole ones, else an error. Where text makes classes of a column of which most cells are
-  /// numbers, `SlideSource::left_out` says so. A line names a slide by its file's name, with ending or without, after
-  /// the folders above it or without; a name that several files have is an error. A relative path has to be the end of
-  /// the file's. An absolute one of a file that is there means that file, or a copy of it with as many bytes. Of a
-  /// copy, and of a file of another machine, the last parts have to be the file's, a folder at least; only where all
-  /// absolute paths lie in one folder, the file's name is enough. Lines of slides that are not there are passed over.
+  /// slide. Its cells are separated by commas, or by semicolons or tabs where its first line has no comma, or its name
+  /// ends in .tsv. Spaces and tabs around names and cells are no part of them, but in quotes. Whole numbers become i64,
+  /// other numbers f32, and text the number of a class, i64: classes are numbered from 0 in the order of their names'
+  /// bytes, all lines of the file included, and the schema has their names. An empty cell or "NA" is missing; so is
+  /// "N/A", "n/a", "#N/A", "NULL" or "null" where all other cells of the column are numbers. What is missing, and
+  /// "nan", is NaN in a column of other numbers than whole ones, else an error. Where text makes classes of a column of
+  /// which most cells are numbers, `SlideSource::left_out` says so. A line names a slide by its file's name, with
+  /// ending or without, after the folders above it or without; a name that several files have is an error. A relative
+  /// path has to be the end of the file's. An absolute one of a file that is there means that file, or a copy of it
+  /// with as many bytes. Of a copy, and of a file of another machine, the last parts have to be the file's, a folder at
+  /// least; only where all absolute paths lie in one folder, the file's name is enough. Lines of slides that are not
+  /// there are passed over.
   std::string labels = {};
   /// The column with the slides' names. Empty: that in which most of the slides are named, of these the one with the
   /// fewest lines that name one again, of these the one that names most files with their endings. Where two are as good

@@ -42,9 +42,9 @@ struct WebDatasetField {
 /// `from(WebDataset{.path = "train-{000000..000146}.tar"})` opens them.
 struct WebDataset {
   using Source = class WebDatasetSource;  ///< what it opens
-  /// A shard; a folder, whose `*.tar` are the shards; or a pattern with `{a,b}`, `{000..012}`, `*`, `?` and `[a-z]`.
-  /// Braces keep the order in which they are written; what a folder or a wildcard finds is ordered as people count. Or
-  /// a list of stores that `penstock merge` wrote, "X.json".
+  /// A shard; a folder, whose `*.tar` are the shards, in letters of either case; or a pattern with `{a,b}`,
+  /// `{000..012}`, `*`, `?` and `[a-z]`. Braces keep the order in which they are written; what a folder or a wildcard
+  /// finds is ordered as people count. Or a list of stores that `penstock merge` wrote, "X.json".
   std::string path;
   // What changes results.
   /// Empty: one field for each extension that more than half of the first 100 samples of the first shard have, named
@@ -133,6 +133,11 @@ class PENSTOCK_API WebDatasetSource {
   /// Files in the shards that no field takes: how many there are of each extension (of the first 100 in a shard). Under
   /// "" those of further extensions and those without a key.
   std::map<std::string, std::uint64_t> left_out() const;
+  /// What lies in the folder and is no shard, "12 files (.gz 8, .txt 4), 1 folder"; empty where there is nothing, or no
+  /// folder was named. What is hidden, an operating system's or made beside the shards does not count.
+  std::string passed_over() const;
+  /// The same, for `plan()`.
+  std::vector<std::string> notes() const;
   /// The shards' paths, in order.
   const std::vector<std::string>& shards() const noexcept;
   /// Number of the shard a sample lies in. @throws Error(not_found) past the end.

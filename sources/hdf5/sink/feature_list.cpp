@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <penstock/extend/file_descriptor.hpp>
+#include <penstock/extend/listing.hpp>
 #include <penstock/extend/store_files.hpp>
 #include <penstock/extend/system_error.hpp>
 
@@ -117,7 +118,8 @@ void FeatureList::renew(const std::string& job, DType dtype) {
   std::map<std::string, bool> there;
   std::error_code failed;
   for (fs::directory_iterator entry(slides_, failed), end; !failed && entry != end; entry.increment(failed))
-    if (entry->path().extension() == ".h5") there[entry->path().stem().string()] = true;
+    if (entry->path().extension() == ".h5" && !is_of_system(entry->path().filename().string()))
+      there[entry->path().stem().string()] = true;
   if (failed) throw system_error(failed.value(), "listing the folder", slides_);
   std::string after(heading);
   for (const std::string& slide : order)

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/listing.hpp>
 
 #include "file/dicom.hpp"
 #include "file/errors.hpp"
@@ -22,7 +23,8 @@ std::vector<std::string> regular_files_in(const fs::path& folder) {
   std::vector<std::string> files;
   std::error_code failed;
   for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed))
-    if (std::error_code unknown; entry->is_regular_file(unknown)) files.push_back(entry->path().string());
+    if (std::error_code unknown; !is_skipped(entry->path().filename().string()) && entry->is_regular_file(unknown))
+      files.push_back(entry->path().string());
   std::ranges::sort(files);
   return files;
 }
@@ -72,7 +74,10 @@ void DicomFolders::list(const Folder& folder, const std::string& path) {
 std::vector<std::string> DicomFolders::others_of(const Series& series, const std::string& path) const {
   std::vector<std::string> others;
   const std::string name = fs::path(path).filename().string();
-  for (const std::string& file : folders_.at({series.device, series.inode}).at(series.identifier))
+  const auto& all = folders_.at({series.device, series.inode});
+  const auto same = all.find(series.identifier);
+  if (same == all.end()) return others;  // it is hidden itself, and was named
+  for (const std::string& file : same->second)
     if (fs::path(file).filename() != name) others.push_back(file);
   return others;
 }

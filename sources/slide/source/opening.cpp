@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -12,10 +11,10 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/listing.hpp>
 #include <penstock/extend/system_error.hpp>
+#include <penstock/sources/slide_endings.hpp>
 
-#include "common/file_pattern.hpp"
-#include "common/slide_endings.hpp"
 #include "file/errors.hpp"
 #include "file/other_files.hpp"
 #include "regions/region_file.hpp"
@@ -35,14 +34,8 @@ std::string listed(const std::vector<std::string>& names) {
 
 namespace {
 
-bool has_ending(const std::string& path, std::string_view ending) {
-  std::string own = std::filesystem::path(path).extension().string();
-  std::ranges::transform(own, own.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return own == ending;
-}
-
 // Others are not opened to find out: the endings of other slides say enough.
-bool may_be_dicom(const std::string& path) { return has_ending(path, ".dcm") || !common::has_ending_of_slides(path); }
+bool may_be_dicom(const std::string& path) { return has_ending(path, ".dcm") || !names_slide(path); }
 
 }  // namespace
 
@@ -72,7 +65,7 @@ Opening::Opening(const Opening& other)
       keep_left_(0) {}
 
 void Opening::find_files() {
-  if (options.paths.empty()) options.paths = common::files_of_pattern(options.files, source_name);
+  if (options.paths.empty()) options.paths = files_of_pattern(options.files, source_name);
   for (std::size_t i = 0; i < options.paths.size(); ++i)
     wanted_.push_back(i >= options.first_file && i - options.first_file < options.file_count);
   keep_one_of_each_series();

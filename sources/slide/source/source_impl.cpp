@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -155,8 +156,10 @@ std::vector<Field> SlideSource::Impl::all_fields() const {
     refuse_twice("regions.field", options.regions.field);
     fields.push_back({options.regions.field, DType::i64, {}, {}, region_classes});
   }
+  std::unordered_set<std::string> taken;
+  for (const Field& field : fields) taken.insert(field.name);
   for (const SlideColumn& column : table.columns) {
-    if (is_there(column.field.name))
+    if (!taken.insert(column.field.name).second)
       throw slide::error_in(options.labels, Errc::invalid_argument,
                             "the column \"" + column.field.name +
                                 "\" has the name of a field that is there already; rename it, or name the columns that "

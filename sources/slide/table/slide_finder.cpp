@@ -8,7 +8,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "common/slide_endings.hpp"
+#include <penstock/sources/slide_endings.hpp>
+
 #include "table/slide_names.hpp"
 
 namespace penstock::slide {
@@ -110,7 +111,7 @@ common::FoundSlides SlideFinder::find(std::span<const std::string> cells) const 
 SlideFinder::Match SlideFinder::find_end(const std::string& end) const {
   if (const auto found = with_ending_.find(end); found != with_ending_.end()) return {found->second, Ending::own};
   if (const auto found = without_.find(end); found != without_.end()) return {found->second, Ending::none};
-  if (!common::has_ending_of_slides(end)) return {};
+  if (!names_slide(end)) return {};
   const auto found = without_.find(without_ending(end));
   return found == without_.end() ? Match{} : Match{found->second, Ending::another};
 }

@@ -15,10 +15,10 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/listing.hpp>
 #include <penstock/extend/store_files.hpp>
 
 #include "json_input.hpp"
-#include "open_input_store.hpp"
 #include "output.hpp"
 #include "store_list.hpp"
 
@@ -37,8 +37,12 @@ void add_files(const fs::path& path, std::vector<std::string>& all) {
     return;
   }
   constexpr auto as_stores_do = fs::directory_options::follow_directory_symlink;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path, as_stores_do))
-    if (entry.is_regular_file()) all.push_back(entry.path().string());
+  for (fs::recursive_directory_iterator entry(path, as_stores_do), end; entry != end; ++entry) {
+    if (is_skipped(entry->path().filename().string()))
+      entry.disable_recursion_pending();
+    else if (entry->is_regular_file())
+      all.push_back(entry->path().string());
+  }
 }
 
 void add_stores_of_list(const std::string& path, std::vector<std::string>& all) {
@@ -51,7 +55,7 @@ void add_stores_of_list(const std::string& path, std::vector<std::string>& all) 
 
 // Names with {000000..000146}, of shards: each number in its place, with as many digits.
 std::vector<std::string> each_of_range(const std::string& pattern) {
-  const std::size_t begin = pattern.find('{'), dots = pattern.find("..", begin), end = pattern.find('}', begin);
+  const std::size_t begin = pattern.rfind('{'), dots = pattern.find("..", begin), end = pattern.find('}', begin);
   if (begin == pattern.npos || dots == pattern.npos || end == pattern.npos || dots > end) return {pattern};
   const std::string first = pattern.substr(begin + 1, dots - begin - 1),
                     last = pattern.substr(dots + 2, end - dots - 2);
@@ -97,7 +101,7 @@ std::vector<std::string> files_of_store(const std::string& path) {
     add_files(path, all);
   else
     for (const std::string& pattern : each_of_range(path))
-      for (const std::string& file : files_of_pattern(pattern)) add_files(file, all);
+      for (const std::string& file : files_of_pattern(pattern, "bench", true)) add_files(file, all);
   if (all.empty()) throw UsageError("--cold: " + path + " has no files");
   return all;
 }

@@ -11,6 +11,7 @@
 #include "copied_tiles.hpp"
 #include "sampled_records.hpp"
 #include "slide_text.hpp"
+#include "tile_job.hpp"
 
 namespace penstock::cli {
 
@@ -61,7 +62,7 @@ int tell_what_would_be(const TileFlags& flags, const SlideSource& source, const 
   const double bytes = bytes_of_a_tile(tiles) * static_cast<double>(tiles_there);
   text += fmt::format("in all {} of {}, about {}; nothing was written\n", counted(tiles_there, "tile"),
                       counted(opened_slides(source) - unreadable, "slide"), bytes_text(bytes));
-  for (const std::string& note : source.left_out()) text += note + "\n";
+  for (const std::string& note : left_out_of(flags, source)) text += note + "\n";
   if (flags.writing.json != "-" && !flags.writing.quiet) print(text);
   if (!flags.writing.json.empty()) {
     Json result{{"dry_run", true},
@@ -69,7 +70,7 @@ int tell_what_would_be(const TileFlags& flags, const SlideSource& source, const 
                 {"tiles", tiles_there},
                 {"copied", copied},
                 {"bytes_about", static_cast<std::uint64_t>(bytes)},
-                {"notes", source.left_out()}};
+                {"notes", left_out_of(flags, source)}};
     if (pictures != nullptr) add_pictures(result, *pictures);
     write_json(result, flags.writing.json);
   }

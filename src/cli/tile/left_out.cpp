@@ -1,6 +1,6 @@
 #include "left_out.hpp"
 
-#include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -63,35 +63,37 @@ LeftOut::LeftOut(std::string file) : file_(std::move(file)) {
           .with_offset(whole_lines_);
     }
   }
+  if (differs_) drop_forgotten();
 }
 
 void LeftOut::note(const LeftOutTile& tile) {
   // Where a tile is listed alone, its slide could be opened by then.
   if (!tile.whole_slide) forget_slide(as_json_has_it(tile.slide));
-  if (!keys_.insert(as_json_has_it(tile.key)).second) {
+  if (!places_.emplace(as_json_has_it(tile.key), tiles_.size()).second) {
     differs_ = true;  // from a run that asked again, and was stopped
     return;
   }
-  tiles_.push_back(tile);
   // As it is after it was read back, so that both runs report the same.
-  tiles_.back().slide = as_json_has_it(tile.slide);
-  if (tile.whole_slide) slides_.insert(tiles_.back().slide);
+  const std::string slide = as_json_has_it(tile.slide);
+  if (tile.whole_slide) slides_[slide].push_back(tiles_.size());
+  tiles_.push_back(tile);
+  tiles_.back().slide = slide;
 }
 
 bool LeftOut::has(std::string_view key) const {
   const std::string kept = as_json_has_it(key);
-  return keys_.contains(kept) || slides_.contains(kept.substr(0, kept.rfind('/')));
+  return places_.contains(kept) || slides_.contains(kept.substr(0, kept.rfind('/')));
 }
 
 void LeftOut::ask_again() {
   differs_ = differs_ || !tiles_.empty();
   tiles_.clear();
-  keys_.clear();
+  places_.clear();
   slides_.clear();
 }
 
 void LeftOut::add(LeftOutTile tile) {
-  if (keys_.contains(as_json_has_it(tile.key))) return;
+  if (places_.contains(as_json_has_it(tile.key))) return;
   if (!out_) out_.emplace(file_, whole_lines_, "left out");
   out_->append(json_text(to_json(tile), -1) + "\n");
   note(tile);
@@ -99,20 +101,34 @@ void LeftOut::add(LeftOutTile tile) {
 }
 
 bool LeftOut::forget_slide(const std::string& slide) {
-  if (slides_.erase(slide) == 0) return false;
-  std::erase_if(tiles_, [&](const LeftOutTile& tile) {
-    if (!tile.whole_slide || tile.slide != slide) return false;
-    keys_.erase(as_json_has_it(tile.key));
-    return true;
-  });
+  const auto found = slides_.find(slide);
+  if (found == slides_.end()) return false;
+  for (const std::size_t place : found->second) places_.erase(as_json_has_it(tiles_[place].key));
+  slides_.erase(found);
   return differs_ = true;
+}
+
+// All at once: one by one, each would move those that follow it.
+void LeftOut::drop_forgotten() {
+  std::size_t kept = 0;
+  for (std::size_t place = 0; place < tiles_.size(); ++place) {
+    const auto known = places_.find(as_json_has_it(tiles_[place].key));
+    if (known == places_.end() || known->second != place) continue;
+    known->second = kept;
+    if (kept != place) tiles_[kept] = std::move(tiles_[place]);
+    ++kept;
+  }
+  tiles_.resize(kept);
+  slides_.clear();
+  for (std::size_t place = 0; place < kept; ++place)
+    if (tiles_[place].whole_slide) slides_[tiles_[place].slide].push_back(place);
 }
 
 void LeftOut::remove(std::string_view key) {
   const std::string kept = as_json_has_it(key);
   // A run that asked again has begun with the slide, so the rest of it is asked for, too.
   if (forget_slide(kept.substr(0, kept.rfind('/')))) return;
-  if (keys_.erase(kept) != 0) differs_ = true;
+  if (places_.erase(kept) != 0) differs_ = true;
 }
 
 void LeftOut::commit() {
@@ -130,7 +146,7 @@ void LeftOut::replace() {
   if (out_) out_->close();
   out_.reset();
   if (!differs_) return;
-  std::erase_if(tiles_, [&](const LeftOutTile& tile) { return !keys_.contains(as_json_has_it(tile.key)); });
+  drop_forgotten();
   std::string text;
   for (const LeftOutTile& tile : tiles_) text += json_text(to_json(tile), -1) + "\n";
   if (text.empty()) {

@@ -60,13 +60,16 @@ class LeftOut {
   void note(const LeftOutTile& tile);
   /// False: it was not left out as a whole.
   bool forget_slide(const std::string& slide);
+  /// `tiles_` without those that were forgotten.
+  void drop_forgotten();
 
   std::string file_;
   std::uint64_t whole_lines_ = 0;  // bytes of them, in the file
   std::optional<OutputFile> out_;
   bool uncommitted_ = false, differs_ = false;
   std::vector<LeftOutTile> tiles_;
-  std::unordered_set<std::string> keys_, slides_;
+  std::unordered_map<std::string, std::size_t> places_;               // in `tiles_`, by the keys that are left out
+  std::unordered_map<std::string, std::vector<std::size_t>> slides_;  // places of those that are left out as a whole
 };
 
 /// A sink that does not ask for what was left out before, and keeps what is left out now before the sink commits what

@@ -18,6 +18,7 @@
 #include <xxhash.h>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/listing.hpp>
 #include <penstock/extend/store_files.hpp>
 #include <penstock/version.hpp>
 
@@ -350,7 +351,7 @@ std::string RunFolder::other_thing() const {
   for (fs::directory_iterator entry(folder_, failed), end; !failed && entry != end; entry.increment(failed)) {
     const std::string name = entry->path().filename().string();
     // Where another process has begun meanwhile, the lock decides about these two.
-    const bool own = name.starts_with(".lock") || name.starts_with("run.json");
+    const bool own = name.starts_with(".lock") || name.starts_with("run.json") || is_of_system(name);
     if (!own && (first.empty() || name < first)) first = name;
   }
   if (failed) throw Error(Errc::io, "the folder can't be listed: " + failed.message()).with_file(folder_);

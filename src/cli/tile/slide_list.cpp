@@ -9,12 +9,13 @@
 #include <fmt/format.h>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/listing.hpp>
 #include <penstock/extend/sample.hpp>
 #include <penstock/extend/store_files.hpp>
 #include <penstock/sources/csv.hpp>
+#include <penstock/sources/slide_endings.hpp>
 
 #include "output.hpp"
-#include "slide_files.hpp"
 
 namespace penstock::cli {
 
@@ -23,8 +24,14 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_table(const std::string& file) {
-  const std::string ending = fs::path(file).extension().string();
-  return ending == ".csv" || ending == ".tsv" || ending == ".tab";
+  return has_ending(file, ".csv") || has_ending(file, ".tsv") || has_ending(file, ".tab");
+}
+
+// Without the spaces and tabs around it.
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 std::string column_in(const std::string& file, const std::string& wanted) {
@@ -32,7 +39,8 @@ std::string column_in(const std::string& file, const std::string& wanted) {
   constexpr std::array<std::string_view, 4> usual{"path", "file", "filename", "slide_path"};
   std::string names;
   for (const Field& column : columns) {
-    if (wanted.empty() ? std::ranges::find(usual, column.name) != usual.end() : column.name == wanted)
+    const std::string_view name = trimmed(column.name);
+    if (wanted.empty() ? std::ranges::find(usual, name) != usual.end() : name == wanted || column.name == wanted)
       return column.name;
     names += (names.empty() ? "" : ", ") + printable(column.name);
   }
@@ -55,7 +63,8 @@ std::vector<std::string> cells_of(const std::string& file, const std::string& co
   for (std::uint64_t i = 0; i < table.size(); ++i) {
     const OwnedSample line = read_sample(table, i);
     const TensorView cell = line[name];
-    if (cell.bytes() != 0) cells.emplace_back(reinterpret_cast<const char*>(cell.data), cell.bytes());
+    const std::string_view path = trimmed({reinterpret_cast<const char*>(cell.data), cell.bytes()});
+    if (!path.empty()) cells.emplace_back(path);
   }
   return cells;
 }
@@ -67,9 +76,10 @@ std::vector<std::string> lines_of_list(const std::string& file) {
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   for (std::size_t at = text->starts_with(byte_order_mark) ? byte_order_mark.size() : 0; at < text->size();) {
     const std::size_t end = std::min(text->find('\n', at), text->size());
-    std::string line = text->substr(at, end - at);
-    if (line.ends_with('\r')) line.pop_back();
-    if (!line.empty() && !line.starts_with('#')) lines.push_back(std::move(line));
+    std::string_view line = std::string_view(*text).substr(at, end - at);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    line = trimmed(line);
+    if (!line.empty() && !line.starts_with('#')) lines.emplace_back(line);
     at = end + 1;
   }
   return lines;
@@ -77,22 +87,23 @@ std::vector<std::string> lines_of_list(const std::string& file) {
 
 }  // namespace
 
-std::vector<std::string> listed_slides(const std::string& file, const std::string& column) {
+WantedSlides listed_slides(const std::string& file, const std::string& column) {
   if (!is_table(file) && !column.empty()) throw UsageError("--list-column is a column of --list, a CSV file");
   std::vector<std::string> paths = is_table(file) ? cells_of(file, column) : lines_of_list(file);
   if (paths.empty()) throw Error(Errc::not_found, "the list names no slide").with_file(file);
   const fs::path folder = fs::path(file).parent_path();
   for (std::string& path : paths)
     if (fs::path(path).is_relative()) path = (folder / path).string();
-  std::vector<std::string> slides;
+  WantedSlides slides;
   for (const std::string& path : paths) {
     // One that is not there is a slide that can't be read, and no reason to leave the others.
     try {
-      const std::vector<std::string> found = slide_files({path});
-      slides.insert(slides.end(), found.begin(), found.end());
+      const WantedSlides found = slide_files({path});
+      slides.files.insert(slides.files.end(), found.files.begin(), found.files.end());
+      slides.passed_over.add(found.passed_over);
     } catch (const Error& error) {
       if (error.code() != Errc::not_found) throw;
-      slides.push_back(path);
+      slides.files.push_back(path);
     }
   }
   return slides;

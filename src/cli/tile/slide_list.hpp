@@ -1,7 +1,8 @@
 #pragma once
 
 #include <string>
-#include <vector>
+
+#include "slide_files.hpp"
 
 namespace penstock::cli {
 
@@ -10,6 +11,6 @@ namespace penstock::cli {
 /// path, file, filename or slide_path, else the first. A relative path is below the list's folder; patterns are as on
 /// the command line. @throws Error(not_found) for a list that isn't there, or a pattern that fits nothing,
 /// Error(corrupt) for a table that is none, UsageError for a column that there isn't.
-std::vector<std::string> listed_slides(const std::string& file, const std::string& column);
+WantedSlides listed_slides(const std::string& file, const std::string& column);
 
 }  // namespace penstock::cli

@@ -25,8 +25,9 @@ struct TileFlags {
   bool encode = false, verify = false, dry_run = false, retry = false, no_thumbnails = false;
   OutFlags out;
   RankFlags ranks;
-  Rank rank = {};     ///< what they mean
-  std::string lists;  ///< hash of the lists of places that --from-coords names
+  Rank rank = {};                ///< what they mean
+  std::string lists;             ///< hash of the lists of places that --from-coords names
+  std::string passed_over = {};  ///< what lies in the slides' folders and is none; empty: nothing
   WriteFlags writing;
   Json settings = Json::object();  ///< all of them, by their long names
 

@@ -66,8 +66,9 @@ std::uint64_t copyable_in(const TileFlags& flags, const SlideSource& source) {
   return copied;
 }
 
-std::vector<std::string> notes_of(const SlideSource& source, const OutputStore& store, const LeftOut& left_out) {
-  std::vector<std::string> notes = source.left_out();
+std::vector<std::string> notes_of(const TileFlags& flags, const SlideSource& source, const OutputStore& store,
+                                  const LeftOut& left_out) {
+  std::vector<std::string> notes = left_out_of(flags, source);
   const auto key = [&](std::uint64_t i) { return source.key(i); };
   for (std::string& line : lost_in(store, source.schema(), source.size(), key, false)) notes.push_back(std::move(line));
   // What the store does not have is out of no order.
@@ -162,6 +163,12 @@ std::string report_folder(const TileFlags& flags) {
   return flags.report.empty() ? report_beside(flags.out.out) : store_of_rank(flags.report, flags.rank);
 }
 
+std::vector<std::string> left_out_of(const TileFlags& flags, const SlideSource& source) {
+  std::vector<std::string> lines = source.left_out();
+  if (!flags.passed_over.empty()) lines.push_back(flags.passed_over);
+  return lines;
+}
+
 Pipeline tiles_of(const TileFlags& flags, const SlideSource& source) {
   Pipeline tiles = from(source);
   if (flags.encoding == "jpeg")
@@ -185,7 +192,7 @@ int write_no_tiles(const TileFlags& flags, const SlideSource& source, RunFolder&
   const JobInputs inputs = job_inputs(flags, source);
   folder.begin(inputs, is_there(destination_of(flags.out)), false);
   folder.keep(inputs);
-  const RunResult result{.finished = true, .notes = source.left_out()};
+  const RunResult result{.finished = true, .notes = left_out_of(flags, source)};
   write_report(source, folder, inputs, LeftOut(folder.left_out()), result, 0);
   folder.end(inputs, to_json(result));
   if (!flags.writing.shows_nothing())
@@ -220,7 +227,7 @@ int write_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& fo
   const Pipeline tiles = tiles_of(flags, source) | on_error({.policy = OnError::drop, .max_share = 1});
   const Stored stored = write_store("tiling", tiles, source.size(), store, flags.writing);
   left_out.replace();
-  const std::vector<std::string> notes = notes_of(source, store, left_out);
+  const std::vector<std::string> notes = notes_of(flags, source, store, left_out);
   // The report of a finished job is written again where it is gone.
   if (!stored.was_finished || !has_report(source, folder))
     keep_report(flags, source, folder, inputs, left_out, store, stored, notes);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <penstock/pipeline.hpp>
 #include <penstock/sources/slide.hpp>
@@ -13,6 +14,9 @@ namespace penstock::cli {
 
 /// Where the report of the store that --out names lies.
 std::string report_folder(const TileFlags& flags);
+
+/// What is not among the records, a line each.
+std::vector<std::string> left_out_of(const TileFlags& flags, const SlideSource& source);
 
 /// The stages that make what is stored of a slide's records.
 Pipeline tiles_of(const TileFlags& flags, const SlideSource& source);

@@ -254,12 +254,16 @@ TEST_CASE("the first file with rows that can be read says dimension and dtype") 
   REQUIRE(std::system((script + "bags " + in + "/more").c_str()) == 0);
   std::filesystem::rename(in + "/more/l.h5", in + "/b.h5");
   std::filesystem::copy(in + "/b.h5", in + "/.hidden.h5");
+  for (const char* const skipped : {"in/._b.h5", "in/@eaDir/b.h5", "in/more/__MACOSX/b.h5", "in/Thumbs.db"})
+    folder.write(skipped, "x");
+  std::filesystem::rename(in + "/more/k.h5", in + "/more/k.H5");
   const FeatureBagSource source({.path = in});
   CHECK(source.size() == 13);
   CHECK(source.key(1) == "b");
   CHECK(source.key(2) == "more/a.1");
   CHECK(source.schema()[0].shape == Shape{dynamic, dimension});
-  CHECK(source.notes() == std::vector<std::string>{"features are f32 [?, 24], as " + in + "/more/a.1.h5 says"});
+  CHECK(source.notes() == std::vector<std::string>{"passed over: 1 file (.txt 1); files of features end in .h5",
+                                                   "features are f32 [?, 24], as " + in + "/more/a.1.h5 says"});
   const TempFolder empty;
   std::filesystem::copy(in + "/b.h5", empty / "b.h5");
   CHECK(mentions(error_of([&] { FeatureBagSource({.path = empty.path().string()}); }), "say `dimension` and `dtype`"));

@@ -113,10 +113,10 @@ TEST_CASE("an empty folder has no records, a missing one is an error") {
   CHECK(refused() == "no batch can ever come: the source has no records; there are no files in the folder");
   folder.write("a/x.JPE", "x");
   folder.write("a/y.txt", "y");
-  CHECK(
-      refused() ==
-      "no batch can ever come: the source has no records; 2 files are left out: `extensions` are jpg, jpeg, png, bmp, "
-      "gif, tif, tiff, webp");
+  CHECK(refused() ==
+        "no batch can ever come: the source has no records; 2 files (.jpe 1, .txt 1) are left out: `extensions` are "
+        "jpg, jpeg, png, bmp, "
+        "gif, tif, tiff, webp");
   const Error error = error_of([&] { FilesSource({.root = folder / "missing"}); });
   CHECK(error.code() == Errc::not_found);
   CHECK(error.file() == folder / "missing");

@@ -155,6 +155,8 @@ TEST_CASE("a MIRAX slide is made of the files in the folder of its name") {
   const SlideSource before(slides);
   CHECK(before.slides()[0].other_files ==
         std::vector<std::string>{folder / "a/Data0001.dat", folder / "a/Slidedat.ini"});
+  for (const char* const skipped : {"a/Thumbs.db", "a/._Data0001.dat", "a/.DS_Store"}) folder.write(skipped, "x");
+  CHECK(SlideSource(slides).identity() == before.identity());
   folder.write("b/Data0001.dat", "of another one");
   CHECK(SlideSource(slides).revision() == before.revision());
   folder.write("a/Data0001.dat", "Pixels");

@@ -224,6 +224,15 @@ TEST_CASE("shards are found by file, folder, range, list and wildcard") {
   CHECK(code("{set/,set//}t-1.tar") == Errc::invalid_argument);
   folder.write("none/x.txt", "x");
   CHECK(code("none") == Errc::not_found);
+  CHECK(error_of([&] { keys("none"); }).cause().find("only 1 file (.txt 1)") != std::string::npos);
+  CHECK(WebDatasetSource({.path = folder / "set"}).notes().empty());
+  std::filesystem::rename(folder / "set/t-11.tar", folder / "set/t-11.TAR");
+  for (const char* const passed : {"set/x.tar.gz", "set/README", "set/sub/t-5.tar"}) folder.write(passed, "x");
+  for (const char* const skipped : {"set/Thumbs.db", "set/__MACOSX/t-0.tar", "set/t.tar-classes.txt"})
+    folder.write(skipped, "a\n");
+  CHECK(keys("set") == Keys{"k0", "k1", "k2", "k9", "k10", "k11"});
+  const std::string plan = (from(WebDataset{.path = folder / "set"}) | ragged("image") | batch(1)).plan();
+  CHECK(plan.find("passed over: 2 files (.gz 1, no ending 1), 1 folder") != std::string::npos);
   CHECK(code("{set/t-1,none/../set/t-1}.tar") == Errc::invalid_argument);
   CHECK(error_of([&] { WebDatasetSource({.path = ""}); }).code() == Errc::invalid_argument);
 }

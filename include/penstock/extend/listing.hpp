@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/detail/export.hpp>
+
+namespace penstock {
+
+/// What a folder is listed by: one rule for every source and for the tool. What is hidden, or an operating system's, is
+/// skipped. What else a listing doesn't take it passes over, and counts. Names that somebody gives are taken as they
+/// are.
+
+/// Whether an operating system, or a program that shows or packs folders, leaves a file or folder of that name behind:
+/// "Thumbs.db", "._a.svs", "__MACOSX", "@eaDir", "lost+found", in letters of either case.
+PENSTOCK_API bool is_of_system(std::string_view name) noexcept;
+
+/// Whether a listing skips a file or folder of that name: it begins with a dot, or `is_of_system`.
+PENSTOCK_API bool is_skipped(std::string_view name) noexcept;
+
+/// Whether a name ends so, in letters of either case: "A.TAR" ends in ".tar".
+PENSTOCK_API bool has_ending(std::string_view name, std::string_view ending) noexcept;
+
+/// Files and folders that a listing passed over. One thread at a time.
+class PENSTOCK_API PassedOver {
+ public:
+  /// A file of that name.
+  void add_file(std::string_view name);
+  /// A folder, with all that is in it.
+  void add_folder() { ++folders_; }
+  /// What another listing passed over.
+  void add(const PassedOver& other);
+  /// Number of files.
+  std::uint64_t files() const noexcept { return files_; }
+  /// "12 files (.gz 8, .txt 4), 1 folder"; empty where there is none.
+  std::string text() const;
+
+ private:
+  void count(const std::string& ending, std::uint64_t files);
+  std::uint64_t files_ = 0, folders_ = 0;
+  std::map<std::string, std::uint64_t> endings_;  // of so many at most
+};
+
+/// What lies in a folder, but for what is skipped; sorted by the names' bytes.
+struct FolderListing {
+  std::vector<std::string> files = {};    ///< paths of those that were asked for
+  std::vector<std::string> others = {};   ///< names of the other files
+  std::vector<std::string> folders = {};  ///< names of folders
+};
+
+/// Lists a folder, and none below it. Its files are those whose names `takes` says yes to; a link that leads nowhere is
+/// a file. @throws Error(not_found | io) with `source`.
+PENSTOCK_API FolderListing list_files(const std::string& folder, const std::function<bool(std::string_view)>& takes,
+                                      std::string_view source);
+
+/// Whether a listing of shards is silent about a file or folder of that name, as Penstock makes it beside them: a
+/// journal, a lock, a list of classes, a report.
+PENSTOCK_API bool is_beside_shards(std::string_view name) noexcept;
+
+/// How many of the pattern's bytes name folders that are there, whatever characters they have: they stand for
+/// themselves.
+PENSTOCK_API std::size_t literal_folders(std::string_view pattern);
+
+/// The file or folder of that path; or, where there is none and it has `*`, `?` or `[`, those that the pattern names,
+/// sorted by their bytes, without what is skipped. Folders that are there stand for themselves, whatever characters
+/// they have, and so does what stands before the last `*`, where that finds anything: shards in "run[1]" are
+/// "run[1]/x-*.tar", and those of "x?" are "x?-*.tar". `braces`: {a,b} stands for either. @throws Error(not_found)
+/// where nothing has a name of the pattern, and Error(io) where a folder of it can't be read, with `source`.
+PENSTOCK_API std::vector<std::string> files_of_pattern(const std::string& path, std::string_view source,
+                                                       bool braces = false);
+
+}  // namespace penstock

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <penstock/extend/listing.hpp>
+
+namespace penstock {
+
+/// How names of slides' files end. What none of our own readers and no OpenSlide reads is among them: it can't be read,
+/// and somebody is told.
+inline constexpr std::array<std::string_view, 22> slide_endings{
+    ".svs", ".tif", ".tiff", ".ndpi",   ".mrxs", ".scn",     ".bif", ".svslide", ".vms",  ".vmu", ".dcm",
+    ".czi", ".jp2", ".btf",  ".qptiff", ".vsi",  ".isyntax", ".kfb", ".sdpc",    ".tmap", ".mds", ".zvi"};
+
+/// Whether a path ends as a slide's file does, in letters of either case: "A/1.SVS".
+inline bool names_slide(std::string_view path) noexcept {
+  return std::ranges::any_of(slide_endings, [&](std::string_view ending) { return has_ending(path, ending); });
+}
+
+}  // namespace penstock

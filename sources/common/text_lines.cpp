@@ -1,0 +1,126 @@
+#include "common/text_lines.hpp"
+
+#include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/listing.hpp>
+#include <penstock/extend/store_files.hpp>
+#include <penstock/extend/system_error.hpp>
+
+namespace penstock::common {
+
+namespace {
+
+char separator_of(std::string_view text) {
+  const std::string_view line = trimmed(text.substr(0, text.find_first_of("\r\n")));
+  bool semicolon = false, tab = false, quoted = false;
+  for (const char c : line) {
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == ',') return ',';
+    semicolon = semicolon || c == ';';
+    tab = tab || c == '\t';
+  }
+  return semicolon ? ';' : tab ? '\t' : ',';
+}
+
+class LineParser {
+ public:
+  LineParser(std::string_view text, char separator) : text_(text), separator_(separator) {
+    if (text_.starts_with("\xff\xfe") || text_.starts_with("\xfe\xff"))
+      throw Error(Errc::unsupported, "the file is UTF-16; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)");
+    if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);
+    while (at_ < text_.size() && (text_[at_] == '\n' || text_[at_] == '\r')) line_ += text_[at_++] == '\n';
+    if (separator_ == 0) separator_ = separator_of(text_.substr(at_));
+  }
+
+  std::vector<TextLine> parse() {
+    std::vector<TextLine> lines;
+    while (at_ < text_.size()) {
+      TextLine line;
+      line.number = line_;
+      do line.cells.push_back(cell());
+      while (take(separator_));
+      end_line();
+      if (line.cells.size() > 1 || !line.cells[0].empty()) lines.push_back(std::move(line));
+    }
+    return lines;
+  }
+
+ private:
+  [[noreturn]] void refuse(std::size_t line, const std::string& why) const {
+    throw Error(Errc::corrupt, "line " + std::to_string(line) + ": " + why);
+  }
+  bool take(char c) {
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void end_line() {
+    const bool carriage = take('\r');
+    if (!take('\n') && at_ != text_.size())
+      refuse(line_, text_.find('\n') == std::string_view::npos && carriage
+                        ? "its lines end in CR alone: save it with LF or CRLF"
+                        : "there is text after a closing quote, or a stray carriage return");
+    ++line_;
+  }
+  bool is_around(char c) const noexcept { return is_space(c) && c != separator_; }
+  void skip_spaces() {
+    while (at_ < text_.size() && is_around(text_[at_])) ++at_;
+  }
+  std::string cell() {
+    skip_spaces();
+    if (take('"')) {
+      std::string value = quoted();
+      skip_spaces();
+      return value;
+    }
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && text_[at_] != separator_ && text_[at_] != '\n' && text_[at_] != '\r') ++at_;
+    std::string_view value = text_.substr(begin, at_ - begin);
+    while (!value.empty() && is_space(value.back())) value.remove_suffix(1);
+    return std::string(value);
+  }
+  std::string quoted() {
+    const std::size_t opened = line_;
+    std::string value;
+    while (at_ < text_.size()) {
+      const char c = text_[at_++];
+      if (c == '"' && !take('"')) return value;
+      if (c == '\n') ++line_;
+      value += c;
+    }
+    refuse(opened, "a quote is never closed");
+  }
+
+  std::string_view text_;
+  char separator_;
+  std::size_t at_ = 0;
+  std::size_t line_ = 1;
+};
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) noexcept {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::vector<TextLine> parse_lines(std::string_view text, char separator) { return LineParser(text, separator).parse(); }
+
+std::vector<TextLine> read_lines(const std::string& file, std::string_view source) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{4} << 30;
+  const std::optional<std::string> text = read_text(file, source, most_bytes);
+  if (!text) throw system_error(source, ENOENT, "reading the table", file);
+  try {
+    return parse_lines(*text, has_ending(file, ".tsv") || has_ending(file, ".tab") ? '\t' : '\0');
+  } catch (Error& error) {
+    throw error.with_source(source).with_file(file);
+  }
+}
+
+}  // namespace penstock::common

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::common {
+
+struct TextLine {
+  std::size_t number = 0;  ///< number of its first line in the file, from 1
+  std::vector<std::string> cells;
+};
+
+/// What may stand around a cell, and is no part of it.
+constexpr bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
+/// Without it.
+std::string_view trimmed(std::string_view text) noexcept;
+
+/// The lines of a table of text, by the rules of all tables that say something of other data. Cells may be in double
+/// quotes, in which a quote is written twice, and separators, line ends and spaces stand for themselves. Around cells
+/// there may be spaces and tabs. Lines end in LF or CRLF; a byte order mark and empty lines are skipped. There are no
+/// comments. `separator` 0: what the first line has outside of quotes: a comma, else a semicolon, else a tab. Takes
+/// time as the text is long. @throws Error(corrupt) with the line, Error(unsupported) for UTF-16; without a file.
+std::vector<TextLine> parse_lines(std::string_view text, char separator = 0);
+
+/// Those of a file; its separator is a tab where its name ends in .tsv or .tab. @throws the same, Error(not_found | io)
+/// and Error(limit_exceeded) above 4 GiB, with the file and `source`.
+std::vector<TextLine> read_lines(const std::string& file, std::string_view source);
+
+}  // namespace penstock::common

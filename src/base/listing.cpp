@@ -1,0 +1,210 @@
+#include <penstock/extend/listing.hpp>
+
+#include <glob.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <penstock/error.hpp>
+#include <penstock/extend/system_error.hpp>
+
+namespace penstock {
+
+namespace {
+
+char small_letter(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// `small` has no capital letters.
+bool same_in_either_case(std::string_view name, std::string_view small) noexcept {
+  return std::ranges::equal(name, small, {}, small_letter);
+}
+
+bool begins_in_either_case(std::string_view name, std::string_view small) noexcept {
+  return name.size() >= small.size() && same_in_either_case(name.substr(0, small.size()), small);
+}
+
+constexpr std::string_view no_ending = "no ending";
+constexpr std::size_t longest_ending = 16, most_endings = 1000;
+
+// ".gz" of "a.tar.GZ"; a long one, or one with spaces in it, is a part of the name.
+std::string ending_of(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot == 0 || dot + 1 == name.size()) return std::string(no_ending);
+  std::string ending(name.substr(dot));
+  if (ending.size() > longest_ending || ending.find(' ') != std::string::npos) return std::string(no_ending);
+  std::ranges::transform(ending, ending.begin(), small_letter);
+  return printable(ending);
+}
+
+std::string counted_in_words(std::uint64_t count, const char* noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+bool is_there(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0;
+}
+
+bool is_wild(std::string_view text) noexcept { return text.find_first_of("*?[") != std::string_view::npos; }
+
+constexpr std::string_view special = "*?[]{}\\";
+
+// As a pattern that stands for this text alone.
+std::string literally(std::string_view text) {
+  std::string pattern;
+  for (const char c : text) {
+    if (special.find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
+}
+
+// A system's folder that nobody may look into, as lost+found, keeps nobody from the others.
+int refuse_unreadable(const char* path, int code) {
+  const std::string_view folder(path);
+  return code != ENOENT && code != ENOTDIR && !is_of_system(folder.substr(folder.rfind('/') + 1)) ? 1 : 0;
+}
+
+// A part of the path that a system made, and that the pattern doesn't name itself.
+bool has_systems_part(std::string_view path, std::string_view pattern) {
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('/', begin), path.size());
+    const std::string_view part = path.substr(begin, end - begin);
+    if (is_of_system(part) && pattern.find(part) == std::string_view::npos) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+std::vector<std::string> matches_of(const std::string& pattern, int flags, const std::string& path,
+                                    std::string_view source) {
+  glob_t found{};
+  const int failed = ::glob(pattern.c_str(), GLOB_NOSORT | flags, refuse_unreadable, &found);
+  std::vector<std::string> files(found.gl_pathv, found.gl_pathv + (failed == 0 ? found.gl_pathc : 0));
+  ::globfree(&found);
+  if (failed == GLOB_NOSPACE) throw file_error(source, path, Errc::out_of_memory, "listing the files of this pattern");
+  if (failed == GLOB_ABORTED) throw file_error(source, path, Errc::io, "a folder of this pattern can't be read");
+  std::erase_if(files, [&](const std::string& file) { return has_systems_part(file, path); });
+  return files;
+}
+
+}  // namespace
+
+bool is_of_system(std::string_view name) noexcept {
+  constexpr std::array<std::string_view, 19> names{
+      ".ds_store",    ".appledouble", ".fseventsd", ".spotlight-v100", ".temporaryitems", ".trashes",
+      "__macosx",     "icon\r",       "thumbs.db",  "ehthumbs.db",     "desktop.ini",     "system volume information",
+      "$recycle.bin", "recycler",     "lost+found", "@eadir",          "#recycle",        "#snapshot",
+      "@recycle"};
+  constexpr std::array<std::string_view, 3> beginnings{"._", ".nfs", ".trash-"};
+  return std::ranges::any_of(names, [&](std::string_view one) { return same_in_either_case(name, one); }) ||
+         std::ranges::any_of(beginnings, [&](std::string_view one) { return begins_in_either_case(name, one); });
+}
+
+bool is_skipped(std::string_view name) noexcept { return name.starts_with('.') || is_of_system(name); }
+
+bool has_ending(std::string_view name, std::string_view ending) noexcept {
+  return name.size() >= ending.size() &&
+         std::ranges::equal(name.substr(name.size() - ending.size()), ending, {}, small_letter, small_letter);
+}
+
+void PassedOver::add_file(std::string_view name) {
+  ++files_;
+  count(ending_of(name), 1);
+}
+
+void PassedOver::add(const PassedOver& other) {
+  files_ += other.files_;
+  folders_ += other.folders_;
+  for (const auto& [ending, files] : other.endings_) count(ending, files);
+}
+
+void PassedOver::count(const std::string& ending, std::uint64_t files) {
+  const auto found = endings_.find(ending);
+  if (found != endings_.end())
+    found->second += files;
+  else if (endings_.size() < most_endings)
+    endings_.emplace(ending, files);
+}
+
+std::string PassedOver::text() const {
+  constexpr std::size_t told = 8;
+  std::string text;
+  if (files_ != 0) {
+    std::vector<std::pair<std::string, std::uint64_t>> kinds(endings_.begin(), endings_.end());
+    std::ranges::stable_sort(kinds, std::ranges::greater{}, &std::pair<std::string, std::uint64_t>::second);
+    if (kinds.size() > told) kinds.resize(told);
+    std::uint64_t others = files_;
+    for (const auto& [ending, count] : kinds) {
+      text += (text.empty() ? "" : ", ") + ending + " " + std::to_string(count);
+      others -= count;
+    }
+    if (others != 0) text += ", others " + std::to_string(others);
+    text = counted_in_words(files_, "file") + " (" + text + ")";
+  }
+  if (folders_ != 0) text += (text.empty() ? "" : ", ") + counted_in_words(folders_, "folder");
+  return text;
+}
+
+FolderListing list_files(const std::string& folder, const std::function<bool(std::string_view)>& takes,
+                         std::string_view source) {
+  namespace fs = std::filesystem;
+  FolderListing content;
+  std::error_code failed;
+  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
+    std::string name = entry->path().filename().string();
+    if (is_skipped(name)) continue;
+    std::error_code unknown;
+    if (entry->is_directory(unknown))
+      content.folders.push_back(std::move(name));
+    else if (takes(name))
+      content.files.push_back((fs::path(folder) / name).string());
+    else
+      content.others.push_back(std::move(name));
+  }
+  if (failed) throw system_error(source, failed.value(), "listing the folder", folder);
+  for (auto* const list : {&content.files, &content.others, &content.folders}) std::ranges::sort(*list);
+  return content;
+}
+
+bool is_beside_shards(std::string_view name) noexcept {
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  return name == "classes.txt" || (name.ends_with(".txt") && has("-classes")) || name.ends_with("-made-by.json") ||
+         has("-unfinished.") || name.ends_with(".partial") || name.ends_with(".lock") || name.ends_with("-report");
+}
+
+std::size_t literal_folders(std::string_view pattern) {
+  std::size_t literal = 0;
+  for (std::size_t slash = pattern.find('/'); slash != std::string_view::npos; slash = pattern.find('/', slash + 1)) {
+    if (slash != 0 && !is_there(std::string(pattern.substr(0, slash)))) break;
+    literal = slash + 1;
+  }
+  return literal;
+}
+
+std::vector<std::string> files_of_pattern(const std::string& path, std::string_view source, bool braces) {
+  if (is_there(path)) return {path};
+  const std::size_t literal = literal_folders(path);
+  const std::string_view rest = std::string_view(path).substr(literal);
+  const bool has_braces = braces && rest.find('{') != std::string_view::npos;
+  if (!is_wild(rest) && !has_braces) return {path};
+  const std::string before = literally(std::string_view(path).substr(0, literal));
+  std::vector<std::string> files;
+  const std::size_t star = rest.rfind('*');
+  if (star != std::string_view::npos && rest.substr(0, star).find_first_of(special) != std::string_view::npos) {
+    const std::string pattern = before + literally(rest.substr(0, star)) + "*" + literally(rest.substr(star + 1));
+    files = matches_of(pattern, 0, path, source);
+  }
+  if (files.empty()) files = matches_of(before + std::string(rest), braces ? GLOB_BRACE : 0, path, source);
+  if (files.empty()) throw file_error(source, path, Errc::not_found, "no file has a name of this pattern");
+  // Not as the locale sorts.
+  std::ranges::sort(files);
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  return files;
+}
+
+}  // namespace penstock
