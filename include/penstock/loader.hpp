@@ -218,8 +218,8 @@ class PENSTOCK_API Loader {
   /// On a device, work enqueued on `stream` afterwards sees the batch; the host waits until its copy is enqueued, no
   /// longer. Without a stream it waits until the batch is there, and takes the lease's end for the end of its use.
   /// @throws Error of the first bad sample in order (the epoch ends there: `epoch()` begins the next one, `state()`
-  /// still names the batch that failed); Error(quota_exceeded) at the end of an epoch whose samples were all bad and
-  /// dropped; Error(leases_exhausted) when the caller holds the whole ring;
+  /// still names the batch that failed); Error(quota_exceeded) at the end of an epoch whose samples were all bad;
+  /// Error(leases_exhausted) when the caller holds the whole ring;
   /// Error(out_of_memory), before anything else of that batch, where its rows of any size don't fit `max_memory_bytes`;
   /// Error(invalid_argument) for a stream of another device, Error(unsupported) for one that is being captured,
   /// Error(device): after these three the batch is still the next one, but where its copy failed: then the epoch ends.

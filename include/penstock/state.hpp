@@ -51,9 +51,9 @@ struct State {
 static_assert(sizeof(State) == 64);
 
 /// Writes `state`, 64 bytes and nothing else (`Loader::save` adds the pipeline in words), so that a crash leaves the
-/// old file or the new one, never a torn one: temporary file, fsync, rename, fsync of the folder. A crash may also
-/// leave the temporary file, `file.tmp.PID`, which nothing reads and anybody may delete. @throws Error(io) with the
-/// file's name.
+/// old file or the new one, never a torn one: temporary file, fsync, rename, fsync of the folder (`unsynced_folders`
+/// has those that can't be synced). A crash may also leave the temporary file, `file.tmp.PID`, which nothing reads and
+/// anybody may delete. @throws Error(io) with the file's name.
 PENSTOCK_API void save_state(const State& state, const std::string& file);
 /// Reads what `save_state` or `Loader::save` wrote.
 /// @throws Error(not_found), Error(io), or Error(state_mismatch) for a damaged file or an unknown version.

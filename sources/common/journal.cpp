@@ -1,4 +1,5 @@
 #include "common/journal.hpp"
+#include "common/json_document.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -29,15 +30,17 @@ std::uint64_t hash_of(const Json& json) {
 }
 
 // The journal without its hash, which is of this text.
-Json json_of(const Journal& journal) {
-  Json json;
+JsonDocument<Json> json_of(const Journal& journal) {
+  JsonDocument<Json> document{Json::object()};
+  Json& json = *document;
+  json.get_ref<Json::object_t&>().reserve(6);  // its list would copy what it has, and end the copies
   json["format"] = format_name;
   json["version"] = format_version;
   json["made_by"] = Json::array();
   for (const JobFact& fact : journal.made_by) json["made_by"].push_back({fact.name, fact.words});
   json["committed"] = journal.committed;
   json["finishing"] = journal.finishing;
-  return json;
+  return document;
 }
 
 [[noreturn]] void refuse(const std::string& why) {
@@ -54,14 +57,15 @@ std::uint64_t Journal::number(const std::string& name) const {
 }
 
 std::string to_json(const Journal& journal) {
-  Json json = json_of(journal);
-  json["hash"] = hash_of(json);
-  return json.dump(1) + "\n";
+  JsonDocument<Json> json = json_of(journal);
+  (*json)["hash"] = hash_of(*json);
+  return (*json).dump(1) + "\n";
 }
 
 Journal parse_journal(std::string_view text) {
   try {
-    ReadJson json = ReadJson::parse(text);
+    JsonDocument document(ReadJson::parse(text));
+    ReadJson& json = *document;
     if (json.at("format") != format_name || json.at("version") != format_version)
       refuse("is of another version of penstock, or not its own");
     Journal journal;
@@ -71,8 +75,8 @@ Journal parse_journal(std::string_view text) {
     journal.finishing = json.at("finishing").get<bool>();
     const auto hash = json.at("hash").get<std::uint64_t>();
     json.erase("hash");
-    const Json written = json_of(journal);
-    if (hash != hash_of(written) || json != ReadJson(written)) refuse("is not as it was written");
+    const JsonDocument<Json> written = json_of(journal);
+    if (hash != hash_of(*written) || json != *JsonDocument(ReadJson(*written))) refuse("is not as it was written");
     return journal;
   } catch (const ReadJson::exception& failed) {
     refuse("is damaged (" + json_cause(failed) + ")");

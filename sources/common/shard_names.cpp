@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/listing.hpp>
 #include <penstock/extend/store_files.hpp>
 #include <penstock/extend/system_error.hpp>
 
@@ -45,9 +46,8 @@ ShardNames::Found ShardNames::find(std::string_view source) const {
   const fs::path prefix(path_ + "-");
   const fs::path folder = prefix.has_parent_path() ? prefix.parent_path() : fs::path(".");
   const std::string begin = prefix.filename().string();
-  std::error_code failed;
-  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
-    const std::string name = entry->path().filename().string();
+  int failed = 0;
+  for (const std::string& name : names_in_folder(folder.string(), failed)) {
     if (!name.starts_with(begin)) continue;
     const std::size_t after = name.find_first_not_of(digits, begin.size());
     if (after == std::string::npos || after == begin.size() || after - begin.size() > max_digits) continue;
@@ -55,7 +55,7 @@ ShardNames::Found ShardNames::find(std::string_view source) const {
     if (name == fs::path(shard(number)).filename().string()) found.finished.push_back(number);
     if (name == fs::path(partial(number)).filename().string()) found.partial.push_back(number);
   }
-  if (failed) throw system_error(source, failed.value(), "listing the folder", folder.string());
+  if (failed != 0) throw system_error(source, failed, "listing the folder", folder.string());
   std::sort(found.finished.begin(), found.finished.end());
   std::sort(found.partial.begin(), found.partial.end());
   return found;

@@ -1,4 +1,5 @@
 #include "common/store_list.hpp"
+#include "common/json_document.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -34,7 +35,8 @@ StoreList read_store_list(const std::string& path, std::string_view form, std::s
   if (!text) refuse(path, source, Errc::not_found, "there is no such list of stores");
   StoreList list;
   try {
-    const nlohmann::json json = nlohmann::json::parse(*text);
+    const JsonDocument document(nlohmann::json::parse(*text));
+    const nlohmann::json& json = *document;
     if (json.at("penstock") != "stores")
       refuse(path, source, Errc::corrupt, "the file is no list of stores, as `penstock merge` writes it");
     list.form = json.at("form");

@@ -36,6 +36,7 @@ BagFile::BagFile(const FeatureBags& options, const std::string& path)
     : options_(options), path_(path), features_(open_dataset(path, options.features)) {
   const Field field = features_.schema()[0];
   const Shape& shape = field.shape;
+  dtype_ = field.dtype;
   // TRIDENT's of a slide without tissue have no second dimension.
   if (features_.size() == 0) return;
   const bool is_float = field.dtype == DType::f32 || field.dtype == DType::f16;

@@ -23,7 +23,7 @@ class BagFile {
 
   std::uint64_t rows() const noexcept { return rows_; }
   std::uint64_t dimension() const noexcept { return dimension_; }  ///< a feature's length; where there are rows
-  DType dtype() const noexcept { return features_.schema()[0].dtype; }
+  DType dtype() const noexcept { return dtype_; }
 
   /// All features, to f32 or f16 [rows, dimension]. @throws as Hdf5Source.
   void read_features(const TensorView& out) const;
@@ -40,6 +40,7 @@ class BagFile {
   const std::string& path_;
   Hdf5Source features_;
   std::uint64_t rows_ = 0, dimension_ = 0;
+  DType dtype_ = DType::f32;
 };
 
 }  // namespace penstock::coords

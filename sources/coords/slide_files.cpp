@@ -58,20 +58,22 @@ class FolderWalk {
     return ::stat(folder.c_str(), &facts) != 0 || seen_.emplace(facts.st_dev, facts.st_ino).second;
   }
   void list(const fs::path& folder, std::vector<fs::path>& folders) {
-    std::error_code failed;
-    for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
+    int failed = 0;
+    for (const std::string& name : names_in_folder(folder.string(), failed)) {
       std::error_code unknown;
-      const std::string name = entry->path().filename().string();
       if (is_skipped(name)) continue;
-      const bool is_folder = entry->is_directory(unknown);
-      if (is_file_of_slide(*entry))
-        files_.push_back(entry->path().string());
+      const fs::directory_entry entry(folder / name, unknown);
+      const bool is_folder = entry.is_directory(unknown);
+      if (is_file_of_slide(entry))
+        files_.push_back(entry.path().string());
       else if (below_ && is_folder)
-        entry->is_symlink(unknown) ? static_cast<void>(links_.insert(entry->path())) : folders.push_back(entry->path());
+        entry.is_symlink(unknown) ? static_cast<void>(links_.insert(entry.path())) : folders.push_back(entry.path());
       else if (!is_folder && !is_beside_shards(name))
         passed_over_.add_file(name);
     }
-    if (failed) throw file_problem(source_, folder, Errc::io, "the folder can't be listed: " + failed.message());
+    if (failed != 0)
+      throw file_problem(source_, folder, Errc::io,
+                         "the folder can't be listed: " + std::generic_category().message(failed));
   }
 
   std::string_view source_;

@@ -151,11 +151,9 @@ class FilesSink::Impl final : public common::ShardedSink {
   }
 
   void begin_store() override {
-    namespace fs = std::filesystem;
     const std::string mark(files::mark_name);
-    std::error_code failed;
-    for (fs::directory_iterator entry(folder_, failed), end; !failed && entry != end; entry.increment(failed)) {
-      const std::string name = entry->path().filename().string();
+    int failed = 0;
+    for (const std::string& name : names_in_folder(folder_, failed)) {
       // What a run leaves that is killed before it has begun.
       if (name == mark + ".lock" || name == mark + ".new" || is_of_system(name)) continue;
       throw files::error_in(
@@ -163,7 +161,7 @@ class FilesSink::Impl final : public common::ShardedSink {
           "the folder is not empty, and what is in it (\"" + printable(name) +
               "\") was not begun by a run that can be continued; empty it, or write to another folder");
     }
-    if (failed) throw files::system_error(failed.value(), "listing the folder", folder_);
+    if (failed != 0) throw files::system_error(failed, "listing the folder", folder_);
   }
 
   void take_finished(const common::ShardNames::Found&) override { take_whole(names_.shard(0)); }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/listing.hpp>
 #include <penstock/extend/system_error.hpp>
 
 #include "common/image_extension.hpp"
@@ -55,11 +56,9 @@ void StagedFiles::open_staging() {
   const int fd = uninterrupted([&] { return ::openat(open_->get(), staging_name, flags); });
   if (fd < 0) throw system_error(errno, "opening the folder", path);
   staging_.emplace(fd);
-  std::vector<std::string> left;
-  std::error_code failed;
-  for (std::filesystem::directory_iterator entry(path, failed), end; !failed && entry != end; entry.increment(failed))
-    left.push_back(entry->path().filename().string());
-  if (failed) throw system_error(failed.value(), "listing the folder", path);
+  int failed = 0;
+  const std::vector<std::string> left = names_in_folder(path, failed);
+  if (failed != 0) throw system_error(failed, "listing the folder", path);
   for (const std::string& name : left)
     if (uninterrupted([&] { return ::unlinkat(fd, name.c_str(), 0); }) != 0 && errno != ENOENT)
       throw system_error(errno, "removing", path + "/" + name);

@@ -1,11 +1,14 @@
 #include <penstock/extend/listing.hpp>
 
+#include <dirent.h>
 #include <glob.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -83,9 +86,9 @@ bool has_systems_part(std::string_view path, std::string_view pattern) {
 std::vector<std::string> matches_of(const std::string& pattern, int flags, const std::string& path,
                                     std::string_view source) {
   glob_t found{};
+  const std::unique_ptr<glob_t, decltype([](glob_t* g) { ::globfree(g); })> guard(&found);
   const int failed = ::glob(pattern.c_str(), GLOB_NOSORT | flags, refuse_unreadable, &found);
   std::vector<std::string> files(found.gl_pathv, found.gl_pathv + (failed == 0 ? found.gl_pathc : 0));
-  ::globfree(&found);
   if (failed == GLOB_NOSPACE) throw file_error(source, path, Errc::out_of_memory, "listing the files of this pattern");
   if (failed == GLOB_ABORTED) throw file_error(source, path, Errc::io, "a folder of this pattern can't be read");
   std::erase_if(files, [&](const std::string& file) { return has_systems_part(file, path); });
@@ -93,6 +96,20 @@ std::vector<std::string> matches_of(const std::string& pattern, int flags, const
 }
 
 }  // namespace
+
+std::vector<std::string> names_in_folder(const std::string& folder, int& failed) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, decltype([](DIR* d) { ::closedir(d); })> open(::opendir(folder.c_str()));
+  failed = open ? 0 : errno;
+  while (open) {
+    errno = 0;
+    const dirent* const entry = ::readdir(open.get());
+    failed = entry == nullptr ? errno : 0;
+    if (entry == nullptr) break;
+    if (const std::string_view name = entry->d_name; name != "." && name != "..") names.emplace_back(name);
+  }
+  return names;
+}
 
 bool is_of_system(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 19> names{
@@ -154,19 +171,18 @@ FolderListing list_files(const std::string& folder, const std::function<bool(std
                          std::string_view source) {
   namespace fs = std::filesystem;
   FolderListing content;
-  std::error_code failed;
-  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
-    std::string name = entry->path().filename().string();
+  int failed = 0;
+  for (std::string& name : names_in_folder(folder, failed)) {
     if (is_skipped(name)) continue;
     std::error_code unknown;
-    if (entry->is_directory(unknown))
+    if (fs::is_directory(fs::path(folder) / name, unknown))
       content.folders.push_back(std::move(name));
     else if (takes(name))
       content.files.push_back((fs::path(folder) / name).string());
     else
       content.others.push_back(std::move(name));
   }
-  if (failed) throw system_error(source, failed.value(), "listing the folder", folder);
+  if (failed != 0) throw system_error(source, failed, "listing the folder", folder);
   for (auto* const list : {&content.files, &content.others, &content.folders}) std::ranges::sort(*list);
   return content;
 }

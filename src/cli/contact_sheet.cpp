@@ -140,6 +140,7 @@ Sheet draw_contact_sheet(const InputStore& store, const SheetOptions& options) {
       for (std::int32_t y = cell; y < cell + bar; ++y)
         for (std::int32_t x = 0; x < cell; ++x) canvas.set(top + y, left + x, colour);
     }
+    if (number == cells) break;  // all are bad, maybe: the sheet shows it
   }
   canvas.save(options.file);
   return sheet;

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "base/failure.hpp"
 #include "loader/loader_impl.hpp"
 #include "pipeline/pipeline_data.hpp"
+#include "policy/outcome.hpp"
 #include "report/lately.hpp"
 #include "report/make_report.hpp"
 #include "ring/batch_layout.hpp"
@@ -34,6 +36,10 @@ void Loader::Impl::count_delivered_fields() {
 void Loader::Impl::account(detail::SampleTally& tally) {
   if (tally.unreported) throw detail::no_memory();
   ledger_.account(tally.bad, samples_, tally.unlisted);
+  if (!tally.bad.empty() && (!first_bad_ || first_bad_of_ != epoch_)) {
+    first_bad_ = tally.bad.front().error;
+    first_bad_of_ = epoch_;
+  }
   if (ledger_.messages().size() == counters_.messages.size()) return;
   const std::lock_guard lock(counters_mutex_);
   counters_.messages = ledger_.messages();
@@ -47,10 +53,14 @@ bool Loader::Impl::account_end() {
   const bool no_batch = cursor_.epoch == epoch_ && cursor_.number == 0 && cursor_.position == 0 && cursor_.child == 0;
   const detail::PolicyLedger before = ledger_;
   account(*end);
-  const bool drops = pipeline_.data().policy_value().policy == OnError::drop;
-  if (no_batch && drops && end->samples != 0 && end->bad.size() + end->unlisted == end->samples) {
-    ledger_ = before;  // the epoch may be tried again
-    refuse_lost_epoch(*end);
+  const std::uint64_t bad = end->bad.size() + end->unlisted;
+  made_.good = made_.good || end->samples > bad;
+  made_.bad += bad;
+  try {
+    refuse_lost_epoch();
+  } catch (...) {
+    if (pipeline_.data().policy_value().policy == OnError::drop) ledger_ = before;  // the epoch may be tried again
+    throw;
   }
   samples_ += end->samples;
   const std::lock_guard lock(counters_mutex_);
@@ -59,13 +69,28 @@ bool Loader::Impl::account_end() {
   return true;
 }
 
-void Loader::Impl::refuse_lost_epoch(const detail::EpochEnd& end) const {
-  const Error& first = end.bad.front().error;
-  Error error(Errc::quota_exceeded, "no batch came: all " + std::to_string(end.samples) + " samples of epoch " +
-                                        std::to_string(epoch_) +
-                                        " were bad, and on_error drops them; the first one: " + first.cause());
-  if (first.index()) error.with_index(*first.index());
-  throw error.with_stage(first.stage()).with_source(first.source()).with_file(first.file()).with_key(first.key());
+// What a bucket window tells of, it tells with its first batch: rows say which are bad.
+void Loader::Impl::note_rows(const detail::BatchInfo& batch) noexcept {
+  if (made_.good) return;
+  const auto masks = std::span(batch.mask).first(static_cast<std::size_t>(batch.valid));
+  made_.good = std::ranges::find(masks, 1) != masks.end();
+  made_.bad += masks.size();
+}
+
+// Nothing can be learnt of an epoch in which whatever was made failed, and nobody may look at masks. A stand-in did not
+// fail.
+void Loader::Impl::refuse_lost_epoch() {
+  const OnError policy = pipeline_.data().policy_value().policy;
+  const bool drops = policy == OnError::drop;
+  if (!made_.whole || made_.good || made_.bad == 0 || (!drops && policy != OnError::mask)) return;
+  if (!drops) cursor_ = beginning_of(epoch_ + 1);  // its batches were delivered
+  in_epoch_ = false;
+  ended_by_error_ = true;
+  const std::string cause = (drops ? "no batch came: all " : "no row is good: all ") + std::to_string(made_.bad) +
+                            " samples of epoch " + std::to_string(epoch_) + " were bad, and on_error " +
+                            (drops ? "drops" : "masks") + " them";
+  if (!first_bad_) throw Error(Errc::quota_exceeded, cause);
+  throw detail::error_at(*first_bad_, Errc::quota_exceeded, cause + "; the first one: " + first_bad_->cause());
 }
 
 Loader::Impl::Clock::time_point Loader::Impl::count(const detail::BatchInfo& batch, Clock::time_point begun) noexcept {

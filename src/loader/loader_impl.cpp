@@ -151,10 +151,17 @@ bool Loader::Impl::goes_on(std::uint64_t beginning, std::uint64_t of_epoch) cons
   return in_epoch_;
 }
 
+detail::Cursor Loader::Impl::beginning_of(std::uint64_t epoch) const noexcept {
+  Cursor begin = endless_ ? cursor_ : Cursor{};
+  begin.epoch = epoch;
+  begin.number = 0;
+  return begin;
+}
+
 void Loader::Impl::to_epoch(std::uint64_t number) noexcept {
   epoch_ = number;
-  cursor_ =
-      endless_ ? Cursor{number, 0, cursor_.position, cursor_.child, cursor_.window_batches} : Cursor{number, 0, 0, 0};
+  cursor_ = beginning_of(number);
+  made_ = {};
 }
 
 bool Loader::Impl::over() {
@@ -198,6 +205,7 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
   const detail::TracedRange traced(lane_, "next");
   for (;;) {
     if (empty_ || (!reordered_ && cursor_.epoch != epoch_)) {
+      refuse_lost_epoch();
       to_epoch(epoch_ + 1);
       return over();
     }
@@ -231,6 +239,7 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
     } catch (...) {
       throw ended(made);
     }
+    note_rows(*made);
     samples_ += made->samples;
     cursor_ = made->next;
     if (!wanted) {
@@ -306,7 +315,11 @@ void Loader::Impl::resume(const State& s, const std::string& text) {
     throw Error(Errc::state_mismatch, "the state's position " + std::to_string(s.position) +
                                           " is not the beginning of a batch of this pipeline");
   cursor_ = {s.epoch, number, s.position, s.child, s.window_batches};
-  if (!reordered_ && !endless_ && number == steps_ && steps_ != 0) cursor_ = {s.epoch + std::uint64_t{1}, 0, 0, 0};
+  made_ = {.whole = number == 0 && s.window_batches == 0 && (endless_ || (s.position == 0 && s.child == 0))};
+  if (!reordered_ && !endless_ && number == steps_ && steps_ != 0) {
+    cursor_ = {s.epoch + std::uint64_t{1}, 0, 0, 0};
+    made_ = {};
+  }
   epoch_ = cursor_.epoch;
   step_ = s.step;
   samples_ = s.samples;

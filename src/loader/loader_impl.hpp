@@ -84,10 +84,12 @@ class Loader::Impl {
   Error ended(const detail::BatchInfo* batch);
   bool over();
   void leave_epoch();
+  Cursor beginning_of(std::uint64_t epoch) const noexcept;
   void to_epoch(std::uint64_t number) noexcept;
   void account(detail::SampleTally& tally);
   bool account_end();
-  void refuse_lost_epoch(const detail::EpochEnd& end) const;
+  void note_rows(const detail::BatchInfo& batch) noexcept;
+  void refuse_lost_epoch();
   bool beyond_epochs();
   Clock::time_point count(const detail::BatchInfo& batch, Clock::time_point begun) noexcept;
   void count_delivered_fields();
@@ -116,9 +118,18 @@ class Loader::Impl {
   bool reordered_ = false, empty_ = false;
   bool endless_ = false;  // an epoch ends after so many batches, wherever the data are
 
-  std::uint64_t epoch_ = 0;               // epoch that the caller reads
-  Cursor cursor_;                         // where the batch after the last one delivered begins
-  std::optional<Cursor> after_error_;     // cursor after the error that ended the epoch
+  std::uint64_t epoch_ = 0;            // epoch that the caller reads
+  Cursor cursor_;                      // where the batch after the last one delivered begins
+  std::optional<Cursor> after_error_;  // cursor after the error that ended the epoch
+  // What was made of the epoch that the caller reads.
+  struct Made {
+    bool whole = true;      // it was read from its beginning
+    bool good = false;      // a sample that did not fail
+    std::uint64_t bad = 0;  // counted until there is a good one
+  };
+  Made made_;
+  std::optional<Error> first_bad_;  // of the last epoch that had one, which was:
+  std::uint64_t first_bad_of_ = 0;
   std::uint64_t step_ = 0, samples_ = 0;  // delivered batches and samples, those before a resume as well
   std::uint64_t beginnings_ = 0;
   bool in_epoch_ = false, ended_by_error_ = false, must_seek_ = true;

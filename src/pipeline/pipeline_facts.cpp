@@ -158,9 +158,13 @@ void add_policies(FactList& list, const PipelineData& data) {
   list.add(static_cast<std::uint64_t>(policy.policy));
   list.add(policy.max_count);
   list.add(static_cast<std::uint64_t>(policy.max_share * 1e9));
+  // Only where it is another, as states were saved before there was one.
+  const bool bounds_row = policy.max_in_row != ErrorPolicy().max_in_row;
+  if (bounds_row) list.add(policy.max_in_row);
   const char* const names[] = {"fail", "replace", "mask", "drop"};
   list.say("on_error", std::string(names[static_cast<std::size_t>(policy.policy)]) + ", max_count " +
-                           std::to_string(policy.max_count) + ", max_share " + shortest(policy.max_share));
+                           std::to_string(policy.max_count) + ", max_share " + shortest(policy.max_share) +
+                           (bounds_row ? ", max_in_row " + std::to_string(policy.max_in_row) : ""));
   const CheckOptions check = data.check_value();
   list.add(check.verify ? 1 : 0);
   list.add(check.max_sample_bytes);

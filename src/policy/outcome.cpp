@@ -1,16 +1,22 @@
 #include "policy/outcome.hpp"
 
 #include <string>
+#include <utility>
 
 namespace penstock::detail {
 
-Error exhausted(const Error& first, const Error& last) {
-  Error error(first.code(), first.cause() + "; the " + std::to_string(max_attempts) +
-                                " records drawn to replace it failed too, the last one: " + last.what());
-  error.with_stage(first.stage()).with_source(first.source()).with_file(first.file()).with_key(first.key());
-  if (first.index()) error.with_index(*first.index());
-  if (first.offset()) error.with_offset(*first.offset());
+Error error_at(const Error& sample, Errc code, std::string cause) {
+  Error error(code, std::move(cause));
+  error.with_stage(sample.stage()).with_source(sample.source()).with_file(sample.file()).with_key(sample.key());
+  if (sample.index()) error.with_index(*sample.index());
+  if (sample.offset()) error.with_offset(*sample.offset());
   return error;
+}
+
+Error exhausted(const Error& first, const Error& last) {
+  return error_at(first, first.code(),
+                  first.cause() + "; the " + std::to_string(max_attempts) +
+                      " records drawn to replace it failed too, the last one: " + last.what());
 }
 
 }  // namespace penstock::detail

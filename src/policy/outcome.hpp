@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -27,6 +28,9 @@ struct Outcome {
 };
 
 inline constexpr std::uint32_t max_attempts = 8;
+
+/// An error of many samples, told of one of them.
+Error error_at(const Error& sample, Errc code, std::string cause);
 
 /// What is said where no stand-in was good either.
 Error exhausted(const Error& first, const Error& last);

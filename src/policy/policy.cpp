@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/outcome.hpp"
+
 namespace penstock::detail {
 
 bool exceeds_quota(const ErrorPolicy& policy, const QuotaCount& count) noexcept {
@@ -25,16 +27,12 @@ void PolicyLedger::account(std::vector<BadSample>& bad, std::uint64_t delivered_
     const std::uint64_t delivered = delivered_before + b.row + 1;
     if (exceeds_quota(policy_, {acted, delivered})) {
       const bool too_many = acted > policy_.max_count;
-      Error error(Errc::quota_exceeded, std::to_string(acted) + " bad samples in " + std::to_string(delivered) +
-                                            ", more than on_error allows (" +
-                                            (too_many ? "max_count " + std::to_string(policy_.max_count)
-                                                      : "max_share " + std::to_string(policy_.max_share)) +
-                                            "); the last one: " + b.error.cause());
-      if (b.error.index()) error.with_index(*b.error.index());
-      throw error.with_stage(b.error.stage())
-          .with_source(b.error.source())
-          .with_file(b.error.file())
-          .with_key(b.error.key());
+      throw error_at(b.error, Errc::quota_exceeded,
+                     std::to_string(acted) + " bad samples in " + std::to_string(delivered) +
+                         ", more than on_error allows (" +
+                         (too_many ? "max_count " + std::to_string(policy_.max_count)
+                                   : "max_share " + std::to_string(policy_.max_share)) +
+                         "); the last one: " + b.error.cause());
     }
     std::string message = std::string("bad sample: ") + b.error.what();
     // A batch that is read again, in a later epoch or after a resume, has nothing new to say.

@@ -26,7 +26,9 @@ void BucketWindow::reset(const Cursor& begin, std::uint64_t done) noexcept {
   cut_ = false;
 }
 
-void BucketWindow::begin_next() noexcept { reset(last_ ? Cursor{next_.epoch, 0, 0, 0} : next_, 0); }
+void BucketWindow::begin_next() noexcept {
+  reset(last_ ? Cursor{next_.epoch, 0, 0, 0, 0, next_.failed_in_row} : next_, 0);
+}
 
 void BucketWindow::cut(std::uint64_t seed, const Cursor& next, bool last) noexcept {
   next_ = next;

@@ -141,6 +141,7 @@ bool RecordSamples::give(SharedRecord& record) noexcept {
   entry.index = record.outcome.index;
   entry.record = &record;
   entry.decided = decided;
+  entry.no_record = record.end;
   entry.skipped = !decided && next_child_ < record.skipped.size() && record.skipped[next_child_];
   const bool through = ++next_child_ == count;
   entry.last = record.end || (record.last && through);

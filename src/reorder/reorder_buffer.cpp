@@ -26,6 +26,7 @@ ReorderBuffer::ReorderBuffer(const PipelineData& data, const BatchBounds& bounds
                              std::size_t append_limit)
     : seed_(data.seed_value()),
       fixed_steps_(data.fixed_steps() != 0),
+      stream_(data.source != nullptr && data.source->is_stream()),
       patience_(positions_of_passes(data)),
       policy_(data.policy_value()),
       outlet_(outlet),
@@ -76,9 +77,11 @@ void ReorderBuffer::reset(const Cursor& cursor, const QuotaCount& count) noexcep
   halted_.store(false, std::memory_order_relaxed);
   filler_.reset(cursor);
   survived_ = cursor.position;
+  failed_in_row_ = cursor.failed_in_row;
   count_ = count;
   if (!window_) return;
-  window_->reset({fixed_steps_ ? 0 : cursor.epoch, 0, cursor.position, cursor.child}, cursor.window_batches);
+  window_->reset({fixed_steps_ ? 0 : cursor.epoch, 0, cursor.position, cursor.child, 0, cursor.failed_in_row},
+                 cursor.window_batches);
   emitting_.store(false, std::memory_order_relaxed);
   emitted_ = 0;
   // Rows may be anywhere: in entries, in the window, on their way.
@@ -90,7 +93,7 @@ ReorderEntry& ReorderBuffer::take(std::uint64_t number) noexcept {
   ReorderEntry& c = entry(number);
   c.vacant.store(false, std::memory_order_relaxed);
   c.record = nullptr;
-  c.last = c.decided = c.skipped = c.broken = false;
+  c.last = c.decided = c.skipped = c.broken = c.no_record = false;
   c.outcome = {};
   return c;
 }
@@ -140,6 +143,24 @@ void ReorderBuffer::check_pass(ReorderEntry& entry) noexcept {
   }
 }
 
+// What has no end may fail for ever, and no batch come that would tell of it.
+void ReorderBuffer::check_row(ReorderEntry& entry) noexcept {
+  if (!stream_ || entry.outcome.fatal) return;
+  // It becomes ours with the entry, which may have to wait before.
+  const std::uint64_t failed = entry.outcome.bad ? failed_in_row_ + 1 : entry.no_record ? failed_in_row_ : 0;
+  entry.next.failed_in_row = entry.last && !fixed_steps_ ? 0 : failed;
+  if (failed <= policy_.max_in_row) return;
+  try {
+    entry.outcome.fatal =
+        error_at(*entry.outcome.bad, Errc::quota_exceeded,
+                 std::to_string(failed) +
+                     " samples of the stream failed one after the other, more than on_error allows (max_in_row " +
+                     std::to_string(policy_.max_in_row) + "); the last one: " + entry.outcome.bad->cause());
+  } catch (...) {  // no memory even to say so
+    entry.broken = true;
+  }
+}
+
 // A quota is asked here already: where nothing survives, no batch comes that would ask it.
 bool ReorderBuffer::ends_run(const ReorderEntry& entry) const noexcept {
   const bool too_many =
@@ -149,6 +170,7 @@ bool ReorderBuffer::ends_run(const ReorderEntry& entry) const noexcept {
 
 ReorderBuffer::Retired ReorderBuffer::retire_one(ReorderEntry& entry, Move& move) noexcept {
   check_pass(entry);
+  check_row(entry);
   const bool ends = ends_run(entry), survives = entry.outcome.kept && !ends;
   if (!make_room(entry, ends)) return Retired::waits;
   tally(entry, ends);
@@ -179,6 +201,7 @@ bool ReorderBuffer::make_room(const ReorderEntry& entry, bool ends_run) noexcept
 }
 
 void ReorderBuffer::tally(ReorderEntry& entry, bool ends_run) noexcept {
+  failed_in_row_ = entry.next.failed_in_row;
   const bool again = told_before();
   const bool counts = entry.outcome.kept || entry.outcome.bad || entry.skipped;
   if (entry.outcome.bad && !again) {

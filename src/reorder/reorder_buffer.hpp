@@ -40,6 +40,7 @@ struct ReorderEntry {
   bool decided = false;            ///< what became of `record` is what becomes of it
   bool skipped = false;            ///< nothing is to be made of it
   bool broken = false;             ///< there was no memory to say what failed
+  bool no_record = false;          ///< a stream ended here
   Outcome outcome;
   std::atomic<bool> done{false};
   std::atomic<bool> vacant{true};
@@ -136,13 +137,14 @@ class ReorderBuffer {
   void keep(ReorderEntry& entry) noexcept;
   void put_in_batch(ReorderEntry& entry, Move& move) noexcept;
   void check_pass(ReorderEntry& entry) noexcept;
+  void check_row(ReorderEntry& entry) noexcept;
   bool ends_run(const ReorderEntry& entry) const noexcept;
   bool told_before() const noexcept { return window_ && window_->again(); }
   bool open() noexcept { return !halted_.load(std::memory_order_relaxed) && filler_.open(); }
   void close() noexcept;
 
   const std::uint64_t seed_;
-  const bool fixed_steps_;
+  const bool fixed_steps_, stream_;
   const std::uint64_t patience_;  // positions after a survivor, or a batch, in which there must be another one
   const ErrorPolicy policy_;
   BatchOutlet& outlet_;
@@ -158,6 +160,7 @@ class ReorderBuffer {
   std::vector<ReorderEntry> other_entries_;
   QuotaCount count_;            // what the error policy's quota counts, over what is retired
   std::uint64_t survived_ = 0;  // the position after the last survivor, or batch
+  std::uint64_t failed_in_row_ = 0;
 
   alignas(64) std::atomic<std::uint64_t> oldest_{0};  // number of the oldest entry that is not retired
   std::atomic<std::uint64_t> kept_{0};

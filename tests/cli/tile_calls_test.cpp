@@ -179,7 +179,10 @@ void check_power_cuts(const std::string& kind) {
     if (!disk.take(call)) continue;
     for (const Left& left : all_left) {
       const RecordedDisk::Tree tree = disk.after_power_cut(left);
-      if (!seen.insert(tree).second || !share.has_next() || (calls.size() > 100 && !of_many.has_next())) continue;
+      if (!seen.insert(tree).second) continue;
+      // Of long runs a share of a share.
+      if (calls.size() > 40 && !share.has_next()) continue;
+      if (calls.size() > 100 && !of_many.has_next()) continue;
       ++cuts;
       disk.put_back(tree);
       const ToolResult again = job.run_with(0, 0);
@@ -256,7 +259,7 @@ TEST_CASE("a power cut at any call of a pack is gone on with") { check_power_cut
 
 TEST_CASE("a close of a file that was written is told where it fails") {
   Share share("closes");
-  for (const std::string kind : {"lmdb", "tar", "h5", "folder", "coords", "index", "pack"}) {
+  for (const std::string kind : {"lmdb", "tar", "h5", "folder", "index", "pack"}) {
     const Job job(kind);
     REQUIRE(job.run_with(0, 0, {"--no-sync"}).status == job.status());
     std::size_t closes = 0;

@@ -207,7 +207,8 @@ TEST_CASE("a write, sync, close or rename that fails is told") {
       const Area area;
       REQUIRE(write_in_child(job, area, how, {}, true).well());
       for (const RecordedCall& call : calls_that_matter(calls_in(area.log()))) {
-        if (call.name != "close" && !share.has_next()) continue;
+        const bool one_of_many = call.name != "close" || call.path.find("/.unfinished/") != std::string::npos;
+        if (one_of_many && !share.has_next()) continue;
         area.clear();
         const ChildEnd end = write_in_child(job, area, how, {.at = call.number, .code = EDQUOT});
         CAPTURE(job.name, sync, call.number, call.name, call.path, end.said);

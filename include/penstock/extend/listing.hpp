@@ -16,6 +16,11 @@ namespace penstock {
 /// skipped. What else a listing doesn't take it passes over, and counts. Names that somebody gives are taken as they
 /// are.
 
+/// Names of all that is in a folder, but for "." and "..", in no order. `failed` becomes 0, or the system's number of
+/// what went wrong, after the names that are returned. Where there is no memory, std::filesystem's iterators end the
+/// process; this throws std::bad_alloc.
+PENSTOCK_API std::vector<std::string> names_in_folder(const std::string& folder, int& failed);
+
 /// Whether an operating system, or a program that shows or packs folders, leaves a file or folder of that name behind:
 /// "Thumbs.db", "._a.svs", "__MACOSX", "@eaDir", "lost+found", in letters of either case.
 PENSTOCK_API bool is_of_system(std::string_view name) noexcept;

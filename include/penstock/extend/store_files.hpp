@@ -76,7 +76,7 @@ class PENSTOCK_API FileLock {
 class PENSTOCK_API MarkLock {
  public:
   /// The lock of the mark with that name, not taken yet.
-  explicit MarkLock(std::string mark) : mark_(std::move(mark)) {}
+  explicit MarkLock(std::string mark) : mark_(std::move(mark)), file_(mark_ + ".lock") {}
   ~MarkLock() { release(); }
   /// Takes the lock. False where another one holds it: `lock_holder(file())` says who.
   bool take(std::string_view source) { return lock_.take(file(), source); }
@@ -85,10 +85,10 @@ class PENSTOCK_API MarkLock {
   /// Lets go of it, and removes it where the mark is gone.
   void release() noexcept;
   /// The file that is locked.
-  std::string file() const { return mark_ + ".lock"; }
+  const std::string& file() const noexcept { return file_; }
 
  private:
-  std::string mark_;
+  std::string mark_, file_;
   FileLock lock_;
 };
 

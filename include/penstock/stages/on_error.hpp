@@ -20,12 +20,18 @@ struct ErrorPolicy {
   std::uint64_t max_count = ~std::uint64_t{0};  ///< result option: more bad samples than this in a run end it
   double max_share = 1.0;  ///< result option: … or this share of the samples delivered so far (dropped ones count as
                            ///< delivered), once there are 1,000 of them
+  /// Result option, of a stream's samples: more that fail one after the other than this end the run, as a stream that
+  /// fails for ever has no end. One that does not fail, filtered or not, ends the row; so do an epoch's end (not with
+  /// `Shard::steps_per_epoch`) and a resume. Other sources have an end, and need no such bound. Default: 1000.
+  std::uint64_t max_in_row = 1000;
 };
 /// Says what happens to bad samples. Counted in order, with the batch in which they stand or would have stood, so the
 /// same sample ends the run at any thread count, and what comes before it is delivered first. An incomplete last batch
 /// that is dropped counts where it had to be read to know that it is (filters and the like). Each rank of a `shard`
-/// counts its own samples. An epoch that has nothing but bad samples ends with Error(quota_exceeded) where they are
-/// dropped; where they are masked, the report says so. Default without this stage: `fail`.
+/// counts its own samples. An epoch that has nothing but bad samples, beside what filters left out, is an error under
+/// every policy: Error(quota_exceeded) where they are dropped, or masked, after their batches. A rank without samples
+/// has none that are bad; an epoch left early, or that a state begins in its middle, is not judged. Default without
+/// this stage: `fail`.
 PENSTOCK_API Stage on_error(ErrorPolicy policy);
 
 }  // namespace penstock

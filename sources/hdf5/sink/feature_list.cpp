@@ -116,11 +116,10 @@ void FeatureList::renew(const std::string& job, DType dtype) {
     order.push_back(cells[0]);
   }
   std::map<std::string, bool> there;
-  std::error_code failed;
-  for (fs::directory_iterator entry(slides_, failed), end; !failed && entry != end; entry.increment(failed))
-    if (entry->path().extension() == ".h5" && !is_of_system(entry->path().filename().string()))
-      there[entry->path().stem().string()] = true;
-  if (failed) throw system_error(failed.value(), "listing the folder", slides_);
+  int failed = 0;
+  for (const std::string& name : names_in_folder(slides_, failed))
+    if (const fs::path file(name); file.extension() == ".h5" && !is_of_system(name)) there[file.stem().string()] = true;
+  if (failed != 0) throw system_error(failed, "listing the folder", slides_);
   std::string after(heading);
   for (const std::string& slide : order)
     if (there.erase(slide) != 0)

@@ -79,7 +79,7 @@ std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheO
     return there;
   }
   const std::uint32_t generation = process_generation();
-  std::shared_ptr<CacheStore> made(new CacheStore(path, options, key), [generation, name](CacheStore* store) {
+  auto close = [generation, name = std::string(name)](CacheStore* store) {  // moved, it takes no memory
     if (generation != process_generation())
       return;  // the parent's, in its child: its thread and its locks are not here
     {
@@ -88,7 +88,10 @@ std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheO
       stores().open.erase(name);
     }
     stores().closed.notify_all();
-  });
+  };
+  std::unique_ptr<CacheStore> opened(new CacheStore(path, options, key));
+  // Where there is no memory for what shares it, `close` is called.
+  const std::shared_ptr<CacheStore> made(opened.release(), std::move(close));
   stores().open[name] = made;
   return made;
 }

@@ -85,13 +85,18 @@ void CacheWriter::put(WaitingRecord record) {
 
 std::string CacheWriter::ended() const {
   const std::lock_guard lock(mutex_);
-  return why_;
+  return why_.empty() && ended_.load(std::memory_order_relaxed) ? "writing to it failed" : why_;
 }
 
-void CacheWriter::stop_writing(std::string why) {
+// `why` says it in words, for which there may be no memory.
+template <class Say>
+void CacheWriter::stop_writing(Say&& why) noexcept {
   const std::lock_guard lock(mutex_);
-  if (why_.empty()) why_ = std::move(why);
   ended_.store(true, std::memory_order_relaxed);
+  try {
+    if (why_.empty()) why_ = why();
+  } catch (...) {
+  }
 }
 
 void CacheWriter::run() noexcept {
@@ -122,13 +127,15 @@ void CacheWriter::write(std::vector<WaitingRecord> records) noexcept {
           some = left.first(fitting);
           written = write_some(some);
         } else {
-          stop_writing("it is full: it may have " + std::to_string(limits_.file_bytes >> 20) +
-                       " MiB (`max_bytes`, or what the disk had free)");
+          stop_writing([&] {
+            return "it is full: it may have " + std::to_string(limits_.file_bytes >> 20) +
+                   " MiB (`max_bytes`, or what the disk had free)";
+          });
         }
       }
       if (written) committed_(some);
     } catch (const std::exception& error) {
-      stop_writing(std::string("writing to it failed: ") + error.what());
+      stop_writing([&] { return std::string("writing to it failed: ") + error.what(); });
     }
     if (!written) lost_(some);
     for (WaitingRecord& record : some) {
@@ -172,11 +179,12 @@ bool CacheWriter::write_some(std::span<const WaitingRecord> records) {
   if (code == 0) code = mdb_txn_commit(std::exchange(txn, nullptr));
   if (txn != nullptr) mdb_txn_abort(txn);
   if (code == MDB_MAP_FULL) {
-    stop_writing("it is full");
+    stop_writing([] { return "it is full"; });
     return false;
   }
   if (code != 0) {
-    stop_writing(write_error(code, "writing to it failed", environment_->file(), bytes_of(records)).cause());
+    stop_writing(
+        [&] { return write_error(code, "writing to it failed", environment_->file(), bytes_of(records)).cause(); });
     return false;
   }
   return true;

@@ -54,7 +54,8 @@ class CacheWriter {
   void run() noexcept;
   void write(std::vector<WaitingRecord> records) noexcept;
   bool write_some(std::span<const WaitingRecord> records);
-  void stop_writing(std::string why);
+  template <class Say>
+  void stop_writing(Say&& why) noexcept;
   std::size_t count_for_one(std::span<const WaitingRecord> records) const;
 
   std::shared_ptr<Environment> environment_;

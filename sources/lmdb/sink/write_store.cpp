@@ -34,13 +34,22 @@ WriteStore::WriteStore(const StoreFiles& files, std::size_t map_bytes, bool sync
   MDB_stat stat{};
   check(mdb_env_stat(environment_->handle(), &stat), "opening the store", file());
   page_bytes_ = stat.ms_psize;
-  MDB_cursor* cursor = nullptr;
-  check(mdb_cursor_open(begin(), environment_->table(), &cursor), "opening the store", file());
-  MDB_val key{};
-  const int code = mdb_cursor_get(cursor, &key, nullptr, MDB_LAST);
-  if (code == 0) last_key_.assign(text_of(key));
-  mdb_cursor_close(cursor);
+  try {
+    find_last_key();
+  } catch (...) {
+    abort();
+    throw;
+  }
   abort();
+}
+
+void WriteStore::find_last_key() {
+  MDB_cursor* opened = nullptr;
+  check(mdb_cursor_open(begin(), environment_->table(), &opened), "opening the store", file());
+  const std::unique_ptr<MDB_cursor, decltype([](MDB_cursor* c) { mdb_cursor_close(c); })> cursor(opened);
+  MDB_val key{};
+  const int code = mdb_cursor_get(cursor.get(), &key, nullptr, MDB_LAST);
+  if (code == 0) last_key_.assign(text_of(key));
   if (code != MDB_NOTFOUND) check(code, "reading the last key", file());
 }
 

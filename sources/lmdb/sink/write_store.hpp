@@ -57,6 +57,7 @@ class WriteStore {
 
  private:
   MDB_txn* begin();
+  void find_last_key();
   void make_room(std::size_t bytes);
   void grow(std::uint64_t pages);
   void* place(std::string_view key, std::size_t bytes, void* from);

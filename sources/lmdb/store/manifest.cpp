@@ -1,4 +1,5 @@
 #include "store/manifest.hpp"
+#include "common/json_document.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -57,7 +58,8 @@ std::string text_from_json(const ReadJson& json) {
 }
 
 Json to_json(const Field& field) {
-  Json json;
+  Json json = Json::object();
+  json.get_ref<Json::object_t&>().reserve(7);
   json["name"] = text_to_json(field.name);
   json["dtype"] = to_string(field.dtype);
   json["shape"] = std::vector<std::int64_t>(field.shape.dims().begin(), field.shape.dims().end());
@@ -67,6 +69,7 @@ Json to_json(const Field& field) {
     json["to"] = field.collate.to;
     if (std::isfinite(field.collate.value)) json["value"] = field.collate.value;
   }
+  if (!field.classes.empty()) json["classes"] = Json::array();
   for (const std::string& name : field.classes) json["classes"].push_back(text_to_json(name));
   return json;
 }
@@ -107,7 +110,9 @@ Field field_from(const ReadJson& json) {
 }  // namespace
 
 std::string to_json(const Manifest& manifest) {
-  Json json;
+  common::JsonDocument<Json> document{Json::object()};
+  Json& json = *document;
+  json.get_ref<Json::object_t&>().reserve(9);  // its list would copy what it has, and end the copies
   json["format"] = format_name;
   json["version"] = format_version;
   json["complete"] = manifest.complete;
@@ -124,7 +129,8 @@ std::string to_json(const Manifest& manifest) {
 
 Manifest parse_manifest(std::string_view text) {
   try {
-    const ReadJson json = ReadJson::parse(text);
+    const common::JsonDocument document(ReadJson::parse(text));
+    const ReadJson& json = *document;
     if (json.at("format") != format_name) throw Error(Errc::corrupt, "the manifest is not penstock's");
     const auto version = json.at("version").get<std::int64_t>();
     if (version != format_version)
@@ -136,8 +142,9 @@ Manifest parse_manifest(std::string_view text) {
     manifest.records = json.at("records").get<std::string>();
     manifest.keys = json.at("keys").get<std::string>();
     // One without it is read, and never continued.
-    for (const ReadJson& fact : json.value("made_by", ReadJson::array()))
-      manifest.made_by.push_back({fact.at(0).get<std::string>(), fact.at(1).get<std::string>()});
+    if (json.contains("made_by"))
+      for (const ReadJson& fact : json.at("made_by"))
+        manifest.made_by.push_back({fact.at(0).get<std::string>(), fact.at(1).get<std::string>()});
     manifest.updating = json.value("updating", false);
     const ReadJson& schema = json.at("schema");
     if (!schema.is_array() || schema.size() > max_fields)

@@ -44,17 +44,32 @@ Table& table() {
   return *one;
 }
 
-std::shared_ptr<Environment> handle_of(FileId id, Entry& entry) {
-  ++entry.users;
-  Environment* const environment = entry.environment.get();
-  const std::uint32_t generation = process_generation();
-  return {environment, [id, generation](Environment*) {
-            if (generation != process_generation()) return;
-            const std::lock_guard lock(table().mutex);
-            const auto found = table().entries.find(id);
-            if (--found->second.users == 0) table().entries.erase(found);
-          }};
-}
+// One of the users of an environment. It is made before the mutex is taken: what fails to be made under the mutex, and
+// needs it to end, would wait for itself.
+class Use {
+ public:
+  Use() = default;
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  ~Use() {
+    if (environment_ == nullptr || generation_ != process_generation()) return;
+    const std::lock_guard lock(table().mutex);
+    const auto found = table().entries.find(id_);
+    if (--found->second.users == 0) table().entries.erase(found);
+  }
+  // Under the mutex.
+  static std::shared_ptr<Environment> begin(std::shared_ptr<Use> use, FileId id, Entry& entry) noexcept {
+    ++entry.users;
+    use->id_ = id;
+    use->environment_ = entry.environment.get();
+    return {std::move(use), entry.environment.get()};
+  }
+
+ private:
+  FileId id_{};
+  const std::uint32_t generation_ = process_generation();
+  Environment* environment_ = nullptr;
+};
 
 [[noreturn]] void refuse(const std::string& file, const char* why) {
   throw error_in(file, Errc::invalid_argument, why);
@@ -69,6 +84,7 @@ void watch_forks_of_environments() {
 
 std::shared_ptr<Environment> share_for_reading(const StoreFiles& files, bool read_ahead, bool lock_file) {
   watch_forks_of_environments();
+  auto use = std::make_shared<Use>();
   const std::lock_guard lock(table().mutex);
   const auto facts = facts_of(files.data);
   if (!facts) throw error_of(ENOENT, "opening the store", files.data);
@@ -82,7 +98,7 @@ std::shared_ptr<Environment> share_for_reading(const StoreFiles& files, bool rea
            "the store can't be read while this process writes to it; first finish or destroy its LmdbSink, or the "
            "pipelines over that cache");
   }
-  return handle_of(found->first, found->second);
+  return Use::begin(std::move(use), found->first, found->second);
 }
 
 namespace {
@@ -106,6 +122,7 @@ std::unique_ptr<WritersLock> lock_for_writing(const StoreFiles& files) {
 std::shared_ptr<Environment> own_for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync,
                                              std::unique_ptr<WritersLock> writers) {
   watch_forks_of_environments();
+  auto use = std::make_shared<Use>();
   const std::lock_guard lock(table().mutex);
   require_closed(files);
   Entry entry;
@@ -114,7 +131,7 @@ std::shared_ptr<Environment> own_for_writing(const StoreFiles& files, std::size_
   const auto now = facts_of(files.data);
   if (!now) throw error_of(ENOENT, "opening the store", files.data);
   const auto made = table().entries.emplace(now->id, std::move(entry)).first;
-  return handle_of(made->first, made->second);
+  return Use::begin(std::move(use), made->first, made->second);
 }
 
 }  // namespace penstock::lmdb

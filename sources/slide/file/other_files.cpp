@@ -21,10 +21,10 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> regular_files_in(const fs::path& folder) {
   std::vector<std::string> files;
-  std::error_code failed;
-  for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed))
-    if (std::error_code unknown; !is_skipped(entry->path().filename().string()) && entry->is_regular_file(unknown))
-      files.push_back(entry->path().string());
+  int failed = 0;
+  for (const std::string& name : names_in_folder(folder.string(), failed))
+    if (std::error_code unknown; !is_skipped(name) && fs::is_regular_file(folder / name, unknown))
+      files.push_back((folder / name).string());
   std::ranges::sort(files);
   return files;
 }

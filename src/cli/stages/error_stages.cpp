@@ -15,6 +15,7 @@ Stage make_on_error(const Arguments& a) {
                              OnError::drop}[a.choice("policy", {"fail", "replace", "mask", "drop"})];
   policy.max_count = a.count("max_count", policy.max_count);
   policy.max_share = a.number("max_share", policy.max_share);
+  policy.max_in_row = a.count("max_in_row", policy.max_in_row);
   return on_error(policy);
 }
 
@@ -32,7 +33,7 @@ std::vector<StageSyntax> error_stages() {
   return {
       {"on_error",
        false,
-       {{"policy", "fail|replace|mask|drop", true}, {"max_count", "N"}, {"max_share", "0..1"}},
+       {{"policy", "fail|replace|mask|drop", true}, {"max_count", "N"}, {"max_share", "0..1"}, {"max_in_row", "N"}},
        make_on_error},
       {"check", false, {{"verify", "true|false"}, {"fold", "true|false"}, {"max_sample_bytes", "N"}}, make_check},
   };

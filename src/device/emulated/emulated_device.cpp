@@ -21,7 +21,8 @@ struct EmulatedDevice::StreamState {
   HappensBefore::Actor actor = 0;  // actor where orders are checked
   bool captures = false;           // calls go into a graph
   std::size_t captured = 0;        // steps of the graph that is captured
-  std::string spoilt;              // what spoilt the capture
+  const char* spoilt = nullptr;    // what spoilt the capture
+  std::uint64_t since = 0;         // how many streams were made before it
 };
 
 struct EmulatedDevice::OwnEvent final : Event {
@@ -65,17 +66,24 @@ class EmulatedDevice::Memory final : public MemoryResource {
     if (kind_ == MemoryKind::pinned && device_.options_.refuses_to_pin)
       throw CannotPin(Errc::out_of_memory, "asking for " + std::to_string(bytes) +
                                                " bytes of pinned memory, which is refused as was asked for");
+    // The entry is made first, so that nothing can fail after the memory is taken.
+    std::map<const std::byte*, std::size_t> made;
+    auto entry = made.extract(made.emplace(nullptr, bytes).first);
     void* const data = limited_.allocate(bytes, align);
     std::memset(data, 0xCD, bytes);
+    entry.key() = static_cast<std::byte*>(data);
     const std::lock_guard lock(blocks_mutex_);
-    blocks_[static_cast<std::byte*>(data)] = bytes;
+    blocks_.insert(std::move(entry));
     return data;
   }
   // A GPU's pool does not wait, so whoever gives memory back has waited; only what is wrong with that is told here.
   void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override {
     {
       const std::lock_guard lock(device_.mutex_);
-      if (device_.orders_ && !device_.has_failed_.load()) device_.orders_->host_use({data, bytes, true});
+      try {
+        if (device_.orders_ && !device_.has_failed_.load()) device_.orders_->host_use({data, bytes, true});
+      } catch (...) {  // no memory to check it
+      }
       if (device_.orders_) device_.orders_->forget(data, bytes);
     }
     device_.drain();
@@ -107,16 +115,26 @@ class EmulatedDevice::Memory final : public MemoryResource {
 
 class EmulatedDevice::OwnStream final : public Stream {
  public:
-  OwnStream(EmulatedDevice& device, std::unique_ptr<StreamState> state) : device_(device), state_(std::move(state)) {}
-  ~OwnStream() override {
-    std::shared_ptr<Record> end;
-    {
-      const std::lock_guard lock(device_.mutex_);
-      end = device_.put_record(*state_);
-      std::erase(device_.open_, state_.get());
+  explicit OwnStream(EmulatedDevice& device) : device_(device) {}
+  // Under the device's mutex. All or nothing.
+  void begin(const char* name) {
+    device_.open_.reserve(device_.open_.size() + 1);
+    state_->number = device_.streams_->add();
+    try {
+      if (device_.orders_) state_->actor = device_.orders_->add_stream(name);
+    } catch (...) {
+      device_.streams_->remove(state_->number);
+      throw;
     }
-    device_.streams_->reach(*end);
+    state_->since = device_.begun_++;
+    device_.open_.push_back(state_.get());
+    begun_ = true;
+  }
+  ~OwnStream() override {
+    if (!begun_) return;
+    device_.finish(*state_);
     const std::lock_guard lock(device_.mutex_);
+    std::erase(device_.open_, state_.get());
     device_.streams_->remove(state_->number);
     if (device_.orders_) device_.orders_->remove_stream(state_->actor);
   }
@@ -124,7 +142,8 @@ class EmulatedDevice::OwnStream final : public Stream {
 
  private:
   EmulatedDevice& device_;
-  std::unique_ptr<StreamState> state_;
+  const std::unique_ptr<StreamState> state_ = std::make_unique<StreamState>();
+  bool begun_ = false;
 };
 
 EmulatedDevice::EmulatedDevice(Device device, const EmulatedOptions& options)
@@ -156,10 +175,13 @@ void EmulatedDevice::call(const char* what) {
   throw Error(Errc::device, std::string(what) + " failed, as was asked for (call " + std::to_string(calls_) + ")");
 }
 
-void EmulatedDevice::fail(const char* what, const std::string& why) {
+void EmulatedDevice::fail(const char* what, const char* why) noexcept {
   const std::lock_guard lock(failed_mutex_);
   if (has_failed_.load(std::memory_order_relaxed)) return;
-  failed_ = std::string(what) + ": " + why;
+  try {
+    failed_ = std::string(what) + ": " + why;
+  } catch (...) {  // no memory to say why
+  }
   has_failed_.store(true, std::memory_order_release);
 }
 
@@ -186,11 +208,9 @@ void EmulatedDevice::leave(int) noexcept {
 std::unique_ptr<DeviceModel::Stream> EmulatedDevice::make_stream(const char* name, Priority) {
   const std::lock_guard lock(mutex_);
   call("making a stream");
-  auto state = std::make_unique<StreamState>();
-  state->number = streams_->add();
-  if (orders_) state->actor = orders_->add_stream(name);
-  open_.push_back(state.get());
-  return std::make_unique<OwnStream>(*this, std::move(state));
+  auto stream = std::make_unique<OwnStream>(*this);
+  stream->begin(name);
+  return stream;
 }
 
 std::unique_ptr<DeviceModel::Event> EmulatedDevice::make_event() {
@@ -374,8 +394,8 @@ bool EmulatedDevice::settle() noexcept {
 // -- graphs --
 
 // Under the mutex. What the call would do to a graph that is being captured is noted.
-bool EmulatedDevice::spoils(StreamState& stream, const char* what) {
-  if (stream.captures && stream.spoilt.empty()) stream.spoilt = what;
+bool EmulatedDevice::spoils(StreamState& stream, const char* what) noexcept {
+  if (stream.captures && stream.spoilt == nullptr) stream.spoilt = what;
   return stream.captures;
 }
 
@@ -391,7 +411,7 @@ void EmulatedDevice::begin_capture(StreamRef stream) {
   if (state.captures) throw Error(Errc::invalid_argument, "the stream is being captured already");
   state.captures = true;
   state.captured = 0;
-  state.spoilt.clear();
+  state.spoilt = nullptr;
 }
 
 std::size_t EmulatedDevice::end_capture(StreamRef stream) {
@@ -399,18 +419,41 @@ std::size_t EmulatedDevice::end_capture(StreamRef stream) {
   StreamState& state = state_of(stream);
   if (!state.captures) throw Error(Errc::invalid_argument, "the stream is not being captured");
   state.captures = false;
-  if (!state.spoilt.empty()) throw Error(Errc::device, "the capture was spoilt by " + state.spoilt);
+  if (state.spoilt != nullptr) throw Error(Errc::device, std::string("the capture was spoilt by ") + state.spoilt);
   return state.captured;
 }
 
-// So that memory is gone only when nothing uses it any more: nobody is ordered by that.
-void EmulatedDevice::drain() {
-  std::vector<std::shared_ptr<Record>> ends;
+// Of its own stream, which is there meanwhile.
+void EmulatedDevice::finish(const StreamState& stream) noexcept {
+  std::shared_ptr<Progress> progress;
+  std::uint32_t count = 0;
   {
     const std::lock_guard lock(mutex_);
-    for (StreamState* stream : open_) ends.push_back(put_record(*stream));
+    progress = streams_->progress(stream.number);
+    count = progress->enqueued;
   }
-  for (const auto& end : ends) streams_->reach(*end);
+  streams_->finish(stream.number, *progress, count);
+}
+
+// So that memory is gone only when nothing uses it any more: nobody is ordered by that. It takes no memory, as whoever
+// frees some may have none.
+void EmulatedDevice::drain() noexcept {
+  for (std::uint64_t from = 0;;) {
+    std::shared_ptr<Progress> progress;
+    std::size_t number = 0;
+    std::uint32_t count = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto next =
+          std::find_if(open_.begin(), open_.end(), [&](const StreamState* s) { return s->since >= from; });
+      if (next == open_.end()) return;
+      number = (*next)->number;
+      from = (*next)->since + 1;
+      progress = streams_->progress(number);
+      count = progress->enqueued;
+    }
+    streams_->finish(number, *progress, count);
+  }
 }
 
 void EmulatedDevice::host_reads(const void* data, std::size_t bytes) {

@@ -79,22 +79,24 @@ class EmulatedDevice final : public DeviceModel {
   struct StreamState;
 
   StreamState& state_of(StreamRef stream) const;
-  static bool spoils(StreamState& stream, const char* what);
+  static bool spoils(StreamState& stream, const char* what) noexcept;
   void call(const char* what);
-  void fail(const char* what, const std::string& why);
+  void fail(const char* what, const char* why) noexcept;
   std::shared_ptr<Record> put_record(StreamState& stream);
   void put_work(StreamState& stream, const char* name, std::function<void()> work,
                 std::initializer_list<MemoryUse> uses);
   void put_time(StreamRef stream, std::shared_ptr<std::atomic<std::uint64_t>> at);
   void reach(const std::shared_ptr<Record>& record);
-  void drain();
+  void finish(const StreamState& stream) noexcept;
+  void drain() noexcept;
 
   const Device device_;
   const EmulatedOptions options_;
   mutable std::mutex mutex_;  // one call at a time; never held while the host waits
   std::uint64_t calls_ = 0;
   std::optional<HappensBefore> orders_;
-  std::vector<StreamState*> open_;  // streams there are
+  std::vector<StreamState*> open_;  // streams there are, in the order in which they were made
+  std::uint64_t begun_ = 0;         // streams made so far
   std::mutex failed_mutex_;
   std::string failed_;  // why no call works any more
   std::atomic<bool> has_failed_{false};

@@ -27,6 +27,19 @@ struct Operation {
   std::shared_ptr<Record> record = {};  ///< record that is reached, or waited for
 };
 
+/// How far a stream has come: it can be waited for without memory.
+struct Progress {
+  std::uint32_t enqueued = 0;          ///< whoever enqueues
+  std::atomic<std::uint32_t> done{0};  ///< of these
+  bool has_done(std::uint32_t count) const noexcept {
+    return static_cast<std::int32_t>(done.load(std::memory_order_acquire) - count) >= 0;
+  }
+  void note_done() noexcept {
+    done.fetch_add(1, std::memory_order_release);
+    futex_wake_all(done);
+  }
+};
+
 /// Does it, on the thread of its stream; `wait` returns once a record is reached.
 template <class Wait>
 void perform(Operation& operation, Wait&& wait) {
@@ -51,8 +64,11 @@ class EmulatedStreams {
   virtual ~EmulatedStreams() = default;
   virtual std::size_t add() = 0;
   /// One on which everything is done. Another one may get its number.
-  virtual void remove(std::size_t stream) = 0;
+  virtual void remove(std::size_t stream) noexcept = 0;
   virtual void enqueue(std::size_t stream, Operation operation) = 0;
+  virtual std::shared_ptr<Progress> progress(std::size_t stream) noexcept = 0;
+  /// Returns once so many of what was enqueued there are done. Any thread, while the stream is there.
+  virtual void finish(std::size_t stream, const Progress& progress, std::uint32_t count) noexcept = 0;
   /// Returns once it is reached. Any thread.
   virtual void reach(const Record& record) = 0;
   /// Somebody looks whether it is: without it, who only looks might look for ever.

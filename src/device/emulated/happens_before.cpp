@@ -17,11 +17,14 @@ HappensBefore::Actor HappensBefore::add_stream(std::string name) {
     return again;
   }
   const Actor added = actors_.size();
+  // Room for its end, which must not fail.
+  ended_.reserve(added);
+  actors_[host].clock.resize(added + 1);
   actors_.push_back({std::move(name), Clock(added + 1)});
   return added;
 }
 
-void HappensBefore::remove_stream(Actor stream) {
+void HappensBefore::remove_stream(Actor stream) noexcept {
   wait(host, actors_[stream].clock);
   ended_.push_back(stream);
 }

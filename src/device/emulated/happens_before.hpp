@@ -23,7 +23,7 @@ class HappensBefore {
   HappensBefore();
   Actor add_stream(std::string name);
   /// Ended, after all that was on it: another one may get its number.
-  void remove_stream(Actor stream);
+  void remove_stream(Actor stream) noexcept;
   /// Something is put on a stream: what the host has done so far comes before it.
   void enqueue(Actor stream);
   const Clock& now(Actor actor) const { return actors_[actor].clock; }

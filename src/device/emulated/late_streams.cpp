@@ -21,19 +21,29 @@ class LateStreams final : public EmulatedStreams {
       removed_.pop_back();
       return again;
     }
+    removed_.reserve(streams_.size() + 1);
     streams_.emplace_back();
     return streams_.size() - 1;
   }
-  void remove(std::size_t stream) override {
+  void remove(std::size_t stream) noexcept override {
     const std::lock_guard lock(mutex_);
     removed_.push_back(stream);
   }
   void enqueue(std::size_t stream, Operation operation) override {
     const std::lock_guard lock(mutex_);
-    streams_[stream].push_back(std::move(operation));
+    streams_[stream].operations.push_back(std::move(operation));
+    ++streams_[stream].progress->enqueued;
     if (!steps_by_chance_ || random_.below(3) != 0) return;
     const std::size_t chosen = random_.below(streams_.size());
-    if (!streams_[chosen].empty()) step(chosen);
+    if (!streams_[chosen].operations.empty()) step(chosen);
+  }
+  std::shared_ptr<Progress> progress(std::size_t stream) noexcept override {
+    const std::lock_guard lock(mutex_);
+    return streams_[stream].progress;
+  }
+  void finish(std::size_t stream, const Progress& progress, std::uint32_t count) noexcept override {
+    const std::lock_guard lock(mutex_);
+    while (!progress.has_done(count)) step(stream);
   }
   void reach(const Record& record) override {
     const std::lock_guard lock(mutex_);
@@ -50,13 +60,19 @@ class LateStreams final : public EmulatedStreams {
     while (record.reached.load(std::memory_order_relaxed) == 0) step(record.stream);
   }
   void step(std::size_t stream) {
-    Operation operation = std::move(streams_[stream].front());
-    streams_[stream].pop_front();
+    Operation operation = std::move(streams_[stream].operations.front());
+    streams_[stream].operations.pop_front();
     perform(operation, [this](const Record& record) { run_to(record); });
+    streams_[stream].progress->note_done();
   }
 
+  struct LateStream {
+    std::deque<Operation> operations;
+    std::shared_ptr<Progress> progress = std::make_shared<Progress>();
+  };
+
   std::mutex mutex_;
-  std::deque<std::deque<Operation>> streams_;
+  std::deque<LateStream> streams_;
   std::vector<std::size_t> removed_;
   SmallRandom random_;
   bool steps_by_chance_;

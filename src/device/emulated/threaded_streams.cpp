@@ -32,7 +32,11 @@ class ThreadedStream {
     operations_.ring();
     thread_.join();
   }
-  void enqueue(Operation operation) { operations_.push(std::move(operation)); }
+  void enqueue(Operation operation) {
+    operations_.push(std::move(operation));
+    ++progress_->enqueued;
+  }
+  const std::shared_ptr<Progress>& progress() const noexcept { return progress_; }
 
  private:
   void run() {
@@ -45,6 +49,7 @@ class ThreadedStream {
           std::this_thread::sleep_for(std::chrono::microseconds(random_.below(max_delay_us_)));
         perform(*operation, wait_for);
         operations_.pop();
+        progress_->note_done();
       } else if (closing) {
         return;
       } else {
@@ -54,6 +59,7 @@ class ThreadedStream {
   }
 
   OneWayList<Operation> operations_;
+  const std::shared_ptr<Progress> progress_ = std::make_shared<Progress>();
   std::atomic<bool> closing_{false};
   SmallRandom random_;
   std::uint32_t max_delay_us_;
@@ -75,8 +81,15 @@ class ThreadedStreams final : public EmulatedStreams {
     }
     return number;
   }
-  void remove(std::size_t stream) override { streams_[stream].reset(); }
+  void remove(std::size_t stream) noexcept override { streams_[stream].reset(); }
   void enqueue(std::size_t stream, Operation operation) override { streams_[stream]->enqueue(std::move(operation)); }
+  std::shared_ptr<Progress> progress(std::size_t stream) noexcept override { return streams_[stream]->progress(); }
+  void finish(std::size_t, const Progress& progress, std::uint32_t count) noexcept override {
+    while (!progress.has_done(count)) {
+      const std::uint32_t done = progress.done.load(std::memory_order_acquire);
+      if (!progress.has_done(count)) futex_wait(progress.done, done);
+    }
+  }
   void reach(const Record& record) override { wait_for(record); }
   void look(const Record&) override {}
 

@@ -48,8 +48,7 @@ std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted, Rank rank) {
     u64 wanted = positions.size();
     if (!reordered(spec) && spec.tail == Tail::drop) wanted = wanted / all_rows * all_rows;
     u64 acted_now = acted;
-    bool ended = false, anything_kept = false;
-    std::optional<Failure> all_dropped;
+    bool ended = false, anything_good = false, anything_bad = false;
     batcher.begin(epoch);
     const auto fails = [&](const Failure& f) {
       events.push_back({true, epoch, batcher.number(), {}, {}, {}, f.code, f.stage, f.cause, f.index});
@@ -83,18 +82,20 @@ std::vector<Event> run(const Spec& spec, u64 epochs, u64& acted, Rank rank) {
         else if (!item.fatal.empty())
           fails(item.fatal[0]);
         if (ended) break;
-        // Where a policy drops all that there is, it says so.
-        anything_kept = anything_kept || item.kept;
-        if (spec.policy == Policy::drop && !item.bad.empty() && !all_dropped) all_dropped = item.bad[0];
+        // Where whatever was made failed, that is an error.
+        anything_good = anything_good || (item.kept && !item.masked);
+        anything_bad = anything_bad || !item.bad.empty();
         if (item.kept) deliver(batcher.make_room(item.row, item.masked), acted_now);
         if (!item.bad.empty()) ++acted_now;
         if (item.kept) deliver(batcher.add(item.row, item.index, item.masked, after), acted_now);
       }
       if (rank.of > 1 && !ended && ends_batch(p)) deliver(batcher.cut(rank_rows), acted_now);
     }
-    if (!ended && rank.of == 1 && all_dropped && !anything_kept)
-      fails({"quota_exceeded", all_dropped->stage, "", all_dropped->index, true});
     if (!ended && rank.of == 1) deliver(batcher.end(), acted_now);
+    if (!ended && anything_bad && !anything_good && is_lost(spec)) {
+      events.push_back(lost_epoch(epoch));
+      ended = spec.policy == Policy::drop;
+    }
     if (!ended) acted = acted_now;
   }
   return events;

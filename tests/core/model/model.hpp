@@ -132,6 +132,10 @@ struct Event {
   friend bool operator==(const Event&, const Event&) = default;
 };
 
+/// All samples of the epoch were bad: told after its batches.
+inline Event lost_epoch(u64 epoch) { return {true, epoch, 0, {}, {}, {}, "quota_exceeded", "", "lost", ~u64{0}}; }
+inline bool is_lost(const Event& event) { return event.failed && event.cause == "lost"; }
+
 /// Which part each record is in.
 std::vector<u64> parts_of(const Spec& spec);
 /// Positions an epoch; ~0 for a stream.

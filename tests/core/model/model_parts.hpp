@@ -50,6 +50,11 @@ struct Failure {
 };
 Failure failure(Fault fault, std::string stage, u64 index);
 
+/// Whether an epoch in which whatever was made failed is an error.
+inline bool is_lost(const Spec& spec) { return spec.policy == Policy::drop || spec.policy == Policy::mask; }
+/// Whether it is one that all rows of its batches, which are the last of `events`, are masked.
+bool is_lost(const Spec& spec, const std::vector<Event>& events, u64 epoch);
+
 /// A field of a row.
 struct Cell {
   std::string name;

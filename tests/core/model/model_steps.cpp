@@ -1,6 +1,7 @@
 // Epochs of a fixed number of batches.
 #include "core/model/model.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "core/model/model_parts.hpp"
@@ -46,6 +47,7 @@ std::vector<Event> run_whole_batches(const Spec& spec, u64 steps, u64 epochs, u6
       events.push_back(std::move(event));
     }
     if (number != steps) continue;
+    if (is_lost(spec, events, epoch)) events.push_back(lost_epoch(epoch));
     ++epoch;
     number = 0;
   }
@@ -53,6 +55,15 @@ std::vector<Event> run_whole_batches(const Spec& spec, u64 steps, u64 epochs, u6
 }
 
 }  // namespace
+
+bool is_lost(const Spec& spec, const std::vector<Event>& events, u64 epoch) {
+  u64 rows = 0;
+  for (auto event = events.rbegin(); event != events.rend() && event->epoch == epoch && !event->failed; ++event) {
+    if (std::ranges::find(event->mask, 1) != event->mask.end()) return false;
+    rows += event->mask.size();
+  }
+  return is_lost(spec) && rows != 0;
+}
 
 std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted, Rank rank) {
   if (!reordered(spec)) return run_whole_batches(spec, steps, epochs, acted, rank);
@@ -73,6 +84,7 @@ std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted
       event.number = number++;
       events.push_back(std::move(event));
       if (number != steps) continue;
+      if (is_lost(spec, events, epoch)) events.push_back(lost_epoch(epoch));
       ++epoch;
       number = 0;
     }

@@ -33,7 +33,7 @@ TEST_CASE("random pipelines bring what the model says") {
       ++histogram[kind];
     const u64 epochs = 1 + mix(seed) % 3;
     u64 acted = 0;
-    const std::vector<model::Event> expected = model::run(*spec, epochs, acted);
+    std::vector<model::Event> expected = model::run(*spec, epochs, acted);
     const bool has_faults = !spec->faults.empty() ||
                             std::ranges::any_of(spec->stages, [](const model::Stage& s) { return !s.faults.empty(); });
     faulty += has_faults;
@@ -86,6 +86,9 @@ TEST_CASE("random pipelines bring what the model says") {
       // A state saved after an error names the batch that failed: it fails again.
       if (!got.empty() && got.back().failed) got.pop_back();
       play(rest, epochs, ~std::size_t{0}, got);
+      // An epoch that a state begins in its middle is not judged.
+      std::erase_if(got, [](const model::Event& e) { return model::is_lost(e); });
+      std::erase_if(expected, [](const model::Event& e) { return model::is_lost(e); });
       final_acted = rest.state().replaced;
     } else {
       play(loader, epochs, ~std::size_t{0}, got);

@@ -50,6 +50,7 @@ void play(ps::Loader& loader, u64 epochs, std::size_t most, std::vector<model::E
       e.code = ps::to_string(error.code());
       e.stage = error.stage();
       e.cause = error.code() == ps::Errc::quota_exceeded ? "" : error.cause();
+      const bool lost = error.cause().starts_with("no row is good: ") || error.cause().starts_with("no batch came: ");
       if (const auto at = e.cause.find("; it is record "); at != std::string::npos)
         e.cause.erase(at, e.cause.find(';', at + 1) - at);
       if (const auto at = e.cause.find("; the 8 records drawn to replace it failed too"); at != std::string::npos)
@@ -58,6 +59,7 @@ void play(ps::Loader& loader, u64 epochs, std::size_t most, std::vector<model::E
         if (e.cause.find(says) != std::string::npos)
           e.cause = means + std::string(e.cause.ends_with(" (so did its stand-ins)") ? " (so did its stand-ins)" : "");
       e.index = error.index().value_or(~u64{0});
+      if (lost) e = model::lost_epoch(epoch);
       events.push_back(std::move(e));
     }
   }

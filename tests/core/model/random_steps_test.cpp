@@ -48,7 +48,7 @@ TEST_CASE("random pipelines bring the steps that the model says, on any number o
     const ps::Pipeline p = build(spec, mix(seed + 1) % 2 == 0, mix(seed + 2) % 4 != 0);
     for (u64 rank = 0; rank < play_of.world; ++rank) {
       u64 acted = 0;
-      const auto expected = model::run_steps(*spec, play_of.steps, play_of.epochs, acted, {rank, play_of.world});
+      auto expected = model::run_steps(*spec, play_of.steps, play_of.epochs, acted, {rank, play_of.world});
       const std::string which = "PENSTOCK_SEED=" + std::to_string(seed) + "\n  " + model::describe(*spec) +
                                 "\n  rank " + std::to_string(rank) + " of " + std::to_string(play_of.world) + ", " +
                                 std::to_string(play_of.epochs) + " epochs of " + std::to_string(play_of.steps);
@@ -64,6 +64,9 @@ TEST_CASE("random pipelines bring the steps that the model says, on any number o
         rest.resume(end);
         REQUIRE(rest.state() == end);
         play(rest, play_of.epochs, ~u64{0}, got);
+        // An epoch that a state begins in its middle is not judged.
+        std::erase_if(got, [](const model::Event& e) { return model::is_lost(e); });
+        std::erase_if(expected, [](const model::Event& e) { return model::is_lost(e); });
         end = rest.state();
       } else {
         play(loader, play_of.epochs, ~u64{0}, got);

@@ -126,8 +126,10 @@ TEST_CASE("a quota ends a run in which nothing survives") {
     bool next(ps::SampleBuilder&) { throw ps::Error(ps::Errc::io, "planted"); }
   };
   for (const double share : {1.0, 0.5}) {
-    const ps::ErrorPolicy policy{
-        .policy = ps::OnError::drop, .max_count = share < 1 ? ~std::uint64_t{0} : 1200, .max_share = share};
+    const ps::ErrorPolicy policy{.policy = ps::OnError::drop,
+                                 .max_count = share < 1 ? ~std::uint64_t{0} : 1200,
+                                 .max_share = share,
+                                 .max_in_row = 5000};
     ps::Loader loader(ps::from(Dead{}) | ps::on_error(policy) | ps::batch(4), {.threads = 2});
     const auto error = error_of([&] { (void)loader.next(); });
     REQUIRE(error);

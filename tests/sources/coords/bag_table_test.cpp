@@ -191,7 +191,7 @@ TEST_CASE("names of columns and cells have no spaces around them") {
   CHECK(source.groups() == std::vector<Group>{{"1", 1}, {"2", 2}});
 }
 
-TEST_CASE("numbers with spaces in their quotes are names, and that is told; a name of a slide has no spaces") {
+TEST_CASE("numbers with spaces in their quotes are names, and that is told, and a name of a slide has no spaces") {
   const TempFolder folder;
   write_features(folder, {"a", "b"});
   folder.write("t.csv", "slide,label\n\"a \",\" 1\"\nb,\"2 \"\n");
