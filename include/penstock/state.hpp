@@ -53,10 +53,12 @@ static_assert(sizeof(State) == 64);
 /// Writes `state`, 64 bytes and nothing else (`Loader::save` adds the pipeline in words), so that a crash leaves the
 /// old file or the new one, never a torn one: temporary file, fsync, rename, fsync of the folder (`unsynced_folders`
 /// has those that can't be synced). A crash may also leave the temporary file, `file.tmp.PID`, which nothing reads and
-/// anybody may delete. @throws Error(io) with the file's name.
+/// anybody may delete. @throws Error(io), or Error(not_found) where there is no such folder, with the name of that
+/// temporary file.
 PENSTOCK_API void save_state(const State& state, const std::string& file);
 /// Reads what `save_state` or `Loader::save` wrote.
-/// @throws Error(not_found), Error(io), or Error(state_mismatch) for a damaged file or an unknown version.
+/// @throws Error(not_found), Error(io), Error(state_mismatch) for a damaged file or an unknown version,
+/// Error(limit_exceeded) for one above 16 MiB, or Error(invalid_argument) for what is no file.
 PENSTOCK_API State load_state(const std::string& file);
 
 }  // namespace penstock

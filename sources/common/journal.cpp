@@ -71,15 +71,19 @@ Journal parse_journal(std::string_view text) {
     Journal journal;
     for (const ReadJson& fact : json.at("made_by"))
       journal.made_by.push_back({fact.at(0).get<std::string>(), fact.at(1).get<std::string>()});
-    journal.committed = json.at("committed").get<std::map<std::string, std::uint64_t>>();
+    for (const auto& [name, number] : json.at("committed").items())
+      journal.committed[name] = whole_number<std::uint64_t>(number);
     journal.finishing = json.at("finishing").get<bool>();
-    const auto hash = json.at("hash").get<std::uint64_t>();
+    const auto hash = whole_number<std::uint64_t>(json.at("hash"));
     json.erase("hash");
     const JsonDocument<Json> written = json_of(journal);
     if (hash != hash_of(*written) || json != *JsonDocument(ReadJson(*written))) refuse("is not as it was written");
     return journal;
   } catch (const ReadJson::exception& failed) {
     refuse("is damaged (" + json_cause(failed) + ")");
+  } catch (const Error& failed) {
+    if (failed.code() != Errc::corrupt) throw;
+    refuse("is damaged (" + failed.cause() + ")");
   }
 }
 

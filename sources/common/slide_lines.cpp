@@ -7,8 +7,6 @@
 
 #include <penstock/extend/system_error.hpp>
 
-#include "common/text_lines.hpp"
-
 namespace penstock::common {
 
 namespace {
@@ -51,25 +49,17 @@ Error no_names(const TextTable& table) {
                      (cause.empty() ? "say which one is meant in `slide_column`" : cause));
 }
 
-// A slide's name has no spaces at its ends, whatever stands in quotes.
-FoundSlides find_names(const FindSlides& find, const std::vector<std::string>& column) {
-  std::vector<std::string> names;
-  names.reserve(column.size());
-  for (const std::string& cell : column) names.emplace_back(trimmed(cell));
-  return find(names);
-}
-
 NameColumn find_slide_column(const TextTable& table, const TableWish& wish, std::size_t count, const FindSlides& find) {
   if (!wish.slide_column.empty()) {
     const std::size_t column = table.find(wish.slide_column);
-    return {column, find_names(find, table.columns[column])};
+    return {column, find(table.columns[column])};
   }
   NameColumn best;
   Named most;
   std::size_t naming = 0;
   std::optional<std::size_t> as_good;
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
-    FoundSlides found = find_names(find, table.columns[column]);
+    FoundSlides found = find(table.columns[column]);
     const Named named = named_in(found.slides, count);
     if (named.slides == 0) continue;
     ++naming;

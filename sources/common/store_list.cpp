@@ -40,11 +40,15 @@ StoreList read_store_list(const std::string& path, std::string_view form, std::s
     if (json.at("penstock") != "stores")
       refuse(path, source, Errc::corrupt, "the file is no list of stores, as `penstock merge` writes it");
     list.form = json.at("form");
-    list.records = json.at("records");
+    list.records = whole_number<std::uint64_t>(json.at("records"));
     for (const nlohmann::json& store : json.at("stores")) {
       const fs::path named = store.get<std::string>();
+      if (named.empty()) refuse(path, source, Errc::corrupt, "the list has a store without a name");
       list.stores.push_back(named.is_relative() ? (fs::path(path).parent_path() / named).string() : named.string());
     }
+  } catch (const Error& error) {
+    if (!error.file().empty()) throw;
+    refuse(path, source, Errc::corrupt, error.cause());
   } catch (const nlohmann::json::exception& error) {
     refuse(path, source, Errc::corrupt,
            text->empty() ? "the list of stores is empty; merge them again"

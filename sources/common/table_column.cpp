@@ -49,7 +49,7 @@ bool fits(std::string_view cell) {
 struct Kind {
   std::size_t numbers = 0, texts = 0, words = 0;  // words: that say in numbers' columns that none is there
   std::size_t first_text = no_line, first_too_large = no_line;
-  std::size_t spaced = 0;  // texts that are numbers with spaces at their ends, in quotes
+  std::size_t with_commas = 0, first_with_comma = no_line;  // texts that are numbers but for a comma
   bool all_whole = true;
 
   explicit Kind(std::span<const std::string> cells) {
@@ -64,7 +64,7 @@ struct Kind {
         ++words;
       } else {
         if (texts++ == 0) first_text = line;
-        spaced += is_number(trimmed(cell));
+        if (!with_point(cell).empty() && with_commas++ == 0) first_with_comma = line;
       }
     }
   }
@@ -84,7 +84,7 @@ std::vector<std::string> classes_in(std::span<const std::string> cells) {
 
 }  // namespace
 
-bool is_missing(std::string_view cell) { return cell == "NA" || trimmed(cell).empty(); }
+bool is_missing(std::string_view cell) { return cell.empty() || cell == "NA"; }
 
 bool is_missing_number(std::string_view cell) {
   constexpr std::array<std::string_view, 7> words{"N/A", "n/a", "#N/A", "nan", "NaN", "NULL", "null"};
@@ -96,17 +96,27 @@ std::optional<double> number_in(std::string_view cell) {
   return read_number(cell, value) == std::errc() ? std::optional(value) : std::nullopt;
 }
 
+Error decimal_comma(const TextTable& table, std::size_t column, std::size_t line) {
+  const std::string& cell = table.columns[column][line];
+  return table.error(table.where[line] + " has " + printable(cell, told) + ", a number with a comma: in the column \"" +
+                     printable(table.names[column], told) + "\" numbers need a point, " +
+                     printable(with_point(cell), told) +
+                     "; write them so, or name the columns that you need in `columns`");
+}
+
 TableColumn read_column(const TextTable& table, std::size_t column, std::span<const std::size_t> line_of,
                         std::vector<std::string>& notes) {
   const std::string& name = table.names[column];
   const std::vector<std::string>& cells = table.columns[column];
   const Kind kind(cells);
+  if (kind.with_commas != 0 && kind.with_commas == kind.texts && table.separator != ',')
+    throw decimal_comma(table, column, kind.first_with_comma);
   const bool whole = kind.are_whole(), numbers = kind.are_numbers();
   if (numbers && kind.first_too_large != no_line)
     throw table.error(table.where[kind.first_too_large] + " has a number in the column \"" + name +
                       "\" that neither i64 nor f32 holds: " + printable(cells[kind.first_too_large], told) +
                       "; make it text, or name the columns that you need in `columns`");
-  if (!numbers && kind.numbers + kind.spaced > kind.texts - kind.spaced)
+  if (!numbers && kind.numbers + kind.with_commas > kind.texts - kind.with_commas)
     notes.push_back(table.file() + ": the column \"" + printable(name, told) +
                     "\" becomes numbers of classes, though most of its cells are numbers: " +
                     table.where[kind.first_text] + " has \"" + printable(cells[kind.first_text], told) + "\"");

@@ -31,9 +31,13 @@ bool is_missing_number(std::string_view cell);
 /// hold.
 std::optional<double> number_in(std::string_view cell);
 
+/// For a cell that is a number but for its comma. Error(invalid_argument).
+Error decimal_comma(const TextTable& table, std::size_t column, std::size_t line);
+
 /// The values of a column, in the lines of slides; `no_line` where one has none. Its kind is that of all lines. To
 /// `notes` goes a line where it is most likely not of the kind that it is taken for.
-/// @throws Error(invalid_argument) for a cell without a value, and for a number that neither i64 nor f32 holds.
+/// @throws Error(invalid_argument) for a cell without a value, for a number that neither i64 nor f32 holds, and where
+/// all are numbers but for a comma in some, unless commas stand between cells.
 TableColumn read_column(const TextTable& table, std::size_t column, std::span<const std::size_t> line_of,
                         std::vector<std::string>& notes);
 

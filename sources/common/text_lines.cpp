@@ -1,8 +1,10 @@
 #include "common/text_lines.hpp"
 
 #include <cerrno>
+#include <charconv>
 #include <cstdint>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -37,7 +39,7 @@ class LineParser {
     if (separator_ == 0) separator_ = separator_of(text_.substr(at_));
   }
 
-  std::vector<TextLine> parse() {
+  TextLines parse() {
     std::vector<TextLine> lines;
     while (at_ < text_.size()) {
       TextLine line;
@@ -47,7 +49,7 @@ class LineParser {
       end_line();
       if (line.cells.size() > 1 || !line.cells[0].empty()) lines.push_back(std::move(line));
     }
-    return lines;
+    return {separator_, std::move(lines)};
   }
 
  private:
@@ -110,9 +112,21 @@ std::string_view trimmed(std::string_view text) noexcept {
   return text;
 }
 
-std::vector<TextLine> parse_lines(std::string_view text, char separator) { return LineParser(text, separator).parse(); }
+std::string with_point(std::string_view text) {
+  std::string other(text);
+  const std::size_t comma = other.find(',');
+  if (comma == std::string::npos) return {};
+  other[comma] = '.';
+  double value = 0;
+  const std::size_t sign = other.starts_with('+') && !other.starts_with("+-") ? 1 : 0;
+  const char* const last = other.data() + other.size();
+  const auto [end, failed] = std::from_chars(other.data() + sign, last, value);
+  return end == last && failed != std::errc::invalid_argument ? other : std::string();
+}
 
-std::vector<TextLine> read_lines(const std::string& file, std::string_view source) {
+TextLines parse_lines(std::string_view text, char separator) { return LineParser(text, separator).parse(); }
+
+TextLines read_lines(const std::string& file, std::string_view source) {
   constexpr std::uint64_t most_bytes = std::uint64_t{4} << 30;
   const std::optional<std::string> text = read_text(file, source, most_bytes);
   if (!text) throw system_error(source, ENOENT, "reading the table", file);

@@ -12,6 +12,11 @@ struct TextLine {
   std::vector<std::string> cells;
 };
 
+struct TextLines {
+  char separator = ',';
+  std::vector<TextLine> lines;
+};
+
 /// What may stand around a cell, and is no part of it.
 constexpr bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
 /// Without it.
@@ -22,10 +27,14 @@ std::string_view trimmed(std::string_view text) noexcept;
 /// there may be spaces and tabs. Lines end in LF or CRLF; a byte order mark and empty lines are skipped. There are no
 /// comments. `separator` 0: what the first line has outside of quotes: a comma, else a semicolon, else a tab. Takes
 /// time as the text is long. @throws Error(corrupt) with the line, Error(unsupported) for UTF-16; without a file.
-std::vector<TextLine> parse_lines(std::string_view text, char separator = 0);
+TextLines parse_lines(std::string_view text, char separator = 0);
+
+/// The same number with a point, where the text is one with a comma: "0.5" of "0,5"; else empty. Where no comma stands
+/// between cells, programs write numbers so.
+std::string with_point(std::string_view text);
 
 /// Those of a file; its separator is a tab where its name ends in .tsv or .tab. @throws the same, Error(not_found | io)
 /// and Error(limit_exceeded) above 4 GiB, with the file and `source`.
-std::vector<TextLine> read_lines(const std::string& file, std::string_view source);
+TextLines read_lines(const std::string& file, std::string_view source);
 
 }  // namespace penstock::common

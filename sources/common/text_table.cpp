@@ -23,9 +23,11 @@ std::string where_of(const std::string& file, std::size_t line) {
 }  // namespace
 
 TextTable::TextTable(std::string file, std::string_view source) : file_(std::move(file)), source_(source) {
-  std::vector<TextLine> lines = read_lines(file_, source_);
+  TextLines read = read_lines(file_, source_);
+  std::vector<TextLine>& lines = read.lines;
   if (lines.empty())
     throw file_error(source_, file_, Errc::corrupt, "the file is empty: there is no line with the names of columns");
+  separator = read.separator;
   for (const std::string& name : lines.front().cells) names.emplace_back(trimmed(name));
   columns.resize(names.size());
   for (std::vector<std::string>& column : columns) column.reserve(lines.size() - 1);
@@ -37,7 +39,11 @@ TextTable::TextTable(std::string file, std::string_view source) : file_(std::mov
                            (cells.size() == 1 ? " cell" : " cells") + "; the file has " + std::to_string(names.size()) +
                            (names.size() == 1 ? " column" : " columns"));
     where.push_back(where_of(file_, lines[line].number));
-    for (std::size_t column = 0; column < cells.size(); ++column) columns[column].push_back(std::move(cells[column]));
+    for (std::size_t column = 0; column < cells.size(); ++column) {
+      if (const auto text = trimmed(cells[column]); text.size() != cells[column].size())
+        cells[column] = std::string(text);
+      columns[column].push_back(std::move(cells[column]));
+    }
   }
   for (std::size_t column = 0; column < names.size(); ++column) by_name_[names[column]].push_back(column);
 }

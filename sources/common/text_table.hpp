@@ -10,8 +10,9 @@
 
 namespace penstock::common {
 
-/// A table with a header, as `read_lines` reads it: its cells, column by column. The header is read as a line like
-/// others: a column without a name, as an index may be, is none to read by name.
+/// A table with a header, as `read_lines` reads it: its cells, column by column, without spaces at their ends, in
+/// quotes either: programs write padded columns so. The header is read as a line like others: a column without a name,
+/// as an index may be, is none to read by name.
 class TextTable {
  public:
   /// Errors are those of `source`. @throws as `read_lines`, and Error(corrupt) for a line of more or fewer cells.
@@ -19,6 +20,7 @@ class TextTable {
 
   std::vector<std::string> names;
   std::vector<std::vector<std::string>> columns;
+  char separator = ',';            ///< stands between cells
   std::vector<std::string> where;  ///< each line stands, for errors: "cohort.csv:00000017"
 
   std::size_t lines() const noexcept { return where.size(); }

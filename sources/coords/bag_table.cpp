@@ -27,7 +27,7 @@ bool names_features(std::string_view file) {
 
 // "A/1.ome" of "A/1.ome.tif"; nothing of what has no file's ending.
 std::string_view without_files_ending(std::string_view file) {
-  const bool ends = names_slide(file) || names_features(file);
+  const bool ends = names_slide(file) || names_features(file) || has_ending(file, ".jp2");
   return ends ? file.substr(0, file.rfind('.')) : std::string_view();
 }
 

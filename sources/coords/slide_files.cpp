@@ -24,10 +24,8 @@ Error file_problem(std::string_view source, const fs::path& file, Errc code, con
 constexpr std::string_view ending = ".h5";
 
 // A link that leads nowhere is a slide whose file is gone.
-bool is_file_of_slide(const fs::directory_entry& entry) {
-  std::error_code failed;
-  return has_ending(entry.path().string(), ending) &&
-         (entry.is_regular_file(failed) || (entry.is_symlink(failed) && !entry.exists(failed)));
+bool is_file_of_slide(const FolderEntry& entry) {
+  return has_ending(entry.name, ending) && (entry.kind == EntryKind::file || entry.kind == EntryKind::none);
 }
 
 class FolderWalk {
@@ -59,17 +57,15 @@ class FolderWalk {
   }
   void list(const fs::path& folder, std::vector<fs::path>& folders) {
     int failed = 0;
-    for (const std::string& name : names_in_folder(folder.string(), failed)) {
-      std::error_code unknown;
-      if (is_skipped(name)) continue;
-      const fs::directory_entry entry(folder / name, unknown);
-      const bool is_folder = entry.is_directory(unknown);
+    for (const FolderEntry& entry : entries_in_folder(folder.string(), failed)) {
+      if (is_skipped(entry.name)) continue;
+      const bool is_folder = entry.kind == EntryKind::folder;
       if (is_file_of_slide(entry))
-        files_.push_back(entry.path().string());
+        files_.push_back((folder / entry.name).string());
       else if (below_ && is_folder)
-        entry.is_symlink(unknown) ? static_cast<void>(links_.insert(entry.path())) : folders.push_back(entry.path());
-      else if (!is_folder && !is_beside_shards(name))
-        passed_over_.add_file(name);
+        entry.is_link ? static_cast<void>(links_.insert(folder / entry.name)) : folders.push_back(folder / entry.name);
+      else if (!is_folder && !is_beside_shards(entry.name))
+        passed_over_.add_file(entry.name);
     }
     if (failed != 0)
       throw file_problem(source_, folder, Errc::io,

@@ -75,6 +75,22 @@ bool begins_with_heading(const std::vector<common::TextLine>& lines, const IsFil
   });
 }
 
+// Numbers with commas, where no comma stands between cells, would be names of classes.
+void refuse_decimal_commas(const common::TextLines& table) {
+  if (table.separator == ',') return;
+  const common::TextLine* first = nullptr;
+  for (const common::TextLine& line : table.lines) {
+    const bool comma = !common::with_point(line.cells[1]).empty();
+    if (!comma && kind_of_label(line) == Kind::name) return;
+    if (comma && first == nullptr) first = &line;
+  }
+  if (first == nullptr) return;
+  const std::string& label = first->cells[1];
+  throw Error(Errc::invalid_argument, "line " + std::to_string(first->number) + " has the label " + label +
+                                          ", a number with a comma: numbers need a point, " +
+                                          common::with_point(label) + "; write them so");
+}
+
 Labels from_lines(const std::vector<common::TextLine>& lines) {
   Labels labels;
   bool numbers = true;
@@ -112,9 +128,11 @@ Labels from_lines(const std::vector<common::TextLine>& lines) {
 
 Labels read_labels(const std::string& csv_file, const IsFile& is_file) {
   try {
-    std::vector<common::TextLine> lines = common::read_lines(csv_file, source_name);
-    if (begins_with_heading(lines, is_file)) lines.erase(lines.begin());
-    return from_lines(lines);
+    common::TextLines table = common::read_lines(csv_file, source_name);
+    if (begins_with_heading(table.lines, is_file)) table.lines.erase(table.lines.begin());
+    Labels labels = from_lines(table.lines);
+    refuse_decimal_commas(table);
+    return labels;
   } catch (Error& error) {
     error.with_source(source_name).with_file(csv_file);
     throw;

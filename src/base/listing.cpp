@@ -2,11 +2,13 @@
 
 #include <dirent.h>
 #include <glob.h>
+#include <limits.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -66,10 +68,21 @@ std::string literally(std::string_view text) {
   return pattern;
 }
 
+struct Unreadable {
+  std::array<char, PATH_MAX> folder{};  // no string: no exception may pass through glob
+  int code = 0;
+};
+thread_local Unreadable* unreadable = nullptr;  // glob hands on nothing else
+
 // A system's folder that nobody may look into, as lost+found, keeps nobody from the others.
 int refuse_unreadable(const char* path, int code) {
   const std::string_view folder(path);
-  return code != ENOENT && code != ENOTDIR && !is_of_system(folder.substr(folder.rfind('/') + 1)) ? 1 : 0;
+  if (code == ENOENT || code == ENOTDIR || is_of_system(folder.substr(folder.rfind('/') + 1))) return 0;
+  const std::size_t bytes = std::min(folder.size(), unreadable->folder.size() - 1);
+  std::memcpy(unreadable->folder.data(), path, bytes);
+  unreadable->folder[bytes] = '\0';
+  unreadable->code = code;
+  return 1;
 }
 
 // A part of the path that a system made, and that the pattern doesn't name itself.
@@ -87,18 +100,20 @@ std::vector<std::string> matches_of(const std::string& pattern, int flags, const
                                     std::string_view source) {
   glob_t found{};
   const std::unique_ptr<glob_t, decltype([](glob_t* g) { ::globfree(g); })> guard(&found);
+  Unreadable first;
+  unreadable = &first;
   const int failed = ::glob(pattern.c_str(), GLOB_NOSORT | flags, refuse_unreadable, &found);
+  unreadable = nullptr;
   std::vector<std::string> files(found.gl_pathv, found.gl_pathv + (failed == 0 ? found.gl_pathc : 0));
   if (failed == GLOB_NOSPACE) throw file_error(source, path, Errc::out_of_memory, "listing the files of this pattern");
-  if (failed == GLOB_ABORTED) throw file_error(source, path, Errc::io, "a folder of this pattern can't be read");
+  if (failed == GLOB_ABORTED)
+    throw system_error(source, first.code, "listing a folder of the pattern \"" + path + "\"", first.folder.data());
   std::erase_if(files, [&](const std::string& file) { return has_systems_part(file, path); });
   return files;
 }
 
-}  // namespace
-
-std::vector<std::string> names_in_folder(const std::string& folder, int& failed) {
-  std::vector<std::string> names;
+template <class Take>
+void read_folder(const std::string& folder, int& failed, const Take& take) {
   const std::unique_ptr<DIR, decltype([](DIR* d) { ::closedir(d); })> open(::opendir(folder.c_str()));
   failed = open ? 0 : errno;
   while (open) {
@@ -106,9 +121,41 @@ std::vector<std::string> names_in_folder(const std::string& folder, int& failed)
     const dirent* const entry = ::readdir(open.get());
     failed = entry == nullptr ? errno : 0;
     if (entry == nullptr) break;
-    if (const std::string_view name = entry->d_name; name != "." && name != "..") names.emplace_back(name);
+    if (const std::string_view name = entry->d_name; name != "." && name != "..") take(*entry);
   }
+}
+
+FolderEntry entry_of(const std::string& folder, const dirent& found) {
+  FolderEntry entry{found.d_name};
+  if (found.d_type == DT_REG || found.d_type == DT_DIR) {
+    entry.kind = found.d_type == DT_DIR ? EntryKind::folder : EntryKind::file;
+    return entry;
+  }
+  if (found.d_type != DT_LNK && found.d_type != DT_UNKNOWN) return entry;
+  const std::string path = folder + "/" + entry.name;
+  struct stat status {};
+  entry.is_link = found.d_type == DT_LNK || (::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode));
+  if (::stat(path.c_str(), &status) == 0)
+    entry.kind = S_ISREG(status.st_mode)   ? EntryKind::file
+                 : S_ISDIR(status.st_mode) ? EntryKind::folder
+                                           : EntryKind::other;
+  else if (entry.is_link)
+    entry.kind = EntryKind::none;
+  return entry;
+}
+
+}  // namespace
+
+std::vector<std::string> names_in_folder(const std::string& folder, int& failed) {
+  std::vector<std::string> names;
+  read_folder(folder, failed, [&](const dirent& entry) { names.emplace_back(entry.d_name); });
   return names;
+}
+
+std::vector<FolderEntry> entries_in_folder(const std::string& folder, int& failed) {
+  std::vector<FolderEntry> entries;
+  read_folder(folder, failed, [&](const dirent& entry) { entries.push_back(entry_of(folder, entry)); });
+  return entries;
 }
 
 bool is_of_system(std::string_view name) noexcept {
@@ -172,10 +219,9 @@ FolderListing list_files(const std::string& folder, const std::function<bool(std
   namespace fs = std::filesystem;
   FolderListing content;
   int failed = 0;
-  for (std::string& name : names_in_folder(folder, failed)) {
+  for (auto& [name, kind, is_link] : entries_in_folder(folder, failed)) {
     if (is_skipped(name)) continue;
-    std::error_code unknown;
-    if (fs::is_directory(fs::path(folder) / name, unknown))
+    if (kind == EntryKind::folder)
       content.folders.push_back(std::move(name));
     else if (takes(name))
       content.files.push_back((fs::path(folder) / name).string());

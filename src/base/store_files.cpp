@@ -199,7 +199,7 @@ std::optional<std::string> read_text(const std::string& file, std::string_view s
     const bool later = got < 0 && errno == EAGAIN;
     if (got < 0 && !later) throw system_error(source, errno, "reading", file);
     if (pipe && !begun) {
-      if (got == 0) refuse(Errc::invalid_argument, "it is a pipe that nobody writes into");
+      if (got == 0) refuse(Errc::invalid_argument, "it is a pipe that nobody writes into, or that was read before");
       ::fcntl(fd.get(), F_SETFL, O_RDONLY);  // from here on its writer is waited for
     }
     if (later) continue;

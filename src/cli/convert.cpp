@@ -123,7 +123,6 @@ int convert(const ConvertFlags& options) {
     throw UsageError("--seekable rewrites the field image, u8[?], which this store does not have; its fields are " +
                      store.schema().to_string());
   const Converted converted = convert_store(options, store, store_for(options, store));
-  store.require_unchanged();
   warn_of_refused(converted.rewrites, [&](std::uint64_t i) { return store.key(i); });
   tell(options, converted);
   return status_of(converted.stored.written);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -149,20 +150,18 @@ bool names_hdf5(std::string_view path) { return has_ending(path, ".h5") || has_e
 
 bool names_tar(std::string_view path) { return has_ending(path, ".tar"); }
 
-std::vector<std::string> hdf5_files_in(const std::string& folder, std::string& passed_over) {
-  FolderListing listing = list_files(folder, names_hdf5, "hdf5");
+// Of a listing of all files.
+std::vector<std::string> hdf5_files_of(FolderListing listing, std::string& passed_over) {
+  const auto first_other = std::stable_partition(listing.files.begin(), listing.files.end(), names_hdf5);
   PassedOver others;
-  for (const std::string& name : listing.others)
-    if (!is_beside_shards(name)) others.add_file(name);
+  for (const std::string& file : std::span(first_other, listing.files.end()))
+    if (const std::string name = file.substr(file.rfind('/') + 1); !is_beside_shards(name)) others.add_file(name);
+  listing.files.erase(first_other, listing.files.end());
   for (const std::string& name : listing.folders)
     if (!is_beside_shards(name)) others.add_folder();
-  if (const std::string text = others.text(); !listing.files.empty() && !text.empty())
+  if (const std::string text = others.text(); !text.empty())
     passed_over = "passed over: " + text + "; of a folder of HDF5 files those are read that end in .h5 or .hdf5";
   return std::move(listing.files);
-}
-
-bool has_files(const std::string& folder, bool (*takes)(std::string_view)) {
-  return !list_files(folder, takes, "folder").files.empty();
 }
 
 // One that can't be read at all has nothing to tell but why.
@@ -238,17 +237,18 @@ OpenedStore open_input_store(const std::string& path, const InputStoreOptions& o
   if (pattern || (!fs::is_directory(status) && names_tar(path))) return open_shards(path, options.fields);
   if (fs::is_directory(status) && !fs::exists(fs::path(path) / "data.mdb", failed)) {
     FilesSource files(Files{.root = path, .order = FilesOrder::bytes});
-    if (files.size() == 0 && has_files(path, names_tar)) return open_shards(path, options.fields);
-    if (files.size() == 0)
-      if (auto hdf5 = hdf5_files_in(path, passed_over); !hdf5.empty()) return open_hdf5(std::move(hdf5));
-    if (files.size() == 0 && has_files(path, names_slide)) return open_slides(path, options.slides, passed_over);
-    if (files.size() == 0)
-      throw Error(Errc::not_found,
-                  "the folder is neither an LMDB store (no data.mdb) nor does it hold image files, tar shards, HDF5 "
-                  "files or slides" +
-                      (files.passed_over().empty() ? "" : ", only " + files.passed_over()))
-          .with_file(path);
-    return files;
+    if (files.size() != 0) return files;
+    FolderListing all = list_files(
+        path, [](std::string_view) { return true; }, "folder");
+    const auto has = [&](bool (*takes)(std::string_view)) { return std::ranges::any_of(all.files, takes); };
+    if (has(names_tar)) return open_shards(path, options.fields);
+    if (has(names_hdf5)) return open_hdf5(hdf5_files_of(std::move(all), passed_over));
+    if (has(names_slide)) return open_slides(path, options.slides, passed_over);
+    throw Error(Errc::not_found,
+                "the folder is neither an LMDB store (no data.mdb) nor does it hold image files, tar shards, HDF5 "
+                "files or slides" +
+                    (files.passed_over().empty() ? "" : ", only " + files.passed_over()))
+        .with_file(path);
   }
   // By its name as well: what stands before the data may hide how it begins.
   if (!fs::is_directory(status) && (names_hdf5(path) || begins_as_hdf5(path))) return open_hdf5({path});

@@ -17,22 +17,25 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What stands beside slides and is a part of one: a folder with the name of a slide (MIRAX, DICOM, "_x_" of x.vsi), and
-// the files whose names begin as that of a VMS or VMU slide does.
+// What stands beside slides and is a part of one: the folder "x" of x.mrxs and x.dcm, "_x_" of x.vsi, and the pictures
+// of a VMS or VMU slide x.vms: "x(0,1).jpg", "x_map2.jpg", "x_macro.jpg", "x.opt".
 class Parts {
  public:
   explicit Parts(const std::vector<std::string>& slides) {
     for (const std::string& slide : slides) {
       const std::string stem = fs::path(slide).stem().string();
-      folders_.insert(stem);
-      folders_.insert("_" + stem + "_");
+      if (has_ending(slide, ".mrxs") || has_ending(slide, ".dcm")) folders_.insert(stem);
+      if (has_ending(slide, ".vsi")) folders_.insert("_" + stem + "_");
       if (has_ending(slide, ".vms") || has_ending(slide, ".vmu")) beginnings_.insert(stem);
     }
   }
   bool has_folder(const std::string& name) const { return folders_.contains(name); }
   bool has_file(std::string_view name) const {
-    for (std::size_t bytes = beginnings_.empty() ? 0 : name.size(); bytes != 0; --bytes)
-      if (beginnings_.contains(name.substr(0, bytes))) return true;
+    if (beginnings_.empty() || !(has_ending(name, ".jpg") || has_ending(name, ".ngr") || has_ending(name, ".opt")))
+      return false;
+    const std::string_view stem = name.substr(0, name.rfind('.'));
+    for (const std::size_t end : {stem.size(), stem.rfind('('), stem.rfind("_map"), stem.rfind("_macro")})
+      if (end != std::string_view::npos && beginnings_.contains(stem.substr(0, end))) return true;
     return false;
   }
 

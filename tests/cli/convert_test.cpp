@@ -1,12 +1,15 @@
 // penstock convert: a store into another.
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <thread>
 
 #include "cli/tool.hpp"
+#include "sources/lmdb/raw_lmdb.hpp"
 #include "support/catch.hpp"
+#include "support/paths.hpp"
 #include "support/text_in.hpp"
 
 namespace PENSTOCK_TEST_FILE {
@@ -52,6 +55,29 @@ TEST_CASE("convert makes tar shards of an LMDB, and the LMDB of these") {
   const ToolResult again = tool({"convert", folder / "x.lmdb", "--out", folder / "out/t.tar", "--shard-samples", "10"});
   CHECK(again.status == 0);
   CHECK(again.out.find("nothing to do") != std::string::npos);
+}
+
+TEST_CASE("convert of an LMDB ends well where somebody writes to that after its last record") {
+  const TempFolder folder;
+  const RawLmdb raw{folder / "x.lmdb"};
+  raw.write(numbered(5));
+  std::filesystem::create_directory(folder / "out");
+  const std::string shard = folder / "out/t-000000.tar";
+  ::setenv("PENSTOCK_TEST_WAITING_RENAME", "t-000000.tar", 1);
+  ::setenv("LD_PRELOAD", path_of("failing_read").c_str(), 1);
+  RunningTool converting({"convert", raw.path, "--values", "raw", "--out", folder / "out/t.tar"});
+  ::unsetenv("LD_PRELOAD");
+  ::unsetenv("PENSTOCK_TEST_WAITING_RENAME");
+  while (!std::filesystem::exists(shard + "-waits") && !converting.ended())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const bool waited = std::filesystem::exists(shard + "-waits");
+  raw.write({{"00000009", "another"}});
+  folder.write("out/t-000000.tar-go", "");
+  const ToolResult converted = converting.wait();
+  CAPTURE(converted.err);
+  REQUIRE(waited);
+  CHECK(converted.status == 0);
+  CHECK(tool({"inspect", shard, "--json"}).json()["records"] == 5);
 }
 
 TEST_CASE("convert --seekable rewrites the JPEGs of a store") {

@@ -1,7 +1,10 @@
 // Preloaded into a program: one read of a file fails, as a disk's or a network's might, and no other.
 // PENSTOCK_TEST_FAILING_READ: "NUMBER NAME", the number-th read, from 0, of files whose path ends in NAME.
+// PENSTOCK_TEST_WAITING_RENAME: "NAME", a file gets a name that ends in NAME once its path with "-go" is there; until
+// then its path with "-waits" is.
 // PENSTOCK_TEST_KILLED_WRITE: "NAME", the program is killed before it writes to a file whose path ends in NAME.
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -54,6 +57,18 @@ ssize_t write(int file, const void* from, std::size_t bytes) {
   if (name != nullptr && is_of(file, name)) ::raise(SIGKILL);
   using Write = ssize_t (*)(int, const void*, std::size_t);
   return reinterpret_cast<Write>(::dlsym(RTLD_NEXT, "write"))(file, from, bytes);
+}
+int rename(const char* from, const char* to) {
+  static const char* const name = std::getenv("PENSTOCK_TEST_WAITING_RENAME");
+  const std::string path = to;
+  if (name != nullptr && path.ends_with(name)) {
+    ::close(::creat((path + "-waits").c_str(), 0644));
+    while (::access((path + "-go").c_str(), F_OK) != 0) ::usleep(1000);
+    ::unlink((path + "-waits").c_str());
+    ::unlink((path + "-go").c_str());
+  }
+  using Rename = int (*)(const char*, const char*);
+  return reinterpret_cast<Rename>(::dlsym(RTLD_NEXT, "rename"))(from, to);
 }
 ssize_t pread(int file, void* to, std::size_t bytes, off_t at) { return read_or_fail("pread", file, to, bytes, at); }
 ssize_t pread64(int file, void* to, std::size_t bytes, off_t at) {

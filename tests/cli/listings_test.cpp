@@ -76,7 +76,6 @@ TEST_CASE(
     if (listing.kind == "slide") {
       // Another one, and not the same file of another name.
       write_slide(in(folder, "f/" + listing.upper), {.width = 64, .height = 64});
-      folder.write("f/a/part.dat", "a part of the slide a");
     }
     write_skipped(folder, "f", listing.taken);
     const std::string ending = fs::path(listing.taken).extension().string();
@@ -176,6 +175,31 @@ TEST_CASE("what is a part of a slide, or a store of one's own, is not passed ove
   const ToolResult told = tool({"tile", folder / "f", "--size", "64", "--dry-run", "--json"});
   CHECK(told.json()["slides"].size() == 4);
   CHECK(tells(told.json()["notes"], "passed over: 1 file (.txt 1);"));
+}
+
+TEST_CASE("a folder with the name of a slide that has none, and files of another, are passed over and counted") {
+  const TempFolder folder;
+  fs::create_directory(folder / "f");
+  write_slide(folder / "f/P1.svs", {.width = 64, .height = 64});
+  for (const char* const other :
+       {"f/P1/x.svs", "f/_P1_/x.svs", "f/1.vms", "f/1.opt", "f/1(0,1).jpg", "f/1_map2.jpg", "f/1_macro.jpg", "f/10.txt",
+        "f/1(0,1).txt", "f/1_scan.jpg", "f/2.mrxs", "f/_2_/x.ets", "f/3.vsi", "f/3/x.svs"})
+    folder.write(other, "x");
+  const ToolResult told = tool({"tile", folder / "f", "--size", "64", "--dry-run", "--json"});
+  CHECK(told.json()["slides"].size() == 4);
+  CHECK(tells(told.json()["notes"], "passed over: 3 files (.txt 2, .jpg 1), 4 folders;"));
+}
+
+TEST_CASE("plain pictures in a folder of slides are passed over, counted, and end nothing") {
+  const TempFolder folder;
+  fs::create_directory(folder / "f");
+  write_slide(folder / "f/a.svs", {.width = 64, .height = 64});
+  for (const char* const picture : {"f/a.jp2", "f/a.j2k", "f/a.jpg", "f/a.png"}) folder.write(picture, "x");
+  const ToolResult tiled =
+      tool({"tile", folder / "f", "--out", folder / "t.lmdb", "--size", "64", "--no-sync", "--json"});
+  CHECK(tiled.status == 0);
+  CHECK(tiled.json()["written"] == 1);
+  CHECK(tells(tiled.json()["notes"], "passed over: 4 files (.j2k 1, .jp2 1, .jpg 1, .png 1);"));
 }
 
 TEST_CASE("paths in a list of slides have no spaces around them") {

@@ -1,4 +1,4 @@
-// LMDB stores whose manifest is long.
+// LMDB stores whose manifest is long, and forged lists of free pages.
 #include <string>
 
 #include <lmdb.h>
@@ -6,6 +6,7 @@
 #include <penstock/sources/lmdb.hpp>
 
 #include "slow_inputs/slow_inputs.hpp"
+#include "sources/lmdb/forged_file.hpp"
 #include "sources/lmdb/raw_lmdb.hpp"
 #include "support/catch.hpp"
 
@@ -37,7 +38,39 @@ void store(const TempFolder& folder, const std::string& text) {
 
 void open_it(const TempFolder& folder) { (void)LmdbSource({.path = folder / "store"}).schema(); }
 
+// A store that lacks a page; what its list of free pages has is n numbers.
+void forge_free_list(const TempFolder& folder, std::size_t n, std::uint64_t named) {
+  const RawLmdb raw{folder / "store"};
+  raw.write({{"a", "b"}});
+  ForgedFile file(folder / "store/data.mdb");
+  const std::uint64_t bytes = 8 * (n + 1), pages = (bytes + 15) / ForgedFile::page_bytes + 1, first = file.pages() + 1;
+  const std::uint64_t last = first + pages;
+  const std::string node = ForgedFile::node_of(static_cast<std::uint32_t>(bytes), 1, ForgedFile::text_of(first));
+  file.put(file.header() + ForgedFile::root_of_free_at, file.add_leaf(node, named));
+  file.put(file.header() + ForgedFile::last_page_at, last);
+  std::string run =
+      ForgedFile::text_of(first) + std::string(8, '\0') + ForgedFile::text_of(n) + times(n, ForgedFile::text_of(last));
+  run.resize(pages * ForgedFile::page_bytes);
+  file.add_pages(run);
+  file.write();
+}
+
 }  // namespace
+
+TEST_CASE("lists of free pages in LMDB stores take time and memory as they are large") {
+  check_inputs("LMDB's free pages", {.seconds = 1, .megabytes = 128},
+               {
+                   {.name = "one page n times",
+                    .size = 100'000,
+                    .make = [](const TempFolder& f, std::size_t n) { forge_free_list(f, n, 1); },
+                    .use = open_it},
+                   {.name = "one page n times, in a list that is named 1000 times",
+                    .size = 100'000,
+                    .make = [](const TempFolder& f, std::size_t n) { forge_free_list(f, n, 1000); },
+                    .use = open_it,
+                    .refused = Errc::corrupt},
+               });
+}
 
 TEST_CASE("manifests of LMDB stores take time and memory as they are large") {
   check_inputs(

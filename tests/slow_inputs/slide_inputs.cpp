@@ -59,16 +59,16 @@ std::string directory(std::uint64_t width, std::uint64_t height, std::size_t mor
   return file;
 }
 
-// A row of n tiles that all lie at the same bytes.
-void write_shared_tiles(const TempFolder& folder, std::size_t n) {
+// A row of n tiles that lie at `places` places, in turns.
+void write_shared_tiles(const TempFolder& folder, std::size_t n, std::size_t places) {
   const WrittenSlide one = write_slide(
       folder / "one.tif", {.width = 256, .height = 256, .tile_width = 256, .tile_height = 256, .own_tables = true});
   const std::string stream = content_of(folder, "one.tif").substr(one.offsets[0], one.sizes[0]);
   std::string file = directory(256 * n, 256, 0, 0, false, 256), tables;
-  for (std::size_t i = 0; i < n; ++i) number(tables, file.size(), 4);
+  for (std::size_t i = 0; i < n; ++i) number(tables, file.size() + i % places * stream.size(), 4);
   for (std::size_t i = 0; i < n; ++i) number(tables, stream.size(), 4);
   file.replace(8, tables.size(), tables);
-  folder.write("a.tif", file + stream);
+  folder.write("a.tif", file + times(places, stream));
 }
 
 void open_with(const TempFolder& folder, const SlideTissue& tissue) {
@@ -130,8 +130,12 @@ TEST_CASE("slides take time and memory as they are large") {
            .use = open_it,
            .refused = Errc::corrupt},
           {.name = "n tiles that are the same bytes",
+           .size = 5'000,
+           .make = [](const TempFolder& f, std::size_t n) { write_shared_tiles(f, n, 1); },
+           .use = [](const TempFolder& f) { open_with(f, {.by = SlideTissue::By::saturation}); }},
+          {.name = "n tiles at twenty places",
            .size = 20'000,
-           .make = write_shared_tiles,
+           .make = [](const TempFolder& f, std::size_t n) { write_shared_tiles(f, n, 20); },
            .use = [](const TempFolder& f) { open_with(f, {.by = SlideTissue::By::saturation}); },
            .refused = Errc::corrupt},
           {.name = "n bytes that forty entries have as their value",

@@ -15,8 +15,9 @@ extern "C" {
 
 // From now on calls on what is below `folder` are numbered, from 1, and each is a line of the file `log`, unless that
 // is null: number, name, path, second path or "-", offset, bytes, flags, and errno where it failed. Of the names in
-// flags: "created", "writes" (it may be written to), "cut", "synced" (O_DSYNC), "folder". Syncs are noted and not done: nobody pulls the plug. The call
-// number `fail_at` (0: none) fails with `code`; with a `name`, all calls of that name do ("fsync folder": those with that flag). Not with threads at work.
+// flags: "created", "writes" (it may be written to), "cut", "synced" (O_DSYNC), "folder". Syncs are noted and not done:
+// nobody pulls the plug. The call number `fail_at` (0: none) fails with `code`; with a `name`, all calls of that name
+// do ("fsync folder": those with that flag). Not with threads at work.
 //
 // In LD_PRELOAD the same is said by PENSTOCK_CALLS_FOLDER, _LOG, _FAIL_AT, _CODE and _NAME.
 void penstock_calls_begin(const char* folder, const char* log, unsigned long fail_at, int code, const char* name);

@@ -111,7 +111,7 @@ TEST_CASE("data is synced before a mark or name tells of it and names after that
   for (const StoreJob& job : chosen_jobs())
     for (const bool sync : {true, false}) {
       if (!sync && (job.shared || job.cache)) continue;  // which promise nothing then
-      for (const std::uint64_t commit_every : {3, 10, 1000}) {
+      for (const std::uint64_t commit_every : {3u, 10u, 1000u}) {
         const Area area;
         const ChildEnd end = write_in_child(job, area, {.sync = sync, .commit_every = commit_every}, {}, true);
         INFO(job.name << (sync ? ", sync, " : ", ") << commit_every << " a commit: " << end.said);

@@ -25,6 +25,7 @@
 
 #include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
+#include "stores/store_jobs.hpp"
 #include "support/catch.hpp"
 #include "support/text_in.hpp"
 #include "support/thrown.hpp"
@@ -303,6 +304,7 @@ TEST_CASE("a journal that somebody else wrote, its hash too, is refused, or the 
       }
       ++made;
       CHECK(content_of(kind.open(folder.path())) == content);
+      CHECK(names_in(folder.path().string()) == names_in(whole.path().string()));
     };
     const Json own = Json::parse(text_in(journal.string()));
     try_with(own);

@@ -21,6 +21,24 @@ namespace penstock {
 /// process; this throws std::bad_alloc.
 PENSTOCK_API std::vector<std::string> names_in_folder(const std::string& folder, int& failed);
 
+/// What lies in a folder under a name; of a link, what it leads to.
+enum class EntryKind : std::uint8_t {
+  file,    ///< a regular file
+  folder,  ///< a folder
+  none,    ///< a link that leads nowhere
+  other    ///< a pipe, a device, or what can't be looked at
+};
+
+/// What stands in a folder.
+struct FolderEntry {
+  std::string name;                   ///< without the folder's
+  EntryKind kind = EntryKind::other;  ///< what it is; of a link, what it leads to
+  bool is_link = false;               ///< whether it is a link
+};
+
+/// The same with kinds. Looks at links alone, and at all only where a file system doesn't say kinds.
+PENSTOCK_API std::vector<FolderEntry> entries_in_folder(const std::string& folder, int& failed);
+
 /// Whether an operating system, or a program that shows or packs folders, leaves a file or folder of that name behind:
 /// "Thumbs.db", "._a.svs", "__MACOSX", "@eaDir", "lost+found", in letters of either case.
 PENSTOCK_API bool is_of_system(std::string_view name) noexcept;
@@ -75,7 +93,7 @@ PENSTOCK_API std::size_t literal_folders(std::string_view pattern);
 /// sorted by their bytes, without what is skipped. Folders that are there stand for themselves, whatever characters
 /// they have, and so does what stands before the last `*`, where that finds anything: shards in "run[1]" are
 /// "run[1]/x-*.tar", and those of "x?" are "x?-*.tar". `braces`: {a,b} stands for either. @throws Error(not_found)
-/// where nothing has a name of the pattern, and Error(io) where a folder of it can't be read, with `source`.
+/// where nothing has a name of the pattern, and Error(io) with the folder where one of it can't be read, with `source`.
 PENSTOCK_API std::vector<std::string> files_of_pattern(const std::string& path, std::string_view source,
                                                        bool braces = false);
 

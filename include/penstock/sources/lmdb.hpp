@@ -45,21 +45,26 @@ struct Lmdb {
   bool verify_checksum = true;    ///< records: compare each record's checksum (about 0.1 us a KB)
   bool allow_unfinished = false;  ///< read what a stopped LmdbSink left behind
   /// Take a slot in the store's lock file, which is made where it is missing. Without, nothing is written beside the
-  /// store unless another process has it open: a writer that comes later does not see that it is read, and reading ends
-  /// in Error(invalid_argument) once it has written. For short looks at stores that nobody writes to.
+  /// store unless another process has it open. A writer that comes later does not see that it is read; once it has
+  /// written, reading ends in Error(invalid_argument). What was read before is right: values are copied, and the
+  /// question whether somebody has written is asked after the copy. One who writes twice during a look-up, or while the
+  /// store is opened, may spoil the pages that are gone through, which may crash the process. For short looks at stores
+  /// that nobody writes to.
   bool lock_file = true;
   // What changes only speed.
   bool read_ahead = false;  ///< leave the kernel's readahead on: for reading in key order; harmful for shuffled reading
   FileAccess access = FileAccess::map;  ///< how values are read; a key is always looked up in the map
 };
 
-/// Reads records of one LmdbSource. Values are viewed in the store's memory map where dtype and alignment allow it.
+/// Reads records of one LmdbSource. Values are viewed in the store's memory map where dtype and alignment allow it, and
+/// in a copy of the reader's own where it is read without LMDB's lock file.
 /// Holds one read transaction from the first `read` to the next `pause`. One thread at a time; may outlive its source.
 class PENSTOCK_API LmdbReader {
  public:
   ~LmdbReader();
   /// @throws Error(not_found) for a key that is gone; Error(corrupt | unsupported) with key, file and offset in the
-  /// file; Error(io); Error(forked) in a child process made by fork().
+  /// file; Error(io); Error(forked) in a child process made by fork(); Error(invalid_argument) where it is read without
+  /// LMDB's lock file and somebody has written since.
   void read(std::uint64_t index, SampleBuilder& out);
   /// Told which records are read next, in this order: looks up those that were never read, at once, and fetches each
   /// value's beginning before its turn.
@@ -88,8 +93,9 @@ class PENSTOCK_API LmdbReader {
 /// LmdbSink or a cache is refused, other programs are not, and reading ends in Error(invalid_argument) once they have.
 ///
 /// A process may open a store any number of times; all share one map, whose `read_ahead` and `lock_file` are the first
-/// one's. A child
-/// made by fork() must open its own: what it inherited throws Error(forked).
+/// one's. A source that wants a lock file, and joins one that is open without, gets none: `notes` says so, and an
+/// LmdbSink or a cache of another process is refused from then on, as long as the store is open here. A child made by
+/// fork() must open its own: what it inherited throws Error(forked).
 class PENSTOCK_API LmdbSource {
  public:
   /// Opens the store and learns its keys: computed where they are consecutive numbers of fixed width (decimal with
@@ -130,11 +136,11 @@ class PENSTOCK_API LmdbSource {
   void will_need(std::span<const std::uint64_t> indices) const noexcept;
 
   /// The values of a scalar field of whole numbers, of records and Datums: their own bytes are read and no others, so
-  /// no checksum is compared; none for raw values, which have no such field. As `read` where a record is damaged.
+  /// no checksum is compared; none for raw values, which have no such field. @throws as `read`.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
 
-  /// Told at the end by whoever read without a lock file: @throws Error(invalid_argument) where somebody has written to
-  /// the store since it was opened.
+  /// Whether what was read without a lock file is still what the store holds. Each `read` asks this by itself.
+  /// @throws Error(invalid_argument) where somebody has written to the store since it was opened.
   void require_unchanged() const;
   /// Passes over all keys made so far: 0 where keys are computed, else 1.
   unsigned key_passes() const noexcept;

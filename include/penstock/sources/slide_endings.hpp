@@ -9,10 +9,10 @@
 namespace penstock {
 
 /// How names of slides' files end. What none of our own readers and no OpenSlide reads is among them: it can't be read,
-/// and somebody is told.
-inline constexpr std::array<std::string_view, 22> slide_endings{
-    ".svs", ".tif", ".tiff", ".ndpi",   ".mrxs", ".scn",     ".bif", ".svslide", ".vms",  ".vmu", ".dcm",
-    ".czi", ".jp2", ".btf",  ".qptiff", ".vsi",  ".isyntax", ".kfb", ".sdpc",    ".tmap", ".mds", ".zvi"};
+/// and somebody is told. Endings of plain pictures, as .jp2, are none: a thumbnail beside slides is no slide.
+inline constexpr std::array<std::string_view, 21> slide_endings{
+    ".svs", ".tif", ".tiff",   ".ndpi", ".mrxs",    ".scn", ".bif",  ".svslide", ".vms", ".vmu", ".dcm",
+    ".czi", ".btf", ".qptiff", ".vsi",  ".isyntax", ".kfb", ".sdpc", ".tmap",    ".mds", ".zvi"};
 
 /// Whether a path ends as a slide's file does, in letters of either case: "A/1.SVS".
 inline bool names_slide(std::string_view path) noexcept {

@@ -28,10 +28,10 @@ struct ErrorPolicy {
 /// Says what happens to bad samples. Counted in order, with the batch in which they stand or would have stood, so the
 /// same sample ends the run at any thread count, and what comes before it is delivered first. An incomplete last batch
 /// that is dropped counts where it had to be read to know that it is (filters and the like). Each rank of a `shard`
-/// counts its own samples. An epoch that has nothing but bad samples, beside what filters left out, is an error under
-/// every policy: Error(quota_exceeded) where they are dropped, or masked, after their batches. A rank without samples
-/// has none that are bad; an epoch left early, or that a state begins in its middle, is not judged. Default without
-/// this stage: `fail`.
+/// counts its own samples. An epoch that has nothing but bad samples, beside what filters left out, is an error,
+/// whether they are dropped or masked: Error(quota_exceeded), after their batches. With `replace` the sample for which
+/// no record is good ends it. A rank without samples has none that are bad; an epoch left early, or that a state begins
+/// in its middle, is not judged. Default without this stage: `fail`.
 PENSTOCK_API Stage on_error(ErrorPolicy policy);
 
 }  // namespace penstock

@@ -15,6 +15,15 @@ namespace penstock::hdf5 {
 
 namespace {
 
+// clang has no macro for it.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#elif defined(__has_feature)
+constexpr bool sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool sanitized = false;
+#endif
+
 void close_others() {
 #ifdef SYS_close_range
   if (::syscall(SYS_close_range, STDERR_FILENO + 1, ~0u, 0) == 0) return;
@@ -50,11 +59,7 @@ void confine(std::uint64_t memory_bytes, int socket) {
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, 0);
   limit(RLIMIT_NPROC, 0);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  limit(RLIMIT_AS, memory_bytes);  // sanitizers reserve more than there is
-#else
-  static_cast<void>(memory_bytes);
-#endif
+  if (!sanitized) limit(RLIMIT_AS, memory_bytes);  // sanitizers reserve more than there is
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   H5PLset_loading_state(0);
 }

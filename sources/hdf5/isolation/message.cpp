@@ -64,7 +64,12 @@ MessageWriter& MessageWriter::put(const DatasetFacts& facts) {
     for (const std::uint64_t value : filter.values) put(value);
     put(std::string_view(filter.name)).put(std::string_view(filter.missing));
   }
-  return put(std::span(facts.fill)).put(facts.files).put(facts.faults).put(facts.told);
+  return put(std::span(facts.fill))
+      .put(facts.files)
+      .put(facts.absent)
+      .put(facts.faults)
+      .put(std::span(facts.lost))
+      .put(facts.told);
 }
 
 MessageWriter& MessageWriter::put(const ElementFacts& facts) {
@@ -176,7 +181,9 @@ DatasetFacts MessageParser::dataset() {
   }
   facts.fill = data();
   facts.files = texts();
+  facts.absent = texts();
   facts.faults = texts();
+  facts.lost = numbers();
   facts.told = texts();
   return facts;
 }

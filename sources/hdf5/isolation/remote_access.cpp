@@ -205,7 +205,7 @@ DatasetFacts RemoteAccess::dataset(const std::string& path) {
     MessageParser parser(answer.message);
     facts = parser.dataset();
     parser.end();
-    for (auto* words : {&facts.files, &facts.faults, &facts.told})
+    for (auto* words : {&facts.files, &facts.absent, &facts.faults, &facts.told})
       for (std::string& text : *words) text = words_of_others(std::move(text));
   } catch (const Error& failed) {
     // What the library refuses is told of the dataset already.

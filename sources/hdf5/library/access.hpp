@@ -56,8 +56,12 @@ struct DatasetFacts {
   std::vector<FilterFacts> filters;     ///< filters in the order in which they were applied
   std::vector<std::byte> fill;          ///< the value of what was never written; empty: zeros
   std::vector<std::string> files;       ///< other files that its values lie in; of those that are missing the names
+  std::vector<std::string> absent;      ///< names of files that it would go on in
   std::vector<std::string> faults;      ///< which rows can't be read for the sake of these, the first few
-  std::vector<std::string> told;        ///< what else is to be known of where they lie
+  /// Rows of all these faults: the first of each stretch and the row after it, in their order. Empty: none, or too
+  /// many.
+  std::vector<std::uint64_t> lost;
+  std::vector<std::string> told;  ///< what else is to be known of where they lie
 };
 
 /// What becomes of an element of a dataset, or of one column of a compound element.

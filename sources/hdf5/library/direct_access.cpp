@@ -88,7 +88,9 @@ DatasetFacts DirectAccess::dataset(const std::string& path) {
   }
   if (opened.elsewhere) {
     facts.files = opened.elsewhere->files;
+    facts.absent = opened.elsewhere->absent;
     facts.faults = opened.elsewhere->faults.words();
+    facts.lost = opened.elsewhere->faults.stretches();
     facts.told = opened.elsewhere->told;
   }
   facts.number = datasets_.size();

@@ -31,9 +31,13 @@ void Elsewhere::require_unchanged(const OpensNoted& opens, std::uint64_t first, 
     throw Error(Errc::io, "'" + lost + "' can't be opened any more, or no more files can be");
   const std::uint64_t begin = first * row_bytes, end = begin + count * row_bytes;
   const auto from = std::ranges::lower_bound(raw, begin, std::ranges::less_equal(), &RawPiece::end);
+  const auto require_bytes = [&](std::size_t file, std::uint64_t bytes) {
+    if (state_of(files[file]).bytes < bytes)
+      throw Error(Errc::io, "'" + files[file] + "' was cut short since the source was opened");
+  };
   for (auto piece = from; piece != raw.end() && piece->begin < end; ++piece)
-    if (const std::string& path = files[piece->file]; state_of(path).bytes < piece->file_bytes)
-      throw Error(Errc::io, "'" + path + "' was cut short since the source was opened");
+    require_bytes(piece->file, piece->file_bytes);
+  for (const auto& [file, bytes] : raw_below) require_bytes(file, bytes);
 }
 
 }  // namespace penstock::hdf5

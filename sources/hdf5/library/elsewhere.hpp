@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,11 +25,15 @@ struct Elsewhere {
 
   /// Files other than its own, each once; those that links lead through, too. Of those that are missing, the names.
   std::vector<std::string> files;
+  /// Names of those that would be next where it grows with files by number.
+  std::vector<std::string> absent;
   RowFaults faults;
   std::vector<std::string> told;  ///< what is no fault and yet to be known, in sentences
 
   std::vector<FileState> states;  ///< of the files that were found, by their device and inode
   std::vector<RawPiece> raw;      ///< in their order
+  /// Bytes of files without a form of their own that its sources have values in, by their places in `files`.
+  std::map<std::size_t, std::uint64_t> raw_below;
   std::uint64_t row_bytes = 0;
   bool converted = false;  ///< some source has another type
   /// Sources that grow with sources of their own: the library knows how large they are while they are open, and else

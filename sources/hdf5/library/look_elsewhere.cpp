@@ -2,15 +2,20 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <set>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include <penstock/error.hpp>
 
 #include "library/conversion.hpp"
+#include "library/coverage.hpp"
 #include "library/elsewhere.hpp"
 #include "library/link_target.hpp"
+#include "library/mapping.hpp"
 #include "library/selection.hpp"
 
 namespace penstock::hdf5 {
@@ -20,15 +25,23 @@ namespace {
 constexpr std::int64_t most_rows = std::int64_t{1} << 62;
 // Virtual datasets of virtual datasets.
 constexpr unsigned most_nested = 8;
-// Faults of a dataset that others are made of, one by one; beyond it, whole parts count as lost.
-constexpr std::size_t most_faults = std::size_t{1} << 20;
+// Faults of datasets that others are made of, one by one and all together; beyond it, whole parts count as lost.
+constexpr std::size_t most_faults = std::size_t{1} << 18;
+// Sentences about what is no fault.
+constexpr std::size_t most_told = 16;
 
 using Lengths = std::vector<std::int64_t>;
 
-// Empty where they are none that a source has.
+bool is_single(hid_t dataset) {
+  const Handle space = own_space(H5Dget_space(dataset));
+  return space && H5Sget_simple_extent_type(space.get()) == H5S_SCALAR;
+}
+
+// A single value is one row. Empty where they are none that a source has.
 Lengths lengths_of(hid_t dataset) {
   const Handle space = own_space(H5Dget_space(dataset));
   const int rank = space ? H5Sget_simple_extent_ndims(space.get()) : -1;
+  if (is_single(dataset)) return {1};
   if (rank < 1) return {};
   std::array<hsize_t, H5S_MAX_RANK> dims{};
   H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr);
@@ -46,71 +59,28 @@ bool grows_with_others(hid_t dataset) {
   return rank > 0 && std::find(most.begin(), most.begin() + rank, H5S_UNLIMITED) != most.begin() + rank;
 }
 
-// A name of a mapping, as the library understands it: %b is the number of the block.
-std::string name_of_block(const std::string& name, std::int64_t block) {
-  std::string text;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const char next = name[i] == '%' && i + 1 < name.size() ? name[i + 1] : '\0';
-    if (next == 'b') text += std::to_string(block);
-    if (next == '%') text += '%';
-    if (next == 'b' || next == '%')
-      ++i;
-    else
-      text += name[i];
-  }
-  return text;
-}
-
-bool has_block(const std::string& name) {
-  for (std::size_t i = name.find('%'); i != std::string::npos && i + 1 < name.size(); i = name.find('%', i + 2))
-    if (name[i + 1] == 'b') return true;
-  return false;
-}
-
 // A dataset that another one's values come from.
 struct Source {
   std::string where;    // "dataset 'x' of 'a.h5'"
   std::string problem;  // why nothing of it can be read; empty: it can
   Lengths dims;
+  Handle type;
   RowFaults faults;
-  bool in_work = false, converted = false;
+  bool single = false;
 };
-
-// One mapping of a source's values, as the file says it.
-struct Mapping {
-  std::string file, dataset;
-  Handle to, from;
-};
-
-Mapping mapping_of(hid_t creation, std::size_t number) {
-  const auto text = [&](auto get) {
-    const ssize_t length = get(creation, number, nullptr, 0);
-    std::string name(length < 0 ? 1 : static_cast<std::size_t>(length) + 1, '\0');
-    if (length >= 0) get(creation, number, name.data(), name.size());
-    name.pop_back();
-    return name;
-  };
-  Mapping mapping;
-  mapping.file = text(H5Pget_virtual_filename);
-  mapping.dataset = text(H5Pget_virtual_dsetname);
-  mapping.to = own_space(H5Pget_virtual_vspace(creation, number));
-  mapping.from = own_space(H5Pget_virtual_srcspace(creation, number));
-  if (!mapping.to || !mapping.from) throw Error(Errc::corrupt, library_says());
-  return mapping;
-}
 
 class Look {
  public:
-  explicit Look(Elsewhere& found) : found_(found) {}
+  Look(Elsewhere& found, const FileState& own) : found_(found), own_(own) {}
 
-  // Rows of it that can't be read.
-  RowFaults faults_of(hid_t dataset, unsigned depth) {
+  // Rows of it that can't be read. `where`: which one it is, but for the first.
+  RowFaults faults_of(hid_t dataset, unsigned depth, const std::string& where) {
     RowFaults faults;
     const Handle creation = own_list(H5Dget_create_plist(dataset));
     const Lengths dims = lengths_of(dataset);
     if (!creation || dims.empty()) return faults;
     const H5D_layout_t layout = H5Pget_layout(creation.get());
-    if (layout == H5D_VIRTUAL) look_at_mappings(dataset, creation.get(), dims, depth, faults);
+    if (layout == H5D_VIRTUAL) look_at_mappings(dataset, creation.get(), dims, depth, where, faults);
     if (layout == H5D_CONTIGUOUS && H5Pget_external_count(creation.get()) > 0)
       look_at_raw_files(dataset, creation.get(), dims, depth, faults);
     faults.sort();
@@ -123,15 +93,19 @@ class Look {
     hid_t dataset;
     const Lengths& dims;
     unsigned depth;
+    const std::string& where;
     RowFaults& faults;
-    std::vector<RowPattern> covered;
-    std::int64_t points = 0;
-    OtherFile file;  // the last one, and its name
-    std::string file_name;
+    Coverage covered;
+    Handle type;
+    std::map<const Source*, std::string> of_types = {};  // what is wrong with their types, of those that were asked
+    std::size_t converted = 0;
+    OtherFile file = {};  // the last one, and its name
+    std::string file_name = {};
   };
 
-  void look_at_mappings(hid_t dataset, hid_t creation, const Lengths& dims, unsigned depth, RowFaults& faults) {
-    Virtual of{dataset, dims, depth, faults, {}, 0, {}, {}};
+  void look_at_mappings(hid_t dataset, hid_t creation, const Lengths& dims, unsigned depth, const std::string& where,
+                        RowFaults& faults) {
+    Virtual of{dataset, dims, depth, where, faults, Coverage(dims), own_type(H5Dget_type(dataset))};
     std::size_t count = 0;
     if (H5Pget_virtual_count(creation, &count) < 0) throw Error(Errc::corrupt, library_says());
     for (std::size_t i = 0; i < count; ++i) {
@@ -142,7 +116,11 @@ class Look {
       else
         look_at(of, to, mapping, 0);
     }
-    if (depth == 0) tell_gaps(of);
+    if (of.converted != 0)
+      tell(of, "the values of " + std::to_string(of.converted) +
+                   " of its sources have another type and are converted; a value that does not fit is an error of its "
+                   "row");
+    if (const std::string gaps = of.covered.gaps(); !gaps.empty()) tell(of, gaps);
   }
 
   // A source for each block, until one is missing: there the dataset ends.
@@ -159,16 +137,19 @@ class Look {
         if (along == 0)
           for (RowPattern rest : to.rows()) {
             rest.from = std::max(rest.from, begin + axis.stride);
-            of.faults.add(rest, "it comes after one that is missing: " + missing.where + ": " + missing.problem);
+            of.faults.add(rest, why("it comes after one that is missing: " + missing.where + ": " + missing.problem));
           }
         return;
       }
+      // What is not there has no values; yet it counts, as one that comes to be does.
+      probing_ = true;
       const Source& next = source(of, mapping, b);
       const Source& after = source(of, mapping, b + 1);
+      probing_ = false;
       if (!next.problem.empty() && after.problem.empty())
         throw Error(Errc::not_found, "a source in its middle is missing, and the library ends it there: " + next.where +
                                          ": " + next.problem);
-      if (of.depth == 0) found_.told.push_back("it ends before " + next.where + ", which is not there");
+      tell(of, "it ends before " + next.where + ", which is not there");
       if (b == 0) refuse_rows(next);
       return;
     }
@@ -183,14 +164,21 @@ class Look {
   bool look_at(Virtual& of, const Selection& to, const Mapping& mapping, std::int64_t block) {
     const Source& from = source(of, mapping, block);
     if (!from.problem.empty() && to.growing() && of.dims[*to.growing()] == 0) refuse_rows(from);
-    of.covered.insert(of.covered.end(), to.rows().begin(), to.rows().end());
-    of.points += std::min(to.points(), most_rows - of.points);
+    of.covered.add(to);
     if (!from.problem.empty()) {
       lose(of, to, 0, from, from.problem);
       return false;
     }
     if (to.empty()) return true;
+    if (const std::string& wrong = wrong_type(of, from); !wrong.empty()) {
+      lose(of, to, 0, from, wrong);
+      return true;
+    }
     const Selection picked(mapping.from.get(), from.dims);
+    if (from.single && !picked.all()) {
+      lose(of, to, 0, from, "it has no dimensions, and parts of it are read");
+      return true;
+    }
     const Extent extent = extent_of(to, picked, from.dims);
     if (!extent.why.empty()) lose(of, to, extent.good_rows, from, extent.why);
     if (extent.why.empty() || extent.good_rows > 0) take_over(of, to, picked, from);
@@ -198,50 +186,94 @@ class Look {
   }
 
   // All but its first rows.
-  void lose(Virtual& of, const Selection& to, std::int64_t good_rows, const Source& from, const std::string& why) {
+  void lose(Virtual& of, const Selection& to, std::int64_t good_rows, const Source& from, const std::string& problem) {
+    const RowFaults::Why said = why("source " + from.where + ": " + problem);
     for (RowPattern rows : to.rows()) {
       if (good_rows > 0) rows.from = std::max(rows.from, rows.row(good_rows));
-      of.faults.add(rows, "source " + from.where + ": " + why);
+      of.faults.add(rows, said);
     }
+  }
+
+  // What is said of many rows is kept once.
+  RowFaults::Why why(std::string text) {
+    const auto known = whys_.find(text);
+    if (known != whys_.end()) return known->second;
+    auto said = std::make_shared<const std::string>(std::move(text));
+    whys_.emplace(*said, said);
+    return said;
+  }
+
+  const std::string& wrong_type(Virtual& of, const Source& from) {
+    const auto [at, is_new] = of.of_types.try_emplace(&from);
+    if (is_new && H5Tequal(from.type.get(), of.type.get()) <= 0) {
+      at->second = why_converted_wrong(from.type.get(), of.type.get());
+      if (at->second.empty()) found_.converted = true, ++of.converted;
+    }
+    return at->second;
+  }
+
+  void tell(const Virtual& of, const std::string& text) {
+    const std::string line = of.depth == 0 ? text : of.where + ": " + text;
+    if (found_.told.size() < most_told && std::ranges::find(found_.told, line) == found_.told.end())
+      found_.told.push_back(line);
+    else if (found_.told.size() == most_told)
+      found_.told.push_back("there is more to be told, of sources or parts of it");
   }
 
   // What of the source itself can't be read.
   void take_over(Virtual& of, const Selection& to, const Selection& picked, const Source& from) {
     if (from.faults.empty() || picked.rows().empty() || to.rows().empty()) return;
-    const RowPattern &there = picked.rows().front(), &here = to.rows().front();
-    const bool by_rows = to.regular() && picked.regular() && there.together() && here.together() &&
-                         to.points_in_row() == picked.points_in_row() && of.faults.size() < most_faults;
-    if (!by_rows) {
-      std::int64_t begin = most_rows, end = 0;
-      for (const RowPattern& rows : picked.rows())
-        begin = std::min(begin, rows.first()), end = std::max(end, rows.end());
-      if (const std::string* why = from.faults.find(begin, end)) lose(of, to, 0, from, "there " + *why);
+    if (to.regular() && picked.regular() && to.points_in_row() == picked.points_in_row() &&
+        take_over_rows(of, to.rows().front(), picked, from))
       return;
-    }
-    const std::int64_t moved = here.start - there.start;
-    from.faults.for_each(there.start, there.end(), [&](RowPattern rows, const std::string& why) {
-      rows.start += moved;
-      rows.from = std::max(rows.from + moved, here.start);
-      rows.to = std::min(rows.to + moved, here.end());
-      of.faults.add(rows, "source " + from.where + ": there " + why);
+    std::int64_t begin = most_rows, end = 0;
+    for (const RowPattern& rows : picked.rows()) begin = std::min(begin, rows.first()), end = std::max(end, rows.end());
+    if (const std::string* problem = from.faults.find(begin, end)) lose(of, to, 0, from, "there " + *problem);
+  }
+
+  // The rows of `here` are those that are picked, one by one. False where there are too many faults.
+  bool take_over_rows(Virtual& of, const RowPattern& here, const Selection& picked, const Source& from) {
+    const RowPattern& there = picked.rows().front();
+    const Selection::Axis& axis = picked.axes().front();
+    const bool shifted = there.together() && here.together();
+    RowFaults::Why last, said;
+    return !from.faults.any_of(there.start, there.end(), [&](const RowPattern& lost, const RowFaults::Why& problem) {
+      if (taken_over_++ >= most_faults) return true;
+      if (problem != last) said = why("source " + from.where + ": there " + *problem);
+      last = problem;
+      RowPattern rows = shifted ? lost : here;
+      if (shifted) {
+        const std::int64_t moved = here.start - there.start;
+        rows.start += moved;
+        rows.from = std::max(rows.from + moved, here.start);
+        rows.to = std::min(rows.to + moved, here.end());
+      } else {
+        // Of rows that are lost in turn, those between them, too.
+        const std::int64_t first = axis.below(lost.first()), end = axis.below(std::min(lost.end(), there.end()));
+        if (first >= end) return false;
+        rows.from = std::max(rows.from, here.row(first));
+        rows.to = std::min(rows.to, here.row(end - 1) + 1);
+      }
+      of.faults.add(rows, said);
+      return false;
     });
   }
 
   const Source& source(Virtual& of, const Mapping& mapping, std::int64_t block) {
     const std::string file = name_of_block(mapping.file, block), name = name_of_block(mapping.dataset, block);
-    const auto [at, is_new] = sources_.try_emplace({file_name_of(of.dataset), file, name});
+    const auto key = std::tuple(file_name_of(of.dataset), file, name);
+    // How much deeper one may go is a part of what is found.
+    const auto [at, is_new] = sources_.try_emplace(std::tuple_cat(key, std::tuple(of.depth)));
     Source& found = at->second;
     if (is_new) {
-      found.where = "dataset '" + name + "'" + (file == "." ? " of this file" : " of '" + file + "'");
-      found.in_work = true;
-      look_at_source(of, file, name, found);
-      found.in_work = false;
-      if (found.converted && found.problem.empty()) {
-        found_.converted = true;
-        if (of.depth == 0) ++converted_;
+      const std::string in = file == "." && of.depth != 0 ? std::get<0>(key) : file;
+      found.where = "dataset '" + name + "'" + (in == "." ? " of this file" : " of '" + in + "'");
+      if (in_work_.insert(key).second) {
+        look_at_source(of, file, name, found);
+        in_work_.erase(key);
+      } else {
+        found.problem = "it is made of itself";
       }
-    } else if (found.in_work) {
-      found.problem = "it is made of itself";
     }
     return found;
   }
@@ -253,8 +285,15 @@ class Look {
       // Many mappings of one file follow each other.
       if (of.file_name != file || !of.file.file) of.file = open_named_file(file, own.get(), NamedBy::virtual_dataset);
       of.file_name = file;
-      add_file(of.file.path);
-      found.where = "dataset '" + name + "' of '" + of.file.path + "'";
+      if (!is_own(of.file.state)) {
+        if (!probing_ || of.file.problem.empty())
+          add_file(of.file.path);
+        else
+          found_.absent.push_back(of.file.path);
+        found.where = "dataset '" + name + "' of '" + of.file.path + "'";
+      } else {
+        found.where = "dataset '" + name + "' of this file";
+      }
       if (!of.file.problem.empty()) {
         found.problem = of.file.problem;
         return;
@@ -271,14 +310,14 @@ class Look {
       return;
     }
     found.dims = lengths_of(dataset.get());
-    const Handle from = own_type(H5Dget_type(dataset.get())), to = own_type(H5Dget_type(of.dataset));
-    if (found.dims.empty())
+    found.single = is_single(dataset.get());
+    found.type = own_type(H5Dget_type(dataset.get()));
+    if (found.dims.empty()) {
       found.problem = "it has no dimensions";
-    else if (H5Tequal(from.get(), to.get()) <= 0)
-      found.converted = true, found.problem = why_converted_wrong(from.get(), to.get());
-    if (!found.problem.empty()) return;
+      return;
+    }
     try {
-      found.faults = faults_of(dataset.get(), of.depth + 1);
+      found.faults = faults_of(dataset.get(), of.depth + 1, found.where);
     } catch (const Error& unknown) {
       found.problem = unknown.cause();
     }
@@ -292,11 +331,11 @@ class Look {
       if (__builtin_mul_overflow(row_bytes, static_cast<std::uint64_t>(dims[d]), &row_bytes)) return;
     std::uint64_t all = 0;
     if (row_bytes == 0 || __builtin_mul_overflow(row_bytes, static_cast<std::uint64_t>(dims.front()), &all)) return;
-    const auto lose = [&](std::uint64_t begin, std::uint64_t end, const std::string& why) {
+    const auto lose = [&](std::uint64_t begin, std::uint64_t end, const std::string& problem) {
       if (begin < end)
         faults.add(RowPattern::of_rows(static_cast<std::int64_t>(begin / row_bytes),
                                        static_cast<std::int64_t>((end - 1) / row_bytes + 1)),
-                   why);
+                   why(problem));
     };
     const int count = H5Pget_external_count(creation);
     std::uint64_t begin = 0;
@@ -319,11 +358,18 @@ class Look {
         lose(begin + there, end,
              where + "the file has " + std::to_string(has) + " bytes, and " + std::to_string(end - begin) +
                  " are read from " + std::to_string(from) + " on");
-      if (depth == 0) found_.raw.push_back({begin, end, number, has});
+      if (depth == 0)
+        found_.raw.push_back({begin, end, number, has});
+      else if (file.problem.empty())
+        found_.raw_below.try_emplace(number, has);
       begin = end;
     }
     lose(begin, all, "no file is named for it");
     if (depth == 0) found_.row_bytes = row_bytes;
+  }
+
+  bool is_own(const FileState& state) const noexcept {
+    return state.inode != 0 && state.inode == own_.inode && state.device == own_.device;
   }
 
   std::size_t add_file(const std::string& path) {
@@ -332,51 +378,31 @@ class Look {
     return at->second;
   }
 
-  void tell_gaps(Virtual& of) {
-    if (converted_ != 0)
-      found_.told.push_back("the values of " + std::to_string(converted_) +
-                            " of its sources have another type and are converted; a value that does not fit is an "
-                            "error of its row");
-    std::ranges::sort(of.covered, {}, &RowPattern::first);
-    const bool ranges = std::ranges::all_of(of.covered, &RowPattern::together);
-    std::int64_t end = 0, gaps = 0;
-    std::string first;
-    const auto gap = [&](std::int64_t from, std::int64_t to) {
-      if (from < to && gaps++ == 0) first = RowPattern::of_rows(from, to).words();
-    };
-    if (ranges) {
-      for (const RowPattern& rows : of.covered) gap(end, rows.first()), end = std::max(end, rows.end());
-      gap(end, of.dims.front());
-    }
-    std::int64_t points = 1;
-    for (const std::int64_t d : of.dims)
-      if (__builtin_mul_overflow(points, d, &points)) return;
-    if (gaps != 0)
-      found_.told.push_back(first + (gaps == 1 ? "" : " and others") +
-                            " lie in no source: they are the fill value, as the file says");
-    else if (of.points < points)
-      found_.told.push_back(std::to_string(points - of.points) + " of its " + std::to_string(points) +
-                            " values lie in no source: they are the fill value, as the file says");
-  }
-
   Elsewhere& found_;
+  FileState own_;
+  bool probing_ = false;  // for where the dataset ends
   std::map<std::string, std::size_t> files_;
-  std::map<std::tuple<std::string, std::string, std::string>, Source> sources_;
-  std::size_t converted_ = 0;
+  using SourceName = std::tuple<std::string, std::string, std::string>;  // by which file, its file, itself
+  std::map<std::tuple<std::string, std::string, std::string, unsigned>, Source> sources_;
+  std::set<SourceName> in_work_;
+  std::unordered_map<std::string_view, RowFaults::Why> whys_;
+  std::size_t taken_over_ = 0;
 };
 
 }  // namespace
 
 std::optional<Elsewhere> look_elsewhere(hid_t file, hid_t dataset, const OpensNoted& opens) {
   Elsewhere found;
-  found.faults = Look(found).faults_of(dataset, 0);
-  std::set<std::string> known(found.files.begin(), found.files.end());
   const FileState own = state_of(file_name_of(file));
+  found.faults = Look(found, own).faults_of(dataset, 0, "");
+  std::set<std::string> known(found.files.begin(), found.files.end());
   for (const OpensNoted::Opened& opened : opens.opened()) {
     found.states.push_back(opened.state);
     if (opened.state != own && known.insert(opened.path).second) found.files.push_back(opened.path);
   }
-  if (found.files.empty() && found.faults.empty() && found.told.empty()) return std::nullopt;
+  if (found.files.empty() && found.states.empty() && found.growing.empty() && found.faults.empty() &&
+      found.told.empty())
+    return std::nullopt;
   std::ranges::sort(found.states, {}, [](const FileState& state) { return std::tuple(state.device, state.inode); });
   return found;
 }

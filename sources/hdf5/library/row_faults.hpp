@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,37 +32,66 @@ struct RowPattern {
   std::string words() const;
 };
 
-/// Rows of a dataset that can't be read, and why. Looking is linear in the patterns that lie around a row; where these
-/// are ranges that do not overlap, it takes the logarithm of their number.
+/// Rows of a dataset that can't be read, and why. Looking takes the logarithm of the number of patterns, for each
+/// distance that blocks of theirs have, and is linear in those that overlap.
 class RowFaults {
  public:
-  void add(const RowPattern& rows, std::string why);
+  using Why = std::shared_ptr<const std::string>;  ///< many have the same
+
+  void add(const RowPattern& rows, Why why);
   /// Before it is asked, and after the last `add`.
   void sort();
 
   bool empty() const noexcept { return faults_.empty(); }
-  std::size_t size() const noexcept { return faults_.size(); }
   /// Why the first row of these that is found can't be read; null where all can be.
-  const std::string* find(std::int64_t begin, std::int64_t end) const noexcept;
-  /// Calls `act(rows, why)` for each that has rows in [begin, end).
+  const std::string* find(std::int64_t begin, std::int64_t end) const;
+  /// Calls `act(rows, why)` for each that has rows in [begin, end), for some twice, until one says true.
   template <class Act>
-  void for_each(std::int64_t begin, std::int64_t end, Act act) const {
-    for (std::size_t i = before(end); i-- > 0 && ends_[i] > begin;)
-      if (faults_[i].rows.first_in(begin, end)) act(faults_[i].rows, faults_[i].why);
+  bool any_of(std::int64_t begin, std::int64_t end, Act act) const {
+    for (const Group& group : groups_) {
+      if (group.distance == 0) {
+        if (any_near(group, begin, end, begin, end, act)) return true;
+        continue;
+      }
+      const std::int64_t place = begin % group.distance, beyond = place + std::min(end - begin, group.distance);
+      for (const std::int64_t turn : {-group.distance, std::int64_t{0}, group.distance})
+        if (any_near(group, begin, end, place + turn, beyond + turn, act)) return true;
+    }
+    return false;
   }
   /// The first few, in words: "rows 3 to 9 can't be read: …"
   std::vector<std::string> words() const;
+  /// The first row of each stretch of theirs and the row after it, in their order; none where there are too many.
+  std::vector<std::uint64_t> stretches() const;
 
  private:
   struct Fault {
     RowPattern rows;
-    std::string why;
+    Why why;
   };
-  /// How many of them begin before this row.
-  std::size_t before(std::int64_t row) const noexcept;
+  struct Place {
+    std::int64_t begin = 0, end = 0;  ///< end: the largest of it and all before it
+    std::size_t fault = 0;
+  };
+  /// Patterns of one distance, by their places in it; ranges, with a distance of 0, by their rows.
+  struct Group {
+    std::int64_t distance = 0;
+    std::vector<Place> places;
+  };
 
-  std::vector<Fault> faults_;
-  std::vector<std::int64_t> ends_;  ///< of each and all before it, the largest end
+  template <class Act>
+  bool any_near(const Group& group, std::int64_t begin, std::int64_t end, std::int64_t place, std::int64_t beyond,
+                Act& act) const {
+    auto at = std::ranges::lower_bound(group.places, beyond, {}, &Place::begin);
+    while (at != group.places.begin() && (--at)->end > place) {
+      const Fault& fault = faults_[at->fault];
+      if (fault.rows.first_in(begin, end) && act(fault.rows, fault.why)) return true;
+    }
+    return false;
+  }
+
+  std::vector<Fault> faults_;  ///< in the order of their first rows
+  std::vector<Group> groups_;
 };
 
 }  // namespace penstock::hdf5

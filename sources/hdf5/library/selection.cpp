@@ -26,6 +26,23 @@ std::string shape_text(std::span<const std::int64_t> dims) {
   return text + "]";
 }
 
+// Lengths from this dimension on that are more than one.
+std::vector<std::int64_t> lengths_from(std::size_t first, const Selection& of) {
+  std::vector<std::int64_t> lengths;
+  for (std::size_t d = first; d < of.axes().size(); ++d)
+    if (of.places(d) != 1) lengths.push_back(of.places(d));
+  return lengths;
+}
+
+// As many dimensions of other lengths are no values in another form, but others in their places.
+bool within_rows_alike(const Selection& a, const Selection& b) {
+  const bool same_rank = a.axes().size() == b.axes().size();
+  std::vector<std::int64_t> of_a = lengths_from(same_rank ? 1 : 0, a), of_b = lengths_from(same_rank ? 1 : 0, b);
+  if (of_a.size() != of_b.size()) return true;
+  if (!same_rank && !of_a.empty()) of_a.front() = of_b.front();  // how many rows there are is asked elsewhere
+  return of_a == of_b;
+}
+
 }  // namespace
 
 std::int64_t Selection::Axis::below(std::int64_t place) const noexcept {
@@ -137,6 +154,7 @@ Extent extent_of(const Selection& to, const Selection& from, std::span<const std
     return to.points() == from.points() ? Extent{} : other;
   }
   if (from.all()) {
+    if (!within_rows_alike(to, from)) return {0, shape + ", and its values are read in another one"};
     if (from.points() == to.points()) return {};
     // Where its rows have another size, each value has another place.
     if (from.points_in_row() != to.points_in_row()) return other;

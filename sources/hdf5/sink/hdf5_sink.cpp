@@ -156,7 +156,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
     progress_.shard_bytes = journal.number("shard_bytes");
     progress_.shard_rows = journal.number("shard_rows");
     progress_.shard_values = journal.number("shard_values");
-    progress_.rows_file = static_cast<unsigned>(journal.number("rows_file"));
+    progress_.rows_file = journal.number("rows_file") == 0 ? 0 : 1;
     items_known_ = !journal.finishing;
   }
 
@@ -180,6 +180,20 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
     for (std::size_t i = 0; i < datasets_.size(); ++i)
       if (data_->chunks(i) * datasets_[i].chunk_rows + rows_.rows(i) != progress_.shard_rows)
         throw hdf5::error_in(file, Errc::corrupt, "it holds another number of rows than were committed");
+    if (!can_be_bytes_of_values())
+      throw hdf5::error_in(file, Errc::corrupt, "its rows have another number of bytes than were committed");
+  }
+  // Of rows of any size only bounds are known without reading them.
+  bool can_be_bytes_of_values() const {
+    std::uint64_t least = 0;
+    bool varies = false;
+    for (const hdf5::StoredDataset& dataset : datasets_) {
+      least += progress_.shard_rows * dataset.row_bytes;
+      varies = varies || dataset.varies();
+    }
+    if (!varies) return progress_.shard_values == least;
+    return progress_.shard_values >= least &&
+           (options_.single_file || progress_.shard_rows <= 1 || progress_.shard_values <= options_.max_bytes);
   }
   void read_rows(const std::string& file) {
     try {

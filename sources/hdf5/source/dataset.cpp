@@ -56,7 +56,9 @@ std::uint64_t revision_of(const std::vector<std::string>& files) {
 }
 
 OtherFiles others_of(const DatasetFacts& facts) {
-  return {facts.files, facts.faults, facts.told, revision_of(facts.files)};
+  std::vector<std::string> all = facts.files;
+  all.insert(all.end(), facts.absent.begin(), facts.absent.end());
+  return {facts.files, facts.faults, facts.lost, facts.told, revision_of(all)};
 }
 
 }  // namespace

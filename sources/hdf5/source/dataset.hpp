@@ -21,6 +21,7 @@ namespace penstock::hdf5 {
 struct OtherFiles {
   std::vector<std::string> files;   ///< of those that are missing the names
   std::vector<std::string> faults;  ///< which rows can't be read for the sake of these, the first few
+  std::vector<std::uint64_t> lost;  ///< rows of the faults, as `DatasetFacts::lost` has them; what is said, not checked
   std::vector<std::string> told;    ///< what else is to be known
   std::uint64_t revision = 0;       ///< of all files; 0 where there are none
 

@@ -37,7 +37,7 @@ class RowGiver {
   }
 
   void from_kept() {
-    if (const std::byte* rows = table_.kept->get(data_, verify_))
+    if (const std::byte* rows = table_.kept->get(data_, verify_, row_, 1))
       give({rows + row_ * data_.row_bytes(), data_.row_bytes()}, true);
     else
       by_way(data_.way_unkept());

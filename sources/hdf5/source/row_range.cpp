@@ -114,7 +114,7 @@ void copy_rows(const Table& table, std::size_t column, const Field& field, std::
   dataset.file().require_own_process();
   if (out.empty()) return;
   const bool stored = table.columns[column].is_row();
-  if (const std::byte* kept = table.kept ? table.kept->get(dataset, verify_checksum) : nullptr) {
+  if (const std::byte* kept = table.kept ? table.kept->get(dataset, verify_checksum, first, rows) : nullptr) {
     const std::span<const std::byte> all(kept + first * dataset.row_bytes(), rows * dataset.row_bytes());
     if (stored) {
       std::ranges::copy(all, out.begin());

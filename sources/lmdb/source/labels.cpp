@@ -66,6 +66,7 @@ void LmdbSource::Impl::append_labels(std::size_t slot, std::vector<std::int64_t>
   const ToLabel convert = to_label(schema[slot].dtype);
   const std::uint64_t begin = labels.size();
   lmdb::Lookup lookup(environment, keys, *addresses);
+  std::vector<std::byte> room;
   for (std::uint64_t index = 0; index < keys.size(); ++index) {
     const auto fail = [&](Error error) {
       lmdb::KeyBuffer buffer;
@@ -78,8 +79,9 @@ void LmdbSource::Impl::append_labels(std::size_t slot, std::vector<std::int64_t>
       fail(Error(Errc::corrupt, "the value, of " + std::to_string(value.mv_size) + " bytes, lies outside of the file"));
     if (code != 0) fail(lmdb::error_of(code, "reading a record", environment->file()));
     try {
-      labels.push_back(values == LmdbValues::datum ? lmdb::parse_datum(lmdb::bytes_of(value)).label
-                                                   : convert(layout->scalar(lmdb::bytes_of(value), slot)));
+      const auto bytes = environment->settled(lmdb::bytes_of(value), room);
+      labels.push_back(values == LmdbValues::datum ? lmdb::parse_datum(bytes).label
+                                                   : convert(layout->scalar(bytes, slot)));
     } catch (const lmdb::Damage& damage) {
       fail(Error(damage.code, damage.what).with_offset(environment->offset_of(value.mv_data) + damage.offset));
     }

@@ -33,14 +33,14 @@ class LmdbReader::OfStore {
     const lmdb::Environment& environment = *store.environment;
     if (index >= store.keys.size()) [[unlikely]]
       fail(Error(Errc::not_found, "there are " + std::to_string(store.keys.size()) + " records"), index);
-    const MDB_val value = find(index);
-    const std::uint64_t offset = environment.offset_of(value.mv_data);
+    std::uint64_t offset = 0;
     try {
-      environment.require_unchanged();
+      const MDB_val value = find(index);
+      offset = environment.offset_of(value.mv_data);
       if (store.options.access == FileAccess::read) {
         give_copy(lmdb::bytes_of(value), offset, index, out);
       } else {
-        give(lmdb::bytes_of(value), index, out);
+        give(environment.settled(lmdb::bytes_of(value), copy_), index, out);
       }
     } catch (const lmdb::Damage& damage) {
       Error error(damage.code, damage.what);
@@ -129,6 +129,7 @@ class LmdbReader::OfStore {
 
   void read_file(std::span<std::byte> to, std::uint64_t offset) const {
     const std::size_t got = read_whole(store_->environment->descriptor(), to, offset);
+    store_->environment->require_unchanged();
     if (got == to.size()) return;
     if (errno != 0) throw lmdb::error_of(errno, "reading a record", store_->environment->file());
     Error error(Errc::io, "the file was cut short while it was open");

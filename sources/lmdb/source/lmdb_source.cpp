@@ -71,10 +71,15 @@ std::shared_ptr<const LmdbSource::Impl> LmdbSource::Impl::open(Lmdb options) {
 
   made->revision = file_revision(environment.descriptor()) + (made->options.verify_checksum ? 1 : 0);
   lmdb::ReadTxn txn(made->environment);
-  made->read_manifest(files, txn.get());
-  made->keys = lmdb::KeyIndex::of(txn.get(), environment);
-  if (made->values == LmdbValues::raw) made->schema = {{made->options.field, DType::u8, {dynamic}}};
-  if (made->values == LmdbValues::datum) made->take_datum_schema(txn.get());
+  try {
+    made->read_manifest(files, txn.get());
+    made->keys = lmdb::KeyIndex::of(txn.get(), environment);
+    if (made->values == LmdbValues::raw) made->schema = {{made->options.field, DType::u8, {dynamic}}};
+    if (made->values == LmdbValues::datum) made->take_datum_schema(txn.get());
+  } catch (const Error&) {
+    environment.require_unchanged();  // else the store is called damaged
+    throw;
+  }
   made->addresses = std::make_unique<lmdb::ValueAddresses>(made->keys.size(), txn.snapshot());
   made->advice = std::make_unique<lmdb::Advice>(made->environment, made->keys, *made->addresses);
   environment.require_unchanged();
@@ -93,7 +98,9 @@ void LmdbSource::Impl::read_manifest(const lmdb::StoreFiles& files, MDB_txn* txn
     if (!found) refuse_if_unfinished();
     if (!found)
       refuse("the store holds no records of penstock's (it has no manifest); set values to raw or datum", file);
-    const auto manifest = parse(lmdb::text_of(*found), file);
+    std::vector<std::byte> room;
+    const auto json = environment->settled(lmdb::bytes_of(*found), room);
+    const auto manifest = parse({reinterpret_cast<const char*>(json.data()), json.size()}, file);
     if (!manifest.complete && !options.allow_unfinished)
       refuse(manifest.of_cache() ? unfinished_cache : unfinished, file);
     MDB_stat stat{};
@@ -118,6 +125,7 @@ void LmdbSource::Impl::take_datum_schema(MDB_txn* txn) {
   schema = {{options.field, DType::u8, {dynamic}}, {options.label, DType::i64, {}}};
   std::optional<Schema> of_empty;
   std::optional<Error> first_error;
+  std::vector<std::byte> room;
   const auto decided_by = [&](std::uint64_t index) {
     lmdb::KeyBuffer buffer;
     const std::string_view key = keys.key(index, buffer);
@@ -130,7 +138,7 @@ void LmdbSource::Impl::take_datum_schema(MDB_txn* txn) {
     try {
       value = find(txn, *environment, key);
       if (!value) return false;
-      const auto datum = lmdb::parse_datum(lmdb::bytes_of(*value));
+      const auto datum = lmdb::parse_datum(environment->settled(lmdb::bytes_of(*value), room));
       const Schema found = lmdb::schema_of(datum, options.field, options.label);
       if (datum.holds_image()) schema = found;
       if (!of_empty) of_empty = found;
@@ -166,7 +174,7 @@ std::vector<std::string> LmdbSource::notes() const {
   std::vector<std::string> notes;
   if (!stores_->single()) notes.push_back(std::to_string(stores_->all().size()) + " stores, one after the other");
   for (const auto& store : stores_->all())
-    if (const std::string& why = store->environment->without_lock_file(); !why.empty())
+    if (const std::string why = store->environment->without_lock_file(store->options.lock_file); !why.empty())
       notes.push_back((stores_->single() ? std::string() : store->environment->file() + ": ") +
                       "read without LMDB's lock file, as " + why + ": nobody may write to the store meanwhile");
   return notes;

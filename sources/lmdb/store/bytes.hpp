@@ -3,6 +3,7 @@
 #include <lmdb.h>
 
 #include <cstddef>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -15,6 +16,13 @@ inline std::string_view text_of(const MDB_val& value) noexcept {
 }
 inline std::span<const std::byte> bytes_of(const MDB_val& value) noexcept {
   return {static_cast<const std::byte*>(value.mv_data), value.mv_size};
+}
+/// A number as the machine has it. It must lie within `bytes`.
+template <class T>
+T number_at(std::span<const std::byte> bytes, std::size_t at) noexcept {
+  T number{};
+  std::memcpy(&number, bytes.data() + at, sizeof number);
+  return number;
 }
 
 }  // namespace penstock::lmdb

@@ -1,13 +1,11 @@
 #include "store/environment.hpp"
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <span>
 #include <utility>
 
 #include <penstock/error.hpp>
@@ -15,6 +13,7 @@
 
 #include "store/bytes.hpp"
 #include "store/errors.hpp"
+#include "store/header.hpp"
 #include "store/lock_file.hpp"
 #include "store/map_base.hpp"
 #include "store/missing_pages.hpp"
@@ -28,6 +27,7 @@ namespace {
 constexpr std::uint64_t spare_address_space = std::uint64_t{64} << 30;
 constexpr std::uint64_t map_granularity = 64u << 10;  // a multiple of any page size
 constexpr mdb_mode_t store_mode = 0664;
+constexpr const char* opened_without = "a source with lock_file = false has the store open in this process";
 
 struct Closer {
   void operator()(MDB_env* env) const noexcept { mdb_env_close(env); }
@@ -51,22 +51,10 @@ int open_once(Handle& handle, const StoreFiles& files, unsigned flags, std::uint
 }
 
 int open(Handle& handle, const StoreFiles& files, unsigned flags, std::uint64_t map_bytes) {
+  require_page_size(files.data);
   int code = EINTR;
   while (code == EINTR) code = open_once(handle, files, flags, map_bytes);
   return code;
-}
-
-// Asked before anything is made beside it: LMDB would find out after it has made its lock file.
-bool begins_as_lmdb(const std::string& file) {
-  const FileDescriptor opened(
-      uninterrupted([&] { return ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); }));
-  if (opened.get() < 0) return true;  // LMDB says why it can't be opened
-  constexpr std::uint32_t magic = 0xbeefc0de;
-  constexpr std::uint64_t page_header = sizeof(std::size_t) + 8;
-  std::uint32_t found = 0;
-  errno = 0;
-  const std::size_t got = read_whole(opened.get(), std::as_writable_bytes(std::span(&found, 1)), page_header);
-  return errno != 0 || (got == sizeof found && found == magic);
 }
 
 }  // namespace
@@ -86,6 +74,7 @@ std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, b
   const bool uses_it = lock_file || lock_file_in_use(files.lock);
   const LockFileRoom room = uses_it ? reserve_lock_file(files.lock) : LockFileRoom{};
   if (!uses_it) {
+    made->by_wish_ = true;
     made->without_lock_file_ = "nobody else uses it, and nothing is to be written beside what is read";
   } else if (room.no_room() && !room.in_use) {
     // Nobody can have the store open for writing who has no lock file.
@@ -107,7 +96,7 @@ std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, b
   check(code, "opening the store", files.data);
   made->env_ = handle.release();
   check(mdb_env_get_fd(made->env_, &made->descriptor_), "opening the store", files.data);
-  if (uses_it && !made->without_lock_file_.empty()) made->keep_writers_out(files);
+  if (uses_it && !made->without_lock_file_.empty()) made->keep_writers_out(files, made->without_lock_file_);
   made->opened_at_ = made->last_transaction();
   made->check_length();
   int cleared = 0;
@@ -118,10 +107,21 @@ std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, b
 
 // What it reads stays only as long as nobody writes, who can't see it here. A file system without such locks is
 // trusted.
-void Environment::keep_writers_out(const StoreFiles& files) {
-  if (uninterrupted([&] { return ::flock(descriptor_, LOCK_SH | LOCK_NB); }) == 0 || errno != EWOULDBLOCK) return;
-  throw error_in(files.data, Errc::invalid_argument,
-                 "LMDB's lock file can't be used, as " + without_lock_file_ + ", and " + busy_text(files));
+void Environment::keep_writers_out(const StoreFiles& files, const std::string& why) {
+  if (uninterrupted([&] { return ::flock(descriptor_, LOCK_SH | LOCK_NB); }) != 0 && errno == EWOULDBLOCK)
+    throw error_in(files.data, Errc::invalid_argument,
+                   "LMDB's lock file can't be used, as " + why + ", and " + busy_text(files));
+  keeps_out_ = true;
+}
+
+std::string Environment::without_lock_file(bool wanted) const {
+  return by_wish_ && wanted ? opened_without : without_lock_file_;
+}
+
+void Environment::join(const StoreFiles& files) {
+  require_unchanged();
+  if (!by_wish_ || keeps_out_) return;
+  keep_writers_out(files, opened_without);
 }
 
 std::size_t Environment::last_transaction() const {
@@ -131,10 +131,11 @@ std::size_t Environment::last_transaction() const {
 }
 
 void Environment::compare_transaction() const {
+  std::atomic_thread_fence(std::memory_order_acquire);  // what was read before is read before this number
   if (last_transaction() != opened_at_)
     throw error_in(file_, Errc::invalid_argument,
-                   "somebody wrote to the store while it was read without LMDB's lock file, so what was read may be "
-                   "wrong; read it again when nobody writes to it");
+                   "somebody wrote to the store while it was read without LMDB's lock file; read it again when nobody "
+                   "writes to it");
 }
 
 std::unique_ptr<Environment> Environment::for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync,
@@ -192,13 +193,17 @@ void Environment::check_length() {
     return info;
   };
   for (MDB_envinfo info = header();;) {
-    const std::uint64_t said = (static_cast<std::uint64_t>(info.me_last_pgno) + 1) * stat.ms_psize;
     const std::uint64_t have = bytes_now();
-    if (said <= have || lacks_free_pages_only({.descriptor = descriptor_,
-                                               .page_bytes = stat.ms_psize,
-                                               .bytes = have,
-                                               .last_page = info.me_last_pgno,
-                                               .transaction = info.me_last_txnid})) {
+    const bool all_there = info.me_last_pgno < have / stat.ms_psize;
+    std::uint64_t said = 0;
+    if (__builtin_mul_overflow(info.me_last_pgno, stat.ms_psize, &said) ||
+        __builtin_add_overflow(said, stat.ms_psize, &said))
+      said = ~std::uint64_t{0};
+    if (all_there || lacks_free_pages_only({.descriptor = descriptor_,
+                                            .page_bytes = stat.ms_psize,
+                                            .bytes = have,
+                                            .last_page = info.me_last_pgno,
+                                            .transaction = info.me_last_txnid})) {
       needed_bytes_ = std::min(said, have);
       file_bytes_ = have;
       return;

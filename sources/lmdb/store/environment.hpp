@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "store/files.hpp"
 #include "store/writers_lock.hpp"
@@ -33,13 +35,25 @@ class Environment {
   MDB_dbi table() const noexcept { return table_; }
   const std::string& file() const noexcept { return file_; }
   int descriptor() const noexcept { return descriptor_; }
-  /// Why it is read without a lock file; empty where it has one.
-  const std::string& without_lock_file() const noexcept { return without_lock_file_; }
+  /// Why it is read without a lock file; empty where it has one. `wanted`: whether who asks wants one.
+  std::string without_lock_file(bool wanted) const;
+  /// For one who wants a lock file, and joins who needs none: LMDB can't take it up any more, so it keeps writers of
+  /// ours out from now on. @throws Error(invalid_argument) where one of ours, or another program, has written already.
+  void join(const StoreFiles& files);
   /// Without a lock file nobody who writes sees that it is read. @throws Error(invalid_argument) where somebody has
   /// written to it since it was opened so.
   void require_unchanged() const {
     if (!without_lock_file_.empty()) [[unlikely]]
       compare_transaction();
+  }
+  /// Bytes in the map that stay what they are for as long as the reader's transaction: without a lock file, a copy in
+  /// `room`, made before the question whether somebody has written since. @throws Error as `require_unchanged`.
+  std::span<const std::byte> settled(std::span<const std::byte> value, std::vector<std::byte>& room) const {
+    if (without_lock_file_.empty()) [[likely]]
+      return value;
+    room.assign(value.begin(), value.end());
+    compare_transaction();
+    return room;
   }
   /// False in a child made by fork(), where nothing of this may be touched.
   bool usable() const noexcept;
@@ -67,7 +81,7 @@ class Environment {
   static bool ends_within(std::uint64_t begin, std::uint64_t bytes, std::uint64_t end) noexcept {
     return begin <= end && bytes <= end - begin;
   }
-  void keep_writers_out(const StoreFiles& files);
+  void keep_writers_out(const StoreFiles& files, const std::string& why);
   void open_table();
   void check_length();
   void compare_transaction() const;
@@ -80,6 +94,8 @@ class Environment {
   int descriptor_ = -1;
   std::unique_ptr<WritersLock> lock_;
   std::string without_lock_file_;
+  bool by_wish_ = false;  // without it, though it could have been used
+  bool keeps_out_ = false;
   std::size_t opened_at_ = 0;  // the last transaction then
   std::uint32_t process_ = 0;
   const std::byte* base_ = nullptr;

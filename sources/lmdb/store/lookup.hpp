@@ -32,7 +32,7 @@ class Lookup {
     return addresses_.hold_in(txn_.snapshot()) && addresses_.find(index, value);
   }
   /// 0, `outside` or LMDB's code. The value stays where it is until `pause`. `index` must be below the number of
-  /// records. @throws Error(forked | io).
+  /// records. @throws Error(forked | io); Error as `Environment::require_unchanged`.
   int find(std::uint64_t index, MDB_val& value) {
     MDB_txn* const txn = txn_.get();
     const bool hold = addresses_.hold_in(txn_.snapshot());
@@ -40,7 +40,9 @@ class Lookup {
     environment().require_unchanged();  // before a tree is gone through whose pages may be others by now
     KeyBuffer buffer;
     MDB_val name = value_of(keys_.key(index, buffer));
-    if (const int code = mdb_get(txn, environment().table(), &name, &value); code != 0) return code;
+    const int code = mdb_get(txn, environment().table(), &name, &value);
+    environment().require_unchanged();  // an answer from such pages, or a failure, says nothing of the store
+    if (code != 0) return code;
     if (!environment().holds(value)) return outside;
     if (hold) addresses_.learn(index, value);
     return 0;

@@ -49,7 +49,7 @@ std::string text_from_json(const ReadJson& json) {
   if (json.is_string()) return json.get<std::string>();
   std::string text;
   for (const ReadJson& byte : json) {
-    const auto value = byte.get<std::uint64_t>();
+    const auto value = common::whole_number<std::uint64_t>(byte);
     if (!byte.is_number_unsigned() || value > 255)
       throw Error(Errc::corrupt, "a name in the manifest is not made of bytes");
     text += static_cast<char>(value);
@@ -86,12 +86,13 @@ Field field_from(const ReadJson& json) {
   Field field;
   field.name = text_from_json(json.at("name"));
   field.dtype = named(all_dtypes, json.at("dtype").get<std::string>(), [](DType d) { return to_string(d); });
-  const auto dims = json.at("shape").get<std::vector<std::int64_t>>();
+  std::vector<std::int64_t> dims;
+  for (const ReadJson& dim : json.at("shape")) dims.push_back(common::whole_number<std::int64_t>(dim));
   field.shape = Shape(std::span<const std::int64_t>(dims));
   if (json.contains("collate")) {
     field.collate.kind =
         named(collate_names, json.at("collate").get<std::string>(), [](const auto& n) { return n.second; }).first;
-    field.collate.to = json.at("to").get<std::int64_t>();
+    field.collate.to = common::whole_number<std::int64_t>(json.at("to"));
     field.collate.value = json.value("value", 0.0);
   }
   if (json.contains("classes")) {
@@ -132,13 +133,13 @@ Manifest parse_manifest(std::string_view text) {
     const common::JsonDocument document(ReadJson::parse(text));
     const ReadJson& json = *document;
     if (json.at("format") != format_name) throw Error(Errc::corrupt, "the manifest is not penstock's");
-    const auto version = json.at("version").get<std::int64_t>();
+    const auto version = common::whole_number<std::int64_t>(json.at("version"));
     if (version != format_version)
       throw Error(Errc::unsupported, "the store is of format version " + std::to_string(version) +
                                          "; this penstock knows version " + std::to_string(format_version));
     Manifest manifest;
     manifest.complete = json.at("complete").get<bool>();
-    manifest.count = json.at("count").get<std::uint64_t>();
+    manifest.count = common::whole_number<std::uint64_t>(json.at("count"));
     manifest.records = json.at("records").get<std::string>();
     manifest.keys = json.at("keys").get<std::string>();
     // One without it is read, and never continued.

@@ -1,14 +1,14 @@
 #include "store/missing_pages.hpp"
 
-#include <algorithm>
-#include <cerrno>
 #include <cstddef>
-#include <cstring>
 #include <new>
 #include <span>
 #include <vector>
 
 #include <penstock/extend/file_descriptor.hpp>
+
+#include "store/bytes.hpp"
+#include "store/header.hpp"
 
 namespace penstock::lmdb {
 
@@ -18,38 +18,35 @@ namespace {
 constexpr std::uint64_t page_header = 16, node_header = 8, first_tree_page = 2;
 constexpr std::uint16_t branch_page = 0x01, leaf_page = 0x02, large_value = 0x01;
 constexpr std::uint64_t no_root = ~std::uint64_t{0};
+constexpr std::size_t number_bytes = sizeof(std::uint64_t);
 // In a page of the header, after what begins each page.
-constexpr std::size_t root_of_free_at = page_header + 24 + 40, transaction_at = page_header + 128;
-constexpr std::size_t header_bytes_read = transaction_at + 8;
+constexpr std::size_t root_of_free_at = page_header + 24 + 40, root_of_main_at = root_of_free_at + 48,
+                      transaction_at = page_header + 128;
+constexpr std::size_t header_bytes_read = transaction_at + number_bytes;
 constexpr unsigned deepest_tree = 32;
-
-template <class T>
-T number_at(std::span<const std::byte> bytes, std::size_t at) noexcept {
-  T number{};
-  std::memcpy(&number, bytes.data() + at, sizeof number);
-  return number;
-}
 
 struct Damaged {};
 void require(bool right) {
   if (!right) throw Damaged();
 }
 
-// Goes through the tree whose values are lists of free pages.
-class FreePages {
+// Goes through both trees. No page comes twice in them, so all together take no more pages than the file has.
+class Trees {
  public:
-  explicit FreePages(const ShortFile& file) : file_(file), pages_(file.bytes / file.page_bytes), left_(pages_) {}
+  explicit Trees(const ShortFile& file)
+      : file_(file), pages_(file.bytes / file.page_bytes), left_(pages_), missing_(file.last_page - pages_ + 1) {}
 
-  // Those from `first` to the last one, each once.
-  std::uint64_t count_from(std::uint64_t first) {
-    first_ = first;
+  bool lack_free_pages_only() {
+    // Each missing page is a number in the file.
+    require(missing_ != 0 && missing_ <= file_.bytes / number_bytes);
+    is_free_.resize(static_cast<std::size_t>(missing_));
     std::vector<std::byte> header(header_bytes_read);
     read(header, file_.transaction % 2 * file_.page_bytes);
     require(number_at<std::uint64_t>(header, transaction_at) == file_.transaction);
-    const auto root = number_at<std::uint64_t>(header, root_of_free_at);
-    if (root != no_root) visit(root, 0);
-    std::ranges::sort(found_);
-    return static_cast<std::uint64_t>(std::unique(found_.begin(), found_.end()) - found_.begin());
+    go_through(number_at<std::uint64_t>(header, root_of_free_at), true);
+    if (found_ != missing_) return false;
+    go_through(number_at<std::uint64_t>(header, root_of_main_at), false);
+    return true;
   }
 
  private:
@@ -57,35 +54,50 @@ class FreePages {
     require(read_whole(file_.descriptor, to, offset) == to.size());
   }
 
+  // These pages are in the file, and were not met before.
+  void use(std::uint64_t first, std::uint64_t count) {
+    require(first >= first_tree_page && first < pages_ && count <= pages_ - first && count <= left_);
+    left_ -= count;
+  }
+
+  void go_through(std::uint64_t root, bool of_free) {
+    of_free_ = of_free;
+    if (root != no_root) visit(root, 0);
+  }
+
   void visit(std::uint64_t number, unsigned depth) {
-    // No page comes twice, so there are no more than the file has.
-    require(number >= first_tree_page && number < pages_ && depth < deepest_tree && left_-- != 0);
-    std::vector<std::byte> page(file_.page_bytes);
+    require(depth < deepest_tree);
+    use(number, 1);
+    std::vector<std::byte> page(static_cast<std::size_t>(file_.page_bytes));
     read(page, number * file_.page_bytes);
     require(number_at<std::uint64_t>(page, 0) == number);
     const auto kind = number_at<std::uint16_t>(page, 10), lower = number_at<std::uint16_t>(page, 12);
     require(((kind & branch_page) != 0) != ((kind & leaf_page) != 0) && lower >= page_header && lower <= page.size());
+    std::size_t room = page.size() - lower;  // for nodes that don't overlap
     for (std::size_t at = page_header; at + 2 <= lower; at += 2) {
       const std::size_t node = number_at<std::uint16_t>(page, at);
       require(node >= lower && node + node_header <= page.size());
       const auto low = number_at<std::uint16_t>(page, node), high = number_at<std::uint16_t>(page, node + 2),
                  flags = number_at<std::uint16_t>(page, node + 4), key_bytes = number_at<std::uint16_t>(page, node + 6);
       const std::uint64_t small = low | std::uint64_t{high} << 16;
-      if ((kind & branch_page) != 0)
+      const bool leaf = (kind & leaf_page) != 0, large = (flags & large_value) != 0;
+      const std::uint64_t value_bytes = !leaf ? 0 : large ? number_bytes : small;
+      const std::uint64_t node_bytes = node_header + key_bytes + value_bytes;
+      require(node_bytes <= room && node_bytes <= page.size() - node);
+      room -= node_bytes;
+      const std::size_t value = node + node_header + key_bytes;
+      if (!leaf)
         visit(small | std::uint64_t{flags} << 32, depth + 1);
-      else
-        take_value(page, node + node_header + key_bytes, small, (flags & large_value) != 0);
+      else if (large)
+        take_large(number_at<std::uint64_t>(page, value), small);
+      else if (of_free_)
+        take(std::span(page).subspan(value, static_cast<std::size_t>(small)));
     }
   }
 
-  void take_value(std::span<const std::byte> page, std::size_t at, std::uint64_t bytes, bool large) {
-    if (!large) {
-      require(at <= page.size() && bytes <= page.size() - at);
-      return take(page.subspan(at, static_cast<std::size_t>(bytes)));
-    }
-    require(at <= page.size() && page.size() - at >= sizeof(std::uint64_t));
-    const auto first = number_at<std::uint64_t>(page, at);
-    require(first < pages_ && bytes <= file_.bytes - first * file_.page_bytes - page_header);
+  void take_large(std::uint64_t first, std::uint64_t bytes) {
+    use(first, (page_header + bytes - 1) / file_.page_bytes + 1);
+    if (!of_free_) return;
     std::vector<std::byte> value(static_cast<std::size_t>(bytes));
     read(value, first * file_.page_bytes + page_header);
     take(value);
@@ -93,27 +105,32 @@ class FreePages {
 
   // How many, and then these.
   void take(std::span<const std::byte> list) {
-    constexpr std::size_t width = sizeof(std::uint64_t);
-    require(list.size() >= width);
+    require(list.size() >= number_bytes);
     const auto count = number_at<std::uint64_t>(list, 0);
-    require(count <= list.size() / width - 1);
-    for (std::uint64_t i = 1; i <= count; ++i)
-      if (const auto page = number_at<std::uint64_t>(list, i * width); page >= first_ && page <= file_.last_page)
-        found_.push_back(page);
+    require(count <= list.size() / number_bytes - 1);
+    for (std::uint64_t i = 1; i <= count; ++i) {
+      const auto page = number_at<std::uint64_t>(list, static_cast<std::size_t>(i * number_bytes));
+      if (page < pages_ || page > file_.last_page) continue;
+      auto bit = is_free_[static_cast<std::size_t>(page - pages_)];
+      if (!bit) ++found_;
+      bit = true;
+    }
   }
 
   const ShortFile& file_;
   const std::uint64_t pages_;
-  std::uint64_t left_, first_ = 0;
-  std::vector<std::uint64_t> found_;
+  std::uint64_t left_;
+  const std::uint64_t missing_;
+  std::uint64_t found_ = 0;
+  std::vector<bool> is_free_;  // of the missing ones
+  bool of_free_ = false;       // the tree whose values are lists of free pages
 };
 
 }  // namespace
 
 bool lacks_free_pages_only(const ShortFile& file) noexcept try {
-  const std::uint64_t whole = file.bytes / file.page_bytes;
-  if (whole > file.last_page) return true;
-  return FreePages(file).count_from(whole) == file.last_page - whole + 1;
+  if (!is_page_size(file.page_bytes)) return false;
+  return Trees(file).lack_free_pages_only();
 } catch (const Damaged&) {
   return false;
 } catch (const std::bad_alloc&) {

@@ -13,9 +13,10 @@ struct ShortFile {
   std::uint64_t transaction = 0;  ///< whose header that is
 };
 
-/// Whether all pages that it lacks are free ones, by its own list of these. LMDB does not write a page that is freed by
-/// the transaction which took it; at the file's end, the file stays short. Reads that list alone, whatever the size of
-/// the store. False too where the list is damaged.
+/// Whether all pages that it lacks are free ones, by its own list of these, and neither of its trees has one of them.
+/// LMDB does not write a page that is freed by the transaction which took it; at the file's end, the file stays short.
+/// Reads the pages of both trees, not large values, so time and memory are linear in the file. False too where a tree
+/// is damaged. To be asked of a file that has fewer pages than the header counts.
 bool lacks_free_pages_only(const ShortFile& file) noexcept;
 
 }  // namespace penstock::lmdb

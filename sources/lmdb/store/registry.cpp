@@ -97,6 +97,8 @@ std::shared_ptr<Environment> share_for_reading(const StoreFiles& files, bool rea
     refuse(files.data,
            "the store can't be read while this process writes to it; first finish or destroy its LmdbSink, or the "
            "pipelines over that cache");
+  } else if (lock_file) {
+    found->second.environment->join(files);
   }
   return Use::begin(std::move(use), found->first, found->second);
 }

@@ -13,7 +13,7 @@ namespace penstock::lmdb {
 
 /// The environments this process has open, by device and inode: opened twice, closing one would drop the locks of the
 /// other. All readers of a store share one environment. @throws Error(invalid_argument) when it is being written to
-/// here.
+/// here, or as `Environment::join`.
 std::shared_ptr<Environment> share_for_reading(const StoreFiles& files, bool read_ahead, bool lock_file = true);
 /// What comes before. @throws Error(invalid_argument) when the store is open in this process; as WritersLock.
 std::unique_ptr<WritersLock> lock_for_writing(const StoreFiles& files);

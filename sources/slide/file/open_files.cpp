@@ -13,20 +13,24 @@ void KnownFiles::check(const SlideFile& slide, int descriptor) {
     if (!(found == *slide.mark)) throw changed_error(slide.path);
     return;
   }
+  std::shared_ptr<Seen> seen;
   {
     const std::lock_guard lock(mutex_);
-    if (const auto seen = seen_.find(slide.number); seen != seen_.end()) {
-      if (!(found == seen->second)) throw changed_error(slide.path);
-      return;
-    }
+    std::shared_ptr<Seen>& known = seen_[slide.number];
+    if (known == nullptr) known = std::make_shared<Seen>();
+    seen = known;
+  }
+  const std::lock_guard lock(seen->mutex);
+  if (seen->mark) {
+    if (!(found == *seen->mark)) throw changed_error(slide.path);
+    return;
   }
   if (!(sample_of(descriptor, slide.path) == slide.sample))
     throw error_in(slide.path, Errc::io,
                    "the file is another than the one that the index was made of, of " +
                        std::to_string(slide.sample.bytes) + " bytes; make the index anew");
   check_against_file(slide);
-  const std::lock_guard lock(mutex_);
-  seen_.emplace(slide.number, found);
+  seen->mark = found;
 }
 
 std::shared_ptr<const FileDescriptor> OpenFiles::find(std::size_t number) {

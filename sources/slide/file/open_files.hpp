@@ -5,6 +5,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -24,8 +25,13 @@ class KnownFiles {
   void check(const SlideFile& slide, int descriptor);
 
  private:
+  // A file that had no mark: the first thread looks at it, and others wait for that.
+  struct Seen {
+    std::mutex mutex;
+    std::optional<FileMark> mark;
+  };
   std::mutex mutex_;
-  std::unordered_map<std::size_t, FileMark> seen_;  // marks of files that had none
+  std::unordered_map<std::size_t, std::shared_ptr<Seen>> seen_;
 };
 
 /// Any thread.

@@ -22,9 +22,8 @@ namespace fs = std::filesystem;
 std::vector<std::string> regular_files_in(const fs::path& folder) {
   std::vector<std::string> files;
   int failed = 0;
-  for (const std::string& name : names_in_folder(folder.string(), failed))
-    if (std::error_code unknown; !is_skipped(name) && fs::is_regular_file(folder / name, unknown))
-      files.push_back((folder / name).string());
+  for (const auto& [name, kind, is_link] : entries_in_folder(folder.string(), failed))
+    if (kind == EntryKind::file && !is_skipped(name)) files.push_back((folder / name).string());
   std::ranges::sort(files);
   return files;
 }

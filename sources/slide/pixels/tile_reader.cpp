@@ -186,25 +186,6 @@ void TileReader::find(const OpenedSlide& open, std::uint64_t first, std::span<Ti
   }
 }
 
-void TileReader::check_work(const OpenedSlide& open) {
-  const SlideFile& slide = *open.slide;
-  constexpr std::uint64_t most_times = 16;
-  const std::uint64_t most = most_times * slide.sample.bytes, tiles = slide.level.tiles();
-  std::uint64_t bytes = 0;
-  std::array<TilePlace, 16> places;
-  for (std::uint64_t first = 0; first < tiles; first += places.size()) {
-    const auto some =
-        std::span(places).first(static_cast<std::size_t>(std::min<std::uint64_t>(places.size(), tiles - first)));
-    find(open, first, some);
-    for (const TilePlace& place : some) bytes += std::min(place.bytes, slide.sample.bytes);
-    if (bytes > most)
-      throw error_in(slide.path, Errc::corrupt,
-                     "the tiles of level " + std::to_string(slide.level_number) + " have more than " +
-                         std::to_string(most) + " bytes together, the file only " + std::to_string(slide.sample.bytes) +
-                         ": many of them lie at the same place");
-  }
-}
-
 void TileReader::decode(const OpenedSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box,
                         bool verify, std::byte* into, std::ptrdiff_t stride, Scratch* scratch) {
   const SlideFile& slide = *open.slide;

@@ -25,6 +25,7 @@ struct TilePlace {
   std::uint64_t offset = 0, bytes = 0;
   /// It is not stored, by which a scanner says that nothing is there: all its pixels are white.
   bool is_left_out() const noexcept { return offset == 0 && bytes == 0; }
+  friend bool operator==(const TilePlace&, const TilePlace&) = default;
 };
 
 /// A slide with its file open, which was unchanged when it was opened.
@@ -40,16 +41,10 @@ class TileReader {
       : files_(most_open_files, std::move(known)) {}
 
   /// @throws Error(io | not_found) with the slide's file, here and in all that follows.
-  OpenedSlide open(const SlideFile& slide) {
-    return {&slide, files_.get(slide)};
-  }
+  OpenedSlide open(const SlideFile& slide) { return {&slide, files_.get(slide)}; }
 
   /// Where tiles lie that follow each other. @throws Error(io).
   static void find(const OpenedSlide& open, std::uint64_t first, std::span<TilePlace> places);
-
-  /// Before all tiles of a level are read: a small file may say that any number of them lie at the same bytes, as
-  /// writers say of empty ones. @throws Error(corrupt) where they have 16 times the file's bytes; Error(io).
-  static void check_work(const OpenedSlide& open);
 
   /// Writes the pixels of `box`, inside the tile, to `into`, whose rows begin `stride` bytes after each other. Where
   /// the box is the whole tile, or with `verify`, the tile is checked to its end. One that is left out is white. Memory

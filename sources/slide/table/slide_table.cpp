@@ -4,6 +4,7 @@
 
 #include <penstock/extend/system_error.hpp>
 
+#include "common/text_lines.hpp"
 #include "file/errors.hpp"
 #include "file/resolution.hpp"
 #include "table/slide_finder.hpp"
@@ -20,6 +21,7 @@ std::vector<double> read_mpp(const common::TextTable& cells, std::size_t column,
     if (line_of[slide] == common::no_line) continue;
     const std::string& cell = cells.columns[column][line_of[slide]];
     if (common::is_missing_number(cell)) continue;
+    if (!common::with_point(cell).empty()) throw common::decimal_comma(cells, column, line_of[slide]);
     const auto value = common::number_in(cell);
     if (!value || !plausible_mpp(*value, *value))
       throw cells.error(cells.where[line_of[slide]] + " says in the column \"" + cells.names[column] +

@@ -8,6 +8,7 @@
 #include "pixels/heap_scratch.hpp"
 #include "pixels/reused_scratch.hpp"
 #include "tissue/column_sums.hpp"
+#include "tissue/lately_decoded.hpp"
 
 namespace penstock::slide {
 
@@ -127,16 +128,15 @@ SmallPicture read_block_means(LevelReaders& readers, const SlideFile& slide, std
   // OpenSlide has a place for each request, so these are larger.
   const bool tiles = level.codec != SlideCodec::openslide;
   const std::int64_t wide = tiles ? level.tile_width : 1024, high = tiles ? level.tile_height : 256;
-  constexpr std::array<std::uint8_t, 3> white{255, 255, 255};
-  if (tiles) TileReader::check_work(readers.tiles.open(slide));
+  LatelyDecoded lately(readers, slide);
   Sums sums(picture, level.width, level.height, k);
   HeapScratch memory;
   ReusedScratch scratch(memory);
   const auto add = [&](const SlideBox& box) {
     scratch.reset();
-    std::byte* const pixels = scratch.allocate(static_cast<std::size_t>(box.width * box.height) * 3);
+    const std::byte* pixels = lately.find(box);
     try {
-      LevelPixels(readers, slide, box, {}).read(box, false, white, {pixels, box.width * 3, box.x, box.y}, scratch);
+      if (pixels == nullptr) pixels = lately.decode(box, scratch);
     } catch (const Error& failed) {
       if (!failed.sample_scoped() || failed.code() == Errc::io) throw;
       if (picture.why_unknown.empty()) picture.why_unknown = failed.cause();

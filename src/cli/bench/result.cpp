@@ -50,7 +50,7 @@ bool is_report(const Json& report) {
 }
 
 bool is_run(const Json& run) {
-  return run.is_object() &&
+  return has_counts(run, {"threads"}) &&
          has_numbers(run, {"threads", "depth", "block_bytes", "began_s", "samples_per_s", "cpu_s_per_1000",
                            "peak_rss_bytes", "consumer_busy", "file_bytes"}) &&
          run.contains("hash") && run.contains("report") && is_report(run.at("report"));

@@ -68,8 +68,7 @@ void NewFile::finish(std::span<const std::byte> first, bool replace) {
   write_at(first, 0);
   if (uninterrupted([&] { return ::fdatasync(file_->get()); }) != 0)
     throw write_error(new_file_source, errno, "syncing", partial_, bytes_);
-  if (const int code = file_->close(); code != 0)
-    throw write_error(new_file_source, code, "closing", partial_, bytes_);
+  if (const int code = file_->close(); code != 0) throw write_error(new_file_source, code, "closing", partial_, bytes_);
   std::error_code failed;
   if (!replace && std::filesystem::exists(name_, failed))
     throw Error(Errc::invalid_argument, "the file was made by somebody else in the meantime").with_file(name_);

@@ -1,6 +1,10 @@
 #include "report.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 #include <unordered_map>
@@ -8,7 +12,9 @@
 #include <fmt/format.h>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/file_descriptor.hpp>
 #include <penstock/extend/store_files.hpp>
+#include <penstock/extend/system_error.hpp>
 #include <penstock/sources/slide_picture.hpp>
 
 #include "json_input.hpp"
@@ -100,6 +106,13 @@ struct SlideFiles {
   std::string details, picture;  // empty: there is none
 };
 
+// All files of a report at once: there may be thousands, and each alone would wait for the disk.
+void sync_report(const std::string& folder) {
+  const FileDescriptor open(uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (open.get() < 0 || uninterrupted([&] { return ::syncfs(open.get()); }) != 0)
+    throw write_error("report", errno, "syncing the report", folder, 0);
+}
+
 // Lines of the table and of the page, slide by slide.
 class ReportPages {
  public:
@@ -133,9 +146,9 @@ class ReportPages {
     rows_.push_back(std::move(row));
   }
   void write(const std::string& csv, const std::string& page, const RunResult& result, const Json& settings) const {
-    replace_text(csv, "slide,file,state,tiles,places,left_out,width,height,mpp,cause\n" + csv_, true, "report");
+    replace_text(csv, "slide,file,state,tiles,places,left_out,width,height,mpp,cause\n" + csv_, false, "report");
     const Json data{{"result", to_json(result)}, {"settings", settings}, {"slides", rows_}};
-    replace_text(page, report_page(json_text(data, -1)), true, "report");
+    replace_text(page, report_page(json_text(data, -1)), false, "report");
   }
 
  private:
@@ -184,7 +197,7 @@ bool has_report(const SlideSource& source, const RunFolder& folder) {
 }
 
 void write_report(const SlideSource& source, const RunFolder& folder, const JobInputs& inputs, const LeftOut& left_out,
-                  const RunResult& result, std::uint64_t done) {
+                  const RunResult& result, std::uint64_t done, bool sync) {
   std::unordered_map<std::string, std::vector<const LeftOutTile*>> of_slide;
   for (const LeftOutTile& tile : left_out.tiles()) of_slide[tile.slide].push_back(&tile);
   ReportPages pages;
@@ -198,10 +211,11 @@ void write_report(const SlideSource& source, const RunFolder& folder, const JobI
         -1));
     const std::string file = folder.slide_file(slide.name), picture = folder.picture_file(slide.name);
     make_folder(fs::path(file).parent_path().string(), "report");
-    replace_text(file, json_text(details, 1) + "\n", true, "report");
+    replace_text(file, json_text(details, 1) + "\n", false, "report");
     pages.add(details, {below(file), is_there(picture) ? below(picture) : ""});
   }
   pages.write(folder.csv(), folder.page(), result, inputs.settings);
+  if (sync) sync_report(folder.path());
 }
 
 void write_joined_report(const std::vector<std::string>& folders, const std::string& folder, const RunResult& result) {
@@ -233,6 +247,7 @@ void write_joined_report(const std::vector<std::string>& folders, const std::str
   for (const char* const own : {"rank", "world", "out", "report"}) settings.erase(own);
   const RunFolder joined(folder, "");
   pages.write(joined.csv(), joined.page(), result, settings);
+  sync_report(folder);
 }
 
 }  // namespace penstock::cli

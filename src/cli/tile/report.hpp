@@ -31,7 +31,7 @@ void draw_thumbnails(const SlideSource& source, const RunFolder& folder, unsigne
 /// Writes what became of each slide: a JSON file for each, a CSV file and a page for all. `done`: places of `source`
 /// that the run, where it has not finished, came to.
 void write_report(const SlideSource& source, const RunFolder& folder, const JobInputs& inputs, const LeftOut& left_out,
-                  const RunResult& result, std::uint64_t done);
+                  const RunResult& result, std::uint64_t done, bool sync);
 
 /// Whether all of that is there of a job that has ended.
 bool has_report(const SlideSource& source, const RunFolder& folder);

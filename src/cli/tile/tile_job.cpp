@@ -142,7 +142,8 @@ void keep_report(const TileFlags& flags, const SlideSource& source, const RunFol
   if (!flags.no_thumbnails && result.finished)
     draw_thumbnails(source, folder, flags.writing.threads, flags.writing.shows_nothing());
   // A run that asks again finds tiles after those that it lacks; the report of the run before it stays until the end.
-  if (result.finished || !flags.retry) write_report(source, folder, inputs, left_out, result, p.done);
+  if (result.finished || !flags.retry)
+    write_report(source, folder, inputs, left_out, result, p.done, flags.writing.sync());
   if (result.finished) folder.end(inputs, to_json(result));
 }
 
@@ -193,7 +194,7 @@ int write_no_tiles(const TileFlags& flags, const SlideSource& source, RunFolder&
   folder.begin(inputs, is_there(destination_of(flags.out)), false);
   folder.keep(inputs);
   const RunResult result{.finished = true, .notes = left_out_of(flags, source)};
-  write_report(source, folder, inputs, LeftOut(folder.left_out()), result, 0);
+  write_report(source, folder, inputs, LeftOut(folder.left_out()), result, 0, flags.writing.sync());
   folder.end(inputs, to_json(result));
   if (!flags.writing.shows_nothing())
     print(fmt::format("rank {} of {} has no tile, and no store\nreport: {}\n", flags.rank.rank, flags.rank.world,

@@ -1,7 +1,14 @@
 #include <penstock/extend/listing.hpp>
 
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <filesystem>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <penstock/error.hpp>
@@ -24,6 +31,18 @@ std::vector<std::string> names_of(const TempFolder& folder, const std::vector<st
 }
 
 using Names = std::vector<std::string>;
+
+// What this thread does as somebody whom permissions bind.
+class AsNobody {
+ public:
+  AsNobody() {
+    constexpr uid_t nobody = 65534;
+    if (::geteuid() == 0) ::setfsuid(nobody);
+  }
+  AsNobody(const AsNobody&) = delete;
+  AsNobody& operator=(const AsNobody&) = delete;
+  ~AsNobody() { ::setfsuid(::geteuid()); }
+};
 
 }  // namespace
 
@@ -83,6 +102,64 @@ TEST_CASE(
   CHECK(listing.others == Names{"c.y"});
   CHECK(listing.folders == Names{"f.x", "m.x"});
   CHECK(error_of([&] { (void)list_files(folder / "none", takes, "test"); }).code() == Errc::not_found);
+}
+
+TEST_CASE("a listing tells files from folders without a look at each of them") {
+  const TempFolder folder;
+  folder.write("d/a.x", "");
+  folder.write("d/b.x/c", "");
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+  std::filesystem::permissions(folder / "d", std::filesystem::perms(0444));  // names can be read, nothing looked at
+  FolderListing listing;
+  {
+    const AsNobody nobody;
+    listing = list_files(
+        folder / "d", [](std::string_view) { return true; }, "test");
+  }
+  std::filesystem::permissions(folder / "d", std::filesystem::perms(0755));
+  CHECK(names_of(folder, listing.files) == Names{"d/a.x"});
+  CHECK(listing.folders == Names{"b.x"});
+}
+
+TEST_CASE("entries of a folder are what their links lead to") {
+  const TempFolder folder;
+  folder.write("d/file", "");
+  folder.write("d/folder/x", "");
+  for (const std::string to : {"file", "folder", "nothing", "link to itself", "pipe"})
+    std::filesystem::create_symlink(to, folder / ("d/link to " + (to.starts_with("link") ? "itself" : to)));
+  REQUIRE(::mkfifo((folder / "d/pipe").c_str(), 0600) == 0);
+  int failed = -1;
+  std::map<std::string, std::pair<EntryKind, bool>> kinds;
+  for (const FolderEntry& entry : entries_in_folder(folder / "d", failed))
+    kinds[entry.name] = {entry.kind, entry.is_link};
+  CHECK(failed == 0);
+  CHECK(kinds == std::map<std::string, std::pair<EntryKind, bool>>{{"file", {EntryKind::file, false}},
+                                                                   {"folder", {EntryKind::folder, false}},
+                                                                   {"pipe", {EntryKind::other, false}},
+                                                                   {"link to file", {EntryKind::file, true}},
+                                                                   {"link to folder", {EntryKind::folder, true}},
+                                                                   {"link to pipe", {EntryKind::other, true}},
+                                                                   {"link to nothing", {EntryKind::none, true}},
+                                                                   {"link to itself", {EntryKind::none, true}}});
+  CHECK(entries_in_folder(folder / "none", failed).empty());
+  CHECK(failed == ENOENT);
+}
+
+TEST_CASE("a folder that can't be read is named by the error of the pattern that it belongs to") {
+  const TempFolder folder;
+  folder.write("d/a/1.tar", "");
+  folder.write("d/b/2.tar", "");
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+  std::filesystem::permissions(folder / "d/b", std::filesystem::perms::none);
+  const Error refused = error_of([&] {
+    const AsNobody nobody;
+    (void)files_of_pattern(folder / "d/*/*.tar", "test");
+  });
+  std::filesystem::permissions(folder / "d/b", std::filesystem::perms::owner_all);
+  CHECK(refused.code() == Errc::io);
+  CHECK(refused.file() == folder / "d/b");
+  CHECK(refused.cause().find(folder / "d/*/*.tar") != std::string::npos);
+  CHECK(refused.cause().find("Permission denied") != std::string::npos);
 }
 
 TEST_CASE("a path that is there stands for itself, and so do the folders of a pattern and a name's own characters") {

@@ -204,11 +204,9 @@ TEST_CASE("a stop comes through to a caller that makes samples itself") {
       std::this_thread::sleep_for(std::chrono::microseconds(300 * round));
       loader.stop();
     });
-    std::uint64_t batches = 0;
     for (;;) {  // to the stop, over as many epochs as that takes
       std::uint64_t more = 0;
       while (loader.next()) ++more;
-      batches += more;
       if (more == 0) break;
     }
     stopper.join();

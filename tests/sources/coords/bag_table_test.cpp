@@ -191,12 +191,12 @@ TEST_CASE("names of columns and cells have no spaces around them") {
   CHECK(source.groups() == std::vector<Group>{{"1", 1}, {"2", 2}});
 }
 
-TEST_CASE("numbers with spaces in their quotes are names, and that is told, and a name of a slide has no spaces") {
+TEST_CASE("numbers with commas between commas are names, and that is told, and cells lose padding in quotes") {
   const TempFolder folder;
   write_features(folder, {"a", "b"});
-  folder.write("t.csv", "slide,label\n\"a \",\" 1\"\nb,\"2 \"\n");
+  folder.write("t.csv", "slide,label\n\"a \",\"1,5 \"\nb,\"2,5\"\n");
   const FeatureBagSource source({.path = folder / "features", .labels = folder / "t.csv", .slide_column = "slide"});
-  CHECK(source.schema().at("label").classes == ClassNames({" 1", "2 "}));
+  CHECK(source.schema().at("label").classes == ClassNames({"1,5", "2,5"}));
   REQUIRE(!source.notes().empty());
   CHECK(source.notes().front().find("becomes numbers of classes, though most of its cells are numbers") !=
         std::string::npos);

@@ -1,5 +1,6 @@
 // What stands in a table of text, by each reader of tables that say something of other data.
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct Read {
 struct TableReader {
   std::string name;
   std::string first, second;  // what its tables call things
+  bool keeps_quoted;          // spaces in quotes, too
   std::function<Read(const TempFolder& folder, const std::string& table)> read;
 };
 
@@ -48,15 +50,15 @@ void write_things(const TempFolder& folder) {
 
 std::vector<TableReader> readers() {
   return {
-      {"labels of files", "a.jpg", "b.jpg",
+      {"labels of files", "a.jpg", "b.jpg", true,
        [](const TempFolder& f, const std::string& table) {
          return labels_in(FilesSource({.root = f / "images", .labels = table}));
        }},
-      {"slides", "a", "b.tif",
+      {"slides", "a", "b.tif", false,
        [](const TempFolder& f, const std::string& table) {
          return labels_in(SlideSource({.files = f / "slides/*.tif", .size = 64, .labels = table}));
        }},
-      {"bags of features", "a", "b",
+      {"bags of features", "a", "b", false,
        [](const TempFolder& f, const std::string& table) {
          return labels_in(FeatureBagSource(
              {.path = f / "features", .dimension = 4, .dtype = DType::f32, .labels = table, .slide_column = "item"}));
@@ -70,6 +72,7 @@ struct Table {
   std::string refused = {};  // in its error; empty: it is read
   Errc code = Errc::corrupt;
   std::string file = "t.csv";
+  std::optional<Read> trimmed = {};  // by readers that don't keep spaces in quotes; none: the same
 };
 
 std::string with_things(std::string text, const TableReader& reader) {
@@ -89,16 +92,44 @@ std::vector<Table> tables() {
       {"spaces around quotes", "item, \"label\"\n \"A\" ,\t\"x\"\nB, \"y\" \n", names},
       {"a number with a space after it", "item,label\nA,10 \nB, 2\n", numbers},
       {"numbers in quotes", "item,label\nA,\"10\"\nB,\"2\"\n", numbers},
-      {"a number with a space in its quotes", "item,label\nA,\"10 \"\nB,\"x\"\n", {{"10 ", "x"}, {0, 1}}},
+      {"numbers with spaces in their quotes",
+       "item,label\nA,\"10 \"\nB,\"  2\"\n",
+       {{"  2", "10 "}, {1, 0}},
+       {},
+       {},
+       "t.csv",
+       numbers},
+      {"a name that is padded in quotes, and one that is not",
+       "item,label\nA,\"x  \"\nB,x\n",
+       {{"x", "x  "}, {1, 0}},
+       {},
+       {},
+       "t.csv",
+       {{{"x"}, {0, 0}}}},
+      {"a tab in quotes", "item,label\nA,\"\tx\"\nB,y\n", {{"\tx", "y"}, {0, 1}}, {}, {}, "t.csv", names},
       {"numbers and names", "item,label\nA,10\nB,x\n", {{"10", "x"}, {0, 1}}},
       {"commas, quotes and line ends in quotes",
        "item,label\nA,\"x, \"\"1\"\"\"\nB,\"y\n2\"\n",
        {{"x, \"1\"", "y\n2"}, {0, 1}}},
-      {"spaces in quotes", "item,label\nA,\" x\"\nB,y\n", {{" x", "y"}, {0, 1}}},
+      {"things' names that are padded in quotes", "item,label\n\"A\",x\n\"B\",y\n", names},
       {"empty lines", "\nitem,label\n\nA,x\n  \nB,y\n\n", names},
       {"semicolons", "item;label\nA;x\nB;y\n", names},
       {"semicolons and spaces", "item ; label\nA ; \"x\" \nB;\ty\n", names},
       {"commas in cells between semicolons", "item;label\nA;x,1\nB;y\n", {{"x,1", "y"}, {0, 1}}},
+      {"numbers with points between semicolons", "item;label\nA;10\nB;2\n", numbers},
+      {"decimal commas and names", "item;label\nA;0,5\nB;y\n", {{"0,5", "y"}, {0, 1}}},
+      {"names that are numbers with two commas", "item;label\nA;1,2,3\nB;2\n", {{"1,2,3", "2"}, {0, 1}}},
+      {"a comma in quotes between commas", "item,label\nA,\"1,5\"\nB,2\n", {{"1,5", "2"}, {0, 1}}},
+      {"decimal commas between semicolons",
+       "item;label\nA;3\nB;-0,5\n",
+       {},
+       "-0,5, a number with a comma: ",
+       Errc::invalid_argument},
+      {"decimal commas between tabs",
+       "item\tlabel\nA\t\"1,5e3\"\nB\t2,5\n",
+       {},
+       "1,5e3, a number with a comma: ",
+       Errc::invalid_argument},
       {"tabs", "item\tlabel\nA\tx \nB\t\"y\"\n", names},
       {"tabs by the file's name", "item\tlabel\nA\tx,1\nB\ty\n", {{"x,1", "y"}, {0, 1}}, {}, {}, "t.TSV"},
       {"a line of one cell", "item,label\nA\nB,y\n", {}, "line 2"},
@@ -120,7 +151,8 @@ TEST_CASE("cells of a table of text are the same for each reader of such tables"
       CAPTURE(reader.name, table.name);
       folder.write(table.file, with_things(table.text, reader));
       if (table.refused.empty()) {
-        CHECK(reader.read(folder, folder / table.file) == table.read);
+        const Read& wanted = table.trimmed && !reader.keeps_quoted ? *table.trimmed : table.read;
+        CHECK(reader.read(folder, folder / table.file) == wanted);
         continue;
       }
       const Error error = error_of([&] { (void)reader.read(folder, folder / table.file); });
@@ -129,6 +161,50 @@ TEST_CASE("cells of a table of text are the same for each reader of such tables"
       CHECK(error.file() == folder / table.file);
     }
   }
+}
+
+TEST_CASE("padding in quotes makes no other slide, group or value of a table's cells") {
+  const TempFolder folder;
+  std::filesystem::create_directory(folder / "slides");
+  write_things(folder);
+  folder.write("t.csv", "slide,patient,age\n\" a \",\"P1  \",\" 1.5\"\n\"b\",P1,\"NA \"\n");
+  const SlideSource slides(
+      {.files = folder / "slides/*.tif", .size = 64, .labels = folder / "t.csv", .group = "patient"});
+  const FeatureBagSource bags({.path = folder / "features",
+                               .dimension = 4,
+                               .dtype = DType::f32,
+                               .labels = folder / "t.csv",
+                               .group = "patient"});
+  CHECK(slides.groups() == std::vector<Group>{{"P1", 1}, {"P1", 2}});
+  CHECK(bags.groups() == std::vector<Group>{{"P1", 1}, {"P1", 2}});
+  CHECK(slides.schema().at("age").dtype == DType::f32);
+  CHECK(bags.schema().at("age").dtype == DType::f32);
+  folder.write("t.csv", "slide,label\na,\" NA\"\nb,x\n");
+  const Error missing =
+      error_of([&] { SlideSource({.files = folder / "slides/*.tif", .size = 64, .labels = folder / "t.csv"}); });
+  CHECK(missing.cause().find("t.csv:00000002 has no value in the column \"label\"") != std::string::npos);
+}
+
+TEST_CASE("decimal commas are refused by line and column, unless the column isn't wanted") {
+  const TempFolder folder;
+  std::filesystem::create_directory(folder / "slides");
+  write_things(folder);
+  folder.write("t.csv", "slide;age;label;mpp\na;NA;3;0,25\nb;0,5;4;0,25\n");
+  const auto read = [&](std::vector<std::string> columns, std::string mpp_column) {
+    return SlideSource({.files = folder / "slides/*.tif",
+                        .size = 64,
+                        .labels = folder / "t.csv",
+                        .columns = std::move(columns),
+                        .mpp_column = std::move(mpp_column)});
+  };
+  const Error age = error_of([&] { read({}, ""); });
+  CHECK(age.code() == Errc::invalid_argument);
+  CHECK(age.cause() ==
+        "t.csv:00000003 has 0,5, a number with a comma: in the column \"age\" numbers need a point, 0.5; write them "
+        "so, or name the columns that you need in `columns`");
+  const Error mpp = error_of([&] { read({"label"}, "mpp"); });
+  CHECK(mpp.cause().find("t.csv:00000002 has 0,25, a number with a comma: ") != std::string::npos);
+  CHECK(read({"label"}, "").labels("label") == std::vector<std::int64_t>{3, 4});
 }
 
 }  // namespace PENSTOCK_TEST_FILE

@@ -108,7 +108,7 @@ TEST_CASE("rows that a virtual dataset has of no source are its fill value, and 
   data.mappings.erase(data.mappings.begin() + 1);
   data.fill = {9, 0, 0, 0};
   write_virtual(create_h5(folder / "main.h5"), data);
-  for (const std::uint64_t part : {0, 2})
+  for (const std::uint64_t part : {0U, 2U})
     write_h5(folder / source_name(part), {.data = {data_of("x", part_of_rows(part), width, rows)}});
   for (const bool isolate : {false, true}) {
     const Hdf5Source source({.path = folder / "main.h5", .isolate = isolate});
@@ -212,7 +212,7 @@ TEST_CASE("a virtual dataset that is made of itself is refused row by row") {
   for (const bool by_name : {true, false}) {
     if (!by_name) data.mappings[1].file = ".";
     write_virtual(create_h5(folder / "main.h5"), data);
-    for (const std::uint64_t part : {0, 2})
+    for (const std::uint64_t part : {0U, 2U})
       write_h5(folder / source_name(part), {.data = {data_of("x", part_of_rows(part), width, rows)}});
     check_rows(Hdf5Source({.path = folder / "main.h5"}), from_to(4, 8), "");
   }
@@ -221,7 +221,7 @@ TEST_CASE("a virtual dataset that is made of itself is refused row by row") {
 TEST_CASE("values of a source of another type are right, or errors of their rows") {
   const TempFolder folder;
   write_virtual(create_h5(folder / "main.h5"), in_blocks());
-  for (const std::uint64_t part : {0, 2})
+  for (const std::uint64_t part : {0U, 2U})
     write_h5(folder / source_name(part), {.data = {data_of("x", part_of_rows(part), width, rows)}});
   const auto with = [&]<class T>(const std::vector<T>& values) {
     H5Data data{.path = "x", .type = h5_type<T>(), .shape = {of_part, width}};

@@ -10,10 +10,12 @@
 #include <string>
 #include <utility>
 
+#include "sources/lmdb/forged_file.hpp"
 #include "sources/lmdb/raw_lmdb.hpp"
 #include "sources/source_checks.hpp"
 #include "sources/temp_folder.hpp"
 #include "support/catch.hpp"
+#include "support/child.hpp"
 #include "support/text_in.hpp"
 
 using namespace penstock;
@@ -157,7 +159,7 @@ TEST_CASE("copies that LMDB makes of a file whose last pages are free are read")
   write_with_free_pages(store);
   for (const Short& kind : shorts) kind.make(store);
   const Pairs pairs = store.read();
-  for (const unsigned compact : {0, MDB_CP_COMPACT}) {
+  for (const unsigned compact : {0u, unsigned{MDB_CP_COMPACT}}) {
     const std::string copy = folder / ("copy" + std::to_string(compact));
     fs::create_directory(copy);
     MDB_env* env = store.open(MDB_RDONLY);
@@ -207,6 +209,99 @@ TEST_CASE("a list of free pages that is damaged is not believed") {
             .put(whole[at]);
       }
     CHECK(refused > 10);
+    CHECK(pairs_of(LmdbSource({.path = store.path, .values = LmdbValues::raw})) == pairs);
+  }
+}
+
+namespace {
+
+struct Forgery {
+  const char* words;
+  Pairs pairs;
+  std::function<void(ForgedFile&)> forge;
+};
+
+const Pairs many = numbered(60, 900), one_large = {{"a", big(3)}};
+
+Forgery page_size(const char* words, std::uint32_t bytes, bool of_other) {
+  return {words, many, [=](ForgedFile& file) {
+            const std::uint64_t header = of_other ? ForgedFile::page_bytes - file.header() : file.header();
+            file.put<std::uint32_t>(header + ForgedFile::page_bytes_at, bytes);
+          }};
+}
+
+const Forgery forgeries[] = {
+    {"a root that is missing and free", many,
+     [](ForgedFile& file) { file.put(file.header() + ForgedFile::root_of_main_at, file.lose_free_page()); }},
+    {"a leaf that is missing and free", many,
+     [](ForgedFile& file) { file.put(file.first_node(), static_cast<std::uint32_t>(file.lose_free_page())); }},
+    {"a large value that is missing and free", one_large,
+     [](ForgedFile& file) { file.put(file.first_node() + 9, file.lose_free_page()); }},
+    {"a large value whose end is missing and free", one_large,
+     [](ForgedFile& file) { file.put(file.first_node() + 9, file.lose_free_page() - 2); }},
+    {"a tree that is its own child", many,
+     [](ForgedFile& file) {
+       file.lose_free_page();
+       file.put(file.first_node(), file.number<std::uint32_t>(file.header() + ForgedFile::root_of_main_at));
+     }},
+    {"a list of free pages that is named twice", many,
+     [](ForgedFile& file) {
+       const std::uint64_t last = file.lose_free_page() + 1;
+       const std::string list = ForgedFile::text_of(1) + ForgedFile::text_of(last);
+       file.put(file.header() + ForgedFile::root_of_free_at,
+                file.add_leaf(ForgedFile::node_of(16, 0, list) + std::string(2000, 'x'), 900));
+       file.put(file.header() + ForgedFile::last_page_at, last);
+     }},
+    {"more pages than a number can count", many,
+     [](ForgedFile& file) { file.put(file.header() + ForgedFile::last_page_at, (std::uint64_t{1} << 52) - 1); }},
+    page_size("pages of 0 bytes", 0, false),
+    page_size("pages of 8 bytes", 8, false),
+    page_size("pages of 13 bytes", 13, false),
+    page_size("pages of 256 bytes", 256, false),
+    page_size("pages of 5000 bytes", 5000, false),
+    page_size("pages of 8192 bytes", 8192, false),
+    page_size("pages of 0 bytes in the other half of the header", 0, true),
+    page_size("pages of 8192 bytes in the other half of the header", 8192, true),
+};
+
+}  // namespace
+
+TEST_CASE("a header that counts too many pages, or pages of another size, is refused whatever the free list says") {
+  for (const Forgery& forgery : forgeries) {
+    const TempFolder folder;
+    const RawLmdb store{folder / "a"};
+    store.write(forgery.pairs);
+    ForgedFile file(folder / "a/data.mdb");
+    forgery.forge(file);
+    file.write();
+    CAPTURE(forgery.words);
+    CHECK(in_child([&] {
+      try {
+        pairs_of(LmdbSource({.path = store.path, .values = LmdbValues::raw}));
+      } catch (const Error& error) {
+        return error.code() == Errc::corrupt;
+      }
+      return false;
+    }));
+    CHECK(in_child([&] {
+      try {
+        LmdbSink({.path = store.path, .sync = false}).open({{{"image", DType::u8, {dynamic}}}, 1});
+      } catch (const Error&) {
+        return true;
+      }
+      return false;
+    }));
+  }
+}
+
+TEST_CASE("a file that lacks a free page alone is read whoever made it so") {
+  for (const Pairs& pairs : {many, one_large}) {
+    const TempFolder folder;
+    const RawLmdb store{folder / "a"};
+    store.write(pairs);
+    ForgedFile file(folder / "a/data.mdb");
+    file.lose_free_page();
+    file.write();
     CHECK(pairs_of(LmdbSource({.path = store.path, .values = LmdbValues::raw})) == pairs);
   }
 }

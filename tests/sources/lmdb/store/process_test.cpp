@@ -6,8 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -281,7 +284,7 @@ TEST_CASE("whoever reads without a lock file is told once somebody has written")
     raw.write({{"00000007", "another"}});
     return true;
   }));
-  for (const std::uint64_t index : {7, 8}) {
+  for (const std::uint64_t index : {7u, 8u}) {
     const Error error = error_of([&] { reader->read(index, out); });
     INFO(error.what());
     CHECK(error.code() == Errc::invalid_argument);
@@ -290,6 +293,104 @@ TEST_CASE("whoever reads without a lock file is told once somebody has written")
   reader->pause();
   CHECK(code_of([&] { reader->read(9, out); }) == Errc::invalid_argument);
   CHECK(code_of([&] { source.require_unchanged(); }) == Errc::invalid_argument);
+}
+
+namespace {
+
+struct Kind {
+  LmdbValues values;
+  Pairs (*pairs)(const TempFolder&);
+};
+
+constexpr std::size_t value_bytes = 3000;
+
+Pairs raw_values(const TempFolder&) { return numbered(50, value_bytes); }
+
+// An encoded image of a Datum.
+Pairs datums(const TempFolder& folder) {
+  Pairs pairs = raw_values(folder);
+  for (auto& [key, value] : pairs) {
+    value.resize(value_bytes);
+    value = "\x38\x01\x22" + std::string{static_cast<char>(value_bytes % 128 | 128), value_bytes / 128} + value;
+  }
+  return pairs;
+}
+
+Pairs records(const TempFolder& folder) {
+  LmdbSink sink({.path = folder / "made", .sync = false});
+  const Schema schema{{"image", DType::u8, {dynamic}}};
+  sink.open({schema, 50});
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    OwnedSample sample(schema);
+    SampleBuilder out = sample.builder();
+    std::memset(out.emplace(0, {static_cast<std::int64_t>(value_bytes)}).data, static_cast<int>('a' + i % 26),
+                value_bytes);
+    Sample view = sample.sample();
+    sink.put({.position = i, .index = i, .key = {}}, view);
+  }
+  sink.finish();
+  return RawLmdb{folder / "made"}.read();
+}
+
+const Kind kinds[] = {{LmdbValues::raw, raw_values}, {LmdbValues::datum, datums}, {LmdbValues::records, records}};
+
+}  // namespace
+
+TEST_CASE("a value that was read without a lock file stays what it was whoever writes") {
+  for (const Kind& kind : kinds)
+    for (const FileAccess access : {FileAccess::map, FileAccess::read}) {
+      const TempFolder folder;
+      const RawLmdb raw{folder / "a"};
+      const Pairs pairs = kind.pairs(folder);
+      raw.write(pairs);
+      const LmdbSource source({.path = raw.path, .values = kind.values, .lock_file = false, .access = access});
+      CAPTURE(kind.values, access);
+      REQUIRE(source.notes().size() == 1);
+      const auto reader = source.open_reader();
+      OwnedSample sample(source.schema());
+      SampleBuilder out = sample.builder();
+      reader->read(7, out);
+      const auto seen = sample.sample().bytes("image");
+      const std::vector<std::byte> before(seen.begin(), seen.end());
+      CHECK(in_child([&] {
+        for (const char fill : {'0', '1', '2', '3'}) {
+          Pairs others = pairs;
+          for (auto& [key, value] : others) value.assign(value.size(), fill);
+          raw.write(others);
+        }
+        return true;
+      }));
+      CHECK(std::equal(before.begin(), before.end(), seen.begin(), seen.end()));
+      CHECK(code_of([&] { reader->read(8, out); }) == Errc::invalid_argument);
+    }
+}
+
+TEST_CASE("who wants a lock file keeps writers out where the store is open without") {
+  const TempFolder folder;
+  const RawLmdb raw{folder / "a"};
+  raw.write(numbered(50));
+  std::filesystem::remove(folder / "a/lock.mdb");
+  const auto writers_are_refused = [&] {
+    return in_child([&] {
+      const Error error = error_of([&] {
+        LmdbSink({.path = raw.path, .sync = false}).open({{{"image", DType::u8, {dynamic}}}, 1});
+      });
+      return error.code() == Errc::invalid_argument &&
+             std::string(error.what()).find("reads it without LMDB's lock file") != std::string::npos;
+    });
+  };
+  auto look = std::make_unique<LmdbSource>(Lmdb{.path = raw.path, .lock_file = false});
+  auto source = std::make_unique<LmdbSource>(Lmdb{.path = raw.path});
+  REQUIRE(look->notes().size() == 1);
+  REQUIRE(source->notes().size() == 1);
+  CHECK(look->notes()[0].find("nothing is to be written beside") != std::string::npos);
+  CHECK(source->notes()[0].find("a source with lock_file = false has the store open") != std::string::npos);
+  CHECK(writers_are_refused());
+  look.reset();
+  CHECK(writers_are_refused());
+  CHECK(read_text(*source, 7) == numbered(50)["00000007"]);
+  source.reset();
+  CHECK(LmdbSource({.path = raw.path}).notes().empty());
 }
 
 TEST_CASE("a store that another process has open is read with its lock file whatever is asked for") {
