@@ -62,6 +62,15 @@ TEST_CASE("a report folder of which a value is of another kind is refused by its
   REQUIRE(tool(words).status == 0);
   const std::string file = folder / "t.tar-report/run.json";
   const nlohmann::json own = nlohmann::json::parse(text_in(file));
+  std::string deep = own.dump();
+  const std::size_t size = deep.find("\"size\":64");
+  REQUIRE(size != std::string::npos);
+  deep.replace(size + 7, 2, std::string(100'000, '[') + std::string(100'000, ']'));
+  folder.write("t.tar-report/run.json", deep);
+  const ToolResult nested = tool(words);
+  CAPTURE(nested.err);
+  CHECK(nested.status == 1);
+  CHECK(nested.err.find("nests deeper than 100") != std::string::npos);
   for (const std::string name : {"store", "hash", "rank", "world", "settings", "files", "result", "slides"}) {
     nlohmann::json forged = own;
     forged[name] = name == "result" ? nlohmann::json("done") : nlohmann::json(-1.5);

@@ -164,13 +164,13 @@ std::string content_of(const AnySource& source) {
 }
 
 // The first commit ends it.
-WriteProgress begin(const Kind& kind, const Pipeline& pipeline, const std::string& folder,
-                    const std::string& job = {}) {
+WriteProgress begin(const Kind& kind, const Pipeline& pipeline, const std::string& folder, const std::string& job = {},
+                    std::uint64_t commit_every = 10) {
   std::stop_source stop;
   return kind.write(pipeline, folder, job,
                     {.threads = 1,
                      .max_in_flight = 4,
-                     .commit_every = 10,
+                     .commit_every = commit_every,
                      .progress = [&](const WriteProgress&) { stop.request_stop(); },
                      .stop = stop.get_token()});
 }
@@ -282,7 +282,7 @@ TEST_CASE("a journal that somebody else wrote, its hash too, is refused, or the 
     const TempFolder whole, begun;
     run(kind, usual(), whole.path());
     const std::string content = content_of(kind.open(whole.path()));
-    begin(kind, usual(), begun.path());
+    begin(kind, usual(), begun.path(), {}, 20);  // in the second shard, where there are any
     std::filesystem::path journal;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(begun.path()))
       if (entry.path().filename().string().ends_with("unfinished.json")) journal = entry.path();
@@ -309,6 +309,14 @@ TEST_CASE("a journal that somebody else wrote, its hash too, is refused, or the 
     const Json own = Json::parse(text_in(journal.string()));
     try_with(own);
     REQUIRE(made > 0);
+    for (const std::uint64_t of_first : {13, 15}) {
+      CAPTURE(kind.name, of_first);
+      Json forged = own;
+      forged["finishing"] = true;
+      forged["committed"]["shard"] = 0;
+      forged["committed"]["samples"] = of_first;
+      try_with(forged);
+    }
     for (const auto& [name, number] : own.at("committed").items()) {
       const auto was = number.get<std::uint64_t>();
       for (const std::uint64_t other :
