@@ -172,6 +172,7 @@ TEST_CASE("a path that is there stands for itself, and so do the folders of a pa
     return names_of(folder, files_of_pattern(folder / pattern, "test", braces));
   };
   CHECK(of("run[1]/x-*.tar") == Names{"run[1]/x-0.tar", "run[1]/x-1.tar"});
+  CHECK(of("run[1]/x-[01].tar") == Names{"run[1]/x-0.tar", "run[1]/x-1.tar"});
   CHECK(of("run[1-3]/*.tar") == Names{"run1/x-0.tar", "run1/y.tar"});
   CHECK(of("q?-*.tar") == Names{"q?-0.tar"});
   CHECK(of("q[a-c]-*.tar") == Names{"qa-0.tar"});
