@@ -1,6 +1,7 @@
 #include "tissue/lately_decoded.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "file/errors.hpp"
@@ -8,7 +9,9 @@
 namespace penstock::slide {
 
 LatelyDecoded::LatelyDecoded(LevelReaders& readers, const SlideFile& slide) : readers_(readers), slide_(slide) {
+  constexpr std::size_t most_bytes = std::size_t{8} << 20, most = 8;
   if (slide.level.codec != SlideCodec::openslide) open_ = readers.tiles.open(slide);
+  lately_.resize(open_ ? std::clamp(most_bytes / slide.level.pixel_bytes(), std::size_t{1}, most) : 1);
 }
 
 const std::byte* LatelyDecoded::find(const SlideBox& box) {

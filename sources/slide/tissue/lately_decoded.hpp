@@ -1,7 +1,6 @@
 // Tiles of a level that were decoded lately.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,7 +14,8 @@
 namespace penstock::slide {
 
 /// For who goes through all tiles of a level: many may lie at the same bytes, as writers have it of empty ones, and a
-/// small file may say so of millions. One thread at a time.
+/// small file may say so of millions. Keeps up to eight decoded tiles, in 8 MiB or in the room of one. One thread at a
+/// time.
 class LatelyDecoded {
  public:
   LatelyDecoded(LevelReaders& readers, const SlideFile& slide);
@@ -37,7 +37,7 @@ class LatelyDecoded {
   LevelReaders& readers_;
   const SlideFile& slide_;
   std::optional<OpenedSlide> open_;  // none where OpenSlide decodes
-  std::array<Decoded, 8> lately_;
+  std::vector<Decoded> lately_;
   std::size_t next_ = 0;
   TilePlace place_;
   std::uint64_t bytes_ = 0;  // that were decoded
