@@ -1,5 +1,4 @@
 #include "common/journal.hpp"
-#include "common/json_document.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -11,7 +10,8 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/system_error.hpp>
 
-#include "common/json_cause.hpp"
+#include "common/json_document.hpp"
+#include "common/json_input.hpp"
 
 namespace penstock::common {
 

@@ -1,5 +1,4 @@
 #include "common/store_list.hpp"
-#include "common/json_document.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -10,7 +9,8 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/store_files.hpp>
 
-#include "common/json_cause.hpp"
+#include "common/json_document.hpp"
+#include "common/json_input.hpp"
 
 namespace penstock::common {
 

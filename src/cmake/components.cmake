@@ -101,8 +101,8 @@ penstock_known_component(NAME csv FOLDER sources/csv DEPENDS core ABOUT "columns
 penstock_known_component(NAME files FOLDER sources/files DEPENDS core ABOUT "read and write folders of files")
 penstock_known_component(NAME hdf5 FOLDER sources/hdf5 DEPENDS core ABOUT "read and write HDF5")
 penstock_known_component(NAME lmdb FOLDER sources/lmdb DEPENDS core ABOUT "read and write LMDB")
-penstock_known_component(NAME slide FOLDER sources/slide DEPENDS core csv image jpeg png ABOUT "train from whole-slide images")
-penstock_known_component(NAME coords FOLDER sources/coords DEPENDS core hdf5 slide csv
+penstock_known_component(NAME slide FOLDER sources/slide DEPENDS core image jpeg png ABOUT "train from whole-slide images")
+penstock_known_component(NAME coords FOLDER sources/coords DEPENDS core hdf5 slide
   ABOUT "lists of places and features of CLAM and TRIDENT")
 penstock_known_component(NAME webdataset FOLDER sources/webdataset DEPENDS core ABOUT "read and write tar shards")
 penstock_known_component(NAME testing FOLDER src/testing DEPENDS core

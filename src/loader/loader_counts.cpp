@@ -89,7 +89,7 @@ void Loader::Impl::refuse_lost_epoch() {
   const std::string cause = (drops ? "no batch came: all " : "no row is good: all ") + std::to_string(made_.bad) +
                             " samples of epoch " + std::to_string(epoch_) + " were bad, and on_error " +
                             (drops ? "drops" : "masks") + " them";
-  if (!first_bad_) throw Error(Errc::quota_exceeded, cause);
+  if (!first_bad_ || first_bad_of_ != epoch_) throw Error(Errc::quota_exceeded, cause);
   throw detail::error_at(*first_bad_, Errc::quota_exceeded, cause + "; the first one: " + first_bad_->cause());
 }
 

@@ -12,13 +12,13 @@
 
 namespace penstock {
 
-/// What a folder is listed by: one rule for every source and for the tool. What is hidden, or an operating system's, is
-/// skipped. What else a listing doesn't take it passes over, and counts. Names that somebody gives are taken as they
-/// are.
+/// One rule for all listings of folders, of sources and of the tool. A listing skips hidden names and those of
+/// operating systems. It passes over and counts all else that it doesn't take. Names given by the caller are always
+/// taken.
 
-/// Names of all that is in a folder, but for "." and "..", in no order. `failed` becomes 0, or the system's number of
-/// what went wrong, after the names that are returned. Where there is no memory, std::filesystem's iterators end the
-/// process; this throws std::bad_alloc.
+/// The names in a folder except "." and "..", in no order. Sets `failed` to 0, or to the errno of the failure; the
+/// names read before it are returned. Any thread. @throws std::bad_alloc, where std::filesystem's iterators end the
+/// process.
 PENSTOCK_API std::vector<std::string> names_in_folder(const std::string& folder, int& failed);
 
 /// What lies in a folder under a name; of a link, what it leads to.
@@ -36,7 +36,7 @@ struct FolderEntry {
   bool is_link = false;               ///< whether it is a link
 };
 
-/// The same with kinds. Looks at links alone, and at all only where a file system doesn't say kinds.
+/// As `names_in_folder`, with kinds. Looks at links only, and at other entries where the file system reports no kind.
 PENSTOCK_API std::vector<FolderEntry> entries_in_folder(const std::string& folder, int& failed);
 
 /// Whether an operating system, or a program that shows or packs folders, leaves a file or folder of that name behind:

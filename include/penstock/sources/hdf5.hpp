@@ -197,8 +197,6 @@ class PENSTOCK_API Hdf5Source {
   /// Hash of each file's `file_revision` as it was opened, of those too that fields are said to lie in, and those that
   /// values come from (`Hdf5FieldInfo::other_files`), and of whether checksums are compared.
   std::uint64_t revision() const noexcept;
-  /// True: identity and revision tell when the data change, in whichever files they lie.
-  bool identified() const noexcept { return true; }
   /// Ends of the chunks of that field whose rows of a chunk take most memory, those first that are decoded together;
   /// empty where no field has chunks. @throws Error(limit_exceeded) for more than a million chunks of which most were
   /// never written.

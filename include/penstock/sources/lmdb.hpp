@@ -44,12 +44,11 @@ struct Lmdb {
   std::string label = "label";    ///< datum: name of the label's field
   bool verify_checksum = true;    ///< records: compare each record's checksum (about 0.1 us a KB)
   bool allow_unfinished = false;  ///< read what a stopped LmdbSink left behind
-  /// Take a slot in the store's lock file, which is made where it is missing. Without, nothing is written beside the
-  /// store unless another process has it open. A writer that comes later does not see that it is read; once it has
-  /// written, reading ends in Error(invalid_argument). What was read before is right: values are copied, and the
-  /// question whether somebody has written is asked after the copy. One who writes twice during a look-up, or while the
-  /// store is opened, may spoil the pages that are gone through, which may crash the process. For short looks at stores
-  /// that nobody writes to.
+  /// Takes a slot in the store's lock file, and makes the file where it is missing. False: writes nothing beside the
+  /// store, unless another process has it open. A later writer then does not see this reader. After it has written,
+  /// reading throws Error(invalid_argument). Values read before that are right: each is copied, and then the store is
+  /// checked for a new transaction. Two transactions during one look-up, or during opening, may change the pages being
+  /// walked and crash the process. Use false for short reads of stores without writers. Default: true.
   bool lock_file = true;
   // What changes only speed.
   bool read_ahead = false;  ///< leave the kernel's readahead on: for reading in key order; harmful for shuffled reading
@@ -83,10 +82,9 @@ class PENSTOCK_API LmdbReader {
 /// The records of an LMDB store, in the order of their keys; of several stores in the order of these. Immutable; copies
 /// share the open store; any thread.
 ///
-/// LMDB checks little of what it reads: open stores you trust. A file that lacks pages which are
-/// not free, a wrong number of
-/// records, and, in stores LmdbSink wrote, any damage inside a record are noticed; damage in LMDB's own tree may crash
-/// the process. A store should not change while it is open; records that others add are not seen.
+/// LMDB checks little of what it reads: open stores you trust. It notices a file that lacks pages in use, a wrong
+/// number of records, and, in stores that LmdbSink wrote, any damage inside a record. Damage in LMDB's own tree may
+/// crash the process. A store should not change while it is open; records that others add are not seen.
 ///
 /// Readers take a slot each in the store's lock file; where that file can't be written to, as on read-only media, or
 /// the disk has no room for one, they do without, which `notes` says, and nobody may write to the store meanwhile: an

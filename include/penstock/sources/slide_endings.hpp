@@ -8,8 +8,8 @@
 
 namespace penstock {
 
-/// How names of slides' files end. What none of our own readers and no OpenSlide reads is among them: it can't be read,
-/// and somebody is told. Endings of plain pictures, as .jp2, are none: a thumbnail beside slides is no slide.
+/// Endings of slides' files, in lower case. Includes formats that neither Penstock nor OpenSlide reads: opening such a
+/// file reports why. Excludes plain pictures such as .jp2, as a thumbnail beside slides is no slide.
 inline constexpr std::array<std::string_view, 21> slide_endings{
     ".svs", ".tif", ".tiff",   ".ndpi", ".mrxs",    ".scn", ".bif",  ".svslide", ".vms", ".vmu", ".dcm",
     ".czi", ".btf", ".qptiff", ".vsi",  ".isyntax", ".kfb", ".sdpc", ".tmap",    ".mds", ".zvi"};

@@ -1,5 +1,4 @@
 #include "store/manifest.hpp"
-#include "common/json_document.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -13,7 +12,8 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/system_error.hpp>
 
-#include "common/json_cause.hpp"
+#include "common/json_document.hpp"
+#include "common/json_input.hpp"
 
 namespace penstock::lmdb {
 

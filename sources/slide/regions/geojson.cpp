@@ -10,7 +10,7 @@
 
 #include <penstock/extend/system_error.hpp>
 
-#include "common/json_cause.hpp"
+#include "common/json_input.hpp"
 #include "file/errors.hpp"
 
 namespace penstock::slide {

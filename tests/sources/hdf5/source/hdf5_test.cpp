@@ -460,7 +460,7 @@ TEST_CASE("the revision of HDF5 files is of those that are open and of what is c
   std::filesystem::copy_file(folder / "a.h5", folder / "same.h5");
   for (const char* const name : {"a.h5", "same.h5", "other.h5"}) of_one_time(name);
   const Hdf5Source a({.path = folder / "a.h5"});
-  CHECK(a.identified());
+  CHECK(share(a).model()->identified());
   CHECK(a.revision() == Hdf5Source({.path = folder / "same.h5"}).revision());
   CHECK(a.revision() != Hdf5Source({.path = folder / "other.h5"}).revision());  // of the same size and time
   CHECK(a.revision() != Hdf5Source({.path = folder / "a.h5", .verify_checksum = false}).revision());
