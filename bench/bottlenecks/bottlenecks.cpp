@@ -20,6 +20,7 @@
 
 #include <penstock/emulated_gpu.hpp>
 #include <penstock/extend/device_stage.hpp>
+#include <penstock/sources/hdf5.hpp>
 #include <penstock/sources/lmdb.hpp>
 
 #include "foreign_load.hpp"
@@ -87,8 +88,10 @@ struct Case {
   const char* named;  ///< what the verdict must name
   std::function<ps::Report()> run;
   std::function<bool(const ps::Report&)> also = {};  ///< what is right as well; none: nothing else
-  bool writes_much = false;                          ///< to the disk
+  bool only_whole = false;                           ///< writes much to the disk, or takes long: not in a quick run
+  std::function<bool(const ps::Report&)> must = {};  ///< what has to be right besides
   bool right(const ps::Report& r) const {
+    if (must && !must(r)) return false;
     return (r.bound == expected && r.verdict.find(named) != std::string::npos) || (also && also(r));
   }
 };
@@ -130,6 +133,29 @@ ps::Report lock() {
 ps::Report neighbours() {
   const Neighbours others(std::thread::hardware_concurrency());
   return run(ps::from(Source{many}) | computing(500) | ps::batch(8), {});
+}
+
+// A dataset that stays in memory is inflated when it is first asked for.
+ps::Report kept_dataset() {
+  const KeptDataset store(32'768, 4 << 10);
+  return run(ps::from(ps::Hdf5{.path = store.path(), .max_kept_bytes = 256u << 20}) | ps::batch(64),
+             {.options = {.threads = 2, .epochs = 1}});
+}
+
+// `depth` is set, and all that is lacking.
+ps::Report fixed_depth() {
+  return run(ps::from(Source{many}) | computing(2'000) | ps::batch(1),
+             {.options = {.threads = 2, .depth = 2, .tune = true}, .seconds = 12});
+}
+
+// The executor is smaller than the machine.
+ps::Report small_executor() {
+  return run(ps::from(Source{many}) | computing(1'000) | ps::batch(8),
+             {.options = {.executor = ps::Executor(1), .tune = true}, .seconds = 12});
+}
+
+std::function<bool(const ps::Report&)> tuning_says(const char* words) {
+  return [words](const ps::Report& r) { return r.tuning && r.tuning->end.find(words) != std::string::npos; };
 }
 
 ps::Report cells() {
@@ -224,6 +250,16 @@ std::vector<Case> cases() {
       {"a slow stage on a device", Bound::device, "stages on", slow_device_stage},
       {"slow work on a device", Bound::consumer, "caller's work on", slow_device_work},
       {"a noisy neighbour", Bound::other_processes, "Other processes", neighbours},
+      {"a busy stage and a neighbour", Bound::other_processes, "planted_stage takes", neighbours},
+      {"a kept dataset", Bound::cpu, "read takes", kept_dataset},
+      {"a depth that is set", Bound::slots, "depth", fixed_depth, {}, true, tuning_says("`depth` = 2, which is set")},
+      {"a small executor",
+       Bound::cpu,
+       "Another thread",
+       small_executor,
+       {},
+       true,
+       tuning_says("`threads` = 1, all threads of the executor")},
       {"samples too large for the memory", Bound::memory, "max_memory_bytes", memory},
       {"too few threads", Bound::cpu, "Another thread",
        [] { return run(ps::from(Source{many}) | computing(1'000) | ps::batch(8), {.options = {.threads = 1}}); }},
@@ -282,7 +318,7 @@ int run_quick(const std::function<bool(const char*)>& wanted) {
   constexpr int most_disturbed = 3;
   int all = 0, right = 0, disturbed = 0;
   for (const Case& it : cases()) {
-    if (!wanted(it.name) || it.writes_much) continue;
+    if (!wanted(it.name) || it.only_whole) continue;
     bool ok = false;
     int wrong = 0;
     for (int i = 0; i < 3 && !ok; ++i) {

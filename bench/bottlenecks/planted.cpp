@@ -14,6 +14,7 @@
 #include <system_error>
 #include <thread>
 
+#include <penstock/sources/hdf5_sink.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
 #include <penstock/write.hpp>
 
@@ -30,6 +31,7 @@ double thread_us() noexcept {
 struct RandomBytes {
   std::uint64_t records;
   std::int64_t each_bytes;
+  std::uint64_t kept_bits = ~std::uint64_t{0};  // fewer are compressed
   std::uint64_t size() const { return records; }
   ps::Schema schema() const { return {{"x", ps::DType::u8, {each_bytes}}}; }
   void read(std::uint64_t i, ps::SampleBuilder& out) const {
@@ -37,7 +39,7 @@ struct RandomBytes {
     std::uint64_t state = 2 * i + 1;
     for (std::int64_t at = 0; at < each_bytes; at += sizeof state) {
       state = state * 6364136223846793005u + 1442695040888963407u;
-      const std::uint64_t mixed = (state ^ state >> 33) * 0xff51afd7ed558ccdu;
+      const std::uint64_t mixed = (state ^ state >> 33) * 0xff51afd7ed558ccdu & kept_bits;
       std::memcpy(bytes.data() + at, &mixed, sizeof mixed);
     }
   }
@@ -79,6 +81,18 @@ ColdStore::ColdStore(std::uint64_t records, std::int64_t each_bytes)
 ColdStore::~ColdStore() {
   std::error_code failed;
   std::filesystem::remove_all(path_, failed);
+}
+
+KeptDataset::KeptDataset(std::uint64_t records, std::int64_t each_bytes)
+    : path_(std::filesystem::temp_directory_path() / ("penstock_kept_" + std::to_string(::getpid()) + ".h5")) {
+  static_cast<void>(ps::write(ps::from(RandomBytes{records, each_bytes, 0x0f0f0f0f0f0f0f0f}),
+                              ps::Hdf5Sink({.path = path_, .single_file = true, .deflate = 1})));
+}
+
+KeptDataset::~KeptDataset() {
+  std::error_code failed;
+  std::filesystem::remove(path_, failed);
+  std::filesystem::remove(path_ + "-made-by.json", failed);
 }
 
 Neighbours::Neighbours(unsigned cores) {

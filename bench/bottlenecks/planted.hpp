@@ -105,6 +105,19 @@ class ColdStore {
   std::string path_;
 };
 
+/// An HDF5 file of records {x: u8[each_bytes]} in compressed chunks, whose pages are in memory. It goes with this.
+class KeptDataset {
+ public:
+  KeptDataset(std::uint64_t records, std::int64_t each_bytes);
+  KeptDataset(const KeptDataset&) = delete;
+  KeptDataset& operator=(const KeptDataset&) = delete;
+  ~KeptDataset();
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+};
+
 /// The records as they stand, which takes the order `cost_us` of CPU time a record to say.
 struct SlowOrder {
   double cost_us = 0;

@@ -1,6 +1,5 @@
 #include "engine/engine.hpp"
 
-#include <array>
 #include <span>
 #include <utility>
 #include <vector>
@@ -56,17 +55,12 @@ BatchBuffer* Engine::wait(std::uint64_t epoch) {
 }
 
 void Engine::lease(BatchBuffer& buffer) {
-  std::array<int, 8> threads{};
-  std::size_t looks = looks_.due(coarse_now_ns());
-  {
-    const Lock lock(monitor_.mutex);
-    ring_.lease(buffer);
-    queue_.deliver();
-    placement_->note_idle();
-    placement_->idle().take();
-    if (looks != 0) looks = placement_->pool().threads_in_work(std::span(threads).first(looks));
-  }
-  looks_.look_at(std::span(threads).first(looks));
+  Lock lock(monitor_.mutex);
+  ring_.lease(buffer);
+  queue_.deliver();
+  placement_->note_idle();
+  placement_->idle().take();
+  placement_->pool().look_at_waits(lock, coarse_now_ns());
 }
 
 void Engine::release(BatchBuffer& buffer) noexcept {
@@ -136,7 +130,6 @@ RunTotals Engine::totals() const {
   placement_->add_to(totals);
   placement_->note_idle(now_ns());
   totals.idle = placement_->idle().counts();
-  totals.waits = looks_.counts();
   totals.depth = ring_.depth();
   totals.threads = placement_->pool().threads();
   totals.buffer_bytes = ring_.layout().bytes() + ring_.appended_bytes();

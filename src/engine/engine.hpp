@@ -12,7 +12,6 @@
 #include "engine/monitor.hpp"
 #include "engine/placement.hpp"
 #include "engine/run_totals.hpp"
-#include "engine/wait_looks.hpp"
 #include "pipeline/pipeline_data.hpp"
 #include "pipeline/run_setup.hpp"
 #include "ring/batch_ring.hpp"
@@ -75,7 +74,6 @@ class Engine final {
   std::unique_ptr<Placement> placement_;  ///< null once closed
   Executor::Impl& executor_;
   RunSettings settings_;
-  WaitLooks looks_;
   bool waited_ = false;  ///< for a batch, at least once; the consumer's
 };
 

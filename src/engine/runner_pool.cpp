@@ -1,6 +1,8 @@
 #include "engine/runner_pool.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "base/cores.hpp"
@@ -261,6 +263,17 @@ std::vector<std::unique_ptr<ChainRun>> RunnerPool::take_runs() noexcept {
   return std::exchange(runs_, {});
 }
 
+void RunnerPool::look_at_waits(Lock& lock, std::uint64_t now) noexcept {
+  std::array<int, 8> threads{};
+  std::size_t count = looks_.due(now);
+  if (count == 0) return;
+  count = threads_in_work(std::span(threads).first(std::min(count, threads.size())));
+  lock.unlock();
+  looks_.look_at(std::span(threads).first(count));
+  lock.lock();
+}
+
+// At most as many as there is room for, each in its turn.
 std::size_t RunnerPool::threads_in_work(std::span<int> out) noexcept {
   std::size_t count = 0;
   for (std::size_t i = 0; i < runs_.size() && count < out.size(); ++i)
@@ -277,6 +290,7 @@ void add_measured(const MeasuredSamples& measured, std::vector<MeasuredSample>& 
 }  // namespace
 
 void RunnerPool::add_to(RunTotals& t) const {
+  t.waits = looks_.counts();
   for (const auto& run : runs_) {
     for (std::size_t i = 0; i < t.steps.size(); ++i) {
       t.steps[i].cpu_ns += run->counters[i].cpu_ns.get();

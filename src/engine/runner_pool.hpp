@@ -22,6 +22,7 @@
 #include "engine/monitor.hpp"
 #include "engine/run_totals.hpp"
 #include "engine/runner_work.hpp"
+#include "engine/wait_looks.hpp"
 
 namespace penstock::detail {
 
@@ -93,13 +94,14 @@ class RunnerPool {
   void sleep_or_help(Lock& lock, const Ready& ready, std::optional<std::chrono::nanoseconds> longest = {}) {
     using namespace std::chrono_literals;
     if (running_ >= max_runners()) {  // a runner that leaves wakes it as well
-      if (longest)
-        monitor_.changed.wait_for(lock, *longest);
-      else
-        monitor_.changed.wait(lock);
+      const auto until_look = looks_.until_due(now_ns());
+      if (monitor_.changed.wait_for(lock, std::min(longest.value_or(until_look), until_look)) ==
+          std::cv_status::timeout)
+        look_at_waits(lock, now_ns());
       return;
     }
     if (monitor_.changed.wait_for(lock, 1ms) != std::cv_status::timeout) return;
+    look_at_waits(lock, now_ns());
     if (running_ >= max_runners() || !work_.has_work()) return;
     do {
       help(lock);  // while no runner comes at all, without waiting in between
@@ -122,8 +124,9 @@ class RunnerPool {
   /// What the runners worked with; while idle, and for good. They hold a user's readers, which end without the mutex.
   std::vector<std::unique_ptr<ChainRun>> take_runs() noexcept;
 
-  /// Threads of runners in work, at most as many as `out` has room for, each in its turn. Returns how many.
-  std::size_t threads_in_work(std::span<int> out) noexcept;
+  /// Now and then a look at what runners in work wait for, at moments that they don't choose. Lets the mutex go
+  /// meanwhile. The consumer's.
+  void look_at_waits(Lock& lock, std::uint64_t now) noexcept;
 
   void add_to(RunTotals& totals) const;
 
@@ -135,6 +138,7 @@ class RunnerPool {
     RunnerPool* pool;
   };
 
+  std::size_t threads_in_work(std::span<int> out) noexcept;
   bool submit_runner() noexcept;
   std::size_t max_runners() const noexcept;
   void count_runners() noexcept;
@@ -160,6 +164,7 @@ class RunnerPool {
   std::atomic<bool> crowded_{false}, short_{false};
   std::vector<std::unique_ptr<ChainRun>> runs_;
   std::vector<ChainRun*> idle_runs_;
+  WaitLooks looks_;
   std::size_t looked_at_ = 0;               ///< run whose turn it was last
   unsigned scheduled_ = 0;                  ///< tasks: waiting for a thread, or in work
   unsigned running_ = 0, runners_ = 0;      ///< running: runners, also without a reader yet, and the consumer's help

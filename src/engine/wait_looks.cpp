@@ -6,11 +6,15 @@ namespace penstock::detail {
 
 // Where batches come seldom, several at once.
 std::size_t WaitLooks::due(std::uint64_t now) noexcept {
-  constexpr std::uint64_t every_ns = 5'000'000, most = 8;
+  constexpr std::uint64_t most = 8;
   const std::uint64_t passed = now - std::min(now, last_ns_);
   if (passed < every_ns) return 0;
   last_ns_ = now;
   return static_cast<std::size_t>(std::min(passed / every_ns, most));
+}
+
+std::chrono::nanoseconds WaitLooks::until_due(std::uint64_t now) const noexcept {
+  return std::chrono::nanoseconds(every_ns - std::min(now - std::min(now, last_ns_), every_ns - 1));
 }
 
 void WaitLooks::look_at(std::span<const int> threads) noexcept {

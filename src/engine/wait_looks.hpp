@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,10 +22,14 @@ class WaitLooks {
 
   /// How many threads are to be looked at now.
   std::size_t due(std::uint64_t now) noexcept;
+  /// How long until then.
+  std::chrono::nanoseconds until_due(std::uint64_t now) const noexcept;
   void look_at(std::span<const int> threads) noexcept;
   Counts counts() const noexcept;
 
  private:
+  static constexpr std::uint64_t every_ns = 5'000'000;
+
   std::uint64_t last_ns_ = 0;
   std::array<Tally, wait_kinds> waits_;
   Tally looks_;

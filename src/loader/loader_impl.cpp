@@ -60,6 +60,9 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
     lane_ = &setup.trace->lane("next()");
   }
   if (options_.host_memory != nullptr) setup.memory = options_.host_memory;
+  if (options_.tune && !setup.plan.growth)
+    setup.plan.notes.push_back(
+        "`tune` has nothing to change: what it would change is set, or there is no memory for more");
   setup.decodes_on_device = detail::decodes_on_devices(data, devices_, setup.plan.notes);
   if (device == nullptr) {
     engine_ = std::make_shared<detail::Engine>(std::move(setup), executor_->impl());

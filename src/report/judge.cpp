@@ -17,6 +17,8 @@ namespace {
 
 // Less of it is in every run.
 constexpr double min_delay = 0.1, min_others = 0.1, min_idle = 0.15;
+// Shorter runs are mostly their beginning.
+constexpr double long_enough_s = 0.2;
 
 std::string number(double value, int digits) {
   char text[64];
@@ -212,12 +214,21 @@ Judgement by_caller(const Report& r, const Rates& rates) {
           {.delay = !runners.empty()}};
 }
 
+// The run's own work that a user could make less of, where it is mostly one stage's.
+std::string own_work_words(const Report& r) {
+  constexpr double mostly = 0.5;
+  const auto costliest = std::ranges::max_element(r.stages, {}, &StageReport::share);
+  if (costliest == r.stages.end() || costliest->share < mostly) return "";
+  return " Of the CPU time of this run " + costliest->name + " takes " + percent(costliest->share) +
+         ": a cheaper one would help as well.";
+}
+
 Judgement by_other_processes(const Report& r, const Rates& rates) {
-  return {Bound::other_processes, "Other processes bound the run: they had " + percent(*r.other_core_share) + " of " +
-                                      cores_of(r) + ", and runners waited " + percent(*r.runner_delay_share) +
-                                      " of their time for one; " + rates.rate + " is " + rates.reached + " of what " +
-                                      threads_of(r) +
-                                      " can do. Fewer of them, or cores that they leave alone, would help."};
+  return {Bound::other_processes,
+          "Other processes bound the run: they had " + percent(*r.other_core_share) + " of " + cores_of(r) +
+              ", and runners waited " + percent(*r.runner_delay_share) + " of their time for one; " + rates.rate +
+              " is " + rates.reached + " of what " + threads_of(r) +
+              " can do. Fewer of them, or cores that they leave alone, would help." + own_work_words(r)};
 }
 
 // Fewer batches that were timed say too little.
@@ -340,7 +351,8 @@ Judgement by_cores(const Report& r, const Rates& rates) {
   return {Bound::cores, "The cores bound the run: " + std::to_string(r.threads) + " threads share " +
                             std::to_string(r.cores) + (r.cores == 1 ? " core" : " cores") + " and give " + rates.rate +
                             ", " + rates.reached + " of what they can do." +
-                            (others_are_there(r) ? delay_words(r, "They", r.runner_delay_share) : "")};
+                            (others_are_there(r) ? delay_words(r, "They", r.runner_delay_share) : "") +
+                            own_work_words(r)};
 }
 
 Judgement by_memory(const Report& r, const Rates& rates) {
@@ -453,6 +465,8 @@ void judge(Report& r, bool short_samples, double share_of_loads) {
   Judgement found = judgement_of(r, share_of_loads);
   r.bound = found.bound;
   r.verdict = std::move(found.verdict);
+  if (r.seconds < long_enough_s)
+    r.verdict += " The run of " + number(r.seconds, 2) + " s was too short to be sure: a longer one says more.";
   r.besides = next_cause(r, found.told);
 }
 

@@ -157,6 +157,13 @@ class HostShares {
     std::size_t more = std::max(r_.most_threads, plan_.threads) - plan_.threads;
     if (r_.max_memory_bytes != 0) more = std::min(more, left / 4 / each);
     growth.most.threads = plan_.threads + static_cast<unsigned>(more);
+    const auto held = [](bool raises) { return raises ? HeldBy::limits : HeldBy::option; };
+    growth.threads_by = r_.most_threads == 0                     ? HeldBy::option
+                        : growth.most.threads >= r_.most_threads ? HeldBy::executor
+                                                                 : HeldBy::limits;
+    growth.depth_by = held(r_.raises_depth);
+    growth.entries_by = held(r_.raises_entries);
+    growth.blocks_by = held(r_.raises_blocks);
     growth.bytes = (left - std::min(left, more_scratch())) / 2;
   }
   // The least that the runners need that may come.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace penstock::detail {
 
@@ -14,10 +15,19 @@ struct RunSettings {
   bool operator==(const RunSettings&) const = default;
 };
 
+/// Why a setting can't be raised beyond its most.
+enum class HeldBy : std::uint8_t {
+  option,    ///< the caller's choice
+  executor,  ///< it has no more threads
+  limits,    ///< there is no memory for more, or more is not tried
+};
+
 /// How far they may be raised, and what that takes of the memory that is set apart for it.
 struct RunGrowth {
   RunSettings first;  ///< with what the run begins
   RunSettings most;
+  HeldBy threads_by = HeldBy::option, depth_by = HeldBy::option, entries_by = HeldBy::option,
+         blocks_by = HeldBy::option;
   bool tunes_threads = false;   ///< there may be fewer runners as well
   std::size_t bytes = 0;        ///< bytes that all raises may take together
   std::size_t depth_bytes = 0;  ///< bytes of one more batch

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 namespace penstock::detail {
@@ -115,7 +116,7 @@ void Tuner::go_on() {
   if (calm_ != 0) return;
   if (windows_ >= most_windows_) return finish("it was tried long enough");
   if (std::optional<Proposal> proposal = propose()) return begin(std::move(*proposal));
-  if (base_.blocks_known) return finish("nothing else is likely to make batches faster");
+  if (base_.blocks_known) return finish("nothing else is likely to make batches faster" + held_back());
   --windows_;
   if (++waits_ >= most_waits * most_windows_) finish("it was tried long enough");
 }
@@ -194,6 +195,38 @@ std::optional<Tuner::Proposal> Tuner::propose_more_threads() const {
     if (open(to)) return Proposal{to, base_.in_work, why};
   }
   return std::nullopt;
+}
+
+// What runners lack most of what may not be raised.
+std::string Tuner::held_back() const {
+  constexpr double least_in_work = 0.5;
+  constexpr std::string_view entries = "max_reorder_bytes";  // counted in samples here
+  std::string words;
+  double largest = least_far_lack;
+  const auto look = [&](std::string_view setting, std::uint64_t now, std::uint64_t most, HeldBy by, double share,
+                        const std::string& lack) {
+    if (now < most || share < largest) return;
+    largest = share;
+    const std::string value =
+        "`" + std::string(setting) + "`" + (setting == entries ? "" : " = " + std::to_string(now));
+    words = by == HeldBy::option     ? ", but " + value + ", which is set and so stays as it is, "
+            : by == HeldBy::executor ? ", but " + value + ", all threads of the executor, "
+                                     : ", but " + value + ", the most that there is memory for or that is tried, ";
+    words += "bounds the run: " + lack;
+  };
+  look(
+      "depth", kept_.depth, growth_.most.depth, growth_.depth_by, base_.no_batch,
+      "runners had no batch to write to, or waited for one slow sample, " + percent(base_.no_batch) + " of their time");
+  look(entries, kept_.entries, growth_.most.entries, growth_.entries_by, base_.no_cell,
+       "runners waited for an older sample, as there was no cell for another, " + percent(base_.no_cell) +
+           " of their time");
+  look("max_block_bytes", kept_.block_limit, growth_.most.block_limit, growth_.blocks_by, base_.saved_by_blocks,
+       "twice as much would save decodes that take " + percent(base_.saved_by_blocks) + " of the runners' time");
+  if (base_.in_work >= least_in_work && (kept_.threads < cores_ || base_.waiting >= least_far_lack))
+    look("threads", kept_.threads, growth_.most.threads, growth_.threads_by, base_.in_work,
+         kept_.threads < cores_ ? "there are " + std::to_string(cores_) + " cores"
+                                : "samples wait " + percent(base_.waiting) + " of the time they take");
+  return words;
 }
 
 // They may be in each other's way.

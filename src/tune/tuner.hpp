@@ -57,6 +57,7 @@ class Tuner {
   std::optional<Proposal> propose_blocks() const;
   std::optional<Proposal> propose_more_threads() const;
   std::optional<Proposal> propose_fewer_threads() const;
+  std::string held_back() const;
   bool open(const RunSettings& settings) const noexcept;
   void compare(const TuneWindow& window);
   void go_on();

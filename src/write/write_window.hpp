@@ -22,7 +22,6 @@
 #include "chain/measured_samples.hpp"
 #include "engine/idle_time.hpp"
 #include "engine/runner_pool.hpp"
-#include "engine/wait_looks.hpp"
 #include "write/finished_cells.hpp"
 #include "write/write.hpp"
 
@@ -115,17 +114,11 @@ class WriteWindow final : private RunnerWork {
   // Waits for the oldest sample, and for so many more that to be woken costs little for each. Returns how many from the
   // oldest on are done, a few at most: they are the caller's until `pop`. 0 where no reader can be opened at all.
   std::size_t take() {
-    std::array<int, 8> threads{};
-    std::size_t count = 0, looks = 0;
     const std::uint64_t asked = now_ns();
-    {
-      Lock lock(monitor_.mutex);
-      count = take(lock);
-      looks = looks_.due(coarse_now_ns());
-      if (looks != 0) looks = pool_.threads_in_work(std::span(threads).first(looks));
-    }
+    Lock lock(monitor_.mutex);
+    const std::size_t count = take(lock);
     waited_ns_ += now_ns() - asked;
-    looks_.look_at(std::span(threads).first(looks));
+    pool_.look_at_waits(lock, coarse_now_ns());
     return count;
   }
   WriteEntry& taken(std::size_t i) noexcept { return at(head_ + i); }
@@ -139,7 +132,6 @@ class WriteWindow final : private RunnerWork {
     pool_.add_to(totals);
     totals.threads = pool_.threads();
     totals.idle = idle_.counts();
-    totals.waits = looks_.counts();
     totals.kept = kept_;
     return totals;
   }
@@ -338,7 +330,6 @@ class WriteWindow final : private RunnerWork {
   std::uint64_t admitted_ = 0;   // the caller's
   std::uint64_t waited_ns_ = 0;  // the caller's
   mutable Monitor monitor_;
-  WaitLooks looks_;
   IdleTime idle_;       // under its mutex
   bool ended_ = false;  // likewise
   std::uint64_t kept_ = 0;

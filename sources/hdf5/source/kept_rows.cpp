@@ -15,59 +15,76 @@ namespace {
 // Between rows that are lost; each is read by itself, and each read costs as much as the dataset has sources.
 constexpr std::size_t most_stretches = 1024;
 
-// The way the rows of a larger dataset go, so that what is damaged is the same.
-void read_all(const Dataset& dataset, bool verify_checksum, std::span<std::byte> all) {
+// A part takes so long to read that it does not matter that it is asked for.
+constexpr std::size_t part_bytes = std::size_t{256} << 10;
+
+// So many rows begin where a part may begin; 0: all are one part.
+std::uint64_t rows_together(const Dataset& dataset) {
   switch (dataset.way_unkept()) {
     case Hdf5Way::contiguous:
-      if (dataset.offset()) return dataset.read_stored(*dataset.offset(), all);
-      return dataset.fill(all);
+      return 1;
+    case Hdf5Way::chunks:
+    case Hdf5Way::library:
+      return block_bytes(dataset) / std::max<std::size_t>(dataset.row_bytes(), 1);
+    default:
+      return 0;
+  }
+}
+
+std::vector<KeptRows::Stretch> parts_of(const Dataset& dataset) {
+  const std::uint64_t together = rows_together(dataset), rows = dataset.rows();
+  if (rows == 0) return {};
+  if (together == 0) return {{0, rows}};
+  const std::uint64_t bytes = std::max<std::uint64_t>(together * dataset.row_bytes(), 1);
+  const std::uint64_t each = together * ((part_bytes + bytes - 1) / bytes);
+  std::vector<KeptRows::Stretch> parts;
+  for (std::uint64_t row = 0; row < rows; row += std::min(each, rows - row))
+    parts.push_back({row, std::min(row + each, rows)});
+  return parts;
+}
+
+std::vector<KeptRows::Stretch> between(const std::vector<std::uint64_t>& lost, std::uint64_t rows,
+                                       std::vector<KeptRows::Stretch>& missing) {
+  std::vector<KeptRows::Stretch> parts;
+  std::uint64_t row = 0;
+  for (std::size_t i = 0; i + 1 < lost.size(); i += 2) {
+    const std::uint64_t first = std::min(lost[i], rows), end = std::min(lost[i + 1], rows);
+    if (row < first) parts.push_back({row, first});
+    if (std::max(row, first) < end) missing.push_back({std::max(row, first), end});
+    row = std::max(row, end);
+  }
+  if (row < rows) parts.push_back({row, rows});
+  return parts;
+}
+
+// The way the rows of a larger dataset go, so that what is damaged is the same.
+void read_part(const Dataset& dataset, bool verify_checksum, const KeptRows::Stretch& part, Workspaces& workspaces,
+               std::span<std::byte> out) {
+  switch (dataset.way_unkept()) {
+    case Hdf5Way::contiguous:
+      if (dataset.offset()) return dataset.read_stored(*dataset.offset() + part.first * dataset.row_bytes(), out);
+      return dataset.fill(out);
     case Hdf5Way::chunks:
     case Hdf5Way::library: {
-      Workspaces workspaces;
       const std::size_t bytes = block_bytes(dataset);
       std::vector<std::byte> last;
-      for (std::uint64_t b = 0, blocks = bytes == 0 ? 0 : block_count(dataset); b < blocks; ++b) {
-        const std::span<std::byte> rest = all.subspan(b * bytes);
-        if (rest.size() >= bytes) {
-          load_block(dataset, b, verify_checksum, workspaces, rest.first(bytes));
+      for (std::uint64_t b = bytes == 0 ? 0 : part.first * dataset.row_bytes() / bytes; !out.empty() && bytes != 0;
+           ++b) {
+        if (out.size() >= bytes) {
+          load_block(dataset, b, verify_checksum, workspaces, out.first(bytes));
+          out = out.subspan(bytes);
           continue;
         }
         last.resize(bytes);
         load_block(dataset, b, verify_checksum, workspaces, last);
-        std::copy_n(last.begin(), rest.size(), rest.begin());
+        std::copy_n(last.begin(), out.size(), out.begin());
+        return;
       }
       return;
     }
     default:
-      return read_rows(dataset, 0, dataset.rows(), verify_checksum, all);
+      return read_rows(dataset, part.first, part.end - part.first, verify_checksum, out);
   }
-}
-
-// All but the rows that are lost; gives those that were not read.
-std::vector<KeptRows::Stretch> read_between(const Dataset& dataset, bool verify_checksum, std::span<std::byte> all) {
-  const std::vector<std::uint64_t>& lost = dataset.others().lost;
-  if (lost.size() / 2 > most_stretches) throw Error(Errc::corrupt, "too many of its rows are lost");
-  std::vector<KeptRows::Stretch> missing;
-  std::uint64_t row = 0;
-  const auto miss = [&](std::uint64_t end) {
-    if (row < end) missing.push_back({row, end});
-    row = std::max(row, end);
-  };
-  const auto read = [&](std::uint64_t end) {
-    if (row >= end) return;
-    try {
-      read_rows(dataset, row, end - row, verify_checksum, all.subspan(row * dataset.row_bytes()));
-    } catch (const Error&) {
-      return miss(end);
-    }
-    row = end;
-  };
-  for (std::size_t i = 0; i + 1 < lost.size(); i += 2) {
-    read(std::min(lost[i], dataset.rows()));
-    miss(std::min(lost[i + 1], dataset.rows()));
-  }
-  read(dataset.rows());
-  return missing;
 }
 
 }  // namespace
@@ -77,27 +94,65 @@ bool KeptRows::has(std::uint64_t first, std::uint64_t count) const noexcept {
   return missing == missing_.end() || missing->first >= first + count;
 }
 
+// Without memory for them all is as it was.
+void KeptRows::begin(const Dataset& dataset) {
+  const std::vector<std::uint64_t>& lost = dataset.others().lost;
+  if (lost.size() / 2 > most_stretches) return failed_.store(true, std::memory_order_relaxed);
+  std::vector<Stretch> missing;
+  std::vector<Stretch> parts = lost.empty() ? parts_of(dataset) : between(lost, dataset.rows(), missing);
+  missing.reserve(missing.size() + parts.size());
+  // Pages are touched where a part is read.
+  rows_ = std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(dataset.rows() * dataset.row_bytes(), 1));
+  parts_ = std::move(parts);
+  missing_ = std::move(missing);
+  lossy_ = !lost.empty();
+}
+
+void KeptRows::read_parts(std::unique_lock<std::mutex>& lock, const Dataset& dataset, bool verify_checksum) {
+  Workspaces workspaces;
+  while (next_ < parts_.size() && !failed_.load(std::memory_order_relaxed)) {
+    const Stretch part = parts_[next_++];
+    ++in_work_;
+    lock.unlock();
+    bool read = true;
+    try {
+      const std::span<std::byte> out(rows_.get() + part.first * dataset.row_bytes(),
+                                     (part.end - part.first) * dataset.row_bytes());
+      std::ranges::fill(out, std::byte{});
+      lossy_ ? read_rows(dataset, part.first, part.end - part.first, verify_checksum, out)
+             : read_part(dataset, verify_checksum, part, workspaces, out);
+    } catch (...) {
+      read = false;
+    }
+    lock.lock();
+    --in_work_;
+    if (read) continue;
+    if (lossy_)
+      missing_.push_back(part);
+    else
+      failed_.store(true, std::memory_order_relaxed);
+  }
+}
+
 const std::byte* KeptRows::get(const Dataset& dataset, bool verify_checksum, std::uint64_t first, std::uint64_t count) {
   if (const std::byte* rows = ready_.load(std::memory_order_acquire)) return has(first, count) ? rows : nullptr;
   if (failed_.load(std::memory_order_relaxed)) return nullptr;
-  const std::lock_guard lock(mutex_);
-  if (const std::byte* rows = ready_.load(std::memory_order_relaxed)) return has(first, count) ? rows : nullptr;
-  try {
-    std::vector<std::byte> all(dataset.rows() * dataset.row_bytes());
-    const std::vector<std::uint64_t>& lost = dataset.others().lost;
-    if (lost.empty())
-      read_all(dataset, verify_checksum, all);
-    else
-      missing_ = read_between(dataset, verify_checksum, all);
-    rows_ = std::move(all);
-  } catch (const Error&) {
-    failed_.store(true, std::memory_order_relaxed);
+  std::unique_lock lock(mutex_);
+  if (rows_ == nullptr && !failed_.load(std::memory_order_relaxed)) begin(dataset);
+  read_parts(lock, dataset, verify_checksum);
+  if (in_work_ == 0)
+    read_.notify_all();
+  else
+    read_.wait(lock, [this] { return in_work_ == 0; });
+  if (failed_.load(std::memory_order_relaxed)) {
+    rows_.reset();
     return nullptr;
   }
-  static constexpr std::byte nothing{};
-  const std::byte* rows = rows_.empty() ? &nothing : rows_.data();
-  ready_.store(rows, std::memory_order_release);
-  return has(first, count) ? rows : nullptr;
+  if (ready_.load(std::memory_order_relaxed) == nullptr) {
+    std::ranges::sort(missing_, {}, &Stretch::first);
+    ready_.store(rows_.get(), std::memory_order_release);
+  }
+  return has(first, count) ? rows_.get() : nullptr;
 }
 
 }  // namespace penstock::hdf5

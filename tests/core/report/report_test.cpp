@@ -174,6 +174,22 @@ TEST_CASE("cores that other processes had are named with their share, and no thr
   CHECK(Json::parse(r.json())["bound"] == "other_processes");
 }
 
+TEST_CASE("the stage that takes most of the CPU is named also where cores are what is lacking", "[alone]") {
+  ps::Report others = crowded(), more_threads = busy();
+  more_threads.threads = more_threads.threads_seen = 4;
+  more_threads.samples_per_s = 900;
+  for (ps::Report* r : {&others, &more_threads}) {
+    judge(*r);
+    CAPTURE(r->verdict);
+    CHECK(r->verdict.find("decode_jpeg(image) takes 95 %: a cheaper one would help as well") != std::string::npos);
+    for (ps::StageReport& stage : r->stages) stage.share = 0.4;
+    judge(*r);
+    CHECK(r->verdict.find("cheaper") == std::string::npos);
+  }
+  CHECK(others.bound == ps::Bound::other_processes);
+  CHECK(more_threads.bound == ps::Bound::cores);
+}
+
 TEST_CASE("a run that nobody holds up names no other process", "[alone]") {
   // What is there, runners that wait a little, and others that have cores nobody wanted.
   for (const double delay : {0.0, 0.05, 0.3})
@@ -305,6 +321,20 @@ TEST_CASE("what is faster than the estimated limit reaches all of it", "[alone]"
   judge(r);
   CHECK(r.bound == ps::Bound::cpu);
   CHECK(r.verdict.find("all of what 2 threads can do") != std::string::npos);
+}
+
+TEST_CASE("a run of a moment is said to be too short, whatever bounds it", "[alone]") {
+  for (const double waited : {0.0, 0.9}) {
+    ps::Report r = busy();
+    r.consumer_wait_share = waited;
+    r.seconds = 0.04;
+    judge(r);
+    CAPTURE(r.verdict);
+    CHECK(r.verdict.find(" The run of 0.04 s was too short to be sure: a longer one says more.") != std::string::npos);
+    r.seconds = 1;
+    judge(r);
+    CHECK(r.verdict.find("too short") == std::string::npos);
+  }
 }
 
 TEST_CASE("few batches allow no verdict, and missing runners are noted", "[alone]") {
@@ -445,7 +475,8 @@ TEST_CASE("a slow caller and a slow transform are told apart", "[alone]") {
   CHECK(reading.report().bound == ps::Bound::storage);
 }
 
-TEST_CASE("bad samples count in the cost of a sample, and those beyond the first ten are counted in a note", "[alone]") {
+TEST_CASE("bad samples count in the cost of a sample, and those beyond the first ten are counted in a note",
+          "[alone]") {
   const Watchdog dog(60s);
   // Of its own CPU time: a thread without a core gets no further.
   const auto cpu_us = [] {
@@ -528,7 +559,8 @@ TEST_CASE("batches that wait for a place on the device are bound by it, and by n
   CHECK(r.bound == ps::Bound::slots);
 }
 
-TEST_CASE("where a device's streams were timed, what they say decides between copies, stages and the caller's work", "[alone]") {
+TEST_CASE("where a device's streams were timed, what they say decides between copies, stages and the caller's work",
+          "[alone]") {
   ps::Report r = busy();
   r.samples_per_s = 400;
   r.runner_idle_share = 0.5;
@@ -644,7 +676,8 @@ TEST_CASE("runners and the caller that wait for each other by turns want more ba
   CHECK(r.verdict.find("the caller waited 40 %") != std::string::npos);
 }
 
-TEST_CASE("where runners on a device wait for it or the caller, and the caller for them, nothing is promised", "[alone]") {
+TEST_CASE("where runners on a device wait for it or the caller, and the caller for them, nothing is promised",
+          "[alone]") {
   ps::Report r = busy();
   r.device = "gpu:0 (a GPU)";
   r.samples_per_s = 500;

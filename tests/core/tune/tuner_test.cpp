@@ -273,3 +273,76 @@ TEST_CASE("a trial that could not be had gets no rate from the windows after it"
   REQUIRE_FALSE(tuner.steps().empty());
   for (const ps::TuneStep& step : tuner.steps()) CHECK(step.after_samples_per_s == 0);
 }
+
+TEST_CASE("what bounds the run and may not be raised is named at the end") {
+  struct Row {
+    const char* what;
+    void (*change)(RunGrowth&, TuneWindow&);
+    const char* end;
+  };
+  const Row rows[] = {
+      {"nothing is lacking", [](RunGrowth&, TuneWindow&) {}, "nothing else is likely to make batches faster"},
+      {"a depth that is set",
+       [](RunGrowth& g, TuneWindow& w) {
+         g.most.depth = g.first.depth;
+         w.in_work = 0.3;
+         w.no_batch = 0.7;
+       },
+       "nothing else is likely to make batches faster, but `depth` = 4, which is set and so stays as it is, bounds the "
+       "run: runners had no batch to write to, or waited for one slow sample, 70 % of their time"},
+      {"a depth without memory for more",
+       [](RunGrowth& g, TuneWindow& w) {
+         g.most.depth = g.first.depth;
+         g.depth_by = HeldBy::limits;
+         w.in_work = 0.3;
+         w.no_batch = 0.7;
+       },
+       "nothing else is likely to make batches faster, but `depth` = 4, the most that there is memory for or that is "
+       "tried, bounds the run: runners had no batch to write to, or waited for one slow sample, 70 % of their time"},
+      {"cells that are set",
+       [](RunGrowth& g, TuneWindow& w) {
+         g.most.entries = g.first.entries;
+         w.in_work = 0.4;
+         w.no_cell = 0.6;
+       },
+       "nothing else is likely to make batches faster, but `max_reorder_bytes`, which is set and so stays as it is, "
+       "bounds the run: runners waited for an older sample, as there was no cell for another, 60 % of their time"},
+      {"memory for blocks that is set",
+       [](RunGrowth& g, TuneWindow& w) {
+         g.most.block_limit = g.first.block_limit;
+         w.in_work = 0.4;
+         w.saved_by_blocks = 0.3;
+       },
+       "nothing else is likely to make batches faster, but `max_block_bytes` = 1048576, which is set and so stays as "
+       "it "
+       "is, bounds the run: twice as much would save decodes that take 30 % of the runners' time"},
+      {"an executor of fewer threads than cores",
+       [](RunGrowth& g, TuneWindow&) {
+         g.most.threads = g.first.threads = 2;
+         g.threads_by = HeldBy::executor;
+       },
+       "nothing else is likely to make batches faster, but `threads` = 2, all threads of the executor, bounds the run: "
+       "there are 4 cores"},
+      {"threads that are set, and samples that wait",
+       [](RunGrowth& g, TuneWindow& w) {
+         g.most.threads = g.first.threads = 4;
+         g.tunes_threads = false;
+         w.waiting = 0.8;
+       },
+       "nothing else is likely to make batches faster, but `threads` = 4, which is set and so stays as it is, bounds "
+       "the run: samples wait 80 % of the time they take"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.what);
+    RunGrowth growth = some_growth();
+    growth.first.threads = growth.most.threads = 4;
+    growth.tunes_threads = false;
+    TuneWindow window = busy(100);
+    row.change(growth, window);
+    growth.most.threads = std::max(growth.most.threads, growth.first.threads);
+    Tuner tuner(growth, 4);
+    run(
+        tuner, [&](const RunSettings&) { return window; }, growth);
+    CHECK(tuner.end() == row.end);
+  }
+}
