@@ -62,6 +62,18 @@ TEST_CASE("bench --json holds what scripts rely on") {
   }
 }
 
+TEST_CASE("bench says that a run of a moment was too short, and how many epochs would do") {
+  const TempFolder folder;
+  write_images(folder, 3, 8);
+  const std::vector<std::string> command{"bench", folder / "images", "--stages", stages, "--threads", "1"};
+  const ToolResult moment = tool(command);
+  REQUIRE(moment.status == 0);
+  CHECK(moment.out.find("was too short for its figures to be sure: --epochs ") != std::string::npos);
+  std::vector<std::string> longer = command;
+  longer.insert(longer.end(), {"--consumer-ms", "300"});
+  CHECK(tool(longer).out.find("too short") == std::string::npos);
+}
+
 TEST_CASE("bench does with bad samples what --on-error says") {
   const TempFolder folder;
   write_images(folder, 3, 40);

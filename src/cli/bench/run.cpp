@@ -171,6 +171,7 @@ std::string setting_text(const Setting& setting) {
 Run run_once(const Pipeline& pipeline, const RunOptions& options) {
   Run run;
   run.setting = options.setting;
+  run.epochs = options.epochs;
   // Told before a long run, not after it.
   if (!options.trace.empty() && !std::ofstream(options.trace, std::ios::app))
     throw Error(Errc::io, "the file can't be written").with_file(options.trace);

@@ -46,7 +46,7 @@ struct Moment {
 struct Run {
   Setting setting = {};
   double began_s = 0;  ///< seconds since 1970
-  std::uint64_t samples = 0, batches = 0;
+  std::uint64_t epochs = 0, samples = 0, batches = 0;
   /// Seconds that its construction took. A program that trains has it once, up to a second where it makes a GPU's
   /// context, so it is in no rate or share.
   double construction_s = 0;

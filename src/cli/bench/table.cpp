@@ -1,6 +1,8 @@
 #include "bench/table.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +68,17 @@ std::string table_line(const Run& run) {
   return text + "\n";
 }
 
+// Shorter runs are mostly their beginning. Of files that are not in memory each epoch but the first finds them there.
+std::string short_line(const Run& run) {
+  constexpr double long_enough_s = 0.5, better_s = 5;
+  if (run.seconds >= long_enough_s) return "";
+  const double each_s = std::max(run.seconds / static_cast<double>(std::max<std::uint64_t>(run.epochs, 1)), 1e-6);
+  const std::string longer = run.file_bytes != 0 ? " a larger store says more"
+                                                 : fmt::format(" --epochs {:.0f} would take about {:.0f} s",
+                                                               std::min(std::ceil(better_s / each_s), 1e6), better_s);
+  return fmt::format("\nThis run of {:.2f} s was too short for its figures to be sure:{}\n", run.seconds, longer);
+}
+
 std::string summary(const std::vector<MeasuredRun>& runs) {
   // The run in the middle of each setting's stands for it.
   std::vector<const MeasuredRun*> middles;
@@ -90,7 +103,8 @@ std::string summary(const std::vector<MeasuredRun>& runs) {
                        rounds && settings.size() > 1 ? " by the median of its rounds" : "");
   out += fmt::format("\nbeside it, with {}: reading alone {:.0f} records/s, copying alone {:.0f} rows/s\n",
                      counted(best.run.report.threads, "thread"), best.limits.read, best.limits.memcpy);
-  return out + consumer_line(best.run) + cold_line(best.run) + "\n" + best.run.report.text() + hash_line(runs);
+  return out + consumer_line(best.run) + cold_line(best.run) + "\n" + best.run.report.text() + hash_line(runs) +
+         short_line(best.run);
 }
 
 namespace {
