@@ -282,6 +282,12 @@ TEST_CASE("what bounds the run and may not be raised is named at the end") {
   };
   const Row rows[] = {
       {"nothing is lacking", [](RunGrowth&, TuneWindow&) {}, "nothing else is likely to make batches faster"},
+      {"a depth that was raised in vain",
+       [](RunGrowth&, TuneWindow& w) {
+         w.in_work = 0.3;
+         w.no_batch = 0.7;
+       },
+       "nothing else is likely to make batches faster"},
       {"a depth that is set",
        [](RunGrowth& g, TuneWindow& w) {
          g.most.depth = g.first.depth;

@@ -2,6 +2,8 @@
 #include <penstock/sources/hdf5.hpp>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -155,4 +157,50 @@ TEST_CASE("a source in a thread that ends before it leaves others alone") {
   CHECK(difference(*source, columns) == "");
   std::thread([&] { source.reset(); }).join();
   CHECK(open_handles() == 0);
+}
+
+TEST_CASE("rows that are kept are read by all threads that ask, and where some are damaged only those fail") {
+  const TempFolder folder;
+  constexpr hsize_t rows = 600, width = 4000;
+  write_h5(folder / "a.h5",
+           {.data = {counting_chunks<std::uint16_t>("x", {rows, width}, {40, width}, {H5Filter::deflate})}});
+  for (const bool damaged : {false, true}) {
+    if (damaged) {
+      std::fstream file(folder / "a.h5", std::ios::in | std::ios::out | std::ios::binary);
+      file.seekp(static_cast<std::streamoff>(std::filesystem::file_size(folder / "a.h5") / 2));
+      for (int i = 0; i < 64; ++i) file.put('\xff');
+    }
+    const Hdf5Source kept({.path = folder / "a.h5"}), unkept({.path = folder / "a.h5", .max_kept_bytes = 0});
+    REQUIRE(kept.fields()[0].way == Hdf5Way::kept);
+    REQUIRE(unkept.fields()[0].way == Hdf5Way::chunks);
+    const auto read = [](const Hdf5Source& source, std::uint64_t row) -> std::vector<std::byte> {
+      std::vector<std::byte> out(width * sizeof(std::uint16_t));
+      try {
+        source.read_rows(0, row, 1, out);
+      } catch (const Error& error) {
+        if (error.code() != Errc::corrupt) throw;
+        out.clear();
+      }
+      return out;
+    };
+    std::atomic<std::uint64_t> failed{0};
+    Failures failures;
+    std::vector<std::jthread> threads;
+    for (unsigned t = 0; t < 8; ++t)
+      threads.emplace_back([&, t] {
+        failures.watch([&]() -> std::string {
+          for (std::uint64_t i = 0; i < rows; i += 15) {
+            const std::uint64_t row = (i + 73 * t) % rows;
+            const std::vector<std::byte> got = read(kept, row);
+            failed += got.empty();
+            if (got != read(unkept, row)) return "row " + std::to_string(row) + " differs";
+          }
+          return {};
+        });
+      });
+    threads.clear();
+    CHECK(failures.first().empty());
+    CHECK((failed > 0) == damaged);
+    CHECK(failed < 8 * rows / 15 / 4);
+  }
 }
