@@ -20,7 +20,7 @@ constexpr std::uint64_t max_rank = H5S_MAX_RANK;
 }  // namespace
 
 std::string greeting() {
-  return "penstock-hdf5-reader 3 " + std::to_string(PENSTOCK_VERSION_MAJOR) + "." +
+  return "penstock-hdf5-reader 4 " + std::to_string(PENSTOCK_VERSION_MAJOR) + "." +
          std::to_string(PENSTOCK_VERSION_MINOR) + "." + std::to_string(PENSTOCK_VERSION_PATCH);
 }
 

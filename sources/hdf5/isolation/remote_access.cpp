@@ -245,7 +245,11 @@ std::optional<StoredChunk> RemoteAccess::find_chunk(std::size_t dataset, std::sp
 
 MessageWriter RemoteAccess::about(const Slab& slab) const {
   MessageWriter message;
-  message.put(std::string_view(datasets_[slab.dataset])).put(slab.first).put(slab.count).put(slab.verify_checksum);
+  message.put(std::string_view(datasets_[slab.dataset]))
+      .put(slab.first)
+      .put(slab.count)
+      .put(slab.verify_checksum)
+      .put(slab.lost_too);
   return message;
 }
 

@@ -151,7 +151,7 @@ class Server {
     first_ = asked.numbers();
     count_ = asked.numbers();
     if (first_.size() != of.dims.size() || count_.size() != of.dims.size()) refuse_rank();
-    return {of.number, first_, count_, asked.truth()};
+    return {of.number, first_, count_, asked.truth(), asked.truth()};
   }
   struct ColumnSlab {
     Slab elements;

@@ -96,6 +96,7 @@ struct Slab {
   std::size_t dataset = 0;
   std::span<const std::uint64_t> first, count;
   bool verify_checksum = true;
+  bool lost_too = false;  ///< rows that are known to be lost are no error, and have any values
 };
 
 /// Strings, one after the other.

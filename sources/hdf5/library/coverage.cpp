@@ -10,7 +10,7 @@ namespace {
 // Pairs of mappings that are compared.
 constexpr std::size_t most_compared = std::size_t{1} << 22;
 
-constexpr const char* so_it_is = ": they are the fill value, as the file says";
+constexpr const char* the_fill = " the fill value, as the file says";
 
 // -1: more than can be counted.
 std::int64_t product_of(std::span<const std::int64_t> lengths) {
@@ -81,7 +81,7 @@ bool Coverage::apart() {
   return true;
 }
 
-std::string Coverage::gaps() {
+Coverage::Gaps Coverage::gaps() {
   const std::int64_t all = product_of(dims_);
   if (all == 0 || whole_) return {};
   if (std::ranges::all_of(rows_, &RowPattern::together)) {
@@ -93,15 +93,20 @@ std::string Coverage::gaps() {
     };
     for (const RowPattern& rows : rows_) gap(end, rows.first()), end = std::max(end, rows.end());
     gap(end, dims_.front());
-    if (gaps != 0) return first + (gaps == 1 ? "" : " and others") + " lie in no source" + so_it_is;
+    const bool one = gaps == 1 && first.starts_with("row ");
+    if (gaps != 0)
+      return {first + (gaps == 1 ? "" : " and others") +
+                  (one ? " lies in no source: it is" : " lie in no source: they are") + the_fill,
+              !apart()};
     if (whole_rows_) return {};
   }
   const bool disjoint = apart();
   if (all >= 0 && points_ < all)
-    return (disjoint ? "" : "at least ") + std::to_string(all - points_) + " of its " + std::to_string(all) +
-           " values lie in no source" + so_it_is;
+    return {(disjoint ? "" : "at least ") + std::to_string(all - points_) + " of its " + std::to_string(all) +
+                " values lie in no source: they are" + the_fill,
+            !disjoint};
   if (disjoint) return {};
-  return "where its sources overlap, some of its values may lie in none" + std::string(so_it_is);
+  return {"where its sources overlap, some of its values may lie in none: they are" + std::string(the_fill), true};
 }
 
 }  // namespace penstock::hdf5

@@ -16,9 +16,12 @@ class Coverage {
   explicit Coverage(std::span<const std::int64_t> dims) : dims_(dims) {}
 
   void add(const Selection& to);
-  /// What lies in none, in words; empty: nothing. Where mappings overlap in a way that is not worth telling apart, that
-  /// some may.
-  std::string gaps();
+  struct Gaps {
+    std::string words;     ///< what lies in none; empty: nothing
+    bool overlap = false;  ///< there is or may be such, and mappings that overlap
+  };
+  /// Where mappings overlap in a way that is not worth telling apart, the words say that some may.
+  Gaps gaps();
 
  private:
   /// Rows of a mapping, or a block of them.

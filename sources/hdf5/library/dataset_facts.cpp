@@ -9,6 +9,7 @@
 #include <penstock/error.hpp>
 
 #include "library/element.hpp"
+#include "library/fill_value.hpp"
 #include "library/library.hpp"
 #include "library/link_target.hpp"
 
@@ -188,15 +189,6 @@ std::optional<std::uint64_t> offset_of(hid_t dataset) {
   if (status == H5D_SPACE_STATUS_NOT_ALLOCATED) return std::nullopt;
   const haddr_t at = H5Dget_offset(dataset);
   return at == HADDR_UNDEF ? std::nullopt : std::optional<std::uint64_t>(at);
-}
-
-// Empty where the file says none: an element may be far larger than the file that says so.
-std::vector<std::byte> fill_of(hid_t creation, hid_t type, std::size_t bytes) {
-  H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
-  if (H5Pfill_value_defined(creation, &defined) < 0 || defined != H5D_FILL_VALUE_USER_DEFINED) return {};
-  std::vector<std::byte> fill(bytes);
-  if (H5Pget_fill_value(creation, type, fill.data()) < 0) return {};
-  return fill;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "library/conversion.hpp"
 #include "library/dataset_facts.hpp"
 #include "library/driver.hpp"
+#include "library/fill_value.hpp"
 #include "library/link_target.hpp"
 #include "library/open_file.hpp"
 
@@ -55,6 +56,15 @@ class RoomForTexts {
   std::deque<std::unique_ptr<char[]>> blocks_;
 };
 
+// Nothing is filled in where nothing was written, by the file's wish; or it is made of others, which may say so, and
+// whose mappings may overlap.
+bool may_leave_places(hid_t dataset) {
+  const Handle creation = own_list(H5Dget_create_plist(dataset));
+  H5D_fill_time_t when = H5D_FILL_TIME_ERROR;
+  return !creation || H5Pget_fill_time(creation.get(), &when) < 0 || when == H5D_FILL_TIME_NEVER ||
+         H5Pget_layout(creation.get()) == H5D_VIRTUAL;
+}
+
 }  // namespace
 
 DirectAccess::DirectAccess(const std::string& path) {
@@ -83,6 +93,8 @@ DatasetFacts DirectAccess::dataset(const std::string& path) {
     if (!opened.type) throw Error(Errc::corrupt, library_says());
     facts = facts_of(file_.get(), opened.id.get(), opened.type.get());
     opened.elsewhere = look_elsewhere(file_.get(), opened.id.get(), opens);
+    opened.leaves_places = may_leave_places(opened.id.get());
+    opened.fill = facts.fill;
   } catch (const Error& error) {
     throw Error(error.code(), "dataset '" + path + "': " + error.cause());
   }
@@ -109,6 +121,11 @@ ElementFacts DirectAccess::element(std::size_t dataset, const std::string& membe
   const Element& element = opened.element;
   opened.alone = nested_in(element.path,
                            element.form == ElementFacts::Form::variable ? element.memory.get() : element.stored.get());
+  if (const OpenDataset& of = datasets_.at(dataset); of.leaves_places && element.form != ElementFacts::Form::variable) {
+    // Once: it is as large as the list of mappings.
+    const Handle creation = own_list(H5Dget_create_plist(of.id.get()));
+    opened.fill = fill_of(creation.get(), opened.alone.get(), H5Tget_size(opened.alone.get()));
+  }
   ElementFacts facts = element;
   facts.number = elements_.size();
   elements_.push_back(std::move(opened));
@@ -139,7 +156,9 @@ std::optional<StoredChunk> DirectAccess::find_chunk(std::size_t dataset, std::sp
   return chunk;
 }
 
-void DirectAccess::read_slab(const Slab& slab, hid_t memory, std::span<std::byte> out) {
+void DirectAccess::read_filled(const Slab& slab, hid_t memory, std::span<const std::byte> fill,
+                               std::span<std::byte> out) {
+  if (datasets_.at(slab.dataset).leaves_places) repeat_over(out, fill);
   read_slab(slab, memory, out, own_list(H5Pcreate(H5P_DATASET_XFER)));
 }
 
@@ -148,7 +167,7 @@ void DirectAccess::read_slab(const Slab& slab, hid_t memory, std::span<std::byte
   const OpenDataset& dataset = datasets_.at(slab.dataset);
   const hid_t id = dataset.id.get();
   const auto& elsewhere = dataset.elsewhere;
-  if (elsewhere) elsewhere->require_rows(slab.first.front(), slab.count.front());
+  if (elsewhere && !slab.lost_too) elsewhere->require_rows(slab.first.front(), slab.count.front());
   std::array<hsize_t, H5S_MAX_RANK> at{}, extent{};
   std::copy(slab.first.begin(), slab.first.end(), at.begin());
   std::copy(slab.count.begin(), slab.count.end(), extent.begin());
@@ -162,17 +181,19 @@ void DirectAccess::read_slab(const Slab& slab, hid_t memory, std::span<std::byte
       H5Dread(id, memory, memory_space.get(), file_space.get(), transfer.get(), out.data()) < 0)
     throw Error(Errc::corrupt,
                 unfit ? "a value does not fit the dataset's type, which is another than its source's" : library_says());
-  if (elsewhere) elsewhere->require_unchanged(opens, slab.first.front(), slab.count.front());
+  if (elsewhere) elsewhere->require_unchanged(opens, slab.first.front(), slab.count.front(), slab.lost_too);
 }
 
 void DirectAccess::read(const Slab& slab, std::span<std::byte> out) {
   const LibraryLock lock;
-  read_slab(slab, datasets_.at(slab.dataset).type.get(), out);
+  const OpenDataset& dataset = datasets_.at(slab.dataset);
+  read_filled(slab, dataset.type.get(), dataset.fill, out);
 }
 
 void DirectAccess::read_column(const Slab& slab, std::size_t element, std::span<std::byte> out) {
   const LibraryLock lock;
-  read_slab(slab, elements_.at(element).alone.get(), out);
+  const OpenElement& of = elements_.at(element);
+  read_filled(slab, of.alone.get(), of.fill, out);
 }
 
 void DirectAccess::read_variable(const Slab& slab, std::size_t element,
@@ -185,7 +206,7 @@ void DirectAccess::read_variable(const Slab& slab, std::size_t element,
   const OpenElement& of = elements_.at(element);
   const bool is_text = of.element.string;
   const std::size_t bytes = is_text ? sizeof value.text : sizeof value.sequence;
-  read_slab(slab, of.alone.get(), {reinterpret_cast<std::byte*>(&value), bytes});
+  read_slab(slab, of.alone.get(), {reinterpret_cast<std::byte*>(&value), bytes}, own_list(H5Pcreate(H5P_DATASET_XFER)));
   const hsize_t one = 1;
   const Handle space = own_space(H5Screate_simple(1, &one, nullptr));
   struct Reclaim {
@@ -197,6 +218,16 @@ void DirectAccess::read_variable(const Slab& slab, std::size_t element,
   const std::size_t length = !is_text ? value.sequence.len : value.text == nullptr ? 0 : std::strlen(value.text);
   const std::span<std::byte> to = memory_for(length);
   if (!to.empty()) std::memcpy(to.data(), data, to.size());
+}
+
+// One of the slab's elements.
+void DirectAccess::read_one(const Slab& slab, std::uint64_t number, hid_t memory, const char*& out,
+                            const Handle& transfer) {
+  std::vector<std::uint64_t> first(slab.first.begin(), slab.first.end());
+  for (std::size_t d = slab.count.size(); d-- > 0; number /= slab.count[d]) first[d] += number % slab.count[d];
+  const std::vector<std::uint64_t> one(slab.count.size(), 1);
+  read_slab({slab.dataset, first, one, slab.verify_checksum, slab.lost_too}, memory,
+            std::as_writable_bytes(std::span(&out, 1)), transfer);
 }
 
 Texts DirectAccess::read_texts(const Slab& slab, std::size_t element, std::uint64_t max_bytes) {
@@ -211,6 +242,10 @@ Texts DirectAccess::read_texts(const Slab& slab, std::size_t element, std::uint6
   H5Pset_vlen_mem_manager(transfer.get(), RoomForTexts::give, &room, RoomForTexts::keep, &room);
   try {
     read_slab(slab, of.alone.get(), std::as_writable_bytes(std::span(found)), transfer);
+    // What is not filled in is filled in where it is asked for alone.
+    if (const auto& elsewhere = datasets_.at(slab.dataset).elsewhere; elsewhere && elsewhere->unfilled)
+      for (std::uint64_t row = 0; rows > 1 && row < rows; ++row)
+        if (found[row] == nullptr) read_one(slab, row, of.alone.get(), found[row], transfer);
   } catch (const Error&) {
     if (!room.was_full()) throw;
     throw Error(Errc::limit_exceeded, "they have more than " + std::to_string(max_bytes) + " bytes");

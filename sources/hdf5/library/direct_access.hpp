@@ -36,12 +36,17 @@ class DirectAccess final : public Access {
   struct OpenDataset {
     Handle id, type;
     std::optional<Elsewhere> elsewhere;
+    /// The library may leave places in memory as they are.
+    bool leaves_places = false;
+    std::vector<std::byte> fill;  ///< over which it reads then
   };
   struct OpenElement {
     Element element;
-    Handle alone;  ///< for the library: of columns, nested
+    Handle alone;                 ///< for the library: of columns, nested
+    std::vector<std::byte> fill;  ///< of it, where the dataset's places may be left
   };
-  void read_slab(const Slab& slab, hid_t memory, std::span<std::byte> out);
+  void read_one(const Slab& slab, std::uint64_t number, hid_t memory, const char*& out, const Handle& transfer);
+  void read_filled(const Slab& slab, hid_t memory, std::span<const std::byte> fill, std::span<std::byte> out);
   void read_slab(const Slab& slab, hid_t memory, std::span<std::byte> out, const Handle& transfer);
 
   Handle file_;

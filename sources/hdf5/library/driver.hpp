@@ -67,6 +67,8 @@ class OpensNoted {
   const std::vector<Opened>& opened() const noexcept { return opened_; }
   /// A file that was opened nowhere, of all the places where it was looked for; empty: none.
   std::string lost() const;
+  /// Each place where one was not to be opened.
+  const std::vector<std::string>& failed() const noexcept { return failed_; }
 
   void note(std::string_view path, const FileState* state);
 

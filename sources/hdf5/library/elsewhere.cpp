@@ -19,7 +19,16 @@ void Elsewhere::require_rows(std::uint64_t first, std::uint64_t count) const {
   if (why != nullptr) throw Error(Errc::corrupt, *why);
 }
 
-void Elsewhere::require_unchanged(const OpensNoted& opens, std::uint64_t first, std::uint64_t count) const {
+// Empty: none.
+std::string Elsewhere::lost_now(const OpensNoted& opens, bool lost_too) const {
+  if (!lost_too) return opens.lost();
+  const auto is_new = [&](const std::string& path) { return !std::ranges::binary_search(unopened, path); };
+  const auto lost = std::ranges::find_if(opens.failed(), is_new);
+  return lost == opens.failed().end() ? std::string() : *lost;
+}
+
+void Elsewhere::require_unchanged(const OpensNoted& opens, std::uint64_t first, std::uint64_t count,
+                                  bool lost_too) const {
   if (!changed_.empty()) throw Error(Errc::io, changed_);
   for (const OpensNoted::Opened& opened : opens.opened()) {
     const auto known = std::ranges::lower_bound(states, which_file(opened.state), {}, which_file);
@@ -27,7 +36,7 @@ void Elsewhere::require_unchanged(const OpensNoted& opens, std::uint64_t first, 
     changed_ = "'" + opened.path + "' was changed since the source was opened; open it again";
     throw Error(Errc::io, changed_);
   }
-  if (const std::string lost = opens.lost(); !lost.empty())
+  if (const std::string lost = lost_now(opens, lost_too); !lost.empty())
     throw Error(Errc::io, "'" + lost + "' can't be opened any more, or no more files can be");
   const std::uint64_t begin = first * row_bytes, end = begin + count * row_bytes;
   const auto from = std::ranges::lower_bound(raw, begin, std::ranges::less_equal(), &RawPiece::end);

@@ -30,22 +30,30 @@ struct Elsewhere {
   RowFaults faults;
   std::vector<std::string> told;  ///< what is no fault and yet to be known, in sentences
 
+  /// Places where no file could be opened while these were looked for, in their order.
+  std::vector<std::string> unopened;
   std::vector<FileState> states;  ///< of the files that were found, by their device and inode
   std::vector<RawPiece> raw;      ///< in their order
   /// Bytes of files without a form of their own that its sources have values in, by their places in `files`.
   std::map<std::size_t, std::uint64_t> raw_below;
   std::uint64_t row_bytes = 0;
   bool converted = false;  ///< some source has another type
+  /// Where no mapping has them values may be left as they are in memory: the library fills them only where the mappings
+  /// of what is read have fewer values than that together, and some overlap.
+  bool unfilled = false;
   /// Sources that grow with sources of their own: the library knows how large they are while they are open, and else
   /// takes the size that was stored.
   std::vector<Handle> growing;
 
   /// @throws Error(corrupt) where one of these rows can't be read.
   void require_rows(std::uint64_t first, std::uint64_t count) const;
-  /// After they were read. @throws Error(io) where the library can't have read what was looked at.
-  void require_unchanged(const OpensNoted& opens, std::uint64_t first, std::uint64_t count) const;
+  /// After they were read. @throws Error(io) where the library can't have read what was looked at. `lost_too`: files
+  /// that could not be opened before may be missing.
+  void require_unchanged(const OpensNoted& opens, std::uint64_t first, std::uint64_t count, bool lost_too) const;
 
  private:
+  std::string lost_now(const OpensNoted& opens, bool lost_too) const;
+
   mutable std::string changed_;  ///< what is open and was changed stays so
 };
 

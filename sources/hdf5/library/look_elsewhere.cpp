@@ -14,6 +14,7 @@
 #include "library/conversion.hpp"
 #include "library/coverage.hpp"
 #include "library/elsewhere.hpp"
+#include "library/fill_value.hpp"
 #include "library/link_target.hpp"
 #include "library/mapping.hpp"
 #include "library/selection.hpp"
@@ -80,6 +81,10 @@ class Look {
     const Lengths dims = lengths_of(dataset);
     if (!creation || dims.empty()) return faults;
     const H5D_layout_t layout = H5Pget_layout(creation.get());
+    if (depth == 0) {
+      outermost_type_ = own_type(H5Dget_type(dataset));
+      if (outermost_type_) outermost_fill_ = fill_or_zeros(creation.get(), outermost_type_.get());
+    }
     if (layout == H5D_VIRTUAL) look_at_mappings(dataset, creation.get(), dims, depth, where, faults);
     if (layout == H5D_CONTIGUOUS && H5Pget_external_count(creation.get()) > 0)
       look_at_raw_files(dataset, creation.get(), dims, depth, faults);
@@ -120,7 +125,31 @@ class Look {
       tell(of, "the values of " + std::to_string(of.converted) +
                    " of its sources have another type and are converted; a value that does not fit is an error of its "
                    "row");
-    if (const std::string gaps = of.covered.gaps(); !gaps.empty()) tell(of, gaps);
+    const Coverage::Gaps gaps = of.covered.gaps();
+    if (!gaps.words.empty()) tell(of, gaps.words);
+    if (gaps.overlap) leave_unfilled(of, creation);
+  }
+
+  // What the library leaves as it is has the fill value of the outermost one by then.
+  void leave_unfilled(Virtual& of, hid_t creation) {
+    found_.unfilled = true;
+    if (of.depth == 0 || same_fill(of.dataset, creation)) return;
+    of.faults.add(RowPattern::of_rows(0, of.dims.front()),
+                  why("its sources overlap and leave places out, which the HDF5 library does not fill as it says"));
+  }
+
+  bool same_fill(hid_t dataset, hid_t creation) const {
+    const Handle type = own_type(H5Dget_type(dataset));
+    if (type && H5Tequal(type.get(), outermost_type_.get()) > 0)
+      return fill_or_zeros(creation, type.get()) == outermost_fill_;
+    return false;
+  }
+  // Texts are compared by where they are: only those that are none are the same.
+  static std::vector<std::byte> fill_or_zeros(hid_t creation, hid_t type) {
+    const std::size_t bytes = H5Tget_size(type);
+    std::vector<std::byte> fill = fill_of(creation, type, bytes);
+    if (std::ranges::all_of(fill, [](std::byte b) { return b == std::byte{0}; })) fill.clear();
+    return fill;
   }
 
   // A source for each block, until one is missing: there the dataset ends.
@@ -380,6 +409,8 @@ class Look {
 
   Elsewhere& found_;
   FileState own_;
+  Handle outermost_type_;
+  std::vector<std::byte> outermost_fill_;
   bool probing_ = false;  // for where the dataset ends
   std::map<std::string, std::size_t> files_;
   using SourceName = std::tuple<std::string, std::string, std::string>;  // by which file, its file, itself
@@ -403,6 +434,8 @@ std::optional<Elsewhere> look_elsewhere(hid_t file, hid_t dataset, const OpensNo
   if (found.files.empty() && found.states.empty() && found.growing.empty() && found.faults.empty() &&
       found.told.empty())
     return std::nullopt;
+  found.unopened = opens.failed();
+  std::ranges::sort(found.unopened);
   std::ranges::sort(found.states, {}, [](const FileState& state) { return std::tuple(state.device, state.inode); });
   return found;
 }

@@ -11,6 +11,7 @@
 
 #include "filters/unpack.hpp"
 #include "library/errors.hpp"
+#include "library/fill_value.hpp"
 
 namespace penstock::hdf5 {
 
@@ -175,20 +176,7 @@ void Dataset::measure(const DatasetFacts& facts) {
     throw error(Errc::corrupt, "its fill value is not one of its elements");
 }
 
-void Dataset::fill(std::span<std::byte> elements) const {
-  if (fill_.empty() || elements.empty()) {
-    std::ranges::fill(elements, std::byte{0});
-    return;
-  }
-  // What is there already is copied, as many elements at once as a cache holds.
-  constexpr std::size_t most_at_once = std::size_t{16} << 10;
-  std::size_t there = std::min(fill_.size(), elements.size());
-  std::memcpy(elements.data(), fill_.data(), there);
-  for (std::size_t piece = there; there < elements.size(); there += piece) {
-    piece = std::min(piece < most_at_once ? there : piece, elements.size() - there);
-    std::memcpy(elements.data() + there, elements.data(), piece);
-  }
-}
+void Dataset::fill(std::span<std::byte> elements) const { repeat_over(elements, fill_); }
 
 void Dataset::look_at_contiguous(const DatasetFacts& facts) {
   storage_ = "contiguous";

@@ -12,8 +12,9 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// Between rows that are lost; each is read by itself, and each read costs as much as the dataset has sources.
-constexpr std::size_t most_stretches = 1024;
+// Between rows that are lost. Each read costs as much as the dataset has sources: where there are more, all is read at
+// once, and what is lost has any values.
+constexpr std::size_t most_stretches = 64;
 
 // A part takes so long to read that it does not matter that it is asked for.
 constexpr std::size_t part_bytes = std::size_t{256} << 10;
@@ -97,9 +98,10 @@ bool KeptRows::has(std::uint64_t first, std::uint64_t count) const noexcept {
 // Without memory for them all is as it was.
 void KeptRows::begin(const Dataset& dataset) {
   const std::vector<std::uint64_t>& lost = dataset.others().lost;
-  if (lost.size() / 2 > most_stretches) return failed_.store(true, std::memory_order_relaxed);
   std::vector<Stretch> missing;
   std::vector<Stretch> parts = lost.empty() ? parts_of(dataset) : between(lost, dataset.rows(), missing);
+  lost_too_ = parts.size() > most_stretches && !lost.empty();
+  if (lost_too_) parts = {{0, dataset.rows()}};
   missing.reserve(missing.size() + parts.size());
   // Pages are touched where a part is read.
   rows_ = std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(dataset.rows() * dataset.row_bytes(), 1));
@@ -119,7 +121,7 @@ void KeptRows::read_parts(std::unique_lock<std::mutex>& lock, const Dataset& dat
       const std::span<std::byte> out(rows_.get() + part.first * dataset.row_bytes(),
                                      (part.end - part.first) * dataset.row_bytes());
       std::ranges::fill(out, std::byte{});
-      lossy_ ? read_rows(dataset, part.first, part.end - part.first, verify_checksum, out)
+      lossy_ ? read_rows(dataset, part.first, part.end - part.first, verify_checksum, out, lost_too_)
              : read_part(dataset, verify_checksum, part, workspaces, out);
     } catch (...) {
       read = false;
@@ -127,6 +129,7 @@ void KeptRows::read_parts(std::unique_lock<std::mutex>& lock, const Dataset& dat
     lock.lock();
     --in_work_;
     if (read) continue;
+    if (lost_too_) missing_.clear();
     if (lossy_)
       missing_.push_back(part);
     else

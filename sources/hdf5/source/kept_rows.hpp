@@ -35,6 +35,7 @@ class KeptRows {
   std::vector<Stretch> parts_;          ///< what is read at a time
   std::size_t next_ = 0, in_work_ = 0;  ///< parts
   bool lossy_ = false;                  ///< a part that can't be read is missing, and the others are kept
+  bool lost_too_ = false;               ///< the one part has rows that are missing
   std::vector<Stretch> missing_;        ///< in their order
   std::atomic<const std::byte*> ready_{nullptr};
   std::atomic<bool> failed_{false};

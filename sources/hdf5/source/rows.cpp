@@ -28,10 +28,13 @@ void of_rows(const Dataset& dataset, std::uint64_t first, std::uint64_t count, b
 }  // namespace
 
 void read_rows(const Dataset& dataset, std::uint64_t first, std::uint64_t count, bool verify_checksum,
-               std::span<std::byte> out) {
+               std::span<std::byte> out, bool lost_too) {
   if (count == 0 || out.empty()) return;
   const std::span<std::byte> rows = out.first(count * dataset.row_bytes());
-  of_rows(dataset, first, count, verify_checksum, [&](const Slab& slab) { dataset.access().read(slab, rows); });
+  of_rows(dataset, first, count, verify_checksum, [&](Slab slab) {
+    slab.lost_too = lost_too;
+    dataset.access().read(slab, rows);
+  });
 }
 
 void read_column_of_rows(const Dataset& dataset, std::size_t element, std::uint64_t first, std::uint64_t rows,

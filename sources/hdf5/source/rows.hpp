@@ -11,8 +11,9 @@
 namespace penstock::hdf5 {
 
 /// Rows as they are stored, by the library: one hyperslab. @throws Error(corrupt | io) with the dataset and the rows.
+/// `lost_too`: those that are known to be lost are no error, and have any values.
 void read_rows(const Dataset& dataset, std::uint64_t first, std::uint64_t count, bool verify_checksum,
-               std::span<std::byte> out);
+               std::span<std::byte> out, bool lost_too = false);
 
 /// The values of a chunk, as far as the dataset reaches, by the library. @throws Error(corrupt | io) with the chunk.
 void read_chunk(const Dataset& dataset, std::span<const std::uint64_t> first, bool verify_checksum,

@@ -73,7 +73,7 @@ int main(int, char** arguments) {
   }
   const int real = start_real_one(arguments[1]);
   std::mt19937_64 random(number);
-  std::string greeting = "penstock-hdf5-reader 3 " + std::to_string(PENSTOCK_VERSION_MAJOR) + "." +
+  std::string greeting = "penstock-hdf5-reader 4 " + std::to_string(PENSTOCK_VERSION_MAJOR) + "." +
                          std::to_string(PENSTOCK_VERSION_MINOR) + "." + std::to_string(PENSTOCK_VERSION_PATCH);
   if (!receive(real, greeting.data(), greeting.size())) return 9;
   if (lie == "greeting") greeting.assign(greeting.size(), '?');
