@@ -10,7 +10,6 @@
 #include <penstock/sources/hdf5.hpp>
 
 #include "slow_inputs/slow_inputs.hpp"
-#include "sources/hdf5/elsewhere_files.hpp"
 #include "sources/hdf5/files.hpp"
 #include "support/catch.hpp"
 
@@ -104,25 +103,6 @@ void many_datasets(const TempFolder& folder, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) write_data(file, counting<std::uint8_t>("x" + std::to_string(i), {4}));
 }
 
-// n mappings of a row each, every other one of which has no source.
-void half_lost(const TempFolder& folder, std::size_t n) {
-  H5Virtual data{.path = "x", .shape = {n, 4}, .mappings = {}};
-  write_h5(folder / "s.h5", {.data = {counting<std::int32_t>("x", {n, 4})}});
-  for (hsize_t row = 0; row < n; ++row)
-    data.mappings.push_back({.file = "s.h5",
-                             .dataset = row % 2 == 0 ? "x" : "gone",
-                             .to = {{row, 0}, {1, 4}},
-                             .source_shape = {n, 4},
-                             .from = {{row, 0}, {1, 4}}});
-  write_virtual(create_h5(folder / "a.h5"), data);
-}
-
-// Without those that are lost.
-void read_good(const TempFolder& folder) {
-  const AnySource source = share(source_in(folder));
-  for (std::uint64_t i = 0; i < source.size(); i += 2) (void)read_sample(source, i);
-}
-
 }  // namespace
 
 TEST_CASE("HDF5 files take time and memory as they are large, not as they say") {
@@ -180,7 +160,6 @@ TEST_CASE("HDF5 files take time and memory as they are large, not as they say") 
            .make = compressed_twice,
            .use = read_first,
            .refused = Errc::corrupt},
-          {.name = "n mappings of a row, half of them lost", .size = 1'000, .make = half_lost, .use = read_good},
           {.name = "n datasets", .size = 1'000, .make = many_datasets, .use = open},
           {.name = "names of n bytes in an error",
            .size = 10'000,
