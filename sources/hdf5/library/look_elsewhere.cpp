@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -13,6 +14,7 @@
 
 #include "library/conversion.hpp"
 #include "library/coverage.hpp"
+#include "library/element.hpp"
 #include "library/elsewhere.hpp"
 #include "library/fill_value.hpp"
 #include "library/link_target.hpp"
@@ -140,14 +142,16 @@ class Look {
 
   bool same_fill(hid_t dataset, hid_t creation) const {
     const Handle type = own_type(H5Dget_type(dataset));
-    if (type && H5Tequal(type.get(), outermost_type_.get()) > 0)
-      return fill_or_zeros(creation, type.get()) == outermost_fill_;
-    return false;
+    return type && H5Tequal(type.get(), outermost_type_.get()) > 0 &&
+           fill_or_zeros(creation, type.get()) == outermost_fill_ && outermost_fill_;
   }
-  // Texts are compared by where they are: only those that are none are the same.
-  static std::vector<std::byte> fill_or_zeros(hid_t creation, hid_t type) {
-    const std::size_t bytes = H5Tget_size(type);
-    std::vector<std::byte> fill = fill_of(creation, type, bytes);
+  // None: it has texts, which are not compared.
+  static std::optional<std::vector<std::byte>> fill_or_zeros(hid_t creation, hid_t type) {
+    H5D_fill_value_t defined = H5D_FILL_VALUE_ERROR;
+    if (H5Pfill_value_defined(creation, &defined) < 0) return std::nullopt;
+    if (defined != H5D_FILL_VALUE_USER_DEFINED) return std::vector<std::byte>{};
+    if (has_variable_parts(type)) return std::nullopt;
+    std::vector<std::byte> fill = fill_of(creation, type, H5Tget_size(type));
     if (std::ranges::all_of(fill, [](std::byte b) { return b == std::byte{0}; })) fill.clear();
     return fill;
   }
@@ -410,7 +414,7 @@ class Look {
   Elsewhere& found_;
   FileState own_;
   Handle outermost_type_;
-  std::vector<std::byte> outermost_fill_;
+  std::optional<std::vector<std::byte>> outermost_fill_;
   bool probing_ = false;  // for where the dataset ends
   std::map<std::string, std::size_t> files_;
   using SourceName = std::tuple<std::string, std::string, std::string>;  // by which file, its file, itself
