@@ -126,7 +126,10 @@ TEST_CASE("messages: fields of other numbers where an image is wanted") {
        "field \"mask\" is i32[8, 8, 1], but encode_jpeg takes images, u8[H, W, C] or u16[H, W, C]: it stands after the "
        "decoder, and before convert and normalize; " +
            whole},
-      {"colours", [] { (void)(masks<std::uint16_t>(3) | color_jitter("mask", {.hue = 0.1})); }, ""},
+      {"colours", [] { (void)(masks<std::uint16_t>(3) | color_jitter("mask", {.hue = 0.1})); },
+       "field \"mask\" is u16[8, 8, 3], but the callable takes a View<u8, 3>; cast(\"mask\", DType::u8) before it "
+       "converts the values, and one that u8 does not have makes its sample a bad one; the fields are {mask: u16[8, 8, "
+       "3]}"},
       {"stains",
        [] {
          Memory memory;
