@@ -109,7 +109,7 @@ void check_outputs(const TileFlags& flags) {
     if (in_folder && !path.empty() && lies_in(path, store.path))
       throw UsageError(fmt::format("{} {} lies in --out {}, which is for the store alone; name a folder beside it",
                                    option, printable(path), printable(store.path)));
-  check_earlier_run(flags);
+  if (!flags.dry_run) check_earlier_run(flags);
 }
 
 int tile(TileFlags& flags) {
