@@ -28,8 +28,9 @@ struct WindowOptions {
 ///
 /// Every row of a window is read for each window it is in, straight into the window's memory. Blocks of the source are
 /// blocks of the windows (a chunk is decoded once while it stays in the loader's `max_block_bytes`), and a window
-/// belongs to that of its first row for `shuffle({.blocks = true})`; so it does to that row's group. Keys are those of
-/// the windows' first rows, where the source has keys. Windows that overlap share rows, also across the parts of a
+/// belongs to that of its first row for `shuffle({.blocks = true})`; so it does to that row's group. Of a source that
+/// knows no groups and has no keys, the values of `group_by` are the windows' groups. Keys are those of the windows'
+/// first rows, where the source has keys. Windows that overlap share rows, also across the parts of a
 /// `split`: give training and validation sources of their own. Immutable; any thread. Errors of a row name it,
 /// `Error::index` is the window's.
 /// @throws Error(invalid_argument) for a length or stride of 0; Error(schema_mismatch) where `group_by` is no field,

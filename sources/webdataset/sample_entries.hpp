@@ -12,9 +12,13 @@ struct Entry {
   std::uint64_t offset = 0;  ///< 0: there is none
   std::uint64_t size = 0;
 
-  static constexpr std::uint64_t twice = ~std::uint64_t{0};        ///< a size that says: the sample has two
-  static constexpr std::uint64_t no_data = ~std::uint64_t{0} - 1;  ///< a size that says: it is a link or a device
-  bool readable() const noexcept { return offset != 0 && size < no_data; }
+  static constexpr std::uint64_t twice = ~std::uint64_t{0};          ///< a size that says: the sample has two
+  static constexpr std::uint64_t no_data = ~std::uint64_t{0} - 1;    ///< a size that says: it is a link or a device
+  static constexpr std::uint64_t bad_name = ~std::uint64_t{0} - 2;   ///< `danger_of` its name says why
+  static constexpr std::uint64_t long_name = ~std::uint64_t{0} - 3;  ///< more bytes than a name may have
+  static constexpr std::uint64_t sparse = ~std::uint64_t{0} - 4;     ///< its bytes don't lie in the shard as they are
+  static constexpr std::uint64_t unknown_type = ~std::uint64_t{0} - 5;  ///< nobody knows what it is
+  bool readable() const noexcept { return offset != 0 && size < unknown_type; }
 };
 
 /// The entries of a shard's samples: an entry a field where every sample has all, else those that there are, so that

@@ -12,11 +12,29 @@ namespace penstock::webdataset {
 
 namespace {
 
+constexpr std::size_t longest_key = std::size_t{64} << 10;
+
+// What there is to read of a member, or why it can't be.
+std::uint64_t size_of(const TarMember& member) noexcept {
+  switch (member.fault) {
+    case TarFault::sparse:
+      return Entry::sparse;
+    case TarFault::unknown_type:
+      return Entry::unknown_type;
+    case TarFault::long_name:
+      return Entry::long_name;
+    case TarFault::none:
+      break;
+  }
+  if (danger_of(member.name) != nullptr || danger_of(split_name(member.name)->key) != nullptr) return Entry::bad_name;
+  return member.is_file() ? member.size : Entry::no_data;
+}
+
 void note(Entry& entry, const TarMember& member) noexcept {
   if (entry.offset != 0) {
     entry.size = Entry::twice;
   } else {
-    entry = {member.offset, member.is_file() ? member.size : Entry::no_data};
+    entry = {member.offset, size_of(member)};
   }
 }
 
@@ -50,14 +68,10 @@ ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>&
       if (member.is_file()) ++index.left_out[""];
       continue;
     }
-    if (const char* const danger = danger_of(member.name))
-      throw error_in(path, Errc::unsupported,
-                     "the name of the member \"" + printable(member.name) + "\" " + danger +
-                         "; such a shard is refused, make it again with names that stay below one folder",
-                     member.header);
+    const std::string_view key = name->key.substr(0, longest_key);
     const std::uint64_t samples = index.samples();
-    if (samples == 0 || index.key(samples - 1) != name->key) {
-      index.keys += name->key;
+    if (samples == 0 || index.key(samples - 1) != key) {
+      index.keys += key;
       index.ends.push_back(index.keys.size());
       index.entries.add_sample();
     }

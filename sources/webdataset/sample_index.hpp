@@ -36,7 +36,7 @@ class InputFile;
 /// @throws Error(io) where the file isn't the one that was looked through any more, or was cut short.
 void require_same(const InputFile& file, const ShardIndex& index);
 
-/// Looks at the headers of a shard. @throws Error as TarScan; Error(unsupported) for a dangerous name.
+/// Looks at the headers of a shard. @throws Error as TarScan.
 ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>& fields);
 
 /// Indexes many shards, by several threads. The Error of the first shard that has one is thrown.

@@ -158,7 +158,6 @@ void parse_pax(std::string_view data, PaxRecords& records) {
     if (equals == std::string_view::npos) throw TarDamage{"a record of the extended header has no '='", at};
     const std::string_view key = record.substr(0, equals), value = record.substr(equals + 1);
     if (key == "path") {
-      if (value.find('\0') != std::string_view::npos) throw TarDamage{"the member's name holds a zero byte", at};
       records.path = value;
     } else if (key == "size") {
       std::uint64_t size = 0;
@@ -166,6 +165,9 @@ void parse_pax(std::string_view data, PaxRecords& records) {
       if (value.empty() || parsed.ec != std::errc() || parsed.ptr != value.data() + value.size() || size > largest_size)
         throw TarDamage{"the member's size is not a number below 2^63", at};
       records.size = size;
+    } else if (key == "GNU.sparse.name") {
+      records.sparse = true;
+      records.sparse_name = value;
     } else if (key.starts_with("GNU.sparse.") || key == "SCHILY.realsize") {
       records.sparse = true;
     }

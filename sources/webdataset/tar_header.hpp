@@ -39,6 +39,7 @@ struct PaxRecords {
   std::optional<std::string> path;
   std::optional<std::uint64_t> size;
   bool sparse = false;
+  std::optional<std::string> sparse_name;  ///< of a sparse member, whose path may be another
 };
 /// Adds to `records`. @throws TarDamage.
 void parse_pax(std::string_view data, PaxRecords& records);

@@ -177,34 +177,40 @@ void TarScan::take_extension(const TarHeader& header, Extensions& extensions) {
 }
 
 // Whether its data lies in the file as it is, and what follows can be told.
-void TarScan::check(const TarMember& member, bool sparse) const {
+void TarScan::check(TarMember& member, bool sparse) const {
   const std::uint64_t at = position_;
-  if (sparse)
-    fail(Errc::unsupported,
-         "the member \"" + printable(member.name) +
-             "\" is sparse, so its bytes don't lie in the shard as they are; make the shard without --sparse",
-         at);
-  const bool old_folder = is_old_folder(member), has_data = member.is_file() || member.type == 'D';
-  if (!has_data && member.type != 'V' && (member.type < '1' || member.type > '6'))
-    fail(Errc::unsupported,
-         "the member \"" + printable(member.name) + "\" is of a type (\"" + printable({&member.type, 1}) +
-             "\") that is not known",
-         at);
-  if (!has_data && member.size != 0)
+  const bool old_folder = is_old_folder(member), has_data = member.is_file() || member.type == 'D' || sparse;
+  const bool known = has_data || member.type == 'V' || (member.type >= '1' && member.type <= '6');
+  member.fault = sparse                                ? TarFault::sparse
+                 : !known                              ? TarFault::unknown_type
+                 : member.name.size() > max_name_bytes ? TarFault::long_name
+                                                       : TarFault::none;
+  // POSIX has what is of a type that is not known followed by data as a file is.
+  if (known && !has_data && member.size != 0)
     fail(Errc::unsupported,
          "the member \"" + printable(member.name) + "\" is a link, a folder or a device, but has a size, of " +
              std::to_string(member.size) + " bytes; what follows can't be told",
          at);
   if (old_folder && member.size != 0) fail(Errc::corrupt, "a folder has a size", at);
-  if (member.name.empty()) fail(Errc::corrupt, "the member has no name", at);
-  if (member.name.size() > max_name_bytes)
-    fail(Errc::limit_exceeded, "the member's name has " + std::to_string(member.name.size()) + " bytes", at);
   if (member.size > file_.bytes() - member.offset)
     fail(Errc::corrupt,
          "the shard is truncated: the member \"" + printable(member.name) + "\" should have " +
              std::to_string(member.size) + " bytes, but the file ends after " +
              std::to_string(file_.bytes() - member.offset) + "; copy or make it again",
          at);
+}
+
+// GNU's old way: what the header has no room for of a map of holes stands in blocks after it.
+void TarScan::skip_maps(TarMember& member) {
+  constexpr std::size_t in_header = 482, in_map = 504;
+  if (member.type != 'S') return;
+  bool more = look(member.offset - tar_block_bytes, tar_block_bytes)[in_header] != '\0';
+  while (more) {
+    if (file_.bytes() - member.offset < tar_block_bytes)
+      fail(Errc::corrupt, "the shard is truncated in the middle of a header; copy or make it again", member.offset);
+    more = look(member.offset, tar_block_bytes)[in_map] != '\0';
+    member.offset += tar_block_bytes;
+  }
 }
 
 // One member of any type; `listed` tells those that callers are shown.
@@ -226,7 +232,8 @@ bool TarScan::take(TarMember& member, bool& listed) {
         continue;
       }
       member.type = header.type;
-      member.name = extensions.pax.path             ? *extensions.pax.path
+      member.name = extensions.pax.sparse_name      ? *extensions.pax.sparse_name
+                    : extensions.pax.path           ? *extensions.pax.path
                     : !extensions.long_name.empty() ? extensions.long_name
                                                     : std::move(header.name);
       member.header = first;
@@ -235,6 +242,7 @@ bool TarScan::take(TarMember& member, bool& listed) {
     } catch (const TarDamage& damage) {
       fail(Errc::corrupt, std::string(damage.what) + "; copy the shard or make it again", at + damage.offset);
     }
+    skip_maps(member);
     check(member, member.type == 'S' || extensions.pax.sparse);
     position_ = step_over(member.offset, member.size);
     listed = member.type != '5' && member.type != 'V' && member.type != 'D' && !is_old_folder(member);

@@ -35,13 +35,17 @@ class InputFile {
   std::uint64_t bytes_ = 0, device_ = 0, inode_ = 0;
 };
 
+/// Why a member can't be read, though those after it can.
+enum class TarFault : std::uint8_t { none, sparse, unknown_type, long_name };
+
 /// What has a header of its own in a tar file.
 struct TarMember {
-  std::string name;  ///< name as written, never empty
+  std::string name;  ///< name as written
   char type = '0';
   std::uint64_t header = 0;  ///< where the first block lies that belongs to it
   std::uint64_t offset = 0;  ///< where its data begin
   std::uint64_t size = 0;    ///< bytes of its data, which lies within the file
+  TarFault fault = TarFault::none;
 
   /// False for links, devices and the like.
   bool is_file() const noexcept { return type == '0' || type == '\0' || type == '7'; }
@@ -73,7 +77,8 @@ class TarScan {
   bool take(TarMember& member, bool& listed);
   std::optional<TarBlockView> next_block();
   void take_extension(const TarHeader& header, Extensions& extensions);
-  void check(const TarMember& member, bool sparse) const;
+  void check(TarMember& member, bool sparse) const;
+  void skip_maps(TarMember& member);
   std::string extension_data(const TarHeader& header, std::uint64_t at);
   void refuse_what_follows();
   std::uint64_t step_over(std::uint64_t offset, std::uint64_t size) const noexcept;

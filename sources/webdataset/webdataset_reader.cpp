@@ -12,6 +12,7 @@
 #include <penstock/sources/webdataset.hpp>
 
 #include "errors.hpp"
+#include "member_name.hpp"
 #include "npy.hpp"
 #include "store.hpp"
 #include "tar_scan.hpp"
@@ -62,7 +63,7 @@ class WebDatasetReader::Impl {
     }
     for (std::size_t slot = 0; slot < store.fields.size(); ++slot) {
       try {
-        give(slot, location.shard, store.entry(location, slot), out);
+        give(slot, location, store.entry(location, slot), out);
       } catch (Error& error) {
         explain(error, index, location, slot);
         throw;
@@ -83,10 +84,11 @@ class WebDatasetReader::Impl {
   }
 
  private:
-  void give(std::size_t slot, std::size_t shard, Entry entry, SampleBuilder& out) {
+  void give(std::size_t slot, Store::Location location, Entry entry, SampleBuilder& out) {
     const webdataset::PlannedField& field = store_->fields[slot];
+    const std::size_t shard = location.shard;
     if (!entry.readable()) [[unlikely]]
-      refuse(entry, field);
+      refuse(entry, field, store_->indices[shard].key(location.sample));
     switch (field.kind) {
       case WebDatasetKind::automatic:
       case WebDatasetKind::bytes:
@@ -178,14 +180,32 @@ class WebDatasetReader::Impl {
     }
   }
 
-  [[noreturn]] static void refuse(Entry entry, const webdataset::PlannedField& field) {
+  [[noreturn]] static void refuse(Entry entry, const webdataset::PlannedField& field, std::string_view key) {
     const std::string extensions = webdataset::extensions_in_words(field);
     if (entry.offset == 0) corrupt("the sample has no member with " + extensions);
     if (entry.size == Entry::twice) corrupt("the sample has two members with " + extensions);
-    throw Error(Errc::unsupported,
-                "the sample's member with " + extensions +
-                    " is a link or a device, without data of its own; make the shard with tar --dereference "
-                    "--hard-dereference");
+    const std::string member = "the sample's member with " + extensions + " ";
+    if (entry.size == Entry::long_name)
+      throw Error(Errc::limit_exceeded,
+                  member + "has a name of more than 65536 bytes; make the shard with shorter ones");
+    throw Error(Errc::unsupported, member + why_unsupported(entry, key));
+  }
+  static std::string why_unsupported(Entry entry, std::string_view key) {
+    switch (entry.size) {
+      case Entry::bad_name: {
+        // The extension may be what holds control characters.
+        const char* const danger = webdataset::danger_of(key);
+        return "has a name that " + std::string(danger != nullptr ? danger : "holds control characters") +
+               "; make the shard with names that stay below one folder";
+      }
+      case Entry::sparse:
+        return "is sparse, so its bytes don't lie in the shard as they are; make the shard without --sparse";
+      case Entry::unknown_type:
+        return "is of a type that is not known; make the shard of files alone";
+      default:
+        return "is a link or a device, without data of its own; make the shard with tar --dereference "
+               "--hard-dereference";
+    }
   }
 
   void explain(Error& error, std::uint64_t index, Store::Location location, std::size_t slot) const {

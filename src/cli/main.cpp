@@ -20,6 +20,7 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "output.hpp"
+#include "places.hpp"
 #include "tile/settings_file.hpp"
 #include "wrong_usage.hpp"
 
@@ -67,6 +68,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return fail(exit_usage, wrong_usage(app, error));
   }
+  check_places(*app.get_subcommands().front());
   return chosen();
 }
 

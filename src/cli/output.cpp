@@ -4,10 +4,12 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
 
+#include <penstock/extend/store_files.hpp>
 #include <penstock/extend/system_error.hpp>
 
 namespace penstock::cli {
@@ -174,6 +176,8 @@ std::string as_json_has_it(std::string_view text) {
 void write_json(const Json& json, const std::string& file) {
   const std::string text = json_text(json, 2) + "\n";
   if (file == "-") return print(text);
+  if (const std::string folder = std::filesystem::path(file).parent_path().string(); !folder.empty())
+    make_folder(folder, "json");
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
   out << text;
   out.close();

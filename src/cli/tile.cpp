@@ -15,6 +15,7 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "places.hpp"
 #include "slide_files.hpp"
 #include "slide_pictures.hpp"
 #include "slide_text.hpp"
@@ -80,6 +81,37 @@ std::vector<std::string> wanted_slides(TileFlags& flags) {
   return std::move(wanted.files);
 }
 
+// A folder of files has a table of single values beside the files.
+void check_folder_of_files(const TileFlags& flags) {
+  const auto refuse = [](const std::string& option, const std::string& why) {
+    throw UsageError(
+        fmt::format("{} goes with no --form folder, {}; write to an LMDB store, HDF5 or tar shards", option, why));
+  };
+  if (!flags.encodes()) refuse("--encoding none", "as each tile is a file, a JPEG or PNG");
+  if (flags.cut.stain != "none")
+    refuse("--stain " + flags.cut.stain, "as the field `stain` is several numbers, and a table has single values");
+  const auto is_file = [](const std::string& name) { return name == "file"; };
+  if (is_file(flags.cut.regions.field) || std::ranges::any_of(flags.cut.columns, is_file))
+    refuse("a field \"file\"", "whose table has the names of files in the column of that name");
+}
+
+// What would be refused when the store is opened, after all slides were.
+void check_outputs(const TileFlags& flags) {
+  const Destination store = destination_of(flags.out);
+  if (store.form == StoreForm::folder) check_folder_of_files(flags);
+  if (store.form == StoreForm::hdf5 && !flags.encodes() && flags.cut.edges == "shrink")
+    throw UsageError(
+        "--edges shrink with --encoding none makes images of any size, which HDF5 has no dataset for; encode them, or "
+        "write to an LMDB store or tar shards");
+  const bool in_folder = store.form == StoreForm::folder || (store.form == StoreForm::lmdb && !store.single_file);
+  for (const auto& [option, path] : {std::pair("--report", flags.report), std::pair("--coords", flags.coords),
+                                     std::pair("--pictures", flags.pictures)})
+    if (in_folder && !path.empty() && lies_in(path, store.path))
+      throw UsageError(fmt::format("{} {} lies in --out {}, which is for the store alone; name a folder beside it",
+                                   option, printable(path), printable(store.path)));
+  if (!flags.dry_run) check_earlier_run(flags);
+}
+
 int tile(TileFlags& flags) {
   if (flags.out.out.empty() && !flags.dry_run && flags.coords.empty() && flags.pictures.empty())
     throw UsageError(
@@ -88,7 +120,7 @@ int tile(TileFlags& flags) {
   flags.rank = rank_of(flags.ranks);
   if (!flags.out.out.empty()) {
     flags.out.out = store_of_rank(flags.out.out, flags.rank);
-    destination_of(flags.out);  // refuses before slides are opened what can't be written
+    check_outputs(flags);
   }
   Slides slides = slides_of(flags.cut, wanted_slides(flags));
   flags.lists = hash_of_lists(slides.coords);

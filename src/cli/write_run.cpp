@@ -49,6 +49,10 @@ void add_memory_option(CLI::App& command, WriteFlags& flags) {
                   "For decoded blocks and finished tiles; beside it each thread takes up to 64 MiB, or the pixels of "
                   "four tiles "
                   "where these are more. Default: 768 MiB")
+      ->each([](const std::string& text) {
+        constexpr std::uint64_t least = std::uint64_t{64} << 20;
+        if (parse_bytes(text) < least) throw UsageError("--memory: 64MiB at least");
+      })
       ->type_name("BYTES");
 }
 
@@ -56,8 +60,6 @@ namespace {
 
 // Blocks are what is decoded again where there is no room; the others only make threads wait.
 void set_memory(WriteOptions& options, std::uint64_t bytes) {
-  constexpr std::uint64_t least = std::uint64_t{64} << 20;
-  if (bytes < least) throw UsageError("--memory: 64MiB at least");
   options.max_block_bytes = bytes / 2;
   options.max_waiting_bytes = bytes / 4;
   options.commit_bytes = std::min<std::size_t>(options.commit_bytes, bytes / 8);

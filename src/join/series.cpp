@@ -11,6 +11,7 @@
 #include "base/hash.hpp"
 #include "data/labels.hpp"
 #include "data/one_record.hpp"
+#include "order/groups.hpp"
 
 namespace penstock::detail {
 
@@ -64,6 +65,19 @@ void for_each_change(const SourceModel& source, const std::string& field, F f) {
   }
 }
 
+// A value as a name: text as it is, other bytes in hexadecimal.
+std::string name_of(const Field& field, std::span<const std::byte> value) {
+  if (field.dtype == DType::u8 && field.shape.rank() == 1)
+    return {reinterpret_cast<const char*>(value.data()), value.size()};
+  constexpr char digits[] = "0123456789abcdef";
+  std::string name;
+  for (const std::byte byte : value) {
+    name += digits[std::to_integer<unsigned>(byte) >> 4];
+    name += digits[std::to_integer<unsigned>(byte) & 15];
+  }
+  return name;
+}
+
 }  // namespace
 
 Series::Series(const SourceModel& source, const WindowOptions& options)
@@ -114,6 +128,30 @@ std::uint64_t Series::hash() const {
   std::uint64_t hash = hash_bytes(facts, sizeof facts);
   for (const Run& run : runs_) hash = hash_mix(hash_mix(hash, run.row), run.window);
   return hash;
+}
+
+std::vector<Group> Series::groups(const SourceModel& source) const {
+  const Schema schema = source.schema();
+  const std::size_t slot = schema.slot(group_by_);
+  const std::optional<std::vector<std::int64_t>> known = labels_that_fit(source, group_by_);
+  std::optional<LabelReader> numbers;
+  if (is_label(schema[slot]) && schema[slot].dtype != DType::u64) numbers.emplace(source, group_by_, "windows");
+  OneRecord record(schema);
+  SampleBuilder out(record);
+  const auto reader = source.open_reader();
+  std::vector<Group> groups;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const std::uint64_t row = runs_[i].row, end = i + 1 < runs_.size() ? runs_[i + 1].window : windows_;
+    if (known || numbers) {
+      append_group(groups, std::to_string(known ? (*known)[row] : (*numbers)(row)), end);
+      continue;
+    }
+    record.clear();
+    reader->read(row, out);
+    const auto bytes = static_cast<std::size_t>(record.cells[slot].shape.elements()) * size_of(schema[slot].dtype);
+    append_group(groups, name_of(schema[slot], {record.value(slot), bytes}), end);
+  }
+  return groups;
 }
 
 std::vector<std::string> Series::notes() const {

@@ -23,6 +23,8 @@ class Series {
   std::uint64_t windows_before(std::uint64_t row) const;
   /// The hash of where each window lies.
   std::uint64_t hash() const;
+  /// Runs of windows by the value of `group_by`, which must be a field: groups of them.
+  std::vector<Group> groups(const SourceModel& source) const;
   /// For `SourceModel::notes`.
   std::vector<std::string> notes() const;
 

@@ -123,9 +123,11 @@ class Windows final : public detail::ForwardedSource {
   }
   // The source knows those of its rows.
   std::optional<std::vector<std::int64_t>> labels(std::string_view) const override { return std::nullopt; }
-  // A window is the group's of its first row.
+  // A window is the group's of its first row. Where nothing else tells groups, series are.
   std::vector<Group> groups() const override {
     std::vector<Group> all;
+    if (!options_.group_by.empty() && !source().has_keys() && detail::known_groups(source(), "windows").empty())
+      return series_.groups(source());
     for (const Group& group : detail::known_groups(source(), "windows"))
       if (const std::uint64_t end = series_.windows_before(group.end); end != (all.empty() ? 0 : all.back().end))
         detail::append_group(all, group.name, end);

@@ -9,6 +9,7 @@
 
 #include "chain/chain_compiler.hpp"
 #include "data/encoders.hpp"
+#include "data/way_to_image.hpp"
 #include "pipeline/pipeline_builder.hpp"
 
 namespace penstock {
@@ -55,13 +56,21 @@ class EncodeStage final : public WorkStage {
     if ((in.dtype != DType::u8 && in.dtype != DType::u16) || in.shape.rank() != 3)
       throw Error(Errc::schema_mismatch, is + ", but " + encoder_->name() +
                                              " takes images, u8[H, W, C] or u16[H, W, C]: it stands after the decoder, "
-                                             "and before convert and normalize");
+                                             "and before convert and normalize; " +
+                                             way_to_image(in));
     if (!takes_some(*encoder_, in.dtype, in.shape[2]))
-      throw Error(Errc::schema_mismatch, is + ", but " + encoder_->name() + " takes " + images_taken(*encoder_));
+      throw Error(Errc::schema_mismatch,
+                  is + ", but " + encoder_->name() + " takes " + images_taken(*encoder_) + wide_advice(in));
     for (const std::size_t side : {0u, 1u})
       if (in.shape[side] != dynamic && (in.shape[side] < 1 || in.shape[side] > encoder_->max_side()))
         throw Error(Errc::schema_mismatch, is + ", but " + encoder_->name() + " takes sides of 1 to " +
                                                std::to_string(encoder_->max_side()) + " pixels");
+  }
+
+  static std::string wide_advice(const Field& in) {
+    return in.dtype == DType::u16 ? "; encode_png keeps 16 bits, and cast(\"" + in.name +
+                                        "\", DType::u8) before it values of 0 to 255 alone"
+                                  : "";
   }
 
   const std::string field_, out_;

@@ -21,13 +21,21 @@ namespace detail {
 
 namespace {
 
+// Advice where nothing but the dtype is another one.
+std::string way_to_dtype(const Field& in, const FieldMapModel& model) {
+  if (in.shape.rank() != model.in_rank || model.in_dtype == DType::boolean) return "";
+  const std::string wanted(to_string(model.in_dtype));
+  return "cast(\"" + in.name + "\", DType::" + wanted + ") before it converts the values, and one that " + wanted +
+         " does not have makes its sample a bad one; ";
+}
+
 // Where the callable's signature says dtypes and ranks.
 void check_input(const FieldMapModel& model, const Field& in, const Schema& all) {
   if (in.dtype != model.in_dtype || in.shape.rank() != model.in_rank)
     throw Error(Errc::schema_mismatch, "field \"" + in.name + "\" is " + type_text(in.dtype, in.shape) +
                                            ", but the callable takes a View<" + std::string(to_string(model.in_dtype)) +
-                                           ", " + std::to_string(model.in_rank) + ">; the fields are " +
-                                           all.to_string());
+                                           ", " + std::to_string(model.in_rank) + ">; " + way_to_dtype(in, model) +
+                                           "the fields are " + all.to_string());
   model.check(in.shape);
 }
 

@@ -7,6 +7,7 @@
 #include <penstock/extend/image_executor.hpp>
 
 #include "chain/chain_compiler.hpp"
+#include "data/way_to_image.hpp"
 #include "pipeline/pipeline_builder.hpp"
 #include "program/device_program.hpp"
 
@@ -27,11 +28,17 @@ class ImageStage final : public WorkStage {
     const Field& first = pipeline.at(fields_[0].name, label);
     for (const ImageField& field : fields_) {
       const Field& in = pipeline.at(field.name, label);
-      if ((in.dtype != DType::u8 && (in.dtype != DType::u16 || pipeline.data().batch)) || in.shape.rank() != 3)
-        throw Error(Errc::schema_mismatch, "field \"" + field.name + "\" is " + type_text(in) +
-                                               ", but image stages take u8[H, W, C]" +
-                                               (pipeline.data().batch ? " after batch" : " or u16[H, W, C]") +
-                                               "; decode before it, convert or normalise after it")
+      const bool after_batch = static_cast<bool>(pipeline.data().batch);
+      if ((in.dtype != DType::u8 && in.dtype != DType::u16) || in.shape.rank() != 3)
+        throw Error(Errc::schema_mismatch,
+                    "field \"" + field.name + "\" is " + type_text(in) + ", but image stages take u8[H, W, C]" +
+                        (after_batch ? " after batch" : " or u16[H, W, C]") + "; " + way_to_image(in))
+            .with_stage(label);
+      if (in.dtype == DType::u16 && after_batch)
+        throw Error(Errc::schema_mismatch,
+                    "field \"" + field.name + "\" is " + type_text(in) +
+                        ", but image stages take u8[H, W, C] after batch; put the stage before "
+                        "batch, where values of 16 bits stay as they are, or decode it to 8 bits")
             .with_stage(label);
       constexpr std::int64_t most_channels = 4;
       if (const std::int64_t channels = in.shape[2]; channels != dynamic && channels > most_channels)

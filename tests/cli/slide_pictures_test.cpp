@@ -146,7 +146,7 @@ TEST_CASE("pictures that can't be written, and options of slides for what is non
   };
   const auto [status, error] =
       refused({"tile", folder / "a.svs", "--out", folder / "t.lmdb", "--size", "64", "--pictures", folder / "file"});
-  CHECK(status == 1);
+  CHECK(status == 2);
   CHECK(error.find(folder / "file") != std::string::npos);
   CHECK_FALSE(fs::exists(folder / "t.lmdb"));
   CHECK(refused({"inspect", folder / "a.svs", "--picture-side", "100"}).first == 2);

@@ -266,12 +266,10 @@ TEST_CASE("asking again that is refused, or stopped, leaves everything as it was
   std::ofstream(cohort.b.path, std::ios::in | std::ios::out | std::ios::binary) << "XXXX";
   absence.keep_times();
   const auto before = files_in(folder.path().string());
-  for (const std::string out : {"t.lmdb", "t.tar"}) {
-    const ToolResult refused = tool(cohort.words(out, {"--retry"}));
-    CAPTURE(out, refused.err);
-    CHECK(refused.status == 1);
-    CHECK(refused.err.find("b.svs could be read, and can't be now") != std::string::npos);
-  }
+  const ToolResult refused = tool(cohort.words("t.lmdb", {"--retry"}));
+  CAPTURE(refused.err);
+  CHECK(refused.status == 1);
+  CHECK(refused.err.find("b.svs could be read, and can't be now") != std::string::npos);
   CHECK(files_in(folder.path().string()) == before);
   absence.undo();
   CHECK(tool(cohort.words("t.tar", {"--retry"})).status == 2);

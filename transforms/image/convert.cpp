@@ -63,8 +63,12 @@ Shape Convert::schema(const Shape& in, DType& dtype) const {
   if (!image::one_or_each(options_.scale, in[2]) || !image::one_or_each(options_.bias, in[2]))
     throw Error(Errc::schema_mismatch, mismatch(options_, in[2]));
   if ((options_.dtype == DType::u8 || options_.dtype == DType::u16) && dtype != options_.dtype)
-    throw Error(Errc::schema_mismatch, "convert to " + std::string(to_string(options_.dtype)) +
-                                           " takes an image of that type, and it is " + std::string(to_string(dtype)));
+    throw Error(Errc::schema_mismatch,
+                "convert to " + std::string(to_string(options_.dtype)) + " takes an image of that type, and it is " +
+                    std::string(to_string(dtype)) +
+                    (dtype == DType::u16 ? ": decode it to 8 bits (`high_byte = true` keeps the upper half of "
+                                           "each value), or cast it before, which keeps values of 0 to 255 alone"
+                                         : ": decode it with `dtype = u16`, or cast it before"));
   dtype = options_.dtype;
   if (options_.layout == Layout::chw) return {in[2], in[0], in[1]};
   return in;

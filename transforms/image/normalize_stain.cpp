@@ -145,7 +145,10 @@ class NormalizeStain {
   void check(const Field& image, const Field& fit) const {
     if (image.dtype != DType::u8 || image.shape.rank() != 3 || (image.shape[2] != 3 && image.shape[2] != dynamic))
       throw Error(Errc::schema_mismatch, "it takes images u8 [H, W, 3]; field \"" + field_ + "\" is " +
-                                             std::string(to_string(image.dtype)) + image.shape.to_string());
+                                             std::string(to_string(image.dtype)) + image.shape.to_string() +
+                                             (image.dtype == DType::u16 ? "; decode it to 8 bits, with `high_byte = "
+                                                                          "true`"
+                                                                        : ""));
     if (fit.dtype != DType::f32 || fit.shape.rank() != 1)
       throw Error(Errc::schema_mismatch, "it takes fits f32 [8] (Macenko) or f32 [6] (Reinhard); field \"" +
                                              options_.fit + "\" is " + std::string(to_string(fit.dtype)) +

@@ -72,8 +72,13 @@ struct JpegOptions {
 /// (corrupt) wherever they are, other damage only in these segments.
 ///
 /// What libjpeg warns of is an error, except where no pixel depends on it: stray bytes between the segments of a
-/// header, an unknown version of JFIF, zeros for the parameters of a baseline scan. Stray bytes that may be a damaged
-/// segment with tables, with the meaning of colours, or, where it counts, with the orientation are an error.
+/// header, an unknown version of JFIF, zeros for the parameters of a baseline scan, zeros before the marker of the end.
+/// Stray bytes that may be a damaged segment with tables, with the meaning of colours, or, where it counts, with the
+/// orientation are an error.
+///
+/// Where an image is decoded whole, what follows its last pixel is looked at up to the marker of the end: other bytes
+/// there, and a missing marker, are an error. Of a part, only with `check({.verify = true})`. What follows the marker
+/// is ignored.
 ///
 /// `encode_jpeg` with `.keep_stored`, after an image to which nothing was done, copies the file, where these options
 /// make the pixels that default options would.

@@ -50,15 +50,18 @@ void check(const SlideFile& slide, std::uint64_t tile, const TilePlace& place) {
                      "the file says it has " + std::to_string(place.bytes) + " bytes, more than its pixels could take");
 }
 
-// Some writers leave the end's marker away, some fill up with zeros before it, and some add a byte to make a tile's
-// bytes even.
-bool has_end(std::span<const std::byte> encoded) {
+constexpr std::array end_marker{std::byte{0xff}, std::byte{0xd9}};
+
+// A JPEG stream, in `memory` but for as many bytes as the end's marker has. Some writers leave that away: then it is
+// put there, so that a tile is whole for every reader. Some add a byte to make a tile's bytes even.
+std::span<std::byte> with_end(std::span<std::byte> memory) {
+  const std::span<std::byte> stream = memory.first(memory.size() - end_marker.size());
   const auto ends = [](std::span<const std::byte> bytes) {
-    const std::size_t n = bytes.size();
-    if (n < 4 || bytes[n - 2] != std::byte{0xff} || bytes[n - 1] != std::byte{0xd9}) return false;
-    return bytes[n - 3] != std::byte{0} || bytes[n - 4] == std::byte{0xff};
+    return bytes.size() >= end_marker.size() && std::ranges::equal(bytes.last(end_marker.size()), end_marker);
   };
-  return ends(encoded) || (!encoded.empty() && ends(encoded.first(encoded.size() - 1)));
+  if (ends(stream) || (!stream.empty() && ends(stream.first(stream.size() - 1)))) return stream;
+  std::ranges::copy(end_marker, memory.last(end_marker.size()).begin());
+  return memory;
 }
 
 // Tiles along a side of a finer level, of which a tile of the coarser one shows pixels.
@@ -111,8 +114,7 @@ void decode_jpeg(JpegStreamDecoder& decoder, std::span<const std::byte> encoded,
     throw Error(Errc::corrupt, "its JPEG has " + std::to_string(shape.width) + "x" + std::to_string(shape.height) +
                                    " pixels, not " + std::to_string(level.tile_width) + "x" +
                                    std::to_string(level.tile_height));
-  const bool whole = box.width == shape.width && box.height == shape.height;
-  verify = verify || (whole && has_end(encoded));
+  verify = verify || (box.width == shape.width && box.height == shape.height);
   if (scratch != nullptr) {
     decoder.decode(box, into, stride, verify, *scratch);
   } else {
@@ -200,15 +202,17 @@ void TileReader::decode(const OpenedSlide& open, std::uint64_t tile, const TileP
   check(slide, tile, place);
   const Lease worker(*this);
   const auto bytes = static_cast<std::size_t>(place.bytes);
-  if (scratch == nullptr && worker->encoded.size() < bytes) worker->encoded.resize(bytes);
-  const std::span<std::byte> encoded{scratch != nullptr ? scratch->allocate(bytes) : worker->encoded.data(), bytes};
+  const std::size_t room = bytes + end_marker.size();
+  if (scratch == nullptr && worker->encoded.size() < room) worker->encoded.resize(room);
+  const std::span<std::byte> memory{scratch != nullptr ? scratch->allocate(room) : worker->encoded.data(), room};
+  const std::span<std::byte> encoded = memory.first(bytes);
   read_exactly(slide, tile, open.file->get(), encoded, place.offset);
   try {
     if (level.codec == SlideCodec::jpeg2000) {
       decode_jpeg2000(encoded, {level.tile_width, level.tile_height, level.rgb}, box, verify, into, stride,
                       worker->heap_end);
     } else {
-      decode_jpeg(worker->decoder, encoded, level, box, verify, into, stride, scratch);
+      decode_jpeg(worker->decoder, with_end(memory), level, box, verify, into, stride, scratch);
     }
   } catch (const Error& failed) {
     if (!failed.sample_scoped()) throw;
@@ -227,10 +231,10 @@ std::span<std::byte> TileReader::stored(const OpenedSlide& open, std::uint64_t t
     return {};
   }
   check(*open.slide, tile, place);
-  const std::size_t size = room + static_cast<std::size_t>(place.bytes);
-  const std::span<std::byte> bytes{scratch.allocate(size), size};
-  read_exactly(*open.slide, tile, open.file->get(), bytes.subspan(room), place.offset);
-  return bytes;
+  const std::size_t size = room + static_cast<std::size_t>(place.bytes), most = size + end_marker.size();
+  const std::span<std::byte> memory{scratch.allocate(most), most};
+  read_exactly(*open.slide, tile, open.file->get(), memory.first(size).subspan(room), place.offset);
+  return memory.first(room + with_end(memory.subspan(room)).size());
 }
 
 }  // namespace penstock::slide

@@ -52,8 +52,8 @@ class TileReader {
   void decode(const OpenedSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box, bool verify,
               std::byte* into, std::ptrdiff_t stride, Scratch* scratch);
 
-  /// The tile as it stands in the file, after `room` bytes that are left free, in memory of `scratch`; empty where it
-  /// is left out. @throws Error(corrupt | io).
+  /// The JPEG tile as it stands in the file, with its end's marker, after `room` bytes that are left free, in memory of
+  /// `scratch`; empty where it is left out. @throws Error(corrupt | io).
   static std::span<std::byte> stored(const OpenedSlide& open, std::uint64_t tile, std::size_t room, Scratch& scratch);
 
  private:

@@ -28,9 +28,19 @@ namespace {
 
 constexpr std::array<std::string_view, 4> endings{".geojson", ".json", ".xml", ".png"};
 
+// The header of a PNG says how many bits a value has, at a place of its own.
+void refuse_wide(std::string_view encoded, const std::string& path) {
+  constexpr std::size_t depth = 24;
+  if (encoded.size() > depth && encoded.starts_with("\x89PNG") && encoded[depth] == 16)
+    throw error_in(path, Errc::unsupported,
+                   "the picture has values of 16 bits, and one of regions has classes 1 to 255: save it with 8 bits, "
+                   "each class as its number");
+}
+
 // The class of each value that a picture has.
 void read_picture(std::string_view encoded, const std::string& path, Regions& regions) {
   constexpr std::uint64_t most_pixels = std::uint64_t{1} << 27;
+  refuse_wide(encoded, path);
   const auto decoding = png_decoder({.color = PngOptions::labels, .max_pixels = most_pixels})->start();
   RegionPicture& picture = regions.picture;
   try {

@@ -99,6 +99,8 @@ SlideInfo info_of(const SlideFile& slide) {
 
 SlideSource::Impl::Impl(Slides o) : Opening(std::move(o)) {
   rules.pad_color = options.pad_color;
+  // Two fields of one name are refused before slides are opened.
+  static_cast<void>(all_fields());
   if (!options.index.empty()) {
     slides = slide::indexed_slides(*this);
   } else {

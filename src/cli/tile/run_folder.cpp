@@ -165,6 +165,9 @@ Json without_failures(Json slides) {
   return slides;
 }
 
+// Names may be any bytes; as they are read back they can be compared.
+Json as_read_back(const Json& json) { return Json::parse(json_text(json, -1)); }
+
 std::uint64_t hash_of(const std::string& text) { return XXH3_64bits(text.data(), text.size()); }
 
 std::string hash_of_file(const std::string& file) {
@@ -212,8 +215,7 @@ JobInputs inputs_of(Json settings, const SlideSource& source, const std::string&
     if (info.passed_over) slide["passed_over"] = true;
     inputs.slides.push_back(std::move(slide));
   }
-  // Names may be any bytes; as they are read back they can be compared.
-  for (Json* const part : {&inputs.settings, &inputs.slides}) *part = Json::parse(json_text(*part, -1));
+  for (Json* const part : {&inputs.settings, &inputs.slides}) *part = as_read_back(*part);
   return inputs;
 }
 
@@ -323,19 +325,50 @@ std::string RunFolder::other_thing() const {
   return first;
 }
 
-void RunFolder::take(bool store_is_there) {
-  make_folder(folder_, source_name);
-  const std::string lock = folder_ + "/.lock";
+void RunFolder::refuse_others_folder(bool store_is_there) const {
   std::error_code failed;
   // A run that was killed leaves its lock behind.
-  const bool is_own = fs::exists(lock, failed) || store_is_there || !read().is_null();
-  // Before a lock is put into a folder of somebody else.
+  const bool is_own = fs::exists(lock_file(), failed) || store_is_there || !read().is_null();
   if (const std::string other = is_own ? "" : other_thing(); !other.empty())
     throw Error(Errc::invalid_argument,
                 fmt::format("the folder holds other things ({}), and no report; a report needs a folder of its own: "
                             "name another with --report",
                             printable(other)))
         .with_file(folder_);
+}
+
+void RunFolder::refuse_other_job(const Json& before, const Json& settings, bool store_is_there) const {
+  if (!before.is_null() && before.value("store", "") != store_)
+    throw Error(Errc::invalid_argument, fmt::format("the folder has the report of {}; name another one with --report",
+                                                    printable(before.value("store", "another store"))))
+        .with_file(manifest());
+  if (!store_is_there) return;
+  if (before.is_null())
+    throw Error(Errc::state_mismatch,
+                "the store is there, and this folder says nothing of what it was made from; name the folder of its "
+                "report with --report, or write to another path")
+        .with_file(folder_);
+  refuse_difference(changed_setting(before.value("settings", Json::object()), settings));
+}
+
+void RunFolder::refuse_difference(const std::string& differs) const {
+  if (!differs.empty())
+    throw Error(Errc::state_mismatch,
+                "the store was begun from something else: " + differs + "; make it as it was, or write to another path")
+        .with_file(manifest());
+}
+
+void RunFolder::check(const Json& settings, bool store_is_there) const {
+  std::error_code failed;
+  if (fs::exists(folder_, failed)) refuse_others_folder(store_is_there);
+  refuse_other_job(read(), as_read_back(settings), store_is_there);
+}
+
+void RunFolder::take(bool store_is_there) {
+  make_folder(folder_, source_name);
+  // Before a lock is put into a folder of somebody else.
+  refuse_others_folder(store_is_there);
+  const std::string lock = lock_file();
   if (!lock_.take(lock, source_name))
     throw Error(Errc::invalid_argument,
                 lock_holder(lock) + " is at work on this store; wait until it is done, or stop it")
@@ -344,29 +377,17 @@ void RunFolder::take(bool store_is_there) {
 
 void RunFolder::begin(const JobInputs& inputs, bool store_is_there, bool retry) {
   const Json before = read();
-  if (!before.is_null() && before.value("store", "") != store_)
-    throw Error(Errc::invalid_argument, fmt::format("the folder has the report of {}; name another one with --report",
-                                                    printable(before.value("store", "another store"))))
-        .with_file(manifest());
+  refuse_other_job(before, inputs.settings, store_is_there);
   hash_ = inputs.hash();
   if (!store_is_there) {
     std::error_code failed;
     for (const std::string& old : {left_out(), csv(), page()}) remove_file(old, source_name);
     for (const char* const old : {"/slides", "/pictures"}) fs::remove_all(folder_ + old, failed);
-  } else if (before.is_null()) {
-    throw Error(Errc::state_mismatch,
-                "the store is there, and this folder says nothing of what it was made from; name the folder of its "
-                "report with --report, or write to another path")
-        .with_file(folder_);
   } else {
-    std::string differs = changed_setting(before.value("settings", Json::object()), inputs.settings);
-    if (differs.empty()) differs = changed_file(before.value("files", Json::object()), inputs.files);
+    std::string differs = changed_file(before.value("files", Json::object()), inputs.files);
     if (differs.empty())
       differs = changed_slides(before.value("slides", Json::array()), inputs.slides, retry && inputs.world <= 1);
-    if (!differs.empty())
-      throw Error(Errc::state_mismatch, "the store was begun from something else: " + differs +
-                                            "; make it as it was, or write to another path")
-          .with_file(manifest());
+    refuse_difference(differs);
     hash_ = before.value("hash", hash_);
     is_kept_ = !retry;
   }

@@ -58,6 +58,8 @@ class RunFolder {
   std::string slide_file(const std::string& slide) const;
   std::string picture_file(const std::string& slide) const;
 
+  /// What `take` and `begin` would refuse that can be told before slides are opened. Writes nothing.
+  void check(const Json& settings, bool store_is_there) const;
   /// Takes the folder for this process, made where it is missing. @throws Error(invalid_argument) where it holds other
   /// things and no report, and while another process works on it; Error(io).
   void take(bool store_is_there);
@@ -82,6 +84,10 @@ class RunFolder {
  private:
   void write(const JobInputs& inputs, const Json& result) const;
   std::string other_thing() const;
+  std::string lock_file() const { return folder_ + "/.lock"; }
+  void refuse_others_folder(bool store_is_there) const;
+  void refuse_other_job(const Json& before, const Json& settings, bool store_is_there) const;
+  void refuse_difference(const std::string& differs) const;
 
   const std::string folder_, store_;
   std::string hash_;

@@ -148,9 +148,9 @@ void keep_report(const TileFlags& flags, const SlideSource& source, const RunFol
 }
 
 // Called before anything is written.
-void check_left_out(const TileFlags& flags, const OutputStore& store, const LeftOut& left_out) {
+void check_left_out(const TileFlags& flags, const Destination& store, const LeftOut& left_out) {
   if (left_out.tiles().empty()) return;
-  if (flags.retry && store.to.form != StoreForm::lmdb)
+  if (flags.retry && store.form != StoreForm::lmdb)
     throw UsageError(
         "--retry: only an LMDB store takes tiles later, between those that it has; write to another path instead");
   if (!flags.retry && flags.on_error == "fail")
@@ -162,6 +162,13 @@ void check_left_out(const TileFlags& flags, const OutputStore& store, const Left
 
 std::string report_folder(const TileFlags& flags) {
   return flags.report.empty() ? report_beside(flags.out.out) : store_of_rank(flags.report, flags.rank);
+}
+
+void check_earlier_run(const TileFlags& flags) {
+  const Destination store = destination_of(flags.out);
+  const RunFolder folder(report_folder(flags), flags.out.out);
+  folder.check(flags.settings, is_there(store));
+  if (is_there(store)) check_left_out(flags, store, LeftOut(folder.left_out()));
 }
 
 std::vector<std::string> left_out_of(const TileFlags& flags, const SlideSource& source) {
@@ -207,7 +214,7 @@ int write_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& fo
   const JobInputs inputs = job_inputs(flags, source);
   folder.begin(inputs, is_there(store.to), flags.retry);
   LeftOut left_out(folder.left_out());
-  check_left_out(flags, store, left_out);
+  check_left_out(flags, store.to, left_out);
   folder.keep(inputs);
   store.extend = flags.retry && !left_out.tiles().empty();
   if (flags.retry) left_out.ask_again();

@@ -15,6 +15,9 @@ namespace penstock::cli {
 /// Where the report of the store that --out names lies.
 std::string report_folder(const TileFlags& flags);
 
+/// Before slides are opened: @throws what an earlier run of the store that --out names forbids.
+void check_earlier_run(const TileFlags& flags);
+
 /// What is not among the records, a line each.
 std::vector<std::string> left_out_of(const TileFlags& flags, const SlideSource& source);
 

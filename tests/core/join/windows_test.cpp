@@ -82,6 +82,51 @@ TEST_CASE("windows are rows stacked, as many as fit") {
       }
 }
 
+TEST_CASE("series are groups of their windows, where nothing else tells groups") {
+  // Two series of 7, apart from one another.
+  const std::vector<std::int64_t> video{7, 7, 7, 7, -3, -3, 9, 7, 7, 7};
+  ps::Memory rows;
+  rows.add<std::int64_t>("video", {}, video);
+  rows.add<std::int64_t>("row", {}, std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  const ps::AnySource numbers = ps::windows(rows, {.length = 2, .group_by = "video"});
+  const std::vector<ps::Group> groups = numbers.model()->groups();
+  REQUIRE(groups.size() == 3);
+  CHECK(groups[0].name == "7");
+  CHECK(groups[0].end == 3);
+  CHECK(groups[1].name == "-3");
+  CHECK(groups[1].end == 4);
+  CHECK(groups[2].name == "7");
+  CHECK(groups[2].end == 6);
+  // One window of each video in each epoch, another one from epoch to epoch.
+  std::set<std::int64_t> first_of_7;
+  ps::Loader loader(ps::from(numbers) | ps::bags(1) | ps::batch(2), {.threads = 1, .epochs = 20});
+  for (int epoch = 0; epoch < 20; ++epoch)
+    for (ps::Batch& batch : loader.epoch()) {
+      REQUIRE(batch.size() == 2);
+      const auto of = batch.view<const std::int64_t, 2>("video"), number = batch.view<const std::int64_t, 2>("row");
+      std::set<std::int64_t> seen;
+      for (std::int64_t row = 0; row < 2; ++row) {
+        CHECK(of(row, 1) == of(row, 0));
+        seen.insert(of(row, 0));
+        if (of(row, 0) == 7) first_of_7.insert(number(row, 0));
+      }
+      CHECK(seen == std::set<std::int64_t>{-3, 7});
+    }
+  CHECK(first_of_7 == std::set<std::int64_t>{0, 1, 2, 7, 8});
+  // A source with keys has its own say.
+  const ps::AnySource keyed = ps::windows(Rows{.who = {"a", "a", "b", "b"}}, {.length = 2, .group_by = "who"});
+  CHECK(keyed.model()->groups().empty());
+}
+
+TEST_CASE("series of any field are groups") {
+  ps::Memory rows;
+  rows.add<float>("x", {2}, std::vector<float>{1, 2, 1, 2, 3, 4, 3, 4, 1, 2, 1, 2});
+  const std::vector<ps::Group> groups = ps::windows(rows, {.length = 2, .group_by = "x"}).model()->groups();
+  REQUIRE(groups.size() == 3);
+  CHECK(groups[0].name == groups[2].name);
+  CHECK(groups[0].name != groups[1].name);
+}
+
 TEST_CASE("windows never cross from one series to the next") {
   std::vector<std::string> who;
   for (std::uint64_t series = 0; series < 40; ++series)

@@ -192,6 +192,51 @@ TEST_CASE("missing cells are an error of their record, or a declared value") {
         }).code() == Errc::invalid_argument);
 }
 
+TEST_CASE("what becomes of cells that are empty or no number, as the page says") {
+  const TempFolder folder;
+  // What a cell is: "" is a sample that reads it as NaN, else the cause of a bad sample.
+  const std::string missing = "is missing", no_number = "is not a number", no_whole = "is not a whole number";
+  struct Case {
+    std::string cell, as_float, as_whole;
+    DType automatic;  // of a column of 1 and this cell
+  };
+  for (const Case& c : std::vector<Case>{
+           {"", missing, missing, DType::i64},
+           {"  ", missing, missing, DType::i64},
+           {"\"\"", missing, missing, DType::i64},
+           {"NA", missing, missing, DType::i64},
+           {"NaN", "", no_whole, DType::f64},
+           {"nan", "", no_whole, DType::f64},
+           {"-nan", "", no_whole, DType::f64},
+           {"\"nan\"", "", no_whole, DType::f64},
+           {"N/A", no_number, no_whole, DType::u8},
+           {"null", no_number, no_whole, DType::u8},
+           {"None", no_number, no_whole, DType::u8},
+           {"na", no_number, no_whole, DType::u8},
+       }) {
+    CAPTURE(c.cell);
+    const std::string text = "x,y\n1,1\n" + c.cell + ",2\n";
+    CHECK(table(folder, text).schema().at("x").dtype == c.automatic);
+    const auto check_as = [&](DType dtype, const std::string& says) {
+      const CsvSource source = table(folder, text, {.path = {}, .columns = {{"x", CsvType::number, dtype}}});
+      if (says.empty()) {
+        CHECK(std::isnan(scalar<float>(source, 1, "x")));
+        return;
+      }
+      const Error error = error_of([&] { (void)read_sample(source, 1); });
+      CHECK(error.sample_scoped());
+      CHECK(mentions(error, says));
+    };
+    check_as(DType::f32, c.as_float);
+    check_as(DType::i64, c.as_whole);
+    // Where it is declared to be missing, and what that stands for.
+    if (c.cell == "" || c.cell == "  " || c.cell == "\"\"") continue;
+    const std::string plain = c.cell == "\"nan\"" ? "nan" : c.cell;
+    const CsvSource declared = table(folder, text, {.path = {}, .missing_cells = {"", plain}, .missing_value = -1});
+    CHECK(scalar<std::int64_t>(declared, 1, "x") == -1);
+  }
+}
+
 TEST_CASE("lines end as they may, and keys say where records begin") {
   const TempFolder folder;
   const std::string text =

@@ -239,6 +239,61 @@ TEST_CASE("records are the places in regions by the definition, and show what it
   CHECK(shown.size() == 8);
 }
 
+TEST_CASE("rings that cross or lie in one another go by the even-odd rule, and regions are joined") {
+  const TempFolder folder;
+  write_slide(folder / "a.tif", plain_slide());
+  const auto square = [](double from, double to) { return Ring{{from, from}, {to, from}, {to, to}, {from, to}}; };
+  const auto turned = [](Ring ring) { return Ring(ring.rbegin(), ring.rend()); };
+  const Ring star{{110, 0}, {180, 200}, {0, 80}, {220, 80}, {40, 200}};
+  struct Case {
+    const char* name;
+    std::vector<std::vector<Ring>> polygons;
+    std::vector<std::pair<int, int>> in, out;  // places of 20 pixels
+  };
+  for (const Case& c : std::vector<Case>{
+           {"a hole", {{square(0, 200), square(40, 160)}}, {{20, 20}}, {{100, 100}}},
+           {"a hole that goes round as the outside does",
+            {{square(0, 200), turned(square(40, 160))}},
+            {{20, 20}},
+            {{100, 100}}},
+           {"an island in a hole",
+            {{square(0, 200), square(40, 160), square(80, 120)}},
+            {{20, 20}, {100, 100}},
+            {{60, 60}}},
+           {"holes that overlap",
+            {{square(0, 200), square(40, 120), square(80, 160)}},
+            {{20, 20}, {100, 100}},
+            {{60, 60}, {140, 140}}},
+           {"a hole beyond the outside", {{square(0, 100), square(60, 160)}}, {{20, 20}, {120, 120}}, {{80, 80}}},
+           {"a bow tie", {{{{0, 0}, {200, 200}, {200, 0}, {0, 200}}}}, {{20, 100}, {160, 100}}, {{80, 20}, {80, 160}}},
+           {"a star of one line", {{star}}, {{100, 40}, {40, 80}}, {{100, 100}}},
+           {"a ring that goes round twice",
+            {{{{0, 0}, {200, 0}, {200, 200}, {0, 200}, {0, 0}, {200, 0}, {200, 200}, {0, 200}}}},
+            {},
+            {{100, 100}}},
+           {"two polygons that overlap", {{square(0, 120)}, {square(80, 200)}}, {{20, 20}, {100, 100}, {160, 160}}, {}},
+           {"a polygon in another's hole",
+            {{square(0, 200), square(40, 160)}, {square(60, 140)}},
+            {{20, 20}, {100, 100}},
+            {{40, 40}}},
+       }) {
+    CAPTURE(c.name);
+    for (const bool apart : {false, true}) {  // polygons of one region, or regions of one class
+      std::vector<DrawnRegion> drawn{{"t", c.polygons}};
+      if (apart) drawn.clear();
+      for (const auto& polygon : c.polygons)
+        if (apart) drawn.push_back({"t", {polygon}});
+      folder.write("regions/a.geojson", as_geojson(drawn));
+      const SlideSource source({.files = folder / "a.tif",
+                                .size = 20,
+                                .regions = {.folder = folder / "regions", .include = {"t"}, .mpp = 1}});
+      const auto places = places_of(source, "");
+      for (const auto& place : c.in) CHECK(places.contains(place));
+      for (const auto& place : c.out) CHECK_FALSE(places.contains(place));
+    }
+  }
+}
+
 TEST_CASE("regions and tissue both have their say, on images of any size of pixels") {
   const TempFolder folder;
   SlideForm form = plain_slide();

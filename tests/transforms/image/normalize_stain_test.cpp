@@ -193,6 +193,57 @@ TEST_CASE("a slide that is stained darker becomes the same as the lighter one") 
   }
 }
 
+TEST_CASE("what torchstain makes of an image, with 256 and with 240 as its white") {
+  // Its formula: optical densities by `white`, and nothing taken away on the way back.
+  const auto theirs = [](const std::uint8_t* rgb, const StainFit& fit, const StainFit& target, double white) {
+    Three density{};
+    for (std::size_t c = 0; c < 3; ++c) density[c] = -std::log((rgb[c] + 1) / white);
+    const std::array<double, 2> found = concentrations_of({wide(fit.stains[0]), wide(fit.stains[1])}, density);
+    Three made{};
+    for (std::size_t c = 0; c < 3; ++c) {
+      double sum = 0;
+      for (std::size_t s = 0; s < 2; ++s)
+        sum += static_cast<double>(target.stains[s][c]) * found[s] *
+               static_cast<double>(target.max_concentrations[s] / fit.max_concentrations[s]);
+      made[c] = std::min(255.0, white * std::exp(-sum));
+    }
+    return made;
+  };
+  const StainFit target = StainFit::reference(macenko);
+  StainFit fit = target;
+  fit.stains = {{{0.62f, 0.68f, 0.3913f}, {0.15f, 0.95f, 0.2739f}}};
+  fit.max_concentrations = {1.6f, 1.2f};
+  const auto scaled = [](Image image, double factor, double before, double after) {
+    for (std::uint8_t& value : image.pixels)
+      value = static_cast<std::uint8_t>(std::clamp(std::round((value + before) * factor - after), 0.0, 255.0));
+    return image;
+  };
+  const Image image = colour_grid(10);
+  const Image of_256 = normalized(image, fit, target);
+  // As the page says: lighter before, darker after.
+  const Image of_240 = scaled(normalized(scaled(image, 256.0 / 240, 1, 1), fit, target), 240.0 / 256, 1, 0);
+  double worst_256 = 0, worst_240 = 0, apart = 0;
+  for (std::size_t i = 0; i < image.pixels.size(); i += 3) {
+    const std::uint8_t* const pixel = &image.pixels[i];
+    if (*std::max_element(pixel, pixel + 3) > 238 || *std::min_element(pixel, pixel + 3) < 50) continue;
+    const Three by_256 = theirs(pixel, fit, target, 256), by_240 = theirs(pixel, fit, target, 240);
+    for (std::size_t c = 0; c < 3; ++c) {
+      worst_256 = std::max(worst_256, std::abs(by_256[c] - 1 - of_256.pixels[i + c]));
+      // Above 239 nothing is left here to make lighter.
+      if (by_240[c] <= 239) worst_240 = std::max(worst_240, std::abs(by_240[c] - of_240.pixels[i + c]));
+      apart = std::max(apart, std::abs(by_240[c] - of_256.pixels[i + c]));
+    }
+  }
+  CHECK(worst_256 <= 1);
+  CHECK(worst_240 <= 3);
+  CHECK(apart > 5);
+  // Glass stays what it is here, and gets darker there.
+  const std::array<std::uint8_t, 3> glass{255, 255, 255};
+  Image white({1, 1, 3});
+  std::ranges::copy(glass, white.pixels.begin());
+  CHECK(normalized(white, fit, target).pixels == white.pixels);
+}
+
 TEST_CASE("what was normalised has the target's fit") {
   const Image image = StainedTissue{.strength = {1.2, 0.9}, .seed = 6}.image({150, 150, 3});
   for (const StainMethod method : {macenko, reinhard}) {

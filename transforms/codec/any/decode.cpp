@@ -122,8 +122,9 @@ class Decoding final : public ImageDecoding {
     }
     if (data.starts_with("\x89PNG")) return started(png_decoding_, *png_);
     if (data.empty()) throw Error(Errc::corrupt, "there are no bytes to decode").with_offset(0);
-    throw Error(Errc::unsupported, "the data begins with " + first_bytes(data) + std::string(other_format(data)) +
-                                       ", which is neither JPEG nor PNG")
+    throw Error(Errc::unsupported,
+                "the data begins with " + first_bytes(data) + std::string(other_format(data)) +
+                    ", which is neither JPEG nor PNG; make PNGs of such files, which keep 8 and 16 bits")
         .with_offset(0);
   }
   static ImageDecoding& started(std::unique_ptr<ImageDecoding>& decoding, const ImageDecoder& decoder) {

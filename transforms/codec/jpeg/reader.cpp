@@ -259,7 +259,7 @@ bool Reader::costs_no_pixel() {
       return true;
     case JWRN_EXTRANEOUS_DATA: {
       const bool in_header = info_.input_scan_number == 0;
-      if (!in_header) return false;
+      if (!in_header) return is_padding_before_end();
       // After a scan, bytes are left over where its data was decoded to something else. Before it they may be a segment
       // whose marker is damaged: without tables nothing is decoded, but without these two colours are taken for others,
       // and without Exif data an image lies on its side.
@@ -280,6 +280,14 @@ bool Reader::costs_no_pixel() {
     default:
       return false;
   }
+}
+
+// Zeros before the marker of the end, which some programs fill a file up with.
+bool Reader::is_padding_before_end() const {
+  if (errors_.msg_parm.i[1] != end_of_image) return false;
+  const auto skipped = static_cast<std::size_t>(errors_.msg_parm.i[0]), end = static_cast<std::size_t>(offset());
+  const auto zeros = encoded_.first(end).last(std::min(end, skipped));
+  return std::ranges::all_of(zeros, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
 // A segment that libjpeg would copy into its list, or pass over. Of Adobe's it is told what it would read there itself.

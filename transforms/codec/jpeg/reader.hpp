@@ -61,6 +61,7 @@ class Reader {
   static void on_skip(j_decompress_ptr info, long bytes);
   static void on_progress(j_common_ptr common);
   bool costs_no_pixel();
+  bool is_padding_before_end() const;
   void start_at(std::span<const std::byte> stream);
   void read_tables(std::span<const std::byte> tables);
   void set_colors(JpegContainer::Colors colors);

@@ -62,12 +62,12 @@ void Reader::check_kind() const {
       throw Error(Errc::unsupported, "the PNG has colours or opacity, but labels are palette indices or grey values");
     if (header_.depth == 16 && options_.dtype == DType::u8)
       throw Error(Errc::unsupported,
-                  "the PNG has labels of 16 bits, which do not fit into 8; `dtype = u16` keeps them");
+                  "the PNG has labels of 16 bits, which do not fit into 8; `dtype = u16` keeps them as they are");
   } else if (header_.depth == 16 && options_.dtype == DType::u8 && !options_.high_byte) {
     throw Error(
         Errc::unsupported,
         "a PNG of 16 bits does not fit into 8; `dtype = u16` keeps its values, `high_byte = true` the upper half "
-        "of each");
+        "of each; where it is a mask, `color = labels` with `dtype = u16` reads it");
   }
 }
 

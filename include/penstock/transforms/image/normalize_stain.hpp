@@ -29,6 +29,13 @@ struct NormalizeStainOptions {
 /// says how), v' = (v - mean) * target std / std + target mean. That is done to glass, too, which gets a tint. Results
 /// are cut to [0, 255] and rounded to the nearest.
 ///
+/// White is 255 here, so that glass stays as it is. torchstain and others that follow Veta's code take 240 (`Io`): D =
+/// -log((I + 1) / 240), I' = 240 e^-D'. Both fits and images differ by that. Theirs with `Io = 256` has the fit of
+/// `fit_stain`, and images that are lighter by 1, which they don't take away. Theirs with 240 comes of images made
+/// lighter before fit and normalizing, (I + 1) 256 / 240 - 1, and darker after it, (I + 1) 240 / 256, but for what is
+/// above 239 in either. The target's values are the same for both. Slides have their fits (`Slides::stain`) with 255 as
+/// white.
+///
 /// What follows from the two fits is worked out in binary64, and pixels are worked on in binary32 without contraction,
 /// with a logarithm and an exponential of our own: the same bits on every CPU. No value is more than 1 from the formula
 /// in binary64, rounded, where no concentration and no standard deviation is to grow more than tenfold.
