@@ -12,6 +12,7 @@
 #include <penstock/sources/webdataset.hpp>
 
 #include "errors.hpp"
+#include "members_apart.hpp"
 #include "npy.hpp"
 #include "store.hpp"
 #include "tar_scan.hpp"
@@ -62,7 +63,7 @@ class WebDatasetReader::Impl {
     }
     for (std::size_t slot = 0; slot < store.fields.size(); ++slot) {
       try {
-        give(slot, location.shard, store.entry(location, slot), out);
+        give(slot, location, store.entry(location, slot), out);
       } catch (Error& error) {
         explain(error, index, location, slot);
         throw;
@@ -83,10 +84,11 @@ class WebDatasetReader::Impl {
   }
 
  private:
-  void give(std::size_t slot, std::size_t shard, Entry entry, SampleBuilder& out) {
+  void give(std::size_t slot, Store::Location location, Entry entry, SampleBuilder& out) {
+    const std::size_t shard = location.shard;
     const webdataset::PlannedField& field = store_->fields[slot];
     if (!entry.readable()) [[unlikely]]
-      refuse(entry, field);
+      refuse(entry, field, store_->indices[location.shard].apart, location.sample);
     switch (field.kind) {
       case WebDatasetKind::automatic:
       case WebDatasetKind::bytes:
@@ -178,8 +180,12 @@ class WebDatasetReader::Impl {
     }
   }
 
-  [[noreturn]] static void refuse(Entry entry, const webdataset::PlannedField& field) {
+  [[noreturn]] static void refuse(Entry entry, const webdataset::PlannedField& field,
+                                  const std::vector<std::uint64_t>& apart, std::uint64_t sample) {
     const std::string extensions = webdataset::extensions_in_words(field);
+    if (entry.offset == 0 && std::ranges::binary_search(apart, sample))
+      corrupt("the sample has no member with " + extensions +
+              " beside its others, and one elsewhere in the shard: " + std::string(webdataset::way_to_put_together));
     if (entry.offset == 0) corrupt("the sample has no member with " + extensions);
     if (entry.size == Entry::twice) corrupt("the sample has two members with " + extensions);
     throw Error(Errc::unsupported,

@@ -99,7 +99,8 @@ class PENSTOCK_API WebDatasetSource {
   /// pattern that can't be read, a file that is there twice, under whatever names, fields that can't be told, and a
   /// store that WebDatasetSink has not finished; Error(io); Error(corrupt) for a truncated shard or a damaged header,
   /// with its offset; Error(unsupported) for compressed shards, sparse members, members after the end of the archive,
-  /// and member names that lead out of a folder ("/x", "../x") or hold control characters.
+  /// member names that lead out of a folder ("/x", "../x") or hold control characters, and a shard in which the members
+  /// of most samples lie apart.
   explicit WebDatasetSource(WebDataset options);
 
   /// Number of samples, of all shards together.
