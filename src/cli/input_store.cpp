@@ -22,6 +22,7 @@
 #include "output.hpp"
 #include "slide_flags.hpp"
 #include "slide_text.hpp"
+#include "tool_words.hpp"
 
 namespace penstock::cli {
 
@@ -198,6 +199,7 @@ std::vector<std::string> InputStore::left_out() const {
       lines.push_back(fmt::format("left out: {}: {}", counted(names.size(), "attribute"), listed(names)));
   }
   for (std::string& line : passed_over()) lines.push_back(std::move(line));
+  for (std::string& line : lines) line = in_tool_words(std::move(line), kind());
   return lines;
 }
 std::vector<std::string> InputStore::passed_over() const {

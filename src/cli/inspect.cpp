@@ -21,6 +21,7 @@
 #include "slide_pictures.hpp"
 #include "slide_text.hpp"
 #include "store_findings.hpp"
+#include "tool_words.hpp"
 
 namespace penstock::cli {
 
@@ -167,9 +168,11 @@ std::string store_text(const InputStore& store, const Findings& found, const Ins
   if (found.looked_at < store.size())
     out += fmt::format("  below   {} records, spread evenly; --all looks at every one\n", with_commas(found.looked_at));
   if (store.values_unknown()) out += fmt::format("  {}\n", hint_of(store));
-  for (const std::string& note : store.notes()) out += fmt::format("  {}\n", printable(note));
+  for (const std::string& note : store.notes())
+    out += fmt::format("  {}\n", printable(in_tool_words(note, store.kind())));
   if (!options.slides.first_given().empty())
-    for (const std::string& line : store.slides()->left_out()) out += fmt::format("  {}\n", printable(line));
+    for (const std::string& line : store.slides()->left_out())
+      out += fmt::format("  {}\n", printable(in_tool_words(line, store.kind())));
   for (const std::string& line : store.passed_over()) out += fmt::format("  {}\n", printable(line));
   return out;
 }

@@ -18,7 +18,7 @@ struct ToolWord {
 };
 
 // Beside these `some_name` stands for --some-name, where the command has it.
-constexpr std::array words{
+constexpr std::array tool_words{
     ToolWord{"", "`access = FileAccess::read`", "--access read"},
     ToolWord{"", "`max_memory_bytes`", "--memory"},
     ToolWord{"", "`max_block_bytes`", "--block-bytes"},
@@ -53,47 +53,47 @@ constexpr std::array words{
     ToolWord{"webdataset", "`extensions`", ""},
 };
 
-std::set<std::string, std::less<>>& options() {
+std::set<std::string, std::less<>>& options_of_command() {
   static std::set<std::string, std::less<>> of_command;
   return of_command;
 }
 
-bool is_option(std::string_view text) { return text.starts_with("--"); }
+bool is_tool_option(std::string_view text) { return text.starts_with("--"); }
 
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
+void replace_in(std::string& text, std::string_view from, std::string_view to) {
   for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
     text.replace(at, from.size(), to);
 }
 
 // `some_name` of each option.
-void replace_names(std::string& text) {
-  for (const std::string& option : options()) {
+void replace_option_names(std::string& text) {
+  for (const std::string& option : options_of_command()) {
     std::string name = "`" + option.substr(2) + "`";
     std::ranges::replace(name, '-', '_');
-    replace_all(text, name, option);
+    replace_in(text, name, option);
   }
 }
 
 }  // namespace
 
 void set_running_command(const CLI::App& command) {
-  options().clear();
+  options_of_command().clear();
   for (const CLI::Option* const option : command.get_options())
-    for (const std::string& name : option->get_lnames()) options().insert("--" + name);
+    for (const std::string& name : option->get_lnames()) options_of_command().insert("--" + name);
 }
 
 std::string in_tool_words(std::string text, std::string_view source) {
   // Words that are settled are hidden from rules that come later.
   constexpr char mark = '\x01';
-  for (const ToolWord& word : words) {
+  for (const ToolWord& word : tool_words) {
     if (!word.source.empty() && word.source != source) continue;
     std::string to(word.tool);
-    if (is_option(word.tool) && !options().contains(word.tool.substr(0, word.tool.find(' ')))) continue;
+    if (is_tool_option(word.tool) && !options_of_command().contains(word.tool.substr(0, word.tool.find(' ')))) continue;
     if (to.empty()) to = std::string(word.library) + " (of the library; the tool has no option for it)";
     std::ranges::replace(to, '`', mark);
-    replace_all(text, word.library, to);
+    replace_in(text, word.library, to);
   }
-  replace_names(text);
+  replace_option_names(text);
   std::ranges::replace(text, mark, '`');
   return text;
 }

@@ -256,6 +256,8 @@ void tell(const VerifyOptions& options, const InputStore& store, const Verifier&
     out += fmt::format("; {} of kind {} not decoded", with_commas(count), kind);
   if (!store.guess().empty()) out += "\n" + store.guess();
   for (const std::string& line : store.passed_over()) out += "\n" + line;
+  for (const std::string& line : store.left_out())
+    if (line.starts_with("left out: the field")) out += "\n" + printable(line);  // no record tells of it
   print(out + "\n");
 }
 
