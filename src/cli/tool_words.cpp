@@ -14,7 +14,7 @@ namespace {
 struct ToolWord {
   std::string_view source;   // empty: any
   std::string_view library;  // longer ones before those that they hold
-  std::string_view tool;     // an option, which the command may lack, or other words; empty: the tool has none
+  std::string_view tool;     // an option, which the command may lack, or other words; empty: no command has one
 };
 
 // Beside these `some_name` stands for --some-name, where the command has it.
@@ -22,6 +22,8 @@ constexpr std::array tool_words{
     ToolWord{"", "`access = FileAccess::read`", "--access read"},
     ToolWord{"", "`max_memory_bytes`", "--memory"},
     ToolWord{"", "`max_block_bytes`", "--block-bytes"},
+    ToolWord{"", "`max_sample_bytes`", "--max-sample-bytes"},
+    ToolWord{"", "`max_pixels`", "--max-pixels"},
     ToolWord{"csv", "`columns`", "--fields"},
     ToolWord{"csv", "`key`", "--key-field"},
     ToolWord{"csv", "`missing_value`", ""},
@@ -51,6 +53,7 @@ constexpr std::array tool_words{
     ToolWord{"webdataset", "say in `fields` which of these become what", ""},
     ToolWord{"webdataset", "the kind `bytes`", ""},
     ToolWord{"webdataset", "`extensions`", ""},
+    ToolWord{"webdataset", "`classes`", ""},
 };
 
 std::set<std::string, std::less<>>& options_of_command() {
@@ -88,8 +91,9 @@ std::string in_tool_words(std::string text, std::string_view source) {
   for (const ToolWord& word : tool_words) {
     if (!word.source.empty() && word.source != source) continue;
     std::string to(word.tool);
-    if (is_tool_option(word.tool) && !options_of_command().contains(word.tool.substr(0, word.tool.find(' ')))) continue;
-    if (to.empty()) to = std::string(word.library) + " (of the library; the tool has no option for it)";
+    if (is_tool_option(word.tool) && !options_of_command().contains(word.tool.substr(0, word.tool.find(' '))))
+      to.clear();
+    if (to.empty()) to = std::string(word.library) + " (of the library; this command has no option for it)";
     std::ranges::replace(to, '`', mark);
     replace_in(text, word.library, to);
   }
