@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <penstock/extend/system_error.hpp>
+
 namespace penstock::common {
 
 namespace {
@@ -13,24 +15,6 @@ void append_escaped(std::string& out, char c) {
   out += '%';
   out += digits[byte >> 4];
   out += digits[byte & 15];
-}
-
-// Bytes of the well-formed UTF-8 character that `text` begins with; 0 where there is none.
-std::size_t character_bytes(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  const std::size_t bytes = lead >= 0xc2 && lead < 0xe0   ? 2
-                            : (lead & 0xf0) == 0xe0       ? 3
-                            : lead >= 0xf0 && lead < 0xf5 ? 4
-                                                          : 0;
-  if (bytes == 0 || text.size() < bytes) return 0;
-  for (std::size_t i = 1; i < bytes; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  const unsigned char second = byte(1);
-  const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
-  const bool beyond = (lead == 0xed && second >= 0xa0) || (lead == 0xf4 && second >= 0x90);
-  return overlong || beyond ? 0 : bytes;
 }
 
 void append_component(std::string& out, std::string_view part, bool base_name, KeyDots dots) {

@@ -14,8 +14,6 @@
 
 namespace penstock::common {
 
-namespace {
-
 char separator_of(std::string_view text) {
   const std::string_view line = trimmed(text.substr(0, text.find_first_of("\r\n")));
   bool semicolon = false, tab = false, quoted = false;
@@ -28,6 +26,8 @@ char separator_of(std::string_view text) {
   }
   return semicolon ? ';' : tab ? '\t' : ',';
 }
+
+namespace {
 
 class LineParser {
  public:

@@ -22,11 +22,15 @@ constexpr bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
 /// Without it.
 std::string_view trimmed(std::string_view text) noexcept;
 
+/// What stands between the cells of a text's first line: outside of quotes a comma, else a semicolon, else a tab; a
+/// comma where there is none of them.
+char separator_of(std::string_view text);
+
 /// The lines of a table of text, by the rules of all tables that say something of other data. Cells may be in double
 /// quotes, in which a quote is written twice, and separators, line ends and spaces stand for themselves. Around cells
 /// there may be spaces and tabs. Lines end in LF or CRLF; a byte order mark and empty lines are skipped. There are no
-/// comments. `separator` 0: what the first line has outside of quotes: a comma, else a semicolon, else a tab. Takes
-/// time as the text is long. @throws Error(corrupt) with the line, Error(unsupported) for UTF-16; without a file.
+/// comments. `separator` 0: `separator_of` the text. Takes time as the text is long. @throws Error(corrupt) with the
+/// line, Error(unsupported) for UTF-16; without a file.
 TextLines parse_lines(std::string_view text, char separator = 0);
 
 /// The same number with a point, where the text is one with a comma: "0.5" of "0,5"; else empty. Where no comma stands

@@ -54,7 +54,7 @@ std::size_t TextTable::find(const std::string& column) const {
   if (found != by_name_.end()) throw error("two columns have the name \"" + column + "\"; give each one of its own");
   std::string all;
   for (std::size_t i = 0; i < std::min(columns_told, names.size()); ++i)
-    all += (i == 0 ? "" : ", ") + printable(names[i], told);
+    all += (i == 0 ? "" : ", ") + printable(in_list(names[i]), told);
   if (names.size() > columns_told) all += " and " + std::to_string(names.size() - columns_told) + " more";
   const std::string cause = likely_cause();
   throw error("there is no column \"" + column + "\"; the columns are " + all + (cause.empty() ? "" : "; ") + cause);

@@ -28,7 +28,8 @@ constexpr std::size_t read_at_once = std::size_t{4} << 20;
 class ColumnNames {
  public:
   // Views both.
-  ColumnNames(const RecordIndex& index, const std::string& file) : columns_(index.columns), file_(file) {
+  ColumnNames(const RecordIndex& index, const std::string& file)
+      : columns_(index.columns), likely_delimiter_(index.likely_delimiter), file_(file) {
     sorted_.reserve(columns_.size());
     for (std::size_t i = 0; i < columns_.size(); ++i) sorted_.push_back({columns_[i], i});
     std::sort(sorted_.begin(), sorted_.end(), [](const Place& a, const Place& b) { return a.name < b.name; });
@@ -55,12 +56,17 @@ class ColumnNames {
     constexpr std::size_t max_listed = 30;
     std::string list;
     for (std::size_t i = 0; i < std::min(columns_.size(), max_listed); ++i)
-      list += (i == 0 ? "" : ", ") + printable(columns_[i]);
+      list += (i == 0 ? "" : ", ") + printable(in_list(columns_[i]));
     if (columns_.size() > max_listed) list += ", ...";
-    refuse(file_, "there is no column \"" + printable(name) + "\"; the columns are " + list);
+    refuse(file_, "there is no column \"" + printable(name) + "\"; the columns are " + list +
+                      (likely_delimiter_ == 0     ? ""
+                       : likely_delimiter_ == ',' ? "; its first line has commas: leave `delimiter` out"
+                       : likely_delimiter_ == ';' ? "; its first line has semicolons: say `delimiter = ';'`"
+                                                  : "; its first line has tabs: say `delimiter = '\\t'`"));
   }
 
   const std::vector<std::string>& columns_;
+  char likely_delimiter_;
   const std::string& file_;
   std::vector<Place> sorted_;
 };

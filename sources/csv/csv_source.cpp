@@ -22,7 +22,7 @@ namespace {
 
 char delimiter_of(const std::string& file, char wanted) {
   if (wanted != 0) return wanted;
-  return has_ending(file, ".tsv") || has_ending(file, ".tab") ? '\t' : ',';
+  return has_ending(file, ".tsv") || has_ending(file, ".tab") ? '\t' : '\0';
 }
 
 std::uint64_t hash_text(std::string_view text, std::uint64_t seed) noexcept {
@@ -37,8 +37,8 @@ CsvSource::Impl::Impl(Csv csv_options) : options(std::move(csv_options)) {
     throw csv::error_in(options.path, Errc::invalid_argument, "a quote or a line's end can't be the delimiter");
   files = files_of_pattern(options.path, csv::source_name);
   for (const std::string& file : files) {
-    delimiters.push_back(delimiter_of(file, d));
-    indices.push_back(csv::index_records(file, delimiters.back(), options.header, options.max_record_bytes));
+    indices.push_back(csv::index_records(file, delimiter_of(file, d), options.header, options.max_record_bytes));
+    delimiters.push_back(indices.back().delimiter);
     if (indices.back().columns.empty())
       throw csv::error_in(file, Errc::corrupt, "the file is empty: there is no line that says how many columns it has");
     first.push_back(first.back() + indices.back().begins.size());

@@ -1,13 +1,11 @@
 #include "input_file.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <span>
-#include <utility>
 
 #include <penstock/extend/file_descriptor.hpp>
 
@@ -44,21 +42,11 @@ void InputFile::require(const FileMark& mark) const {
     throw error_in(path_, Errc::io, "the file was changed or replaced since it was opened; open it again");
 }
 
-FileMap::FileMap(const std::string& path, const FileMark& mark) {
+TableMap::TableMap(const std::string& path, const FileMark& mark) {
   const InputFile file(path);
   file.require(mark);
-  if (mark.bytes == 0) return;
-  bytes_ = static_cast<std::size_t>(mark.bytes);
-  void* const data = ::mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, file.descriptor(), 0);
-  if (data == MAP_FAILED) throw system_error(errno, "mapping the file into memory", path);
-  data_ = static_cast<const char*>(data);
-}
-
-FileMap::FileMap(FileMap&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-
-FileMap::~FileMap() {
-  if (data_ != nullptr) ::munmap(const_cast<char*>(data_), bytes_);
+  if (mark.bytes != 0)
+    map_ = common::FileMap(file.descriptor(), static_cast<std::size_t>(mark.bytes), source_name, path);
 }
 
 }  // namespace penstock::csv

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/file_map.hpp"
+
 namespace penstock::csv {
 
 /// What tells whether a file is still the one that was looked through.
@@ -39,20 +41,18 @@ class InputFile {
   FileMark mark_;
 };
 
-/// A file in memory, as long as this lives. No descriptor is kept.
-class FileMap {
+/// A table in memory.
+class TableMap {
  public:
   /// @throws Error(io).
-  FileMap(const std::string& path, const FileMark& mark);
-  FileMap(FileMap&& other) noexcept;
-  FileMap& operator=(FileMap&&) = delete;
-  ~FileMap();
+  TableMap(const std::string& path, const FileMark& mark);
 
-  std::string_view text() const noexcept { return {data_, bytes_}; }
+  std::string_view text() const noexcept {
+    return {reinterpret_cast<const char*>(map_.bytes().data()), map_.bytes().size()};
+  }
 
  private:
-  const char* data_ = nullptr;
-  std::size_t bytes_ = 0;
+  common::FileMap map_;
 };
 
 }  // namespace penstock::csv

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cell_scanner.hpp"
+#include "common/text_lines.hpp"
 #include "errors.hpp"
 
 namespace penstock::csv {
@@ -94,6 +95,7 @@ class Indexer {
     if (newline == std::string_view::npos && more()) return false;
     const std::string_view line = text.substr(0, newline);
     const bool names = index_.columns.empty();
+    if (delimiter_ == 0) delimiter_ = header_ ? common::separator_of(text) : ',';
     std::size_t bytes = newline == std::string_view::npos ? text.size() : newline + 1;
     std::uint64_t lines = 1;
     if (names || has_quote(line)) {
@@ -152,6 +154,11 @@ class Indexer {
   }
 
   void name_columns(std::vector<std::string> cells) {
+    index_.delimiter = delimiter_;
+    if (cells.size() == 1)
+      if (const char other = common::separator_of(cells[0]);
+          other != delimiter_ && cells[0].find(other) != cells[0].npos)
+        index_.likely_delimiter = other;
     if (!header_)
       for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = std::to_string(i);
     index_.columns = std::move(cells);

@@ -13,6 +13,8 @@ namespace penstock::csv {
 /// Where the records of one file begin, and what its columns are called.
 struct RecordIndex {
   FileMark mark;
+  char delimiter = ',';
+  char likely_delimiter = 0;         ///< stands in a first line that is one cell by `delimiter`; 0: none
   std::uint64_t hash = 0;            ///< hash of the file's content
   std::vector<std::string> columns;  ///< column names by the header, or "0", "1", …
   RecordOffsets begins;              ///< where each record begins
@@ -30,7 +32,8 @@ struct RecordIndex {
   }
 };
 
-/// Goes through a file once, a few MB at a time. @throws Error with the file: see CsvSource.
+/// Goes through a file once, a few MB at a time. `delimiter` 0: by the header. @throws Error with the file: see
+/// CsvSource.
 RecordIndex index_records(const std::string& path, char delimiter, bool header, std::size_t max_record_bytes);
 
 }  // namespace penstock::csv

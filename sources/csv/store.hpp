@@ -43,7 +43,7 @@ class CsvSource::Impl {
   std::vector<char> delimiters;    ///< delimiter of each file
   std::vector<csv::RecordIndex> indices;
   csv::ColumnPlan plan;
-  std::vector<csv::FileMap> maps;       ///< none with `FileAccess::read`
+  std::vector<csv::TableMap> maps;      ///< none with `FileAccess::read`
   std::vector<std::uint64_t> first{0};  ///< each file's first record, and after them the number of all
   csv::MissingNumbers missing;
   std::uint64_t identity = 0;

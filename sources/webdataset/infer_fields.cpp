@@ -8,6 +8,7 @@
 
 #include "errors.hpp"
 #include "member_name.hpp"
+#include "members_apart.hpp"
 #include "tar_scan.hpp"
 #include "usual_extensions.hpp"
 
@@ -131,6 +132,7 @@ std::vector<WebDatasetField> infer_fields(const std::string& shard) {
   std::vector<Candidate> candidates = candidates_of(looked_at.seen);
   std::erase_if(candidates, [&](const Candidate& c) { return c.samples <= looked_at.samples / 2; });
   if (candidates.empty() && looked_at.samples != 0) {
+    refuse_members_apart(shard);
     std::string all;
     for (const Seen& seen : looked_at.seen) all += (all.empty() ? "" : ", ") + printable(seen.extension);
     throw error_in(

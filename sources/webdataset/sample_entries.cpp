@@ -52,6 +52,14 @@ Entry SampleEntries::at(std::uint64_t sample, std::size_t slot) const noexcept {
   return place == end || *place != slot ? Entry{} : own[static_cast<std::size_t>(place - begin)];
 }
 
+bool SampleEntries::have_the_same_fields(std::uint64_t a, std::uint64_t b) const noexcept {
+  if (begins_.empty()) return true;
+  const auto slots = [&](std::uint64_t sample) {
+    return std::span(slots_).subspan(begins_[sample], of(sample).size());
+  };
+  return std::ranges::equal(slots(a), slots(b));
+}
+
 bool SampleEntries::all_readable() const noexcept {
   return complete() && std::ranges::all_of(entries_, [](const Entry& entry) { return entry.readable(); });
 }

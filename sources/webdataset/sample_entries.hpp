@@ -38,14 +38,16 @@ class SampleEntries {
   Entry at(std::uint64_t sample, std::size_t slot) const noexcept;
   /// The entries that a sample has, in the order of slots.
   std::span<const Entry> of(std::uint64_t sample) const noexcept;
+  /// Every sample has a member of each field.
+  bool complete() const noexcept { return entries_.size() == samples_ * fields_; }
+  /// Both have members of the same fields.
+  bool have_the_same_fields(std::uint64_t a, std::uint64_t b) const noexcept;
   /// Every sample has a member of each field, with data.
   bool all_readable() const noexcept;
   /// A hash of all, absent ones included, that goes on from `seed`.
   std::uint64_t hash(std::uint64_t seed) const noexcept;
 
  private:
-  bool complete() const noexcept { return entries_.size() == samples_ * fields_; }
-
   std::size_t fields_ = 0;
   std::uint64_t samples_ = 0;
   std::vector<Entry> entries_;

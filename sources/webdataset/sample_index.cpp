@@ -6,6 +6,7 @@
 #include "common/on_threads.hpp"
 #include "errors.hpp"
 #include "member_name.hpp"
+#include "members_apart.hpp"
 #include "tar_scan.hpp"
 
 namespace penstock::webdataset {
@@ -85,6 +86,9 @@ ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>&
   index.keys.shrink_to_fit();
   index.ends.shrink_to_fit();
   index.entries.finish();
+  index.apart = samples_apart(index);
+  // A few are bad samples.
+  if (index.apart.size() > index.samples() / 2) refuse_members_apart(path);
   return index;
 }
 

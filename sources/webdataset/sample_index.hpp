@@ -24,6 +24,7 @@ struct ShardIndex {
   /// key under "".
   std::map<std::string, std::uint64_t> left_out;
   static constexpr std::size_t max_left_out = 100;
+  std::vector<std::uint64_t> apart;  ///< samples whose other members lie elsewhere in the shard; ascending
 
   std::uint64_t samples() const noexcept { return ends.size(); }
   std::string_view key(std::uint64_t sample) const noexcept {
@@ -36,7 +37,8 @@ class InputFile;
 /// @throws Error(io) where the file isn't the one that was looked through any more, or was cut short.
 void require_same(const InputFile& file, const ShardIndex& index);
 
-/// Looks at the headers of a shard. @throws Error as TarScan.
+/// Looks at the headers of a shard. @throws Error as TarScan; Error(unsupported) where the members of most samples lie
+/// apart.
 ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>& fields);
 
 /// Indexes many shards, by several threads. The Error of the first shard that has one is thrown.

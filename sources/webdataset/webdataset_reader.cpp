@@ -13,6 +13,7 @@
 
 #include "errors.hpp"
 #include "member_name.hpp"
+#include "members_apart.hpp"
 #include "npy.hpp"
 #include "store.hpp"
 #include "tar_scan.hpp"
@@ -88,7 +89,7 @@ class WebDatasetReader::Impl {
     const webdataset::PlannedField& field = store_->fields[slot];
     const std::size_t shard = location.shard;
     if (!entry.readable()) [[unlikely]]
-      refuse(entry, field, store_->indices[shard].key(location.sample));
+      refuse(entry, field, store_->indices[shard], location.sample);
     switch (field.kind) {
       case WebDatasetKind::automatic:
       case WebDatasetKind::bytes:
@@ -180,15 +181,19 @@ class WebDatasetReader::Impl {
     }
   }
 
-  [[noreturn]] static void refuse(Entry entry, const webdataset::PlannedField& field, std::string_view key) {
+  [[noreturn]] static void refuse(Entry entry, const webdataset::PlannedField& field,
+                                  const webdataset::ShardIndex& index, std::uint64_t sample) {
     const std::string extensions = webdataset::extensions_in_words(field);
+    if (entry.offset == 0 && std::ranges::binary_search(index.apart, sample))
+      corrupt("the sample has no member with " + extensions +
+              " beside its others, and one elsewhere in the shard: " + std::string(webdataset::way_to_put_together));
     if (entry.offset == 0) corrupt("the sample has no member with " + extensions);
     if (entry.size == Entry::twice) corrupt("the sample has two members with " + extensions);
     const std::string member = "the sample's member with " + extensions + " ";
     if (entry.size == Entry::long_name)
       throw Error(Errc::limit_exceeded,
                   member + "has a name of more than 65536 bytes; make the shard with shorter ones");
-    throw Error(Errc::unsupported, member + why_unsupported(entry, key));
+    throw Error(Errc::unsupported, member + why_unsupported(entry, index.key(sample)));
   }
   static std::string why_unsupported(Entry entry, std::string_view key) {
     switch (entry.size) {

@@ -64,7 +64,7 @@ std::shared_ptr<const WebDatasetSource::Impl> WebDatasetSource::Impl::open(WebDa
   webdataset::refuse_twice(made->shards, made->indices, made->options.path);
   made->maps.reserve(made->shards.size());
   for (std::size_t shard = 0; shard < made->shards.size(); ++shard)
-    made->maps.emplace_back(made->shards[shard], made->indices[shard], made->options.read_ahead);
+    made->maps.emplace_back(made->shards[shard], made->indices[shard], made->options.read_ahead, made->options.access);
   made->add_up();
   made->take_schema();
   return made;

@@ -239,6 +239,18 @@ bool is_beside_shards(std::string_view name) noexcept {
          has("-unfinished.") || name.ends_with(".partial") || name.ends_with(".lock") || name.ends_with("-report");
 }
 
+std::string missing_folder(const std::string& file) {
+  for (std::size_t slash = file.find('/'); slash != std::string::npos; slash = file.find('/', slash + 1)) {
+    if (slash == 0) continue;
+    struct stat status {};
+    const std::string folder = file.substr(0, slash);
+    const bool there = ::stat(folder.c_str(), &status) == 0;
+    if (there ? !S_ISDIR(status.st_mode) : errno == ENOENT || errno == ENOTDIR) return folder;
+    if (!there) break;  // nobody may look into it
+  }
+  return {};
+}
+
 std::size_t literal_folders(std::string_view pattern) {
   std::size_t literal = 0;
   for (std::size_t slash = pattern.find('/'); slash != std::string_view::npos; slash = pattern.find('/', slash + 1)) {
@@ -262,7 +274,12 @@ std::vector<std::string> files_of_pattern(const std::string& path, std::string_v
     files = matches_of(pattern, 0, path, source);
   }
   if (files.empty()) files = matches_of(before + std::string(rest), braces ? GLOB_BRACE : 0, path, source);
-  if (files.empty()) throw file_error(source, path, Errc::not_found, "no file has a name of this pattern");
+  if (files.empty()) {
+    const std::string missing = missing_folder(path);
+    const bool named = !missing.empty() && !is_wild(missing) && !(braces && missing.find('{') != std::string::npos);
+    throw file_error(source, path, Errc::not_found,
+                     "no file has a name of this pattern" + (named ? "; there is no folder " + missing : ""));
+  }
   // Not as the locale sorts.
   std::ranges::sort(files);
   files.erase(std::unique(files.begin(), files.end()), files.end());

@@ -1,10 +1,13 @@
 #include <penstock/extend/system_error.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
+
+#include <penstock/extend/listing.hpp>
 
 namespace penstock {
 
@@ -18,8 +21,10 @@ Error file_error(std::string_view source, const std::string& file, Errc code, st
 
 Error system_error(std::string_view source, int code, std::string_view doing, const std::string& file) {
   const bool missing = code == ENOENT || code == ENOTDIR;
-  return file_error(source, file, missing ? Errc::not_found : Errc::io,
-                    std::string(doing) + ": " + std::strerror(code));
+  const std::string folder = missing ? missing_folder(file) : "";
+  return file_error(
+      source, file, missing ? Errc::not_found : Errc::io,
+      std::string(doing) + ": " + std::strerror(code) + (folder.empty() ? "" : "; there is no folder " + folder));
 }
 
 Error write_error(std::string_view source, int code, std::string_view doing, const std::string& file,
@@ -50,47 +55,74 @@ void append_hex(std::string& out, char c) {
   out += digits[byte & 15];
 }
 
-// Bytes of the control character that a text begins with, 0 where it begins with none.
-std::size_t control_bytes(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : static_cast<unsigned char>(0);
-  };
+// Whether the character of UTF-8 controls how a line is shown.
+bool is_control(std::string_view character) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
   const auto is_from = [&](std::size_t i, unsigned first, unsigned last) {
     return byte(i) >= first && byte(i) <= last;
   };
-  if (is_from(0, 0, 0x1f) || byte(0) == 0x7f) return 1;
-  if (byte(0) == 0xc2) return is_from(1, 0x80, 0x9f) ? 2 : 0;  // C1, which some terminals follow
-  if (byte(0) == 0xd8) return byte(1) == 0x9c ? 2 : 0;         // U+061C: Arabic letter mark
-  if (byte(0) != 0xe2) return 0;
-  if (byte(1) == 0x80)
-    return is_from(2, 0x8e, 0x8f) || is_from(2, 0xa8, 0xae) ? 3 : 0;  // marks, ends of lines, overrides
-  return byte(1) == 0x81 && is_from(2, 0xa6, 0xa9) ? 3 : 0;           // isolates
+  switch (character.size()) {
+    case 1:
+      return byte(0) < 0x20 || byte(0) == 0x7f;
+    case 2:  // C1, which some terminals follow, and U+061C: Arabic letter mark
+      return (byte(0) == 0xc2 && byte(1) < 0xa0) || (byte(0) == 0xd8 && byte(1) == 0x9c);
+    case 3:  // marks, ends of lines, overrides, isolates
+      return byte(0) == 0xe2 && ((byte(1) == 0x80 && (is_from(2, 0x8e, 0x8f) || is_from(2, 0xa8, 0xae))) ||
+                                 (byte(1) == 0x81 && is_from(2, 0xa6, 0xa9)));
+    default:
+      return false;
+  }
+}
+
+// Appends what the text begins with, and takes it away.
+void show_front(std::string_view& text, std::string& out) {
+  const std::size_t bytes = character_bytes(text);
+  const std::string_view front = text.substr(0, std::max<std::size_t>(bytes, 1));
+  if (bytes != 0 && !is_control(front))
+    out += front;
+  else
+    for (const char c : front) append_hex(out, c);
+  text.remove_prefix(front.size());
 }
 
 }  // namespace
 
+// Unicode 15, table 3-7.
+std::size_t character_bytes(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (text.empty()) return 0;
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < bytes) return 0;
+  for (std::size_t i = 1; i < bytes; ++i)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  const bool overlong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xf0 && byte(1) < 0x90);
+  const bool beyond = (lead == 0xed && byte(1) > 0x9f) || (lead == 0xf4 && byte(1) > 0x8f);  // halves of pairs, too
+  return overlong || beyond ? 0 : bytes;
+}
+
 std::string without_controls(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t bytes = control_bytes(text.substr(at));
-    for (const char c : text.substr(at, bytes)) append_hex(out, c);
-    if (bytes == 0) out += text[at];
-    at += bytes == 0 ? 1 : bytes;
-  }
+  while (!text.empty()) show_front(text, out);
   return out;
 }
 
 std::string printable(std::string_view bytes, std::size_t longest) {
   std::string out;
-  for (const char c : bytes) {
+  while (!bytes.empty()) {
     if (out.size() > longest) return out + "...";
-    if (is_printable(c))
-      out += c;
-    else
-      append_hex(out, c);
+    show_front(bytes, out);
   }
   return out;
+}
+
+std::string in_list(std::string_view name) {
+  if (name.find_first_of(",\"") == std::string_view::npos) return std::string(name);
+  std::string out = "\"";
+  for (const char c : name) out.append(c == '"' ? 2 : 1, c);
+  return out + "\"";
 }
 
 std::string escaped(std::string_view text) {

@@ -45,6 +45,7 @@ struct BenchOptions {
   double consumer_ms = 0;
   bool isolate = false, no_checksums = false, hash = false, quiet = false, cold = false, stalls = false, append = false;
   bool tune = false;
+  FileAccess access = FileAccess::map;
   bool json_only() const { return json == "-"; }
 };
 
@@ -130,6 +131,7 @@ class Bench {
                                 .values = options_.values,
                                 .isolate = options_.isolate,
                                 .isolate_option = options_.isolate ? "--isolate" : "",
+                                .access = options_.access,
                                 .key = options_.key,
                                 .fields = options_.fields}),
         device_(options_.device),
@@ -322,6 +324,7 @@ void add_bench(CLI::App& app, Command& chosen) {
   command.add_flag("--no-checksums", options->no_checksums, "Don't compare the checksums of records");
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
+  add_access_option(command, options->access);
   add_key_option(command, options->key);
   add_fields_option(command, options->fields);
   add_isolate_option(command, options->isolate);

@@ -80,7 +80,7 @@ std::string changed_files(const FilesSource& files, const Destination& store, bo
     const std::string key = files.key(i);
     missing.emplace(store.form == StoreForm::shards ? webdataset_key(key) : key, i);
   }
-  const InputStore stored(store.name(), {.checksums = false});
+  const InputStore stored(store.name(), {.checksums = false, .access = FileAccess::read});
   const fs::file_time_type packed = time_of(store);
   const auto labels = files.labels("label");
   const bool with_labels = labels && stored.schema().find("label");

@@ -31,7 +31,7 @@ void add_classes_option(CLI::App& command, std::string& path) {
 ClassNames read_classes(const std::string& path, bool isolate) {
   if (path.empty()) return {};
   if (has_ending(path, ".txt")) return lines_of(path);
-  const InputStore store(path, {.isolate = isolate});
+  const InputStore store(path, {.isolate = isolate, .access = FileAccess::read});
   ClassNames classes = store.schema().at(store.class_field()).classes;
   if (classes.empty()) throw UsageError("--classes: " + printable(path) + " does not say what its classes are named");
   return classes;

@@ -56,23 +56,59 @@ void add_key_option(CLI::App& command, std::string& key) {
       ->type_name("NAME");
 }
 
+std::vector<std::string> names_in(const std::string& text, const std::string& option) {
+  std::vector<std::string> names(1);
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    const bool twice = quoted && std::string_view(text).substr(at, 2) == "\"\"";
+    if (twice)
+      names.back() += text[++at];
+    else if (c == '"' && (quoted || names.back().empty()))
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
+      names.emplace_back();
+    else
+      names.back() += c;
+  }
+  if (quoted) throw UsageError(option + ": a quote is never closed");
+  if (std::ranges::count(names, "") != 0) throw UsageError(option + ": a name is empty; write them like a,b");
+  return names;
+}
+
+CLI::Option* add_names_option(CLI::App& command, const std::string& option, std::vector<std::string>& names,
+                              const std::string& text) {
+  const auto take = [&names, option](const std::vector<std::string>& texts) {
+    names.clear();
+    for (const std::string& one : texts)
+      for (std::string& name : names_in(one, option)) names.push_back(std::move(name));
+  };
+  return command.add_option_function<std::vector<std::string>>(option, take, text)
+      ->type_name(names_type)
+      ->allow_extra_args(false);
+}
+
+void add_access_option(CLI::App& command, FileAccess& access) {
+  command
+      .add_option_function<std::string>(
+          "--access",
+          [&access](const std::string& text) { access = text == "map" ? FileAccess::map : FileAccess::read; },
+          "How tar shards, tables and LMDB are read: in a memory map (default), or by calls, where a file system has "
+          "no\nmaps; an LMDB needs one all the same")
+      ->check(CLI::IsMember({"map", "read"}));
+}
+
 void add_fields_option(CLI::App& command, std::vector<std::string>& fields) {
-  const auto split = [&fields](const std::string& text) {
-    fields.clear();
-    for (std::size_t at = 0; at <= text.size();) {
-      const std::size_t end = std::min(text.find(',', at), text.size());
-      fields.push_back(text.substr(at, end - at));
-      if (fields.back().empty()) throw UsageError("--fields: a name is empty; write them like a,b");
-      if (std::ranges::count(fields, fields.back()) > 1)
-        throw UsageError("--fields: \"" + fields.back() + "\" is named twice");
-      at = end + 1;
-    }
+  const auto take = [&fields](const std::string& text) {
+    fields = names_in(text, "--fields");
+    for (const std::string& field : fields)
+      if (std::ranges::count(fields, field) > 1) throw UsageError("--fields: \"" + field + "\" is named twice");
   };
   command
       .add_option_function<std::string>(
-          "--fields", split,
+          "--fields", take,
           "Only these fields, like a,b, in this order; others of HDF5, CSV and tar are not even opened")
-      ->type_name("NAMES");
+      ->type_name(names_type);
 }
 
 void add_json_option(CLI::App& command, std::string& file) {

@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <penstock/sources/file_access.hpp>
+
 namespace penstock::cli {
 
 /// What every --help ends with.
@@ -24,6 +26,20 @@ void add_isolate_option(CLI::App& command, bool& isolate);
 
 /// Adds --key-field, a dataset's or a column's name.
 void add_key_option(CLI::App& command, std::string& key);
+
+/// Names between commas, as `in_list` writes them: "a,\"b,c\"". @throws UsageError, which names the option, for an
+/// empty one and a quote that is never closed.
+std::vector<std::string> names_in(const std::string& text, const std::string& option);
+
+/// What a list of names is called in --help.
+inline constexpr const char* names_type = "NAMES";
+
+/// Adds an option of names between commas, which may come several times.
+CLI::Option* add_names_option(CLI::App& command, const std::string& option, std::vector<std::string>& names,
+                              const std::string& text);
+
+/// Adds --access, how files are read.
+void add_access_option(CLI::App& command, FileAccess& access);
 
 /// Adds --fields, names between commas.
 void add_fields_option(CLI::App& command, std::vector<std::string>& fields);

@@ -30,6 +30,7 @@ struct ConvertFlags {
   std::string store, key, values = "automatic", on_error, keys = "records", classes;
   std::vector<std::string> fields;
   bool isolate = false;
+  FileAccess access = FileAccess::map;
   OutFlags out;
   WriteFlags writing;
 };
@@ -115,6 +116,7 @@ int convert(const ConvertFlags& options) {
   const InputStore store(options.store, {.values = options.values,
                                          .isolate = options.isolate,
                                          .isolate_option = options.isolate ? "--isolate" : "",
+                                         .access = options.access,
                                          .key = options.key,
                                          .fields = options.fields});
   store.require_known_values();
@@ -157,6 +159,7 @@ void add_convert(CLI::App& app, Command& chosen) {
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
   add_isolate_option(command, options->isolate);
   add_write_options(command, "Threads that read; default: cores - 1", options->writing);
+  add_access_option(command, options->access);
   add_key_option(command, options->key);
   add_fields_option(command, options->fields);
   command.callback([options, &chosen] { chosen = [options] { return convert(*options); }; });

@@ -17,6 +17,7 @@
 #include "slide_files.hpp"
 #include "slide_flags.hpp"
 #include "slide_text.hpp"
+#include "tool_words.hpp"
 #include "write_run.hpp"
 
 namespace penstock::cli {
@@ -56,7 +57,7 @@ int index(const IndexFlags& flags) {
   text += fmt::format("{}: {}{} of {}\n", printable(flags.out), counted(tiles, "tile"),
                       places == tiles ? "" : fmt::format(" at {}", counted(places, "place")),
                       counted(source.slides().size() - failed, "slide"));
-  for (const std::string& line : source.left_out()) text += line + "\n";
+  for (const std::string& line : source.left_out()) text += printable(in_tool_words(line, "slide")) + "\n";
   if (const std::string line = passed_over_text(wanted.passed_over); !line.empty()) text += line + "\n";
   if (!flags.writing.shows_nothing()) print(text);
   if (!flags.writing.json.empty())

@@ -14,6 +14,7 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/any_source.hpp>
 #include <penstock/extend/source.hpp>
+#include <penstock/extend/system_error.hpp>
 #include <penstock/stages/batch.hpp>
 
 #include "foreign_lmdb.hpp"
@@ -21,6 +22,7 @@
 #include "output.hpp"
 #include "slide_flags.hpp"
 #include "slide_text.hpp"
+#include "tool_words.hpp"
 
 namespace penstock::cli {
 
@@ -29,7 +31,8 @@ namespace {
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t most = 8;
   std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) text += (i == 0 ? "" : ", ") + printable(names[i]);
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+    text += (i == 0 ? "" : ", ") + printable(in_list(names[i]));
   return names.size() > most ? fmt::format("{} and {} more", text, names.size() - most) : text;
 }
 
@@ -95,7 +98,9 @@ InputStore::InputStore(const std::string& path, const InputStoreOptions& options
     const ForeignValues values = look_at_values(*lmdb, path);
     values_unknown_ = values == ForeignValues::unknown;
     values_guessed_ = values == ForeignValues::datums;
-    if (values_guessed_) source_ = LmdbSource(Lmdb{.path = path, .values = LmdbValues::datum, .lock_file = false});
+    if (values_guessed_)
+      source_ =
+          LmdbSource(Lmdb{.path = path, .values = LmdbValues::datum, .lock_file = false, .access = options.access});
   }
   for (const std::string& field : fields_)
     if (const Schema schema = whole_schema(); !schema.find(field)) refuse_field(field, schema);
@@ -194,6 +199,7 @@ std::vector<std::string> InputStore::left_out() const {
       lines.push_back(fmt::format("left out: {}: {}", counted(names.size(), "attribute"), listed(names)));
   }
   for (std::string& line : passed_over()) lines.push_back(std::move(line));
+  for (std::string& line : lines) line = in_tool_words(std::move(line), kind());
   return lines;
 }
 std::vector<std::string> InputStore::passed_over() const {

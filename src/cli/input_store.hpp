@@ -24,10 +24,11 @@ struct SlideFlags;
 
 struct InputStoreOptions {
   bool checksums = true;
-  std::string values = "automatic";  ///< of an LMDB: automatic, records, raw, datum
-  bool isolate = false;              ///< of an HDF5 file: another process reads it
-  const char* isolate_option = "";   ///< that the command line has, of HDF5 files alone; empty: none
-  std::string key = {};              ///< of HDF5 and tables: the dataset or column of keys; empty: as the store says
+  std::string values = "automatic";     ///< of an LMDB: automatic, records, raw, datum
+  bool isolate = false;                 ///< of an HDF5 file: another process reads it
+  const char* isolate_option = "";      ///< that the command line has, of HDF5 files alone; empty: none
+  FileAccess access = FileAccess::map;  ///< how files are read
+  std::string key = {};                 ///< of HDF5 and tables: the dataset or column of keys; empty: as the store says
   /// Names of the fields that are wanted, in this order; empty: all. Others are not opened, where the store allows it.
   std::vector<std::string> fields = {};
   const SlideFlags* slides = nullptr;  ///< how slides are cut; null, or nothing given: into the file's own tiles

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <penstock/extend/system_error.hpp>
 #include <penstock/sources/slide_picture.hpp>
 
 #include "command_line.hpp"
@@ -20,6 +21,7 @@
 #include "slide_pictures.hpp"
 #include "slide_text.hpp"
 #include "store_findings.hpp"
+#include "tool_words.hpp"
 
 namespace penstock::cli {
 
@@ -28,6 +30,7 @@ namespace {
 struct InspectOptions {
   std::string store, key, values = "automatic", json;
   bool isolate = false;
+  FileAccess access = FileAccess::map;
   SheetOptions sheet;
   std::vector<std::string> fields;
   bool field_given = false, quiet = false, all = false;
@@ -165,9 +168,11 @@ std::string store_text(const InputStore& store, const Findings& found, const Ins
   if (found.looked_at < store.size())
     out += fmt::format("  below   {} records, spread evenly; --all looks at every one\n", with_commas(found.looked_at));
   if (store.values_unknown()) out += fmt::format("  {}\n", hint_of(store));
-  for (const std::string& note : store.notes()) out += fmt::format("  {}\n", printable(note));
+  for (const std::string& note : store.notes())
+    out += fmt::format("  {}\n", printable(in_tool_words(note, store.kind())));
   if (!options.slides.first_given().empty())
-    for (const std::string& line : store.slides()->left_out()) out += fmt::format("  {}\n", printable(line));
+    for (const std::string& line : store.slides()->left_out())
+      out += fmt::format("  {}\n", printable(in_tool_words(line, store.kind())));
   for (const std::string& line : store.passed_over()) out += fmt::format("  {}\n", printable(line));
   return out;
 }
@@ -224,7 +229,8 @@ std::string empty_classes_text(const InputStore& store) {
   const std::vector<std::string> names = store.empty_classes();
   if (names.empty()) return {};
   std::string text;
-  for (std::size_t i = 0; i < std::min(told, names.size()); ++i) text += (i == 0 ? "" : ", ") + printable(names[i]);
+  for (std::size_t i = 0; i < std::min(told, names.size()); ++i)
+    text += (i == 0 ? "" : ", ") + printable(in_list(names[i]));
   if (names.size() > told) text += fmt::format(" and {} more", names.size() - told);
   return fmt::format("  {} without a file: {}\n",
                      names.size() == 1 ? "1 class" : fmt::format("{} classes", names.size()), text);
@@ -283,6 +289,7 @@ int inspect(const InspectOptions& options) {
                                          .values = options.values,
                                          .isolate = options.isolate,
                                          .isolate_option = options.isolate ? "--isolate" : "",
+                                         .access = options.access,
                                          .key = options.key,
                                          .fields = options.fields,
                                          .slides = &options.slides});
@@ -327,6 +334,7 @@ void add_inspect(CLI::App& app, Command& chosen) {
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
   command.add_flag("--all", options->all, "Look at every record; without it at some 10,000 of more, spread evenly");
+  add_access_option(command, options->access);
   add_key_option(command, options->key);
   add_fields_option(command, options->fields);
   add_isolate_option(command, options->isolate);

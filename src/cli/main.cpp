@@ -22,6 +22,7 @@
 #include "output.hpp"
 #include "places.hpp"
 #include "tile/settings_file.hpp"
+#include "tool_words.hpp"
 #include "wrong_usage.hpp"
 
 namespace {
@@ -68,6 +69,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return fail(exit_usage, wrong_usage(app, error));
   }
+  set_running_command(*app.get_subcommands().front());
   check_places(*app.get_subcommands().front());
   return chosen();
 }
@@ -98,7 +100,7 @@ int main(int argc, char** argv) {
   } catch (const UsageError& error) {
     return fail(exit_usage, error.what());
   } catch (const penstock::Error& error) {
-    return fail(exit_error, error.what());
+    return fail(exit_error, in_tool_words(error.what(), error.source()));
   } catch (const std::bad_alloc&) {
     return fail(exit_error, "out of memory");
   } catch (const std::exception& error) {

@@ -239,7 +239,7 @@ void require_all_known(const std::vector<Part>& parts, std::size_t known) {
 std::vector<Part> parts_of(const std::vector<std::string>& paths) {
   std::vector<Part> parts;
   for (const std::string& path : paths) {
-    const InputStore store(path);
+    const InputStore store(path, {.access = FileAccess::read});
     Part part{.path = path, .records = store.size()};
     if (part.records != 0 && store.has_keys()) {
       part.first = store.key(0);

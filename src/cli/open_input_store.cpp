@@ -73,8 +73,9 @@ bool names_table(const std::string& path) {
   return has_ending(path, ".csv") || has_ending(path, ".tsv") || has_ending(path, ".tab");
 }
 
-WebDatasetSource open_shards(const std::string& path, const std::vector<std::string>& wanted) {
-  WebDatasetSource all(WebDataset{.path = path});
+WebDatasetSource open_shards(const std::string& path, const InputStoreOptions& options) {
+  const std::vector<std::string>& wanted = options.fields;
+  WebDatasetSource all(WebDataset{.path = path, .access = options.access});
   if (wanted.empty()) return all;
   std::vector<WebDatasetField> fields;
   for (const std::string& name : wanted) {
@@ -82,13 +83,13 @@ WebDatasetSource open_shards(const std::string& path, const std::vector<std::str
     if (found == all.fields().end()) refuse_field(name, all.schema());
     fields.push_back(*found);
   }
-  return WebDatasetSource({.path = path, .fields = std::move(fields)});
+  return WebDatasetSource({.path = path, .fields = std::move(fields), .access = options.access});
 }
 
 CsvSource open_table(const std::string& path, const InputStoreOptions& options) {
   std::vector<CsvColumn> columns;
   for (const std::string& name : options.fields) columns.push_back({.column = name});
-  return CsvSource({.path = path, .key = options.key, .columns = std::move(columns)});
+  return CsvSource({.path = path, .key = options.key, .columns = std::move(columns), .access = options.access});
 }
 
 bool opens_alone(const Hdf5& options, const Hdf5Field& field) {
@@ -204,6 +205,7 @@ SlideSource open_slides(const std::string& path, const SlideFlags* flags, std::s
     std::error_code failed;
     if (fs::exists(shards.path + "-000000" + extension, failed)) hint = "; there are shards: '" + shards.name() + "'";
   }
+  if (const std::string folder = missing_folder(path); !folder.empty()) hint = "; there is no folder " + folder;
   throw Error(Errc::not_found, "there is no store or folder here" + hint).with_file(path);
 }
 
@@ -220,13 +222,14 @@ OpenedStore open_input_store(const std::string& path, const InputStoreOptions& o
   const auto open_hdf5 = [&](std::vector<std::string> files) { return open_hdf5_files(std::move(files), options); };
   if (names_list(path)) {
     const std::string form = form_of_list(path);
-    if (form == "tar") return open_shards(path, options.fields);
+    if (form == "tar") return open_shards(path, options);
     if (form == "hdf5") return open_hdf5_list(path, options);
     if (form == "lmdb")
       return open_lmdb({.path = path,
                         .values = values_of(options.values),
                         .verify_checksum = options.checksums,
-                        .lock_file = false});
+                        .lock_file = false,
+                        .access = options.access});
     throw Error(Errc::corrupt, "the file is no list of stores, as `penstock merge` writes it; merge them again")
         .with_file(path);
   }
@@ -234,14 +237,14 @@ OpenedStore open_input_store(const std::string& path, const InputStoreOptions& o
   if (names_slide(path) && !fs::is_directory(status) && (pattern || fs::exists(status)))
     return open_slides(path, options.slides, passed_over);
   if (!fs::exists(status) && !pattern) refuse_missing(path);
-  if (pattern || (!fs::is_directory(status) && names_tar(path))) return open_shards(path, options.fields);
+  if (pattern || (!fs::is_directory(status) && names_tar(path))) return open_shards(path, options);
   if (fs::is_directory(status) && !fs::exists(fs::path(path) / "data.mdb", failed)) {
     FilesSource files(Files{.root = path, .order = FilesOrder::bytes});
     if (files.size() != 0) return files;
     FolderListing all = list_files(
         path, [](std::string_view) { return true; }, "folder");
     const auto has = [&](bool (*takes)(std::string_view)) { return std::ranges::any_of(all.files, takes); };
-    if (has(names_tar)) return open_shards(path, options.fields);
+    if (has(names_tar)) return open_shards(path, options);
     if (has(names_hdf5)) return open_hdf5(hdf5_files_of(std::move(all), passed_over));
     if (has(names_slide)) return open_slides(path, options.slides, passed_over);
     throw Error(Errc::not_found,
@@ -252,8 +255,11 @@ OpenedStore open_input_store(const std::string& path, const InputStoreOptions& o
   }
   // By its name as well: what stands before the data may hide how it begins.
   if (!fs::is_directory(status) && (names_hdf5(path) || begins_as_hdf5(path))) return open_hdf5({path});
-  return open_lmdb(
-      {.path = path, .values = values_of(options.values), .verify_checksum = options.checksums, .lock_file = false});
+  return open_lmdb({.path = path,
+                    .values = values_of(options.values),
+                    .verify_checksum = options.checksums,
+                    .lock_file = false,
+                    .access = options.access});
 }
 
 }  // namespace penstock::cli

@@ -118,20 +118,6 @@ void print(std::string_view text) {
 
 namespace {
 
-// Bytes of the character of UTF-8 that `text` begins with; 0: it is none.
-std::size_t character_bytes(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (byte(0) < 0x80) return 1;
-  const std::size_t bytes = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
-  if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < bytes) return 0;
-  for (std::size_t i = 1; i < bytes; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  // Longer than need be, halves of pairs, beyond the last one.
-  const bool other = (byte(0) == 0xe0 && byte(1) < 0xa0) || (byte(0) == 0xed && byte(1) > 0x9f) ||
-                     (byte(0) == 0xf0 && byte(1) < 0x90) || (byte(0) == 0xf4 && byte(1) > 0x8f);
-  return other ? 0 : bytes;
-}
-
 Json in_utf8(const Json& json) {
   if (json.is_string()) return as_json_has_it(json.get_ref<const std::string&>());
   if (json.is_array()) {

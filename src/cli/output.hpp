@@ -51,7 +51,8 @@ std::string json_text(const Json& json, int indent);
 std::string page_with_data(std::string_view before, std::string_view data, std::string_view after);
 /// UTF-8, which is all that JSON has: a byte that is none stands there as four characters, "\\xf6".
 std::string as_json_has_it(std::string_view text);
-/// To stdout for "-"; else folders that are missing are made. Text that is not UTF-8 gets replacement characters. @throws std::runtime_error.
+/// To stdout for "-"; else folders that are missing are made. Text that is not UTF-8 gets replacement characters.
+/// @throws std::runtime_error.
 void write_json(const Json& json, const std::string& file);
 
 }  // namespace penstock::cli

@@ -79,12 +79,12 @@ void add_region_options(CLI::App& command, SlideFlags& flags) {
   const auto of_regions = [&](const char* name, auto& value, const char* text) {
     return command.add_option(name, value, text)->needs(folder);
   };
-  of_regions("--include", regions.include, "Only tiles in regions of these classes, names between commas; '*' for any")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  of_regions("--exclude", regions.exclude, "Only tiles outside of regions of these classes")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_names_option(command, "--include", regions.include,
+                   "Only tiles in regions of these classes, names between commas, one with a comma in double quotes; "
+                   "'*' for any")
+      ->needs(folder);
+  add_names_option(command, "--exclude", regions.exclude, "Only tiles outside of regions of these classes")
+      ->needs(folder);
   of_regions("--least-region", regions.least, "Share of a tile that must be in the ones, and outside of the others")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
@@ -143,9 +143,7 @@ void add_label_options(CLI::App& command, SlideFlags& flags) {
       .add_option("--assume-mpp", flags.assumed_mpp,
                   "Micrometres a pixel of level 0, of slides whose files don't say it")
       ->check(CLI::Range(0.05, 20.0));
-  command.add_option("--columns", flags.columns, "Only these columns of --labels, names between commas")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_names_option(command, "--columns", flags.columns, "Only these columns of --labels, names between commas");
   command.add_flag("--leave-out-unlisted", flags.leave_out_unlisted,
                    "Slides without a line in --labels are left out; otherwise they are an error");
 }

@@ -6,6 +6,8 @@
 
 #include <penstock/error.hpp>
 
+#include "tool_words.hpp"
+
 namespace penstock::cli {
 
 namespace {
@@ -34,7 +36,8 @@ std::string image_text(const SlideInfo& slide) {
 
 std::string failure_text(const SlideInfo& slide) {
   const std::string& file = slide.failure->file();
-  return printable(slide.failure->cause()) + (file == slide.path ? "" : fmt::format(" ({})", printable(file)));
+  return printable(in_tool_words(slide.failure->cause(), "slide")) +
+         (file == slide.path ? "" : fmt::format(" ({})", printable(file)));
 }
 
 std::string slide_text(const SlideInfo& slide) {

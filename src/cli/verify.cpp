@@ -34,6 +34,7 @@ namespace {
 struct VerifyOptions {
   std::string store, key, values = "automatic", json;
   bool isolate = true;
+  FileAccess access = FileAccess::map;
   std::optional<std::string> field;
   std::vector<std::string> fields;
   bool quiet = false, no_decode = false;
@@ -255,6 +256,8 @@ void tell(const VerifyOptions& options, const InputStore& store, const Verifier&
     out += fmt::format("; {} of kind {} not decoded", with_commas(count), kind);
   if (!store.guess().empty()) out += "\n" + store.guess();
   for (const std::string& line : store.passed_over()) out += "\n" + line;
+  for (const std::string& line : store.left_out())
+    if (line.starts_with("left out: the field")) out += "\n" + printable(line);  // no record tells of it
   print(out + "\n");
 }
 
@@ -269,6 +272,7 @@ int verify(const VerifyOptions& options) {
   const InputStore store(options.store, {.values = options.values,
                                          .isolate = options.isolate,
                                          .isolate_option = options.isolate ? "" : "--no-isolate",
+                                         .access = options.access,
                                          .key = options.key,
                                          .fields = options.fields});
   store.require_known_values();
@@ -320,6 +324,7 @@ void add_verify(CLI::App& app, Command& chosen) {
       ->capture_default_str();
   command.add_option("--values", options->values, "What an LMDB's values are")
       ->check(CLI::IsMember({"automatic", "records", "raw", "datum"}));
+  add_access_option(command, options->access);
   add_key_option(command, options->key);
   add_fields_option(command, options->fields);
   command.add_flag_callback(

@@ -40,7 +40,7 @@ std::string ClassNames::to_string() const {
   if (empty()) return "no names of classes";
   std::string text = std::to_string(size()) + (size() == 1 ? " class: " : " classes: ");
   for (std::size_t i = 0; i < std::min(size(), shown); ++i)
-    text += (i == 0 ? "" : ", ") + std::to_string(i) + " " + printable((*this)[i], longest);
+    text += (i == 0 ? "" : ", ") + std::to_string(i) + " " + printable(in_list((*this)[i]), longest);
   return size() > shown ? text + ", ..." : text;
 }
 

@@ -2,12 +2,34 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <penstock/extend/system_error.hpp>
 
 namespace penstock {
 
 namespace {
 
-std::string quoted(const JobFact& fact) { return fact.name + " \"" + fact.words + "\""; }
+std::uint8_t digit_of(char c) noexcept {
+  return static_cast<std::uint8_t>(c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16);
+}
+
+// What `escaped` made of it, for people: stores keep facts so.
+std::string unescaped(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const bool whole = text.substr(at).starts_with("\\x") && text.size() - at >= 4;
+    const unsigned high = whole ? digit_of(text[at + 2]) : 16, low = whole ? digit_of(text[at + 3]) : 16;
+    const bool is_byte = high < 16 && low < 16;
+    out += is_byte ? static_cast<char>(16 * high + low) : text[at];
+    at += is_byte ? 4 : 1;
+  }
+  return without_controls(out);
+}
+
+std::string quoted(const JobFact& fact) { return unescaped(fact.name) + " \"" + unescaped(fact.words) + "\""; }
 
 }  // namespace
 
@@ -36,7 +58,8 @@ std::string job_difference(std::span<const JobFact> there, std::span<const JobFa
     else if (!same_name)
       say("there is the " + quoted(there.front()) + " where here is the " + quoted(here.front()));
     else if (there.front() != here.front())
-      say(there.front().name + ": there \"" + there.front().words + "\", here \"" + here.front().words + "\"");
+      say(unescaped(there.front().name) + ": there \"" + unescaped(there.front().words) + "\", here \"" +
+          unescaped(here.front().words) + "\"");
     if (!no_there) there = there.subspan(1);
     if (!no_here) here = here.subspan(1);
   }

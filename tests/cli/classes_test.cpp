@@ -75,7 +75,7 @@ TEST_CASE("classes that are not there, and stores without any, are told") {
   const ToolResult packed =
       tool({"pack", folder / "train", "--out", folder / "x.lmdb", "--classes", folder / "test.lmdb"});
   CHECK(packed.status != 0);
-  CHECK(packed.err.find("there is a class \"bee\"; `classes` are the 2 classes: 0 ant, 1 cow") != std::string::npos);
+  CHECK(packed.err.find("there is a class \"bee\"; --classes are the 2 classes: 0 ant, 1 cow") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder / "x.lmdb"));
   folder.write("names.txt", "cow\n");
   const ToolResult converted =

@@ -2,9 +2,11 @@
 // PENSTOCK_TEST_FAILING_READ: "NUMBER NAME", the number-th read, from 0, of files whose path ends in NAME.
 // PENSTOCK_TEST_WAITING_RENAME: "NAME", a file gets a name that ends in NAME once its path with "-go" is there; until
 // then its path with "-waits" is.
+// PENSTOCK_TEST_NO_MAP: "1", no file can be mapped shared, as on a file system without maps.
 // PENSTOCK_TEST_KILLED_WRITE: "NAME", the program is killed before it writes to a file whose path ends in NAME.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -52,6 +54,15 @@ ssize_t read_or_fail(const char* function, int file, void* to, std::size_t bytes
 }  // namespace
 
 extern "C" {
+void* mmap(void* where, std::size_t bytes, int protection, int flags, int file, off_t at) noexcept {
+  static const char* const wish = std::getenv("PENSTOCK_TEST_NO_MAP");
+  if (wish != nullptr && file >= 0 && (flags & MAP_SHARED) != 0) {
+    errno = ENODEV;
+    return MAP_FAILED;
+  }
+  using Mmap = void* (*)(void*, std::size_t, int, int, int, off_t);
+  return reinterpret_cast<Mmap>(::dlsym(RTLD_NEXT, "mmap"))(where, bytes, protection, flags, file, at);
+}
 ssize_t write(int file, const void* from, std::size_t bytes) {
   static const char* const name = std::getenv("PENSTOCK_TEST_KILLED_WRITE");
   if (name != nullptr && is_of(file, name)) ::raise(SIGKILL);

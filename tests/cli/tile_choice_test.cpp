@@ -40,7 +40,7 @@ TEST_CASE("tile takes regions that somebody drew, and says what tiles show") {
   CHECK(result.err == "");
   REQUIRE(result.status == 0);
   CHECK(says(result.out, "in.lmdb: 24 tiles of 1 slide"));
-  CHECK(says(result.out, "24 of 48 places lie where `regions` wants none, and are left out"));
+  CHECK(says(result.out, "24 of 48 places lie where --regions wants none, and are left out"));
   result = tile({"--out", folder / "all.lmdb", "--region-field", "kind"});
   REQUIRE(result.status == 0);
   const ps::LmdbSource all({.path = folder / "all.lmdb"});
@@ -138,7 +138,7 @@ TEST_CASE("index saves what opening finds, for tile and inspect") {
   CHECK(result.status == 1);
   CHECK(says(result.err, "made with other settings: size 50, and size 60 is asked for"));
   result = tool({"tile", folder / "?.tif", "--index", folder / "none.tiles", "--dry-run"});
-  CHECK(says(result.err, "there is no such index; make it by `write_slide_index`, or `penstock index`"));
+  CHECK(says(result.err, "there is no such index; make it by `penstock index`"));
 
   folder.write("b.tif", "no slide");
   result = with({"index", folder / "?.tif", "--out", index, "--json"});

@@ -85,6 +85,9 @@ PENSTOCK_API FolderListing list_files(const std::string& folder, const std::func
 /// journal, a lock, a list of classes, a report.
 PENSTOCK_API bool is_beside_shards(std::string_view name) noexcept;
 
+/// The folder on the way to a file that is missing, or is no folder; empty where all are there.
+PENSTOCK_API std::string missing_folder(const std::string& file);
+
 /// How many of the pattern's bytes name folders that are there, whatever characters they have: they stand for
 /// themselves.
 PENSTOCK_API std::size_t literal_folders(std::string_view pattern);
@@ -93,7 +96,8 @@ PENSTOCK_API std::size_t literal_folders(std::string_view pattern);
 /// sorted by their bytes, without what is skipped. Folders that are there stand for themselves, whatever characters
 /// they have, and so does what stands before the last `*`, where that finds anything: shards in "run[1]" are
 /// "run[1]/x-*.tar", and those of "x?" are "x?-*.tar". `braces`: {a,b} stands for either. @throws Error(not_found)
-/// where nothing has a name of the pattern, and Error(io) with the folder where one of it can't be read, with `source`.
+/// where nothing has a name of the pattern, which names the folder that is missing, and Error(io) with the folder where
+/// one of it can't be read, with `source`.
 PENSTOCK_API std::vector<std::string> files_of_pattern(const std::string& path, std::string_view source,
                                                        bool braces = false);
 

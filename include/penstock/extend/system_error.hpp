@@ -19,7 +19,7 @@ PENSTOCK_API Error file_error(std::string_view source, const std::string& file, 
                               std::optional<std::uint64_t> offset = {});
 
 /// An Error for a system call that failed with errno `code` while `doing` ("opening the file"): ENOENT and ENOTDIR
-/// become not_found, others io.
+/// become not_found, and the folder on the way that is missing is said; others io.
 PENSTOCK_API Error system_error(std::string_view source, int code, std::string_view doing, const std::string& file);
 
 /// An Error for a write that failed with errno `code`, as by `system_error`: where a disk may be full it says how much
@@ -36,12 +36,20 @@ auto uninterrupted(Call&& call) noexcept {
   }
 }
 
-/// Bytes as text on one line: what isn't printable ASCII as `\xHH`, cut after about `longest` characters.
+/// Bytes of the character of UTF-8 that a text begins with; 0 where it begins with none.
+PENSTOCK_API std::size_t character_bytes(std::string_view text) noexcept;
+
+/// Text on one line, for a terminal, a page or a list. Characters of UTF-8 stay as they are. What is none becomes
+/// `\xHH`, and so do ASCII's control characters and those of Unicode, which end lines or turn around what stands after
+/// them.
+PENSTOCK_API std::string without_controls(std::string_view text);
+
+/// The same, cut after about `longest` characters.
 PENSTOCK_API std::string printable(std::string_view bytes, std::size_t longest = 200);
 
-/// Text on one line, for a terminal or a list: ASCII's control characters as `\xHH`, and so those of Unicode, which end
-/// lines or turn around what stands after them. Other bytes stay.
-PENSTOCK_API std::string without_controls(std::string_view text);
+/// A name as it stands in a list with commas between: one with a comma or a quote in it is in double quotes, in which a
+/// quote is written twice. Different for different lists.
+PENSTOCK_API std::string in_list(std::string_view name);
 
 /// Text as printable ASCII, different for different texts: what isn't, and a backslash, as `\xHH`.
 PENSTOCK_API std::string escaped(std::string_view text);

@@ -65,8 +65,10 @@ struct Csv {
   std::string key = {};
   std::vector<CsvColumn> columns = {};  ///< empty: every column but the key's that is in no vector, by its own name
   std::vector<CsvVector> vectors = {};  ///< fields after those of `columns`
-  char delimiter = 0;                   ///< 0: a tab for files named *.tsv or *.tab, else a comma
-  bool header = true;                   ///< the first line of every file names its columns
+  /// 0: a tab for files named *.tsv or *.tab. Else a comma; or, where a header has none outside of quotes, the
+  /// semicolon or tab that it has.
+  char delimiter = 0;
+  bool header = true;  ///< the first line of every file names its columns
   /// What counts as no number. Text stays what it is.
   std::vector<std::string> missing_cells = {"", "NA"};
   std::optional<double> missing_value = {};  ///< stands for missing cells; none: they are an error of their record

@@ -98,8 +98,8 @@ class PENSTOCK_API WebDatasetSource {
   /// @throws Error(not_found) for a shard that isn't there, or a pattern that fits none; Error(invalid_argument) for a
   /// pattern that can't be read, a file that is there twice, under whatever names, fields that can't be told, and a
   /// store that WebDatasetSink has not finished; Error(io); Error(corrupt) for a truncated shard or a damaged header,
-  /// with its offset; Error(unsupported) for compressed shards and members after the end of the archive. What is wrong
-  /// with a member alone is an error of its sample.
+  /// with its offset; Error(unsupported) for compressed shards, members after the end of the archive, and a shard in
+  /// which the members of most samples lie apart. What is wrong with a member alone is an error of its sample.
   explicit WebDatasetSource(WebDataset options);
 
   /// Number of samples, of all shards together.

@@ -50,7 +50,8 @@ MessageWriter& MessageWriter::put(const std::vector<ListedDataset>& datasets) {
     put(std::string_view(dataset.path))
         .put(std::span(dataset.dims))
         .put(dataset.members)
-        .put(std::string_view(dataset.link));
+        .put(std::string_view(dataset.link))
+        .put(std::string_view(dataset.unreadable));
   return *this;
 }
 
@@ -148,12 +149,13 @@ std::vector<std::string> MessageParser::texts() {
 }
 
 std::vector<ListedDataset> MessageParser::datasets() {
-  std::vector<ListedDataset> found(count(4 * sizeof(std::uint64_t)));
+  std::vector<ListedDataset> found(count(5 * sizeof(std::uint64_t)));
   for (ListedDataset& dataset : found) {
     dataset.path = text();
     dataset.dims = numbers();
     dataset.members = texts();
     dataset.link = text();
+    dataset.unreadable = text();
   }
   return found;
 }

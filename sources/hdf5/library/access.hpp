@@ -21,9 +21,10 @@ namespace penstock::hdf5 {
 /// A dataset of a file where none are named.
 struct ListedDataset {
   std::string path;
-  std::vector<std::uint64_t> dims;   ///< dimensions; empty for a single value, or none at all
-  std::vector<std::string> members;  ///< columns of a compound type; else one, empty
-  std::string link;                  ///< where it is a link that is not followed: where it leads to
+  std::vector<std::uint64_t> dims = {};   ///< dimensions; empty for a single value, or none at all
+  std::vector<std::string> members = {};  ///< columns of a compound type; else one, empty
+  std::string link = {};                  ///< where it is a link that is not followed: where it leads to
+  std::string unreadable = {};            ///< why the library can't open it, though it can others; empty: it can
 };
 
 /// A filter of a dataset's chunks.

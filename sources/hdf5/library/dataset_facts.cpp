@@ -45,10 +45,14 @@ class DatasetPaths {
     for (const auto& [link, is_hard] : links_of(group.get())) {
       const std::string at = path.empty() ? link : path + "/" + link;
       if (!is_hard) {
-        if (leads_away(group.get(), link)) links_.push_back({at, {}, {}, link_target(group.get(), link)});
+        if (leads_away(group.get(), link)) links_.push_back({.path = at, .link = link_target(group.get(), link)});
         continue;
       }
-      if (H5Oget_info_by_name2(group.get(), link.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) fail();
+      if (H5Oget_info_by_name2(group.get(), link.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
+        if (later_version().empty()) fail();
+        paths_.push_back(at);
+        continue;
+      }
       if (info.type == H5O_TYPE_GROUP) {
         visit(group.get(), link.c_str(), at, depth + 1);
       } else if (info.type == H5O_TYPE_DATASET && (info.rc == 1 || seen_.emplace(info.fileno, info.addr).second)) {
@@ -198,14 +202,19 @@ std::vector<ListedDataset> datasets_in(hid_t file) {
   std::vector<ListedDataset> found;
   for (const std::string& path : paths.sorted()) {
     const Handle dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
-    if (!dataset) throw Error(Errc::corrupt, "dataset '" + path + "' can't be opened: " + library_says());
+    if (!dataset) {
+      const std::string why = later_version();
+      if (why.empty()) throw Error(Errc::corrupt, "dataset '" + path + "' can't be opened: " + library_says());
+      found.push_back({.path = path, .unreadable = why});
+      continue;
+    }
     std::vector<std::uint64_t> dims = dims_of(dataset.get());
     if (dims.empty()) {
-      found.push_back({path, {}, {}, {}});
+      found.push_back({.path = path});
       continue;
     }
     const Handle type = own_type(H5Dget_type(dataset.get()));
-    found.push_back({path, std::move(dims), members_of(type.get()), {}});
+    found.push_back({.path = path, .dims = std::move(dims), .members = members_of(type.get())});
   }
   for (ListedDataset& link : std::move(paths).links()) found.push_back(std::move(link));
   return found;

@@ -86,7 +86,11 @@ DatasetFacts DirectAccess::dataset(const std::string& path) {
   OpenDataset opened;
   const OpensNoted opens;
   opened.id = Handle(H5Dopen2(file_.get(), path.c_str(), H5P_DEFAULT), H5Dclose);
-  if (!opened.id) throw Error(Errc::not_found, "dataset '" + path + "': " + why_no_dataset(file_.get(), path));
+  if (!opened.id) {
+    const std::string why = later_version();
+    throw Error(why.empty() ? Errc::not_found : Errc::unsupported,
+                "dataset '" + path + "': " + (why.empty() ? why_no_dataset(file_.get(), path) : why));
+  }
   opened.type = own_type(H5Dget_type(opened.id.get()));
   DatasetFacts facts;
   try {

@@ -3,7 +3,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <new>
+#include <string_view>
 #include <utility>
 
 namespace penstock::hdf5 {
@@ -64,7 +67,10 @@ void Handle::close() noexcept {
   id_ = -1;
 }
 
-std::string library_says() {
+namespace {
+
+// Null where it said nothing.
+const char* innermost_word() {
   const char* innermost = nullptr;
   const auto visit = [](unsigned, const H5E_error2_t* error, void* found) -> herr_t {
     auto& text = *static_cast<const char**>(found);
@@ -72,8 +78,31 @@ std::string library_says() {
     return 0;
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, visit, &innermost);
+  return innermost;
+}
+
+}  // namespace
+
+std::string library_says() {
+  const char* const innermost = innermost_word();
   return innermost == nullptr ? "the HDF5 library failed without a word"
                               : "the HDF5 library says: " + std::string(innermost);
+}
+
+// Numbers that it was not made for: of versions, of messages, of a layout, of bits.
+std::string later_version() {
+  constexpr std::array<std::string_view, 4> words{"version", "unknown", "invalid layout class", "bad flag value"};
+  const char* const innermost = innermost_word();
+  const std::string said = innermost == nullptr ? "" : innermost;  // the next call clears it
+  std::string small = said;
+  std::ranges::transform(small, small.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  if (std::ranges::none_of(words, [&](std::string_view word) { return small.find(word) != small.npos; })) return {};
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  const std::string of_series = std::to_string(major) + "." + std::to_string(minor);
+  return "it is of a later HDF5 than the library here, " + of_series + "." + std::to_string(release) + " (" + said +
+         "), or damaged; write it anew for HDF5 " + of_series + ", as by the option --high of a later h5repack";
 }
 
 }  // namespace penstock::hdf5

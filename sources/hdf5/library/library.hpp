@@ -52,4 +52,8 @@ inline Handle own_list(hid_t id) { return {id, H5Pclose}; }
 /// The innermost of what the library says about its last failure, as one sentence without a full stop. Under the lock.
 std::string library_says();
 
+/// Where the library's last failure is that it meets what only later versions of HDF5 write: that, and what to do; else
+/// empty. Under the lock.
+std::string later_version();
+
 }  // namespace penstock::hdf5

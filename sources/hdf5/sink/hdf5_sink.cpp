@@ -51,7 +51,7 @@ std::vector<hdf5::StoredDataset> datasets_for(const Hdf5SinkOptions& options, co
 // What a field's numbers stand for.
 std::string classes_text(const Field& field) {
   std::string text;
-  for (std::size_t i = 0; i < field.classes.size(); ++i) text += (i == 0 ? "" : ", ") + field.classes[i];
+  for (std::size_t i = 0; i < field.classes.size(); ++i) text += (i == 0 ? "" : ", ") + in_list(field.classes[i]);
   return text;
 }
 
@@ -70,7 +70,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
         rows_(datasets_) {
     std::vector<JobFact> facts{{"fields", job.schema.to_string()}, {"datasets", text_of(datasets_)}};
     for (const Field& field : job.schema)
-      if (!field.classes.empty()) facts.push_back({"classes of " + escaped(field.name), classes_text(field)});
+      if (!field.classes.empty()) facts.push_back({"classes of " + field.name, classes_text(field)});
     facts.push_back(common::samples_fact(job.size));
     if (options.single_file) {
       facts.push_back({"files", "one"});

@@ -1,5 +1,6 @@
 #include "source/field_list.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 #include <penstock/error.hpp>
@@ -54,11 +55,18 @@ std::vector<Hdf5Field> all_fields(const File& file, std::vector<std::string>& le
   }
   const std::string links = take_links(found);
   for (const ListedDataset& dataset : found)
-    if (dataset.dims.empty())
+    if (!dataset.unreadable.empty())
+      left_out.push_back(field_name({.dataset = dataset.path}) +
+                         ": left out, because it can't be read: " + dataset.unreadable);
+    else if (dataset.dims.empty())
       left_out.push_back(field_name({.dataset = dataset.path}) +
                          ": left out, because it has no dimension that counts records");
   if (!links.empty()) left_out.push_back(links);
+  const auto unreadable = std::ranges::find_if(found, [](const ListedDataset& d) { return !d.unreadable.empty(); });
+  const std::string why =
+      unreadable == found.end() ? "" : "dataset '" + unreadable->path + "': " + unreadable->unreadable;
   std::erase_if(found, [](const ListedDataset& dataset) { return dataset.dims.empty(); });
+  if (found.empty() && !why.empty()) throw error_in(file.path(), Errc::unsupported, why);
   if (found.empty())
     throw error_in(file.path(), Errc::schema_mismatch,
                    "the file has no dataset with a dimension that counts records" +

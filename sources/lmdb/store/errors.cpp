@@ -41,6 +41,10 @@ Meaning meaning_of(int code) {
       return {Errc::invalid_argument, "a key must have 1 to 511 bytes, a value fewer than 4 GiB"};
     case ENOENT:
       return {Errc::not_found, nullptr};
+    case ENODEV:
+      return {
+          Errc::io,
+          "the store's file system has no memory maps, which LMDB reads and writes by; copy the store to another one"};
     case ENOMEM:
       return {Errc::out_of_memory, nullptr};
     default:

@@ -28,7 +28,7 @@ bool are_whole(const SlideBounds& bounds, const Scale& scale) {
                   : "OpenSlide's bounds of the slide begin at " + begin_of(bounds) +
                         ", and nothing in the file says whether its regions count from there or from the slide's "
                         "top left pixel") +
-          "; say which by `regions.origin`, or --region-origin: `bounds` or `slide`");
+          "; say which by `regions.origin`: `bounds` or `slide`");
 }
 
 bool counts_from_bounds(const SlideFile& slide, const SlideRegions& rules, const Regions& regions) {

@@ -28,7 +28,8 @@ namespace penstock::slide {
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t told = 10;
   std::string list;
-  for (std::size_t i = 0; i < std::min(told, names.size()); ++i) list += (i == 0 ? "" : ", ") + printable(names[i]);
+  for (std::size_t i = 0; i < std::min(told, names.size()); ++i)
+    list += (i == 0 ? "" : ", ") + printable(in_list(names[i]));
   return names.size() > told ? list + ", ..." : list;
 }
 

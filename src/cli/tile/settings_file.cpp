@@ -11,7 +11,9 @@
 
 #include <penstock/error.hpp>
 #include <penstock/extend/store_files.hpp>
+#include <penstock/extend/system_error.hpp>
 
+#include "command_line.hpp"
 #include "nearest.hpp"
 #include "output.hpp"
 
@@ -84,7 +86,9 @@ class SettingsFile {
       }
       // As where it is not there.
       if (value.value_exact<std::string>() == std::string()) continue;
-      for (const std::string& text : texts_of(name, value)) words.push_back(fmt::format("--{}={}", name, text));
+      const bool each_a_name = value.is_array() && option->get_type_name() == names_type;
+      for (const std::string& text : texts_of(name, value))
+        words.push_back(fmt::format("--{}={}", name, each_a_name ? in_list(text) : text));
     }
     return words;
   }

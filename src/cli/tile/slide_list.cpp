@@ -12,6 +12,7 @@
 #include <penstock/extend/listing.hpp>
 #include <penstock/extend/sample.hpp>
 #include <penstock/extend/store_files.hpp>
+#include <penstock/extend/system_error.hpp>
 #include <penstock/sources/csv.hpp>
 #include <penstock/sources/slide_endings.hpp>
 
@@ -35,14 +36,14 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::string column_in(const std::string& file, const std::string& wanted) {
-  const Schema columns = CsvSource({.path = file}).schema();
+  const Schema columns = CsvSource({.path = file, .access = FileAccess::read}).schema();
   constexpr std::array<std::string_view, 4> usual{"path", "file", "filename", "slide_path"};
   std::string names;
   for (const Field& column : columns) {
     const std::string_view name = trimmed(column.name);
     if (wanted.empty() ? std::ranges::find(usual, name) != usual.end() : name == wanted || column.name == wanted)
       return column.name;
-    names += (names.empty() ? "" : ", ") + printable(column.name);
+    names += (names.empty() ? "" : ", ") + printable(in_list(column.name));
   }
   std::error_code failed;
   const std::string& first = columns[0].name;
@@ -58,7 +59,8 @@ std::string column_in(const std::string& file, const std::string& wanted) {
 
 std::vector<std::string> cells_of(const std::string& file, const std::string& column) {
   const std::string name = column_in(file, column);
-  const CsvSource table({.path = file, .columns = {{.column = name, .type = CsvType::text}}});
+  const CsvSource table(
+      {.path = file, .columns = {{.column = name, .type = CsvType::text}}, .access = FileAccess::read});
   std::vector<std::string> cells;
   for (std::uint64_t i = 0; i < table.size(); ++i) {
     const OwnedSample line = read_sample(table, i);

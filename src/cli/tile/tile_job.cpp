@@ -23,6 +23,7 @@
 #include "output_store.hpp"
 #include "report.hpp"
 #include "run_folder.hpp"
+#include "tool_words.hpp"
 
 namespace penstock::cli {
 
@@ -173,6 +174,7 @@ void check_earlier_run(const TileFlags& flags) {
 
 std::vector<std::string> left_out_of(const TileFlags& flags, const SlideSource& source) {
   std::vector<std::string> lines = source.left_out();
+  for (std::string& line : lines) line = in_tool_words(std::move(line), "slide");
   if (!flags.passed_over.empty()) lines.push_back(flags.passed_over);
   return lines;
 }

@@ -77,7 +77,7 @@ struct Annotated {
     CHECK(error.code() == Errc::unsupported);
     CHECK(error.file() == folder / file);
     CHECK(mentions(error, "x 100, y 150"));
-    CHECK(mentions(error, "say which by `regions.origin`, or --region-origin: `bounds` or `slide`"));
+    CHECK(mentions(error, "say which by `regions.origin`: `bounds` or `slide`"));
   }
 };
 

@@ -191,7 +191,7 @@ TEST_CASE("stacks and channels are refused by name, whoever would read them") {
   CHECK_FALSE(opened(path).failure.has_value());
 }
 
-TEST_CASE("an error says some names of channels, as far as they can be printed") {
+TEST_CASE("an error says the beginnings of some names of channels") {
   const TempFolder folder;
   const std::string path = folder / "a.ome.tif";
   std::string channels;
@@ -199,10 +199,10 @@ TEST_CASE("an error says some names of channels, as far as they can be printed")
     channels += "<Channel Name=\"" + std::to_string(i) + "\u03b1" + std::string(300, 'x') + "\"/>";
   write_slide(path, form_of(document(image(200, 140, R"(SizeC="40")", channels))));
   const std::string fault = fault_of(path, Errc::unsupported);
-  says(fault, R"(it has 40 channels ("0\xce\xb1xxx)");
-  says(fault, R"("4\xce)");
+  says(fault, "it has 40 channels (\"0\u03b1xxx");
+  says(fault, "\"4\u03b1");
   says(fault, " and others), which");
-  CHECK(fault.find(R"("5\xce)") == std::string::npos);
+  CHECK(fault.find("\"5\u03b1") == std::string::npos);
   CHECK(fault.size() < 600);
 }
 

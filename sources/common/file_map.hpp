@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace penstock::common {
+
+/// A file in memory, as long as this lives. It keeps no descriptor.
+class FileMap {
+ public:
+  FileMap() = default;
+  /// @throws Error(io) of `source`, which says how to read the file without a map.
+  FileMap(int descriptor, std::size_t bytes, std::string_view source, const std::string& path);
+  FileMap(FileMap&& other) noexcept;
+  FileMap& operator=(FileMap&& other) noexcept;
+  ~FileMap();
+
+  /// None where nothing is mapped.
+  std::span<const std::byte> bytes() const noexcept { return {data_, bytes_}; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace penstock::common
