@@ -6,10 +6,12 @@
 #include <filesystem>
 #include <set>
 #include <system_error>
+#include <unordered_map>
 #include <utility>
 
 #include <penstock/error.hpp>
 #include <penstock/extend/listing.hpp>
+#include <penstock/extend/system_error.hpp>
 
 namespace penstock::coords {
 
@@ -83,9 +85,14 @@ class FolderWalk {
 FilesOfSlides files_below(const fs::path& folder, std::string_view source) {
   FilesOfSlides found;
   FolderWalk walk(source, true);
+  std::unordered_map<std::string, std::string> file_of;
   for (const std::string& file : walk.files_in(folder)) {
     std::string name = fs::path(file).lexically_relative(folder).string();
     name.resize(name.size() - ending.size());
+    if (const auto [first, fresh] = file_of.emplace(name, file); !fresh)
+      throw file_problem(source, file, Errc::invalid_argument,
+                         "it and " + first->second + " are two files of the slide " + printable(name) +
+                             "; keep one of them, or rename one");
     found.files.push_back({file, std::move(name)});
   }
   found.passed_over = walk.passed_over().text();

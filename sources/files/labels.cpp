@@ -75,20 +75,38 @@ bool begins_with_heading(const std::vector<common::TextLine>& lines, const IsFil
   });
 }
 
+[[noreturn]] void refuse_decimal_comma(const common::TextLine& line, const std::string& label) {
+  throw Error(Errc::invalid_argument, "line " + std::to_string(line.number) + " has the label " + label +
+                                          ", a number with a comma: numbers need a point, " +
+                                          common::with_point(label) + "; write them so");
+}
+
 // Numbers with commas, where no comma stands between cells, would be names of classes.
 void refuse_decimal_commas(const common::TextLines& table) {
-  if (table.separator == ',') return;
   const common::TextLine* first = nullptr;
   for (const common::TextLine& line : table.lines) {
     const bool comma = !common::with_point(line.cells[1]).empty();
     if (!comma && kind_of_label(line) == Kind::name) return;
     if (comma && first == nullptr) first = &line;
   }
-  if (first == nullptr) return;
-  const std::string& label = first->cells[1];
-  throw Error(Errc::invalid_argument, "line " + std::to_string(first->number) + " has the label " + label +
-                                          ", a number with a comma: numbers need a point, " +
-                                          common::with_point(label) + "; write them so");
+  if (first != nullptr) refuse_decimal_comma(*first, first->cells[1]);
+}
+
+// "A/1.png;0,5" seems to have a comma between cells. Its number; empty for other lines, and where the file "A/1.png;0"
+// is there.
+std::string split_number(const common::TextLine& line, const IsFile& is_file) {
+  const std::size_t semicolon = line.cells[0].rfind(';');
+  if (semicolon == std::string::npos || line.cells.size() < 2) return {};
+  std::string number = line.cells[0].substr(semicolon + 1) + "," + line.cells[1].substr(0, line.cells[1].find(';'));
+  return common::with_point(number).empty() || is_file(below_root(line)) ? std::string() : number;
+}
+
+// A first line may be a heading that only looks so.
+void refuse_split_numbers(const common::TextLines& table, bool heading, const IsFile& is_file) {
+  const auto is_split = [&](const common::TextLine& line) { return !split_number(line, is_file).empty(); };
+  if (std::none_of(table.lines.begin() + (heading ? 1 : 0), table.lines.end(), is_split)) return;
+  const auto first = std::ranges::find_if(table.lines, is_split);
+  refuse_decimal_comma(*first, split_number(*first, is_file));
 }
 
 Labels from_lines(const std::vector<common::TextLine>& lines) {
@@ -128,10 +146,12 @@ Labels from_lines(const std::vector<common::TextLine>& lines) {
 
 Labels read_labels(const std::string& csv_file, const IsFile& is_file) {
   try {
-    common::TextLines table = common::read_lines(csv_file, source_name);
-    if (begins_with_heading(table.lines, is_file)) table.lines.erase(table.lines.begin());
+    common::TextLines table = common::read_lines(csv_file, source_name, common::Cells::any);
+    const bool heading = begins_with_heading(table.lines, is_file);
+    if (table.separator == ',') refuse_split_numbers(table, heading, is_file);
+    if (heading) table.lines.erase(table.lines.begin());
     Labels labels = from_lines(table.lines);
-    refuse_decimal_commas(table);
+    if (table.separator != ',') refuse_decimal_commas(table);
     return labels;
   } catch (Error& error) {
     error.with_source(source_name).with_file(csv_file);

@@ -1,7 +1,12 @@
 #include "links_out.hpp"
 
+#include <dirent.h>
+
 #include <filesystem>
+#include <memory>
+#include <set>
 #include <system_error>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -18,23 +23,35 @@ bool lies_in(const fs::path& path, const fs::path& folder) {
   return text == begin || text.starts_with(begin.ends_with('/') ? begin : begin + "/");
 }
 
+struct Folder {
+  bool is_out = false;
+  std::set<std::string, std::less<>> links = {};  // and entries whose kind the file system doesn't report
+};
+
+Folder look_at(const fs::path& path, const fs::path& root) {
+  std::error_code unknown;
+  Folder folder{.is_out = !lies_in(fs::weakly_canonical(path, unknown), root)};
+  const std::unique_ptr<DIR, decltype([](DIR* d) { closedir(d); })> open(opendir(path.c_str()));
+  while (const dirent* const entry = open ? readdir(open.get()) : nullptr)
+    if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN) folder.links.emplace(entry->d_name);
+  return folder;
+}
+
 }  // namespace
 
 LinksOut links_out_of(const FilesSource& files) {
   LinksOut links;
   std::error_code failed;
   const fs::path root = fs::canonical(files.file(), failed);
-  std::string folder;  // the last one that was looked at: files of one come together
-  bool folder_is_out = false;
+  std::unordered_map<std::string, Folder> folders;
   for (std::uint64_t i = 0; !failed && i < files.size(); ++i) {
-    const fs::path path = files.file_of(i);
+    const fs::path path = files.file_of(i), parent = path.parent_path();
+    auto folder = folders.find(parent.string());
+    if (folder == folders.end()) folder = folders.emplace(parent.string(), look_at(parent, root)).first;
     std::error_code unknown;
-    if (const std::string parent = path.parent_path().string(); parent != folder) {
-      folder = parent;
-      folder_is_out = !lies_in(fs::weakly_canonical(parent, unknown), root);
-    }
-    const bool is_link = fs::is_symlink(fs::symlink_status(path, unknown));
-    const bool is_out = is_link ? !lies_in(fs::weakly_canonical(path, unknown), root) : folder_is_out;
+    const bool is_link =
+        folder->second.links.contains(path.filename().string()) && fs::is_symlink(fs::symlink_status(path, unknown));
+    const bool is_out = is_link ? !lies_in(fs::weakly_canonical(path, unknown), root) : folder->second.is_out;
     if (is_out && links.files++ == 0) links.first = files.path(i);
   }
   return links;

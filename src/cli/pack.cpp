@@ -74,7 +74,8 @@ Packed pack_files(const PackOptions& options, const Destination& to, const Files
   packed.odd = look.found();
   packed.name = to.name();
   packed.notes = files_left_out(files, options.labels);
-  packed.links_out = links_out_of(files);
+  // Who stopped it waits for its end.
+  if (packed.stored.written.signal == 0) packed.links_out = links_out_of(files);
   if (std::string line = links_out_text(packed.links_out); !line.empty()) packed.notes.push_back(std::move(line));
   const auto key = [&](std::uint64_t i) { return files.key(i); };
   for (std::string& line : lost_in(store, files.schema(), files.size(), key, false))
@@ -130,7 +131,7 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
     result["not_in_labels"] = files.skipped();
     result["ignored"] = files.ignored();
     result["broken_links"] = files.broken_links();
-    result["links_out"] = packed.links_out.files;
+    if (packed.stored.written.signal == 0) result["links_out"] = packed.links_out.files;
     result["empty"] = packed.odd.empty;
     result["no_image"] = packed.odd.no_image;
     result["no_decoder"] = Json(packed.odd.undecoded);

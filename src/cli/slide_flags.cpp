@@ -5,6 +5,7 @@
 #include <penstock/sources/coords.hpp>
 
 #include "output.hpp"
+#include "pipe_text.hpp"
 
 namespace penstock::cli {
 
@@ -194,7 +195,7 @@ Slides slides_of(const SlideFlags& flags, std::vector<std::string> paths) {
                 .size = flags.size,
                 .stride = flags.stride,
                 .overlap = flags.overlap,
-                .labels = flags.labels,
+                .labels = readable_again(flags.labels),
                 .slide_column = flags.slide_column,
                 .columns = flags.columns,
                 .mpp_column = flags.mpp_column,

@@ -4,9 +4,11 @@
 // then its path with "-waits" is.
 // PENSTOCK_TEST_NO_MAP: "1", no file can be mapped shared, as on a file system without maps.
 // PENSTOCK_TEST_KILLED_WRITE: "NAME", the program is killed before it writes to a file whose path ends in NAME.
+// PENSTOCK_TEST_LOOKS: "FILE", each name that is asked whether it is a link becomes a line of FILE.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -51,6 +53,15 @@ ssize_t read_or_fail(const char* function, int file, void* to, std::size_t bytes
   return reinterpret_cast<Pread>(::dlsym(RTLD_NEXT, function))(file, to, bytes, at);
 }
 
+void note_look(const char* name) {
+  static const char* const log = std::getenv("PENSTOCK_TEST_LOOKS");
+  if (log == nullptr) return;
+  const std::string line = std::string(name) + "\n";
+  const int file = ::open(log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  if (::write(file, line.data(), line.size()) < 0) ::abort();
+  ::close(file);
+}
+
 }  // namespace
 
 extern "C" {
@@ -68,6 +79,16 @@ ssize_t write(int file, const void* from, std::size_t bytes) {
   if (name != nullptr && is_of(file, name)) ::raise(SIGKILL);
   using Write = ssize_t (*)(int, const void*, std::size_t);
   return reinterpret_cast<Write>(::dlsym(RTLD_NEXT, "write"))(file, from, bytes);
+}
+int lstat(const char* name, struct stat* status) {
+  note_look(name);
+  using Lstat = int (*)(const char*, struct stat*);
+  return reinterpret_cast<Lstat>(::dlsym(RTLD_NEXT, "lstat"))(name, status);
+}
+int fstatat(int folder, const char* name, struct stat* status, int flags) {
+  if ((flags & AT_SYMLINK_NOFOLLOW) != 0) note_look(name);
+  using Fstatat = int (*)(int, const char*, struct stat*, int);
+  return reinterpret_cast<Fstatat>(::dlsym(RTLD_NEXT, "fstatat"))(folder, name, status, flags);
 }
 int rename(const char* from, const char* to) {
   static const char* const name = std::getenv("PENSTOCK_TEST_WAITING_RENAME");

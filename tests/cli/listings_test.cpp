@@ -1,6 +1,8 @@
 // What a folder is listed by: each kind of store, and each command. What is hidden or an operating system's is skipped,
 // and what else is passed over is told.
+#include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,8 @@
 #include "cli/tool.hpp"
 #include "sources/slide/slide_files.hpp"
 #include "support/catch.hpp"
+#include "support/paths.hpp"
+#include "support/text_in.hpp"
 
 namespace PENSTOCK_TEST_FILE {
 
@@ -259,6 +263,26 @@ TEST_CASE("pack tells which files lie in other folders, where links lead") {
   CHECK(packed.json()["links_out"] == 3);
   CHECK(tells(packed.json()["notes"],
               "links: 3 files lie in other folders, where links lead, the first: cat/outside.jpg"));
+}
+
+TEST_CASE("pack asks of links alone where they lead") {
+  const TempFolder folder;
+  write_images(folder, 2, 40);
+  fs::create_directories(folder / "images/class_1/more");
+  folder.write("images/class_1/more/z.jpg", jpeg(1));
+  fs::create_symlink("0001.jpg", folder / "images/class_1/link.jpg");
+  fs::create_directory_symlink("class_1", folder / "images/other");
+  ::setenv("PENSTOCK_TEST_LOOKS", (folder / "looks").c_str(), 1);
+  ::setenv("LD_PRELOAD", path_of("failing_read").c_str(), 1);
+  const ToolResult packed = tool({"pack", folder / "images", "--out", folder / "p.lmdb", "--json"});
+  ::unsetenv("LD_PRELOAD");
+  ::unsetenv("PENSTOCK_TEST_LOOKS");
+  CHECK(packed.json()["links_out"] == 0);
+  std::vector<std::string> looked_at;
+  std::istringstream lines(text_in(folder / "looks"));
+  for (std::string line; std::getline(lines, line);)
+    if (line.ends_with(".jpg")) looked_at.push_back(line);
+  CHECK(looked_at == std::vector<std::string>{folder / "images/class_1/link.jpg", folder / "images/other/link.jpg"});
 }
 
 TEST_CASE("shards are read by the name that is printed, whatever characters are in it") {

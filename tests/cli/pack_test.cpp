@@ -233,11 +233,12 @@ TEST_CASE("pack stopped by Ctrl-C keeps what it has, says how to go on, and exit
   bool stopped = false;
   for (int round = 0; round < 30 && !stopped; ++round) {
     std::filesystem::remove_all(store);
-    RunningTool running({"pack", folder / "images", "--out", store, "--quiet"});
+    RunningTool running({"pack", folder / "images", "--out", store, "--json"});
     if (!wait_for_commit(running, store, std::chrono::microseconds(0))) continue;
     running.send(SIGINT);
     const ToolResult result = running.wait();
     stopped = result.status == 130;
+    CHECK(result.json().contains("links_out") != stopped);  // the folder is not looked at again
     if (!stopped) {
       CHECK(result.status == 0);  // it was done already
       continue;

@@ -204,20 +204,49 @@ TEST_CASE("pipes, sockets and devices in a file's place end a command at once") 
   ::close(listening);
 }
 
-TEST_CASE("a list that a command writes into a pipe is read") {
+TEST_CASE("a list or table that a command writes into a pipe is read, once") {
   const Inputs inputs;
-  const std::string pipe = inputs.folder / "pipe";
-  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  const int open_end = ::open(pipe.c_str(), O_RDWR | O_CLOEXEC);  // so that nobody waits
-  std::thread writer([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    std::ofstream(pipe) << inputs.folder / "slides/a.svs"
-                        << "\n";
-    ::close(open_end);
-  });
-  const ToolResult listed = tool({"tile", "--list", pipe, "--size", "32", "--dry-run"});
-  writer.join();
-  CAPTURE(listed.err);
-  CHECK(listed.status == 0);
-  CHECK(listed.out.find("40 tiles") != std::string::npos);
+  const auto in = [&](const std::string& name) { return inputs.folder / name; };
+  struct Place {
+    Words before;
+    std::string text;
+    Words after;
+    std::string says;  // where it was read
+  };
+  const std::vector<Place> places{
+      {{"tile", "--list"}, in("slides/a.svs") + "\n", {"--size", "32", "--dry-run"}, "40 tiles"},
+      {{"tile", in("slides"), "--labels"}, "slide,grade\na,3\n", {"--size", "32", "--dry-run"}, "40 tiles"},
+      {{"tile", in("slides"), "--labels"},
+       "slide,grade\na,3\n",
+       {"--size", "32", "--out", inputs.out / "labels.tar", "--quiet"},
+       ""},
+      {{"tile", in("slides"), "--settings"}, "size = 32\n", {"--dry-run"}, "40 tiles"},
+      {{"index", in("slides"), "--labels"},
+       "slide,grade\na,3\n",
+       {"--size", "32", "--out", inputs.out / "l.tiles"},
+       "40"},
+      {{"pack", in("images"), "--labels"}, "class_0/0000.jpg,7\n", {"--out", inputs.out / "labels.lmdb"}, "1 record"},
+      {{"pack", in("images"), "--classes"},
+       "class_0\nclass_1\n",
+       {"--out", inputs.out / "classes.lmdb"},
+       "12 records"}};
+  for (const Place& place : places) {
+    const std::string pipe = in("pipe.txt");
+    fs::remove(pipe);
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    const int open_end = ::open(pipe.c_str(), O_RDWR | O_CLOEXEC);  // so that nobody waits
+    std::thread writer([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      std::ofstream(pipe) << place.text;
+      ::close(open_end);
+    });
+    Words words = place.before;
+    words.push_back(pipe);
+    words.insert(words.end(), place.after.begin(), place.after.end());
+    const ToolResult read = tool(words);
+    writer.join();
+    CAPTURE(words, read.out, read.err);
+    CHECK(read.status == 0);
+    CHECK(read.out.find(place.says) != std::string::npos);
+  }
 }

@@ -40,7 +40,7 @@ struct FeatureBags {
   /// converted, to f16 rounding to the nearest.
   std::optional<DType> dtype = {};
   /// A CSV file with a header and a line for each slide: its columns become fields. Its cells are separated by commas,
-  /// or by semicolons or tabs where its first line has no comma, or its name ends in .tsv. Spaces and tabs around names
+  /// or by semicolons or tabs where commas make no table of it, or its name ends in .tsv. Spaces and tabs around names
   /// and cells are no part of them, quoted or not. Whole numbers become i64, other numbers f32, and text the number of
   /// a class, i64: classes are numbered from 0 in the order of their names' bytes, all lines of the file included, and
   /// the schema has their names. An empty cell or "NA" is missing; so is "N/A", "n/a", "#N/A", "NULL" or "null" where
@@ -79,9 +79,9 @@ struct FeatureBags {
 class PENSTOCK_API FeatureBagSource {
  public:
   /// @throws Error(not_found) where there are no files, or `labels` isn't there; Error(invalid_argument) for options
-  /// that can't work, slides without a line in `labels`, columns that aren't there, cells that are missing, and numbers
-  /// that i64 and f32 don't hold; Error(corrupt) for a CSV file that isn't one; where no file says dimension and dtype,
-  /// the error of the first one that can't be read.
+  /// that can't work, two files of one slide (a.h5 and a.H5), slides without a line in `labels`, columns that aren't
+  /// there, cells that are missing, and numbers that i64 and f32 don't hold; Error(corrupt) for a CSV file that isn't
+  /// one; where no file says dimension and dtype, the error of the first one that can't be read.
   explicit FeatureBagSource(FeatureBags options);
 
   /// Number of slides.

@@ -121,8 +121,8 @@ struct Files {
   /// The folder.
   std::string root;
   /// A CSV file of `file,label` lines: files as paths below `root`, labels whole numbers of 64 bits throughout, or
-  /// names (numbered in the order of their bytes). Cells are separated by commas, or by semicolons or tabs where the
-  /// first line has no comma, or the file's name ends in .tsv. Spaces and tabs around cells are no part of them, but in
+  /// names (numbered in the order of their bytes). Cells are separated by commas, or by semicolons or tabs where commas
+  /// make no table of it, or the file's name ends in .tsv. Spaces and tabs around cells are no part of them, but in
   /// quotes; more cells a line are ignored. Where one label is no whole number, all are names, and `plan()` says so. A
   /// first line is a heading where its first cell names no file that is there. It is none, and its file is missing,
   /// where its label is a number or another line's too, or its name ends as another line's does, in .jpg, say.

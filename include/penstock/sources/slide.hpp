@@ -93,7 +93,7 @@ struct Slides {
   std::array<std::uint8_t, 3> pad_color{255, 255, 255};  ///< RGB, for SlideEdges::pad
   SlideOrder order = SlideOrder::rows;                   ///< in which order the places of a slide are records
   /// A CSV file with a header and a line for each slide: its columns become fields, the same for all records of a
-  /// slide. Its cells are separated by commas, or by semicolons or tabs where its first line has no comma, or its name
+  /// slide. Its cells are separated by commas, or by semicolons or tabs where commas make no table of it, or its name
   /// ends in .tsv. Spaces and tabs around names and cells are no part of them, quoted or not. Whole numbers become i64,
   /// other numbers f32, and text the number of a class, i64: classes are numbered from 0 in the order of their names'
   /// bytes, all lines of the file included, and the schema has their names. An empty cell or "NA" is missing; so is

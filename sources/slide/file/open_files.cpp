@@ -25,11 +25,19 @@ void KnownFiles::check(const SlideFile& slide, int descriptor) {
     if (!(found == *seen->mark)) throw changed_error(slide.path);
     return;
   }
-  if (!(sample_of(descriptor, slide.path) == slide.sample))
-    throw error_in(slide.path, Errc::io,
-                   "the file is another than the one that the index was made of, of " +
-                       std::to_string(slide.sample.bytes) + " bytes; make the index anew");
-  check_against_file(slide);
+  if (seen->refused && found == seen->refused->mark) throw Error(seen->refused->failure);
+  const bool same = sample_of(descriptor, slide.path) == slide.sample;
+  try {
+    if (!same)
+      throw error_in(slide.path, Errc::io,
+                     "the file is another than the one that the index was made of, of " +
+                         std::to_string(slide.sample.bytes) + " bytes; make the index anew");
+    check_against_file(slide);
+  } catch (const Error& failed) {
+    // What can't be read now may be read later.
+    if (!same || failed.code() != Errc::io) seen->refused = Refused{found, failed};
+    throw;
+  }
   seen->mark = found;
 }
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include <penstock/error.hpp>
 #include <penstock/extend/file_descriptor.hpp>
 
 #include "file/file_mark.hpp"
@@ -25,10 +26,16 @@ class KnownFiles {
   void check(const SlideFile& slide, int descriptor);
 
  private:
+  // Each record of such a file would read and parse it again.
+  struct Refused {
+    FileMark mark;
+    Error failure;
+  };
   // A file that had no mark: the first thread looks at it, and others wait for that.
   struct Seen {
     std::mutex mutex;
     std::optional<FileMark> mark;
+    std::optional<Refused> refused;
   };
   std::mutex mutex_;
   std::unordered_map<std::size_t, std::shared_ptr<Seen>> seen_;

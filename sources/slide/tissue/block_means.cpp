@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "pixels/heap_scratch.hpp"
 #include "pixels/reused_scratch.hpp"
 #include "tissue/column_sums.hpp"
-#include "tissue/lately_decoded.hpp"
+#include "tissue/kept_sums.hpp"
 
 namespace penstock::slide {
 
@@ -30,20 +31,21 @@ class Sums {
     sums_.resize(std::max(sums_.size(), rows * stride_));
   }
 
-  // Pixels of a tile: RGB, rows without gaps.
-  void add(const SlideBox& box, const std::byte* pixels) {
-    constexpr std::int64_t most_rows = 257;  // whose sums 16 bits hold
-    const auto values = static_cast<std::size_t>(box.width) * 3;
-    columns_.resize(values);
-    const auto* from = reinterpret_cast<const std::uint8_t*>(pixels);
-    for (std::int64_t y = box.y; y < box.y + box.height;) {
-      const std::int64_t row = y / k_;
-      const std::int64_t count = std::min({(row + 1) * k_, box.y + box.height, y + most_rows}) - y;
-      sum_columns(from, values, static_cast<std::size_t>(count), values, columns_.data());
-      add_columns(box, sums_.data() + static_cast<std::size_t>(row - first_) * stride_);
-      from += static_cast<std::size_t>(count) * values;
-      y += count;
-    }
+  // How many sums a box adds to.
+  std::size_t count(const SlideBox& box) const noexcept {
+    return row_of(box) * static_cast<std::size_t>((box.y + box.height - 1) / k_ - box.y / k_ + 1);
+  }
+
+  // Pixels of a tile: RGB, rows without gaps. Their sums stay in `kept` too, where it is not empty.
+  void add(const SlideBox& box, const std::byte* pixels, std::span<std::uint32_t> kept) {
+    if (kept.empty()) return sum(box, pixels, sums_of(box), stride_);
+    sum(box, pixels, kept.data(), row_of(box));
+    add(box, kept);
+  }
+  void add(const SlideBox& box, std::span<const std::uint32_t> kept) noexcept {
+    const std::size_t row = row_of(box);
+    for (std::uint32_t* to = sums_of(box); !kept.empty(); kept = kept.subspan(row), to += stride_)
+      for (std::size_t i = 0; i < row; ++i) to[i] += kept[i];
   }
 
   // No more pixels come above `end`: rows of the result that are complete become means.
@@ -65,11 +67,35 @@ class Sums {
   }
 
  private:
-  // The sums of a tile's columns to a row of the result.
-  void add_columns(const SlideBox& box, std::uint32_t* row) const noexcept {
+  std::uint32_t* sums_of(const SlideBox& box) noexcept {
+    return sums_.data() + static_cast<std::size_t>(box.y / k_ - first_) * stride_ +
+           static_cast<std::size_t>(box.x / k_) * 3;
+  }
+  // Sums that a box adds to in one row of the result.
+  std::size_t row_of(const SlideBox& box) const noexcept {
+    return static_cast<std::size_t>((box.x + box.width - 1) / k_ - box.x / k_ + 1) * 3;
+  }
+
+  // Adds the pixels to sums, whose rows begin `stride` after each other.
+  void sum(const SlideBox& box, const std::byte* pixels, std::uint32_t* to, std::size_t stride) {
+    constexpr std::int64_t most_rows = 257;  // whose sums 16 bits hold
+    const auto values = static_cast<std::size_t>(box.width) * 3;
+    columns_.resize(values);
+    const auto* from = reinterpret_cast<const std::uint8_t*>(pixels);
+    for (std::int64_t y = box.y; y < box.y + box.height;) {
+      const std::int64_t row = y / k_;
+      const std::int64_t count = std::min({(row + 1) * k_, box.y + box.height, y + most_rows}) - y;
+      sum_columns(from, values, static_cast<std::size_t>(count), values, columns_.data());
+      add_columns(box, to + static_cast<std::size_t>(row - box.y / k_) * stride);
+      from += static_cast<std::size_t>(count) * values;
+      y += count;
+    }
+  }
+
+  // The sums of a tile's columns to a row of sums.
+  void add_columns(const SlideBox& box, std::uint32_t* pixel) const noexcept {
     const std::uint16_t* column = columns_.data();
-    for (std::int64_t x = box.x; x < box.x + box.width;) {
-      std::uint32_t* const pixel = row + static_cast<std::size_t>(x / k_) * 3;
+    for (std::int64_t x = box.x; x < box.x + box.width; pixel += 3) {
       const std::int64_t end = std::min((x / k_ + 1) * k_, box.x + box.width);
       std::uint32_t red = 0, green = 0, blue = 0;
       for (; x < end; ++x, column += 3) {
@@ -128,21 +154,28 @@ SmallPicture read_block_means(LevelReaders& readers, const SlideFile& slide, std
   // OpenSlide has a place for each request, so these are larger.
   const bool tiles = level.codec != SlideCodec::openslide;
   const std::int64_t wide = tiles ? level.tile_width : 1024, high = tiles ? level.tile_height : 256;
-  LatelyDecoded lately(readers, slide);
+  KeptSums kept(readers, slide, k);
   Sums sums(picture, level.width, level.height, k);
+  std::vector<std::byte> pixels;
   HeapScratch memory;
   ReusedScratch scratch(memory);
   const auto add = [&](const SlideBox& box) {
+    constexpr std::array<std::uint8_t, 3> white{255, 255, 255};
+    if (const auto found = kept.find(box); !found.empty()) {
+      sums.add(box, found);
+      return true;
+    }
     scratch.reset();
-    const std::byte* pixels = lately.find(box);
+    pixels.resize(static_cast<std::size_t>(box.width * box.height) * 3);
     try {
-      if (pixels == nullptr) pixels = lately.decode(box, scratch);
+      LevelPixels(readers, slide, box, {})
+          .read(box, false, white, {pixels.data(), box.width * 3, box.x, box.y}, scratch);
     } catch (const Error& failed) {
       if (!failed.sample_scoped() || failed.code() == Errc::io) throw;
       if (picture.why_unknown.empty()) picture.why_unknown = failed.cause();
       return false;
     }
-    sums.add(box, pixels);
+    sums.add(box, pixels.data(), kept.keep(box, sums.count(box)));
     return true;
   };
   for (std::int64_t y = 0; y < level.height; y += high) {

@@ -14,6 +14,7 @@
 
 #include <penstock/extend/half.hpp>
 #include <penstock/penstock.hpp>
+#include <penstock/sources/coords.hpp>
 #include <penstock/sources/feature_sink.hpp>
 #include <penstock/testing/source.hpp>
 
@@ -272,6 +273,19 @@ TEST_CASE("the first file with rows that can be read says dimension and dtype") 
   CHECK(error_of([&] { FeatureBagSource({}); }).code() == Errc::invalid_argument);
   CHECK(error_of([&] { FeatureBagSource({.path = in, .dtype = DType::f64}); }).code() == Errc::invalid_argument);
   CHECK(error_of([&] { FeatureBagSource({.path = in, .group = "patient"}); }).code() == Errc::invalid_argument);
+}
+
+TEST_CASE("two files of one slide are refused, as features and as lists of places") {
+  const TempFolder folder;
+  // The second name comes between them.
+  for (const char* const name : {"in/more/a.H5", "in/more/a.b.h5", "in/more/a.h5", "in/a.h5"}) folder.write(name, "x");
+  const std::string in = folder / "in";
+  for (const Error& error : {error_of([&] { FeatureBagSource({.path = in, .dimension = 4, .dtype = DType::f32}); }),
+                             error_of([&] { (void)read_coords(in); })}) {
+    CHECK(error.code() == Errc::invalid_argument);
+    CHECK(error.file() == in + "/more/a.h5");
+    CHECK(mentions(error, "it and " + in + "/more/a.H5 are two files of the slide more/a; keep one of them"));
+  }
 }
 
 TEST_CASE("folders are walked by links, but not in circles, and what is hidden or gone is told apart") {

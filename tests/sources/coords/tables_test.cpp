@@ -130,6 +130,20 @@ std::vector<Table> tables() {
        {},
        "1,5e3, a number with a comma: ",
        Errc::invalid_argument},
+      {"a comma in the heading between semicolons", "item;label;size, in mm\nA;x;1\nB;y;2\n", names},
+      {"a comma in the heading between tabs", "item\tlabel\tsize, in mm\nA\tx\t1\nB\ty\t2\n", names},
+      {"a semicolon in the heading between tabs", "item\tlabel\tsize; mm\nA\tx\t1\nB\ty\t2\n", names},
+      {"a comma in the heading, and decimal commas",
+       "item;label, of it\nA;0,5\nB;2\n",
+       {},
+       "0,5, a number with a comma: ",
+       Errc::invalid_argument},
+      {"semicolons in cells between commas", "item,label\nA,x;1\nB,y;2\n", {{"x;1", "y;2"}, {0, 1}}},
+      {"a semicolon in the heading between commas", "item,label,size;mm\nA,x,1\nB,y,2\n", names},
+      {"semicolons in each line between commas", "item,label,size;mm\nA,x,1;2\nB,y,3;4\n", names},
+      {"blanks before semicolons", " \t\n\n  \nitem;label\nA;x\nB;y\n", names},
+      {"blanks before tabs", " \t \nitem\tlabel\nA\tx\nB\ty\n", names},
+      {"a line of one cell below blanks", " \n\t\nitem;label, x\nA\nB;y\n", {}, "line 4"},
       {"tabs", "item\tlabel\nA\tx \nB\t\"y\"\n", names},
       {"tabs by the file's name", "item\tlabel\nA\tx,1\nB\ty\n", {{"x,1", "y"}, {0, 1}}, {}, {}, "t.TSV"},
       {"a line of one cell", "item,label\nA\nB,y\n", {}, "line 2"},
@@ -205,6 +219,40 @@ TEST_CASE("decimal commas are refused by line and column, unless the column isn'
   const Error mpp = error_of([&] { read({"label"}, "mpp"); });
   CHECK(mpp.cause().find("t.csv:00000002 has 0,25, a number with a comma: ") != std::string::npos);
   CHECK(read({"label"}, "").labels("label") == std::vector<std::int64_t>{3, 4});
+}
+
+TEST_CASE("labels of files without a heading are split where a table can be, and decimal commas are refused by line") {
+  struct Case {
+    std::string text;
+    std::vector<std::int64_t> labels;
+    std::string refused = {};
+  };
+  const TempFolder folder;
+  for (const std::string name : {"a.jpg", "b.jpg", "c;1", "d;2"}) folder.write("images/" + name, "x");
+  for (const auto& [text, labels, refused] :
+       {Case{"a.jpg;7\nb.jpg;8\n", {7, 8}},
+        {"a.jpg,7\nb.jpg,8,x\n", {7, 8}},
+        {"a.jpg;7;x, y\nb.jpg;8;z\n", {7, 8}},
+        {"file;label, of it\na.jpg;7\n", {7}},
+        {"a.jpg;0,5\nb.jpg;1,5\n", {}, "line 1 has the label 0,5, a number with a comma"},
+        {"a.jpg;+0,5\nb.jpg;1\n", {}, "line 1 has the label +0,5, a number with a comma"},
+        {"a.jpg;1\nb.jpg;-0,5\n", {}, "line 2 has the label -0,5, a number with a comma"},
+        {"a.jpg;0,5;x\nb.jpg;1,5;y\n", {}, "line 1 has the label 0,5, a number with a comma"},
+        {"file;label, of it\na.jpg;0,5\nb.jpg;1,5\n", {}, "line 2 has the label 0,5, a number with a comma"},
+        // Commas between cells, as these files are there, and as lines have two cells at least.
+        {"c;1,5\nd;2,7\n", {5, 7}},
+        {"c;1,5\nd;2,7,x;y\n", {5, 7}},
+        {"a.jpg,7;\nb.jpg,8;,x\n", {0, 1}}}) {
+    CAPTURE(text);
+    folder.write("t.csv", text);
+    const auto read = [&] {
+      return FilesSource({.root = folder / "images", .labels = folder / "t.csv"}).labels("label").value();
+    };
+    if (refused.empty())
+      CHECK(read() == labels);
+    else
+      CHECK(error_of([&] { (void)read(); }).cause().find(refused) != std::string::npos);
+  }
 }
 
 }  // namespace PENSTOCK_TEST_FILE

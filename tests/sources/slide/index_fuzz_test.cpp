@@ -10,7 +10,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -162,6 +165,61 @@ TEST_CASE("an index of which anything was changed, its hashes too, is refused or
   }
   CHECK(refused > 0);
   CHECK(read > 0);
+}
+
+TEST_CASE("a slide of which an index says something else is looked at once, and again when it is another file") {
+  const TempFolder folder;
+  write_slide(folder / "a.tif", two_levels());
+  Slides options{.files = folder / "*.tif", .size = 32};
+  options.index = folder / "x.index";
+  Slides made = options;
+  made.index.clear();
+  write_slide_index(made, options.index);
+  const TakenApart whole(text_in(options.index));
+  const auto cause = [](const SlideSource& source) {
+    try {
+      (void)read_sample(source, 0);
+    } catch (const Error& error) {
+      return error.cause();
+    }
+    return std::string();
+  };
+  // The first byte whose change makes it say something else of the file, without being damaged.
+  std::optional<SlideSource> forged;
+  for (std::size_t at = 0; at < whole.entries[0].size() && !forged; ++at) {
+    TakenApart changed = whole;
+    changed.entries[0][at] = static_cast<char>(changed.entries[0][at] ^ 1);
+    folder.write("x.index", changed.together());
+    try {
+      const SlideSource source(options);
+      if (cause(source).starts_with("the index has another")) forged.emplace(options);
+    } catch (const Error&) {
+    }
+  }
+  REQUIRE(forged.has_value());
+  folder.write("x.index", whole.together());
+  const std::string sound = text_in(folder / "a.tif");
+  const SlideSource replaced(options);
+  folder.write("other.tif.new", "no slide");
+  const auto bytes_read = [] {
+    std::ifstream io("/proc/self/io");
+    std::string name;
+    std::uint64_t bytes = 0;
+    io >> name >> bytes;
+    return bytes;
+  };
+  const auto check_once = [&](const SlideSource& source, const std::string& says) {
+    CHECK(cause(source).find(says) != std::string::npos);
+    const std::uint64_t before = bytes_read();
+    for (int i = 0; i < 50; ++i) CHECK(cause(source).find(says) != std::string::npos);
+    CHECK(bytes_read() - before < 4096);
+  };
+  check_once(*forged, "the index has another");
+  std::filesystem::rename(folder / "other.tif.new", folder / "a.tif");
+  check_once(replaced, "the file is another than the one that the index was made of");
+  folder.write("a.tif.new", sound);
+  std::filesystem::rename(folder / "a.tif.new", folder / "a.tif");
+  CHECK(cause(replaced).empty());
 }
 
 TEST_CASE("an index that leaves out places where all are asked for is refused") {

@@ -328,6 +328,66 @@ TEST_CASE("what can't be read of the mask's level is told by a coarser one, or i
   CHECK(told(filled).find("count as glass") == std::string::npos);
 }
 
+TEST_CASE("tiles whose place in the file is damaged are glass, and take none of the others with them") {
+  const TempFolder folder;
+  const std::string path = folder / "a.tif";
+  struct Damage {
+    const char* name;
+    std::uint64_t offset, bytes;
+  };
+  SlideForm form = tissue_slide(320, 240, 1);  // of 5 x 5 tiles
+  form.draw = [](const penstock::ImageShape& shape) {
+    Image image(shape);
+    for (std::size_t i = 0; i < image.pixels.size(); ++i) image.pixels[i] = i % 3 == 0 ? 250 : 60;
+    return image;
+  };
+  const SlideTissue tissue{.by = SlideTissue::By::saturation, .mpp = 4, .threshold = 50, .closing = 0, .least_area = 0};
+  for (const Damage& damage :
+       {Damage{"no bytes", 8, 0}, {"more bytes than a file has", 8, 0x7fffffff}, {"beyond the end", 0xfffffff0, 100}})
+    for (const std::uint64_t tiles : {1u, 17u, 24u}) {
+      CAPTURE(damage.name, tiles);
+      const WrittenSlide slide = write_slide(path, form);
+      for (std::uint64_t i = 0; i < tiles; ++i) {
+        slide.set_offset(i, damage.offset);
+        slide.set_size(i, damage.bytes);
+      }
+      const SlideSource source({.files = path, .size = 16, .tissue = tissue});
+      CHECK_FALSE(source.slides().front().failure.has_value());
+      CHECK(source.size() == (25 - tiles) * 12);
+      REQUIRE(source.left_out().size() == 2);
+      CHECK(source.left_out()[1].find("that count as glass: " + path + ": the tile at x 0, y 0 of level 0") !=
+            std::string::npos);
+    }
+}
+
+TEST_CASE("tiles that lie at the same bytes are summed as if each had its own") {
+  const TempFolder folder;
+  const WrittenSlide slide = write_slide(folder / "a.tif", tissue_slide(500, 370, 2));
+  constexpr std::int32_t wide = 64, high = 48, columns = 8, rows = 8;
+  REQUIRE(slide.offsets.size() == columns * rows);
+  Image shown(slide.pixels.shape);
+  for (std::int32_t i = 0; i < columns * rows; ++i) {
+    const std::int32_t from = i * 5 % 6 * (columns + 1);  // on the diagonal: whole tiles
+    slide.set_offset(static_cast<std::uint64_t>(i), slide.offsets[static_cast<std::size_t>(from)]);
+    slide.set_size(static_cast<std::uint64_t>(i), slide.sizes[static_cast<std::size_t>(from)]);
+    const std::int32_t left = i % columns * wide, top = i / columns * high;
+    for (std::int32_t y = top; y < std::min(top + high, shown.shape.height); ++y)
+      for (std::int32_t x = left; x < std::min(left + wide, shown.shape.width); ++x)
+        for (std::int32_t c = 0; c < 3; ++c)
+          shown.at(y, x, c) = slide.pixels.at(y - top + from / columns * high, x - left + from % columns * wide, c);
+  }
+  for (const int k : {1, 2, 5, 7, 8, 16, 100}) {
+    CAPTURE(k);
+    const SlideTissue tissue{.by = SlideTissue::By::saturation,
+                             .mpp = static_cast<double>(k),
+                             .threshold = 50,
+                             .closing = 0,
+                             .least_area = 0};
+    CHECK(places_of(SlideSource({.files = folder / "a.tif", .size = 20, .tissue = tissue})) ==
+          plain_places(plain_mask(shown, k, k, tissue), k, 500, 370, 20, 20, tissue.least));
+  }
+}
+
 TEST_CASE("a slide of whose mask no pixel can be read is an error") {
   const TempFolder folder;
   const std::string path = folder / "a.tif";
