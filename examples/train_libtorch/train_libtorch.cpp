@@ -61,7 +61,7 @@ ps::Pipeline batches(const ps::Pipeline& pictures) {
 // the stream that LibTorch works on, `ps::stream_ref(at::cuda::getCurrentCUDAStream())`: it then waits for the batch,
 // and the batch for it.
 torch::Tensor tensor_of(const ps::dlpack::Exporter& batch, const char* field) {
-  return at::fromDLPack(reinterpret_cast<const DLManagedTensor*>(batch.to_unversioned(field)));
+  return at::fromDLPack(reinterpret_cast<DLManagedTensor*>(batch.to_unversioned(field)));
 }
 
 int train(std::uint64_t epochs) {

@@ -14,8 +14,9 @@ namespace penstock::detail {
 
 BlockSchedule::BlockSchedule(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
                              std::size_t in_flight, BlockRunners runners, MemoryResource& memory,
-                             std::vector<std::size_t> destination_bytes)
+                             std::vector<std::size_t> destination_bytes, const char* option)
     : model_(model),
+      option_(option),
       record_limit_(std::min(limit_bytes, std::numeric_limits<std::size_t>::max() / 4)),
       plan_(model, record_limit_, lookahead, std::move(destination_bytes), in_flight),
       queue_(in_flight, runners.first, runners.most),
@@ -207,7 +208,7 @@ bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::ve
   if (sample.too_large != 0)
     throw Error(Errc::limit_exceeded, "the record needs blocks of " + std::to_string(sample.too_large) +
                                           " bytes at once, but there are " + std::to_string(record_limit_) +
-                                          " for blocks; raise `max_block_bytes`, or `max_memory_bytes`");
+                                          " for blocks; raise `" + option_ + "`");
   for (const auto& block : sample.blocks) {
     // A block that could not be loaded is lent as one without room is: the source then reads the part it needs. Else
     // what fails would depend on the memory.

@@ -40,9 +40,10 @@ class BlockSchedule {
   using Work = BlockQueue::Work;
 
   /// `in_flight`: the most samples that are issued and not made; `destination_bytes`: as of
-  /// BlockPlan.
+  /// BlockPlan; `option`: of the user's, which set the limit.
   BlockSchedule(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead, std::size_t in_flight,
-                BlockRunners runners, MemoryResource& memory, std::vector<std::size_t> destination_bytes = {});
+                BlockRunners runners, MemoryResource& memory, std::vector<std::size_t> destination_bytes = {},
+                const char* option = "max_block_bytes");
   BlockSchedule(const BlockSchedule&) = delete;
   BlockSchedule& operator=(const BlockSchedule&) = delete;
   ~BlockSchedule();
@@ -94,6 +95,7 @@ class BlockSchedule {
   bool update() noexcept;
 
   const BlockModel& model_;
+  const char* const option_;
   const std::size_t record_limit_;  // bytes that one record may need
   BlockPlan plan_;                  // the issuing thread's
   BlockPlan::Sample next_;          // room that is kept

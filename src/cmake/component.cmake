@@ -14,7 +14,7 @@
 # all_verify_interface_header_sets), and when PENSTOCK_INSTALL is on an export file, a dependency file for the package
 # configuration and a .pc file. Add what is special with the usual target_* commands after the call.
 #
-# The target penstock_components builds all of them.
+# The target penstock_components builds all of them; penstock::penstock is all of them, to be linked.
 #
 # penstock_private_libs(TARGET OPTION lib...) links the same way for something that is not a component (tool, test, bench).
 include(GNUInstallDirs)
@@ -93,8 +93,11 @@ function(penstock_component)
   add_library(penstock::${C_NAME} ALIAS ${target})
   if(NOT TARGET penstock_components)
     add_custom_target(penstock_components)
+    add_library(penstock_all INTERFACE)
+    add_library(penstock::penstock ALIAS penstock_all)
   endif()
   add_dependencies(penstock_components ${target})
+  target_link_libraries(penstock_all INTERFACE ${target})
   target_sources(${target} ${public} FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
   target_compile_features(${target} ${public} cxx_std_20)
   # What several stores share is compiled into each of them. As objects of its own: a program that links two static
@@ -184,6 +187,9 @@ function(penstock_install_component name depends packages)
   set(dependencies "set(_penstock_${name}_depends ${depends})\n")
   list(TRANSFORM depends REPLACE "^(.+)$" "penstock-\\1 = ${PROJECT_VERSION}" OUTPUT_VARIABLE requires)
   set(cflags "")
+  if(name STREQUAL "core")
+    list(TRANSFORM penstock_agreed_definitions PREPEND -D OUTPUT_VARIABLE cflags)
+  endif()
   set(libs "-L\${libdir} -lpenstock_${name}")
   if(type STREQUAL "INTERFACE_LIBRARY")
     set(libs "")

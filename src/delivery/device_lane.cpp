@@ -34,7 +34,8 @@ DeviceLane::DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& 
   if (const auto& program = ring_.data().device)
     prep_.emplace(ring_.devices()[number], ring_.memory(number), program, ring_.made_layout(), ring_.layout(),
                   plan.device_images_limit, ring_.data().check_value().verify);
-  if (whole_.row().appends()) rows_.emplace(ring_, number, whole_, buffers, plan.device_rows_limit);
+  if (whole_.row().appends())
+    rows_.emplace(ring_, number, whole_, buffers, plan.device_rows_limit, plan.device_rows_option);
   copies_ = device_.make_stream("copy", DeviceModel::Priority::normal);
   for (std::size_t i = 0; i < buffers; ++i) copied_.push_back(device_.make_event());
 }

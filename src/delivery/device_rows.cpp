@@ -22,12 +22,13 @@ std::uint64_t bytes_of(const RaggedRow& row, const RowField& field) { return row
 }  // namespace
 
 DeviceRows::DeviceRows(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t buffers,
-                       std::size_t limit)
+                       std::size_t limit, const char* option)
     : ring_(ring),
       device_(ring.device(number)),
       number_(number),
       whole_(whole),
       limit_(limit),
+      option_(option),
       staging_memory_(ring.devices()[number]),
       staging_(buffers) {
   for (std::size_t f = 0; f < whole_.fields(); ++f)
@@ -45,8 +46,8 @@ void DeviceRows::pack(const BatchInfo& from, std::size_t buffer, DevicePart& par
   if (bytes > limit_)
     throw Error(Errc::out_of_memory, "the rows of the batch need " + std::to_string(bytes) + " bytes, and " +
                                          std::to_string(limit_) +
-                                         " are left for fields of any size in each batch; raise `max_device_bytes` and "
-                                         "`max_pinned_bytes`, or lower `device_depth`, `depth` or the batch size")
+                                         " are left for fields of any size in each batch; raise `" + option_ +
+                                         "`, or lower `device_depth`, `depth` or the batch size")
         .with_stage("batch");
   Staging& staging = staging_[buffer];
   make_room(bytes, staging, part);

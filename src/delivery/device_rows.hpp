@@ -20,8 +20,9 @@ namespace penstock::detail {
 class DeviceRows {
  public:
   /// `whole`: the layout of the batches they come from, which has such fields; `buffers` of them. `limit`: bytes of a
-  /// batch, here and on the device. All outlive it.
-  DeviceRows(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t buffers, std::size_t limit);
+  /// batch, here and on the device, which the user's `option` set. All outlive it.
+  DeviceRows(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t buffers, std::size_t limit,
+             const char* option);
   DeviceRows(const DeviceRows&) = delete;
   DeviceRows& operator=(const DeviceRows&) = delete;
   /// Nothing reads the pinned memory any more.
@@ -63,6 +64,7 @@ class DeviceRows {
   const std::size_t number_;
   const BatchLayout& whole_;
   const std::size_t limit_;
+  const char* const option_;
   StagingMemory staging_memory_;
   std::vector<Staging> staging_;  // one for each of the engine's buffers
   std::vector<Section> sections_;

@@ -25,9 +25,10 @@ DirectPlacement::DirectPlacement(const Context& context)
   const BlockModel* const model = data_.source->block_model();
   if (model == nullptr) return;
   const std::size_t in_flight = setup_.plan.most().depth * static_cast<std::size_t>(rows_);
-  blocks_ = std::make_unique<BlockSchedule>(
-      *model, setup_.plan.block_limit, std::max<std::uint64_t>(in_flight, min_records_in_sight), in_flight,
-      BlockRunners{setup_.plan.threads, setup_.plan.most().threads}, *setup_.memory, destination_bytes());
+  blocks_ = std::make_unique<BlockSchedule>(*model, setup_.plan.block_limit,
+                                            std::max<std::uint64_t>(in_flight, min_records_in_sight), in_flight,
+                                            BlockRunners{setup_.plan.threads, setup_.plan.most().threads},
+                                            *setup_.memory, destination_bytes(), setup_.plan.block_option);
 }
 
 void DirectPlacement::begin(const Cursor& cursor, const QuotaCount&) {

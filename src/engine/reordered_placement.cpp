@@ -14,7 +14,7 @@ ReorderedPlacement::ReorderedPlacement(const Context& context) : Placement(conte
     const std::size_t in_flight = plan.shared_records != 0 ? plan.shared_records : plan.most().entries;
     blocks_ = std::make_unique<BlockSchedule>(
         *model, plan.block_limit, std::max<std::uint64_t>(in_flight, min_records_in_sight), in_flight,
-        BlockRunners{plan.threads, plan.most().threads}, *setup_.memory, std::vector<std::size_t>());
+        BlockRunners{plan.threads, plan.most().threads}, *setup_.memory, std::vector<std::size_t>(), plan.block_option);
   }
   BatchOutlet& outlet = *this;
   RunSignals& signals = *this;

@@ -78,12 +78,19 @@ std::size_t device_share(const MemoryRequest& r, const MemoryPlan& plan) {
   return (r.max_device_bytes - std::min(r.max_device_bytes, taken)) / (plan.device_depth + r.device_images);
 }
 
+void lower_device_rows(MemoryPlan& plan, std::size_t limit, const char* option) {
+  if (limit >= plan.device_rows_limit) return;
+  plan.device_rows_limit = limit;
+  plan.device_rows_option = option;
+}
+
 // What the limits leave beside fields of fixed sizes.
-std::size_t rows_limit(const MemoryRequest& r, const MemoryPlan& plan) {
-  const std::size_t device = device_share(r, plan);
-  if (r.max_pinned_bytes == 0) return device;
+void limit_rows(const MemoryRequest& r, MemoryPlan& plan) {
+  lower_device_rows(plan, device_share(r, plan), "max_device_bytes");
+  if (r.max_pinned_bytes == 0) return;
   const std::size_t taken = saturating(plan.depth, r.pinned_buffer_bytes, 0);
-  return std::min(device, (r.max_pinned_bytes - std::min(r.max_pinned_bytes, taken)) / (plan.depth * r.devices));
+  lower_device_rows(plan, (r.max_pinned_bytes - std::min(r.max_pinned_bytes, taken)) / (plan.depth * r.devices),
+                    "max_pinned_bytes");
 }
 
 // Divides `max_memory_bytes`: what is wanted is lowered, one kind after the other, until the least of everything fits;
@@ -190,6 +197,7 @@ class HostShares {
     if (needs_too_much())
       plan_.block_limit -=
           std::min(plan_.block_limit - std::min(plan_.block_limit, min_blocks), needs() - r_.max_memory_bytes);
+    if (plan_.block_limit < default_block_bytes) plan_.block_option = "max_memory_bytes";
   }
   void lower_entries() {
     const std::size_t least = std::min<std::size_t>(plan_.entries, std::size_t{4} * plan_.threads);
@@ -252,7 +260,7 @@ class HostShares {
     const std::size_t each = for_rows / (saturating(plan_.depth, rows, waiting));
     // On the way to a device the same rows lie in two places.
     plan_.buffer_limit = saturating(rows, each, r_.append_buffer) / places();
-    if (places() == 2) plan_.device_rows_limit = std::min(plan_.device_rows_limit, plan_.buffer_limit / r_.devices);
+    if (places() == 2) lower_device_rows(plan_, plan_.buffer_limit / r_.devices, "max_memory_bytes");
     plan_.entry_limit = r_.append_row + each;
   }
 
@@ -274,7 +282,7 @@ MemoryPlan plan_memory(const MemoryRequest& r) {
   set_threads(r, r.threads, plan);
   plan_pinned(r, plan);
   plan_device(r, plan);
-  plan.device_rows_limit = rows_limit(r, plan);
+  limit_rows(r, plan);
   plan.device_images_limit = device_share(r, plan);
   if (r.blocks) plan.block_limit = r.max_block_bytes != 0 ? r.max_block_bytes : default_block_bytes;
   HostShares shares(r, plan);

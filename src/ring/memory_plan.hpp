@@ -64,6 +64,8 @@ struct MemoryPlan {
   std::size_t block_limit = 0;                  ///< bytes for blocks that records share
   // For fields of any size: bytes of a batch, of a sample that waits, and of a batch on a device and in its staging.
   std::size_t buffer_limit = unlimited, entry_limit = unlimited, device_rows_limit = unlimited;
+  /// Which of the user's options set them: what an error says to raise.
+  const char *block_option = "max_block_bytes", *device_rows_option = "max_device_bytes";
   std::size_t device_images_limit = unlimited;  ///< bytes of a batch of images that a device decodes
   std::optional<RunGrowth> growth;              ///< how far threads and the like may be raised; none: they stay
   std::vector<std::string> notes;               ///< what was lowered, and why

@@ -47,7 +47,7 @@ TEST_CASE("CSV keeps the contract of a source") {
     CHECK(check_source(make, {.unique_keys = true, .other = one}).text() == "");
   }
   folder.write("bad.csv", "a,b\n1,2\n3,x\n4\n5,6\n");
-  const auto bad = [&] { return ps::CsvSource({.path = folder / "bad.csv", .vectors = {{"v", {"a", "b"}}}}); };
+  const auto bad = [&] { return ps::Csv{.path = folder / "bad.csv", .vectors = {{"v", {"a", "b"}}}}; };
   CHECK_FALSE(check_source(bad).passed());
   CHECK(check_source(bad, {.allow_bad_records = true}).text() == "");
 }

@@ -179,6 +179,21 @@ TEST_CASE("one source can be shared by pipelines") {
   CHECK(ps::read_sample(any, 7)["x"].as<float, 1>()(0) == 7);
 }
 
+TEST_CASE("whatever stands for a source can be shared") {
+  const auto three = [](auto source) {
+    const ps::AnySource shared = ps::share(source);
+    CHECK(ps::from(shared).size() == 3);
+    CHECK(ps::from(source).size() == 3);
+    CHECK(ps::from(ps::concat(source, Upto{.end = 4})).size() == 7);
+  };
+  three(Upto{.end = 3});
+  three(UptoSource({.end = 3}));
+  three(ps::AnySource(Upto{.end = 3}));
+  three(ps::share(ps::concat(Upto{.end = 1}, Upto{.end = 2})));
+  const ps::AnySource any = Upto{.end = 3};
+  CHECK(ps::share(any).model() == any.model());
+}
+
 TEST_CASE("a user's sources and orders say what they know beyond the least") {
   struct Shards : Squares {
     std::vector<std::uint64_t> block_ends() const { return {10, 30, 100}; }

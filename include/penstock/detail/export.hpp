@@ -4,6 +4,16 @@
 #error "Penstock needs C++20: compile with -std=c++20 or newer"
 #endif
 
+#include <cstddef>  // what the standard library says of itself
+
+// Whoever disagrees with the library on the size of a container or a string crashes.
+#if defined(_GLIBCXX_DEBUG) && !defined(PENSTOCK_WITH_GLIBCXX_DEBUG)
+#error "Penstock was built without _GLIBCXX_DEBUG: leave it out, or add it to Penstock's CMAKE_CXX_FLAGS"
+#endif
+#if defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI == 0 && !defined(PENSTOCK_WITH_OLD_STRINGS)
+#error "Penstock was built without _GLIBCXX_USE_CXX11_ABI=0: leave it out, or add it to Penstock's CMAKE_CXX_FLAGS"
+#endif
+
 /// Marks a symbol of the public interface. Libraries are built with hidden visibility, so that a shared build exports
 /// these and nothing else.
 #if defined(__GNUC__) || defined(__clang__)

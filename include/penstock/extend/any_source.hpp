@@ -54,11 +54,9 @@ class AnySource {
   std::shared_ptr<const detail::SourceModel> model_;
 };
 
-/// The source as an AnySource, to be given to several pipelines or joins.
+/// The source as an AnySource, to be given to several pipelines or joins. An AnySource stays what it is.
 template <class S>
-  requires Source<S> || BlockSource<S> || OpensSource<S> AnySource share(S source) {
-    return AnySource(std::move(source));
-  }
+  requires std::convertible_to<S, AnySource> AnySource share(S source) { return AnySource(std::move(source)); }
 /// For a type that is no source: the compiler's error says why.
 template <class S>
 AnySource share(S) {

@@ -17,6 +17,11 @@
 #include <penstock/pipeline.hpp>
 #include <penstock/schema.hpp>
 
+// CMake's package says where this header is: a compiler cache may call the compiler with relative names.
+#ifndef PENSTOCK_HDF5_HEADER
+#define PENSTOCK_HDF5_HEADER __FILE__
+#endif
+
 namespace penstock {
 
 /// A dataset, or a column of one, that becomes a field.
@@ -70,7 +75,8 @@ struct Hdf5 {
   bool isolate = false;  ///< the HDF5 library works in a process of its own for each file. A file that was made to
                          ///< harm may crash or hang that process, and not this one. See `Hdf5Source`
   /// The program of that process, penstock-hdf5-reader. Empty: the one that PENSTOCK_HDF5_READER in the environment
-  /// names, else the one that was installed, or built, with the library.
+  /// names, else the one installed with the library or with this header; of the build folder only for a program or a
+  /// shared library that lies there.
   std::string reader = {};
   std::size_t max_reader_bytes = std::size_t{2} << 30;  ///< memory that such a process may take; 64 MiB at least
   std::uint32_t patience_ms = 20'000;  ///< how long such a process may take for one answer; then it is ended
@@ -150,8 +156,9 @@ class PENSTOCK_API Hdf5Source {
   /// Error(unsupported) for element types without a field and for filters that neither penstock nor the HDF5 library
   /// has, of datasets that are named, or where nothing is left;
   /// Error(invalid_argument) for options that can't work. A dataset of keys is held to the same; one that the file
-  /// marks, and that can't be read, is left out, and `plan()` says so.
-  explicit Hdf5Source(Hdf5 options);
+  /// marks, and that can't be read, is left out, and `plan()` says so. `header` is never given: it says where this
+  /// header is installed, from where a program with the static library finds penstock-hdf5-reader.
+  explicit Hdf5Source(Hdf5 options, const char* header = PENSTOCK_HDF5_HEADER);
 
   /// Number of records, of all files together.
   std::uint64_t size() const noexcept;

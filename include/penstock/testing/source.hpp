@@ -66,14 +66,17 @@ PENSTOCK_API Report check_source(const std::function<AnySource()>& make, const S
 ///
 ///     const auto report = penstock::testing::check_source([] { return Sines{}; });
 ///
-/// `make` gives a source, or an AnySource (a join), over the same data each time it is called. Threads are started;
-/// nothing is thrown, but for what `make` throws the first time.
+/// `make` gives a source, the options that open one, or an AnySource (a join), over the same data each time it is
+/// called. Threads are started; nothing is thrown, but for what `make` throws the first time.
 template <class Make>
-  requires Source<std::invoke_result_t<Make&>> || std::same_as<std::invoke_result_t<Make&>, AnySource> Report
+  requires std::convertible_to<std::invoke_result_t<Make&>, AnySource> Report
   check_source(Make make, const SourceOptions& options = {}) {
     using S = std::invoke_result_t<Make&>;
     detail::SourceTraits traits;
-    if constexpr (Source<S>) traits = detail::source_traits<S>();
+    if constexpr (Source<S>)
+      traits = detail::source_traits<S>();
+    else if constexpr (OpensSource<S>)
+      if constexpr (Source<typename S::Source>) traits = detail::source_traits<typename S::Source>();
     // Shared, as std::function wants callables that can be copied.
     const auto shared = std::make_shared<Make>(std::move(make));
     return detail::check_source([shared] { return AnySource((*shared)()); }, traits, options);

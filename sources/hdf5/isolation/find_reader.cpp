@@ -4,20 +4,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 #include <penstock/error.hpp>
 
+// The build says where the program lies from other places, and where it was built.
 #ifndef PENSTOCK_HDF5_READER_FOLDERS
 #define PENSTOCK_HDF5_READER_FOLDERS ""
+#endif
+#ifndef PENSTOCK_HDF5_READER_FROM_HEADER
+#define PENSTOCK_HDF5_READER_FROM_HEADER ""
 #endif
 #ifndef PENSTOCK_HDF5_READER_INSTALLED
 #define PENSTOCK_HDF5_READER_INSTALLED ""
 #endif
 #ifndef PENSTOCK_HDF5_READER_BUILT
 #define PENSTOCK_HDF5_READER_BUILT ""
+#endif
+#ifndef PENSTOCK_HDF5_BUILD_FOLDER
+#define PENSTOCK_HDF5_BUILD_FOLDER ""
 #endif
 
 namespace penstock::hdf5 {
@@ -51,6 +60,42 @@ fs::path folder_of_this() {
   return failed ? fs::path() : file.parent_path();
 }
 
+// Is `folder` in `parent`, or that itself?
+bool lies_in(const fs::path& folder, const fs::path& parent) {
+  std::error_code failed;
+  const fs::path whole = fs::canonical(parent, failed);
+  if (failed || folder.empty()) return false;
+  return std::mismatch(whole.begin(), whole.end(), folder.begin(), folder.end()).first == whole.end();
+}
+
+struct Place {
+  fs::path path;
+  bool fixed;  ///< when the library or the user's program was compiled
+};
+
+// Where the program may lie, the likeliest first.
+std::vector<Place> places(const std::string& header) {
+  std::vector<Place> places;
+  const fs::path here = folder_of_this();
+  if (!here.empty()) {
+    // Separated by ':', from where libraries and programs are installed.
+    const std::string folders = PENSTOCK_HDF5_READER_FOLDERS;
+    for (std::size_t at = 0; at < folders.size();) {
+      const std::size_t end = std::min(folders.find(':', at), folders.size());
+      places.push_back({here / folders.substr(at, end - at) / program_name, false});
+      at = end + 1;
+    }
+    places.push_back({here / program_name, false});
+  }
+  // A relative name was one in the folder of the compiler.
+  const fs::path from_header = PENSTOCK_HDF5_READER_FROM_HEADER;
+  if (const fs::path file = header; file.is_absolute() && !from_header.empty())
+    places.push_back({file.parent_path() / from_header / program_name, true});
+  if (lies_in(here, PENSTOCK_HDF5_BUILD_FOLDER)) places.push_back({PENSTOCK_HDF5_READER_BUILT, true});
+  places.push_back({PENSTOCK_HDF5_READER_INSTALLED, true});
+  return places;
+}
+
 [[noreturn]] void none(const std::string& tried) {
   throw Error(Errc::not_found,
               "the program " + std::string(program_name) +
@@ -62,32 +107,17 @@ fs::path folder_of_this() {
 
 }  // namespace
 
-std::string find_reader(const std::string& wanted) {
+std::string find_reader(const std::string& wanted, const std::string& header) {
   if (!wanted.empty()) return is_program(wanted) ? wanted : (none(wanted + " (`Hdf5::reader`)"), wanted);
   if (const char* named = ::secure_getenv("PENSTOCK_HDF5_READER"); named != nullptr && *named != '\0')
     return is_program(named) ? named : (none(std::string(named) + " (PENSTOCK_HDF5_READER)"), named);
   std::string tried;
-  const auto fits = [&](const fs::path& path) {
-    if (path.empty()) return false;
-    if (is_program(path)) return true;
-    tried += (tried.empty() ? "" : ", ") + path.lexically_normal().string();
-    return false;
-  };
-  if (const fs::path here = folder_of_this(); !here.empty()) {
-    // Separated by ':', from where libraries and programs are installed.
-    const std::string folders = PENSTOCK_HDF5_READER_FOLDERS;
-    for (std::size_t at = 0; at < folders.size();) {
-      const std::size_t end = std::min(folders.find(':', at), folders.size());
-      if (const fs::path path = here / folders.substr(at, end - at) / program_name; fits(path)) return path;
-      at = end + 1;
-    }
-    if (const fs::path path = here / program_name; fits(path)) return path;
+  for (const auto& [path, fixed] : places(header)) {
+    if (path.empty()) continue;
+    const bool there = is_program(path);
+    if (there && (!fixed || is_ours(path))) return path.lexically_normal();
+    tried += (tried.empty() ? "" : ", ") + path.lexically_normal().string() + (there ? " (another user's)" : "");
   }
-  for (const fs::path path : {PENSTOCK_HDF5_READER_INSTALLED, PENSTOCK_HDF5_READER_BUILT})
-    if (fits(path)) {
-      if (is_ours(path)) return path;
-      tried += (tried.empty() ? "" : ", ") + path.string() + " (another user's)";
-    }
   none(tried);
 }
 

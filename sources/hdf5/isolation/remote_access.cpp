@@ -12,7 +12,6 @@
 
 #include <penstock/error.hpp>
 
-#include "isolation/find_reader.hpp"
 #include "isolation/message.hpp"
 #include "library/errors.hpp"
 
@@ -53,7 +52,7 @@ Error lost() { return Error(Errc::corrupt, "the process that reads this file gav
 
 RemoteAccess::RemoteAccess(const std::string& path, const Hdf5& how, std::shared_ptr<RunningReaders> running)
     : path_(absolute(path)),
-      program_(absolute(find_reader(how.reader))),
+      program_(absolute(how.reader)),
       memory_bytes_(how.max_reader_bytes),
       patience_(how.patience_ms),
       running_(std::move(running)),

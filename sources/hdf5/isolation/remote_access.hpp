@@ -21,7 +21,7 @@ enum class Question : std::uint32_t;
 /// apart with care, and an Error says what is wrong. One question at a time.
 class RemoteAccess final : public Access {
  public:
-  /// Starts nothing but where the file can be opened. @throws Error(not_found) where there is no reader.
+  /// Starts nothing but where the file can be opened. `how.reader` is what find_reader() gave.
   RemoteAccess(const std::string& path, const Hdf5& how, std::shared_ptr<RunningReaders> running);
   RemoteAccess(const RemoteAccess&) = delete;
   RemoteAccess& operator=(const RemoteAccess&) = delete;

@@ -14,6 +14,7 @@
 
 #include "common/shard_names.hpp"
 #include "common/store_list.hpp"
+#include "isolation/find_reader.hpp"
 #include "library/errors.hpp"
 #include "source/chunk_block.hpp"
 #include "source/give_row.hpp"
@@ -38,7 +39,7 @@ using hdf5::Dataset;
 using hdf5::Part;
 using hdf5::Table;
 
-Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)), key_pages(options.max_kept_bytes) {
+Hdf5Source::Impl::Impl(Hdf5 o, const char* header) : options(std::move(o)), key_pages(options.max_kept_bytes) {
   if (options.path.empty() == options.paths.empty())
     throw Error(Errc::invalid_argument, "give either `path` or `paths`").with_source("hdf5");
   if (options.paths.empty() && common::names_store_list(options.path))
@@ -48,6 +49,7 @@ Hdf5Source::Impl::Impl(Hdf5 o) : options(std::move(o)), key_pages(options.max_ke
     throw Error(Errc::invalid_argument,
                 "a reader can't work with a `patience_ms` of 0, or `max_reader_bytes` below 64 MiB")
         .with_source("hdf5");
+  if (options.isolate) options.reader = hdf5::find_reader(options.reader, header);
   common::refuse_unfinished(options.paths, hdf5::shard_extension, hdf5::source_name);
   running = std::make_shared<hdf5::RunningReaders>();
   keep_left = 4 * std::min(options.max_kept_bytes, std::numeric_limits<std::size_t>::max() / 4);
@@ -147,7 +149,8 @@ const Table& Hdf5Source::Impl::table_of(std::uint64_t block) const {
                                       [](std::uint64_t b, const Table* table) { return b < table->first_block; }));
 }
 
-Hdf5Source::Hdf5Source(Hdf5 options) : impl_(std::make_shared<const Impl>(std::move(options))) {}
+Hdf5Source::Hdf5Source(Hdf5 options, const char* header)
+    : impl_(std::make_shared<const Impl>(std::move(options), header)) {}
 
 std::uint64_t Hdf5Source::size() const noexcept { return impl_->size; }
 Schema Hdf5Source::schema() const { return impl_->schema; }

@@ -19,7 +19,7 @@ namespace penstock {
 /// What copies of a source share. Immutable but for rows that are kept, and workspaces.
 class Hdf5Source::Impl {
  public:
-  explicit Impl(Hdf5 options);
+  Impl(Hdf5 options, const char* header);
 
   const hdf5::Part& part_of(std::uint64_t index) const;
   const hdf5::Table& table_of(std::uint64_t block) const;

@@ -69,7 +69,14 @@ class EmulatedDevice::Memory final : public MemoryResource {
     // The entry is made first, so that nothing can fail after the memory is taken.
     std::map<const std::byte*, std::size_t> made;
     auto entry = made.extract(made.emplace(nullptr, bytes).first);
-    void* const data = limited_.allocate(bytes, align);
+    void* data = nullptr;
+    try {
+      data = limited_.allocate(bytes, align);
+    } catch (const Error& error) {
+      if (!error.cause().starts_with("the limit")) throw;  // the host has no more
+      const char* const option = kind_ == MemoryKind::device ? "max_device_bytes" : "max_pinned_bytes";
+      throw Error(error.code(), std::string("`EmulatedGpuOptions::") + option + "`: " + error.cause());
+    }
     std::memset(data, 0xCD, bytes);
     entry.key() = static_cast<std::byte*>(data);
     const std::lock_guard lock(blocks_mutex_);

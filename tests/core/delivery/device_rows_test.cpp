@@ -199,7 +199,7 @@ TEST_CASE("a batch whose rows find no room on a device ends its epoch in order w
       CHECK(batches == 3);
       REQUIRE(error);
       CHECK(error->code() == ps::Errc::out_of_memory);
-      CHECK(error->cause().find("`max_device_bytes`") != std::string::npos);
+      CHECK(error->cause().find(pinned ? "`max_pinned_bytes`" : "`max_device_bytes`") != std::string::npos);
     }
     CHECK(gpu.device_bytes_used() <= 16'000);
   }

@@ -6,11 +6,10 @@
 #include <fstream>
 #include <string>
 
-int main(int count, char** arguments) {
+int main() {
   std::ofstream("none.h5") << "this is a text";
   try {
-    const penstock::Hdf5Source source(
-        {.path = "none.h5", .isolate = true, .reader = count > 1 ? std::string(arguments[1]) : std::string()});
+    const auto pipeline = penstock::from(penstock::Hdf5{.path = "none.h5", .isolate = true});
   } catch (const penstock::Error& error) {
     std::printf("penstock %d.%d.%d: %s\n", PENSTOCK_VERSION_MAJOR, PENSTOCK_VERSION_MINOR, PENSTOCK_VERSION_PATCH,
                 error.what());
