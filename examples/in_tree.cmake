@@ -69,7 +69,7 @@ function(penstock_examples_in_tree)
       COMMAND "${here}/train_lmdb/run" --build "${penstock_BINARY_DIR}" --out "${out}/train_lmdb/data" --crops 400 --epochs 6)
     penstock_example_test(train_lmdb_gpu 600
       COMMAND "${here}/train_lmdb_gpu/run" --build "${penstock_BINARY_DIR}" --out "${out}/train_lmdb_gpu/data" --crops 400
-              --epochs 3 --photos "")
+              --epochs 3 --photos none)
     penstock_example_test(train_slides 600
       COMMAND "${here}/train_slides/run" --build "${penstock_BINARY_DIR}" --out "${out}/train_slides/data" --slides 3)
     penstock_example_test(train_regions 600

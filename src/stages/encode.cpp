@@ -54,10 +54,8 @@ class EncodeStage final : public WorkStage {
   void check_image(const Field& in) const {
     const std::string is = "field \"" + field_ + "\" is " + type_text(in);
     if ((in.dtype != DType::u8 && in.dtype != DType::u16) || in.shape.rank() != 3)
-      throw Error(Errc::schema_mismatch, is + ", but " + encoder_->name() +
-                                             " takes images, u8[H, W, C] or u16[H, W, C]: it stands after the decoder, "
-                                             "and before convert and normalize; " +
-                                             way_to_image(in));
+      throw Error(Errc::schema_mismatch,
+                  is + ", but " + encoder_->name() + " takes images, u8[H, W, C] or u16[H, W, C]; " + way_to_image(in));
     if (!takes_some(*encoder_, in.dtype, in.shape[2]))
       throw Error(Errc::schema_mismatch,
                   is + ", but " + encoder_->name() + " takes " + images_taken(*encoder_) + wide_advice(in));

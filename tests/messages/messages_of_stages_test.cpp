@@ -123,9 +123,7 @@ TEST_CASE("messages: fields of other numbers where an image is wanted") {
        "field \"mask\" is u16[8, 8, 1], but encode_jpeg takes u8 images of 1 or 3 channels; encode_png keeps 16 bits, "
        "and cast(\"mask\", DType::u8) before it values of 0 to 255 alone"},
       {"a JPEG of other numbers", [] { (void)(masks<std::int32_t>(1) | encode_jpeg("mask")); },
-       "field \"mask\" is i32[8, 8, 1], but encode_jpeg takes images, u8[H, W, C] or u16[H, W, C]: it stands after the "
-       "decoder, and before convert and normalize; " +
-           whole},
+       "field \"mask\" is i32[8, 8, 1], but encode_jpeg takes images, u8[H, W, C] or u16[H, W, C]; " + whole},
       {"colours", [] { (void)(masks<std::uint16_t>(3) | color_jitter("mask", {.hue = 0.1})); },
        "field \"mask\" is u16[8, 8, 3], but the callable takes a View<u8, 3>; cast(\"mask\", DType::u8) before it "
        "converts the values, and one that u8 does not have makes its sample a bad one; the fields are {mask: u16[8, 8, "

@@ -70,15 +70,15 @@ TEST_CASE("an encoder refuses what the schema says it can't take") {
   using enum ps::DType;
   CHECK(refused(u8, {5, 5, 3}) == "taken");
   CHECK(refused(u8, {ps::dynamic, ps::dynamic, ps::dynamic}) == "taken");
-  CHECK(
-      refused(f32, {5, 5, 3}) ==
-      "field \"image\" is f32[5, 5, 3], but encode_raw takes images, u8[H, W, C] or u16[H, W, C]: it stands after the "
-      "decoder, and before convert and normalize");
+  CHECK(refused(f32, {5, 5, 3}) ==
+        "field \"image\" is f32[5, 5, 3], but encode_raw takes images, u8[H, W, C] or u16[H, W, C]; decode before it, "
+        "convert or normalise after it");
   CHECK(refused(u8, {5, 5}).find("takes images") != std::string::npos);
   CHECK(refused(u8, {5, 5, 2}) == "field \"image\" is u8[5, 5, 2], but encode_raw takes u8 images of 1 or 3 channels");
   CHECK(refused(u8, {5, 5, 9}).find("takes u8 images of 1 or 3 channels") != std::string::npos);
   CHECK(refused(u16, {5, 5, 3}) ==
-        "field \"image\" is u16[5, 5, 3], but encode_raw takes u8 images of 1 or 3 channels");
+        "field \"image\" is u16[5, 5, 3], but encode_raw takes u8 images of 1 or 3 channels; encode_png keeps 16 bits, "
+        "and cast(\"image\", DType::u8) before it values of 0 to 255 alone");
   CHECK(refused(u16, {5, 5, ps::dynamic}).find("takes u8 images") != std::string::npos);
   CHECK(refused(u8, {5, 201, 3}) == "field \"image\" is u8[5, 201, 3], but encode_raw takes sides of 1 to 200 pixels");
   CHECK(refused(u8, {201, ps::dynamic, 3}).find("sides of 1 to 200") != std::string::npos);
