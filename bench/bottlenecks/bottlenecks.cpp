@@ -250,7 +250,7 @@ std::vector<Case> cases() {
       {"a slow stage on a device", Bound::device, "stages on", slow_device_stage},
       {"slow work on a device", Bound::consumer, "caller's work on", slow_device_work},
       {"a noisy neighbour", Bound::other_processes, "Other processes", neighbours},
-      {"a busy stage and a neighbour", Bound::other_processes, "planted_stage takes", neighbours},
+      {"a busy stage and a neighbour", Bound::other_processes, "planted_stage(x) takes", neighbours},
       {"a kept dataset", Bound::cpu, "read takes", kept_dataset},
       {"a depth that is set", Bound::slots, "depth", fixed_depth, {}, true, tuning_says("`depth` = 2, which is set")},
       {"a small executor",
