@@ -142,10 +142,20 @@ ps::Report kept_dataset() {
              {.options = {.threads = 2, .epochs = 1}});
 }
 
-// `depth` is set, and all that is lacking.
+// Two runners are better than one, and one has nothing to do in half of the time, as `depth` is set.
 ps::Report fixed_depth() {
+  return run(ps::from(Source{many}) | work([](std::int64_t i) { spin_us(i % 2 == 0 ? 1'000 : 4'000); }) | ps::batch(2),
+             {.options = {.depth = 2, .tune = true}, .seconds = 12});
+}
+
+// All that is lacking is set.
+ps::Report nothing_to_tune() {
   return run(ps::from(Source{many}) | computing(2'000) | ps::batch(1),
-             {.options = {.threads = 2, .depth = 2, .tune = true}, .seconds = 12});
+             {.options = {.threads = 2, .depth = 2, .tune = true}});
+}
+
+bool depth_is_named(const ps::Report& r) {
+  return r.bound == Bound::stragglers && r.verdict.find("depth") != std::string::npos;
 }
 
 // The executor is smaller than the machine.
@@ -252,7 +262,15 @@ std::vector<Case> cases() {
       {"a noisy neighbour", Bound::other_processes, "Other processes", neighbours},
       {"a busy stage and a neighbour", Bound::other_processes, "planted_stage(x) takes", neighbours},
       {"a kept dataset", Bound::cpu, "read takes", kept_dataset},
-      {"a depth that is set", Bound::slots, "depth", fixed_depth, {}, true, tuning_says("`depth` = 2, which is set")},
+      {"a depth that is set", Bound::slots, "depth", fixed_depth, depth_is_named, true,
+       tuning_says("`depth` = 2, which is set")},
+      {"nothing left to tune",
+       Bound::slots,
+       "depth",
+       nothing_to_tune,
+       {},
+       false,
+       [](const ps::Report& r) { return !r.notes.empty() && r.notes[0].find("`tune` has nothing to change") == 0; }},
       {"a small executor",
        Bound::cpu,
        "Another thread",
