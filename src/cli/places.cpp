@@ -36,7 +36,7 @@ fs::path whole(const std::string& path) {
   return full.has_filename() ? full : full.parent_path();
 }
 
-void check(const Option& option, const std::string& path) {
+void check_place(const Option& option, const std::string& path) {
   const auto refuse = [&](const std::string& why) {
     throw UsageError(fmt::format("{} {}: {}; name another place", option.name, printable(path), why));
   };
@@ -60,7 +60,7 @@ void check_places(const CLI::App& command) {
     const CLI::Option* const given = command.get_option_no_throw(option.name);
     if (given == nullptr || given->count() == 0 || given->get_expected_max() == 0) continue;
     for (const std::string& path : given->results())
-      if (!path.empty() && path != "-") check(option, path);
+      if (!path.empty() && path != "-") check_place(option, path);
   }
 }
 
