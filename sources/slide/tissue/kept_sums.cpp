@@ -25,15 +25,18 @@ std::span<const std::uint32_t> KeptSums::find(const SlideBox& box) {
 
 std::span<std::uint32_t> KeptSums::keep(const SlideBox& box, std::size_t sums) {
   constexpr std::size_t most_bytes = std::size_t{8} << 20, entry_bytes = 128;
-  const std::size_t bytes = sums * sizeof(std::uint32_t) + entry_bytes;
   // Whether a tile that is left out is glass differs from place to place.
-  if (!open_ || place_.is_left_out() || bytes > most_bytes) return {};
+  if (!open_ || place_.is_left_out()) return {};
+  // Most slides have each tile once: memory for it would be touched for nothing.
+  const bool again = kept_.contains(key_of(box));
+  const std::size_t bytes = again ? sums * sizeof(std::uint32_t) : entry_bytes;
+  if (bytes + entry_bytes > most_bytes) return {};
   if (bytes_ + bytes > most_bytes) {
     kept_.clear();
-    bytes_ = 0;
+    bytes_ = again ? entry_bytes : 0;
   }
   bytes_ += bytes;
-  return kept_[key_of(box)] = std::vector<std::uint32_t>(sums);
+  return kept_[key_of(box)] = std::vector<std::uint32_t>(again ? sums : 0);
 }
 
 }  // namespace penstock::slide

@@ -16,7 +16,7 @@
 namespace penstock::slide {
 
 /// For who sums the pixels of all tiles of a level: many may lie at the same bytes, as writers have it of empty ones.
-/// Keeps the sums of thousands of places, in 8 MiB. One thread at a time.
+/// Keeps the sums of thousands of places, in 8 MiB, from the second time on. One thread at a time.
 class KeptSums {
  public:
   /// `k`: that many pixels along a side become one.
@@ -25,7 +25,7 @@ class KeptSums {
   /// What was kept of a tile at the same bytes, and so far from the next block's begin; empty where nothing was. `box`
   /// is a tile, or what the level has of it. @throws Error(io).
   std::span<const std::uint32_t> find(const SlideBox& box);
-  /// Room for so many sums of the box that was not found, zeros; empty where they are not kept.
+  /// Room for so many sums of the box that was not found, zeros; empty where they are not kept, as the first time.
   std::span<std::uint32_t> keep(const SlideBox& box, std::size_t sums);
 
  private:
