@@ -112,7 +112,8 @@ MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& opti
     }
     request.raises_depth = options.depth == 0;
     // What a stream has read can't be read again.
-    request.raises_entries = options.max_reorder_bytes == 0 && !data.source->is_stream();
+    request.stream = options.max_reorder_bytes == 0 && data.source->is_stream();
+    request.raises_entries = options.max_reorder_bytes == 0 && !request.stream;
     request.raises_blocks = options.max_block_bytes == 0;
   }
   request.rows = max_rows_of_rank(data);

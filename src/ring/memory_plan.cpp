@@ -169,7 +169,7 @@ class HostShares {
                         : growth.most.threads >= r_.most_threads ? HeldBy::executor
                                                                  : HeldBy::limits;
     growth.depth_by = held(r_.raises_depth);
-    growth.entries_by = held(r_.raises_entries);
+    growth.entries_by = r_.stream ? HeldBy::stream : held(r_.raises_entries);
     growth.blocks_by = held(r_.raises_blocks);
     growth.bytes = (left - std::min(left, more_scratch())) / 2;
   }

@@ -47,6 +47,7 @@ struct MemoryRequest {
   unsigned most_threads = 0;            ///< runners that there may be later, or fewer; 0 = `threads`, always
   /// Which of the others may be raised while the run runs.
   bool raises_depth = false, raises_entries = false, raises_blocks = false;
+  bool stream = false;  ///< entries are not raised for the source's sake
 };
 
 /// What a run's bytes are for, settled before its first batch. The defaults know no limits.

@@ -19,6 +19,7 @@ struct RunSettings {
 enum class HeldBy : std::uint8_t {
   option,    ///< the caller's choice
   executor,  ///< it has no more threads
+  stream,    ///< what it has read can't be read again
   limits,    ///< there is no memory for more, or more is not tried
 };
 

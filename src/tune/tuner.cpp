@@ -211,6 +211,7 @@ std::string Tuner::held_back() const {
         "`" + std::string(setting) + "`" + (setting == entries ? "" : " = " + std::to_string(now));
     words = by == HeldBy::option     ? ", but " + value + ", which is set and so stays as it is, "
             : by == HeldBy::executor ? ", but " + value + ", all threads of the executor, "
+            : by == HeldBy::stream   ? ", but " + value + ", which `tune` does not change for a stream, "
                                      : ", but " + value + ", the most that there is memory for or that is tried, ";
     words += "bounds the run: " + lack;
   };

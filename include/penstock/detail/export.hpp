@@ -6,7 +6,7 @@
 
 #include <cstddef>  // what the standard library says of itself
 
-// Whoever disagrees with the library on the size of a container or a string crashes.
+// A program crashes if its containers or strings have another size than the library's.
 #if defined(_GLIBCXX_DEBUG) && !defined(PENSTOCK_WITH_GLIBCXX_DEBUG)
 #error "Penstock was built without _GLIBCXX_DEBUG: leave it out, or add it to Penstock's CMAKE_CXX_FLAGS"
 #endif

@@ -39,8 +39,8 @@ struct FolderEntry {
 /// As `names_in_folder`, with kinds. Looks at links only, and at other entries where the file system reports no kind.
 PENSTOCK_API std::vector<FolderEntry> entries_in_folder(const std::string& folder, int& failed);
 
-/// Whether an operating system, or a program that shows or packs folders, leaves a file or folder of that name behind:
-/// "Thumbs.db", "._a.svs", "__MACOSX", "@eaDir", "lost+found", in letters of either case.
+/// True for names that systems and archivers give to files and folders of their own: "Thumbs.db", "._a.svs",
+/// "__MACOSX", "@eaDir", "lost+found". Upper and lower case count as the same.
 PENSTOCK_API bool is_of_system(std::string_view name) noexcept;
 
 /// Whether a listing skips a file or folder of that name: it begins with a dot, or `is_of_system`.
@@ -66,12 +66,12 @@ class PENSTOCK_API PassedOver {
  private:
   void count(const std::string& ending, std::uint64_t files);
   std::uint64_t files_ = 0, folders_ = 0;
-  std::map<std::string, std::uint64_t> endings_;  // of so many at most
+  std::map<std::string, std::uint64_t> endings_;  // how many files each has; further endings are not kept
 };
 
-/// What lies in a folder, but for what is skipped; sorted by the names' bytes.
+/// The entries of a folder, sorted by the bytes of their names. Skipped ones are not among them.
 struct FolderListing {
-  std::vector<std::string> files = {};    ///< paths of those that were asked for
+  std::vector<std::string> files = {};    ///< paths of the files that `takes` wants
   std::vector<std::string> others = {};   ///< names of the other files
   std::vector<std::string> folders = {};  ///< names of folders
 };
@@ -92,12 +92,12 @@ PENSTOCK_API std::string missing_folder(const std::string& file);
 /// themselves.
 PENSTOCK_API std::size_t literal_folders(std::string_view pattern);
 
-/// The file or folder of that path; or, where there is none and it has `*`, `?` or `[`, those that the pattern names,
-/// sorted by their bytes, without what is skipped. Folders that are there stand for themselves, whatever characters
-/// they have, and so does what stands before the last `*`, where that finds anything: shards in "run[1]" are
-/// "run[1]/x-*.tar", and those of "x?" are "x?-*.tar". `braces`: {a,b} stands for either. @throws Error(not_found)
-/// where nothing has a name of the pattern, which names the folder that is missing, and Error(io) with the folder where
-/// one of it can't be read, with `source`.
+/// Finds a path, or what a pattern names. A path that is there stands for itself. Else `*`, `?` and `[` make it a
+/// pattern: its files and folders are sorted by their bytes, and those that `is_skipped` names are left out. Folders
+/// that are there stand for themselves, whatever characters they have, and so does what stands before the last `*`,
+/// where that finds anything: shards in "run[1]" are "run[1]/x-*.tar", and those of "x?" are "x?-*.tar". `braces`:
+/// {a,b} stands for either. @throws Error(not_found) where nothing has a name of the pattern, which names the folder
+/// that is missing, and Error(io) with the folder where one of it can't be read, with `source`.
 PENSTOCK_API std::vector<std::string> files_of_pattern(const std::string& path, std::string_view source,
                                                        bool braces = false);
 

@@ -107,8 +107,8 @@ PENSTOCK_API std::uint64_t file_revision(int descriptor) noexcept;
 /// for writing. @throws Error(limit_exceeded) above `max_bytes`; Error(invalid_argument) for other pipes, and devices.
 PENSTOCK_API std::optional<std::string> read_text(const std::string& file, std::string_view source,
                                                   std::uint64_t max_bytes = 16u << 20);
-/// Replaces a file as a whole, and, with `sync`, lasts through a power cut. Until it is whole its name ends in
-/// `ending`, which has to differ between those that may replace it at once.
+/// Replaces a file as a whole. With `sync` it lasts through a power cut. The text is first written to a file whose name
+/// has `ending` after it. Callers that may replace the same file at once must give different endings.
 PENSTOCK_API void replace_text(const std::string& file, std::string_view text, bool sync, std::string_view source,
                                std::string_view ending = ".new");
 /// Renames a file; one that has the new name is replaced.

@@ -44,7 +44,7 @@ PENSTOCK_API std::size_t character_bytes(std::string_view text) noexcept;
 /// them.
 PENSTOCK_API std::string without_controls(std::string_view text);
 
-/// The same, cut after about `longest` characters.
+/// As `without_controls`. Cuts the text after about `longest` characters.
 PENSTOCK_API std::string printable(std::string_view bytes, std::size_t longest = 200);
 
 /// A name as it stands in a list with commas between: one with a comma or a quote in it is in double quotes, in which a

@@ -25,10 +25,10 @@ namespace penstock {
 /// from `level_dim` and `downsample` (CLAM's). Files of features with such a dataset do as well. Files are read on all
 /// cores.
 ///
-/// @throws Error(not_found) where there is no such file, or no `coords` in one; Error(invalid_argument) for two files
-/// of one slide, a.h5 and a.H5; Error(limit_exceeded) for more than 134 million places in one; Error(unsupported) for
-/// `coords` of another form, and for CLAM's older files with images in them, whose places count pixels of another
-/// level; Error(corrupt) for places beyond 2^31; Error(corrupt | io) for what can't be read.
+/// @throws Error(not_found) where there is no such file, or no `coords` in one; Error(invalid_argument) for a.h5
+/// beside a.H5, two files of one slide; Error(limit_exceeded) for a file of more than 134 million places;
+/// Error(unsupported) for `coords` of another form, and for CLAM's older files with images in them, whose places count
+/// pixels of another level; Error(corrupt) for places beyond 2^31; Error(corrupt | io) for what can't be read.
 PENSTOCK_API std::vector<SlideCoords> read_coords(const std::string& path);
 
 /// What `write_coords` did.

@@ -111,11 +111,11 @@ struct FileLabel {
 /// what that gives for the file's path.
 ///
 /// What is hidden, or an operating system's (Thumbs.db, __MACOSX, @eaDir), is skipped. A folder that a FilesSink has
-/// not finished is refused; its table, `records.csv` in `root`, is no file that is left out. Links are followed; a link
-/// to a folder it lies in is not, nor is one that leads nowhere. A folder that several links lead to stands under each
-/// of their names, so two may be two classes of the same files. Where links lead to folders of links, so that the ways
-/// to the same folders become far more than there are folders (16 times as many and 10,000, or entries in them and a
-/// million), it is refused: Error(limit_exceeded).
+/// not finished is refused. The sink's table, `records.csv` in `root`, is not counted as left out. Links are followed,
+/// but not a link to a folder it lies in, nor one that leads nowhere. A folder that several links lead to stands under
+/// each of their names, so two may be two classes of the same files. Where links lead to folders of links, so that the
+/// ways to the same folders become far more than there are folders (16 times as many and 10,000, or entries in them and
+/// a million), it is refused: Error(limit_exceeded).
 struct Files {
   using Source = class FilesSource;  ///< what it opens
   /// The folder.

@@ -313,6 +313,16 @@ TEST_CASE("what bounds the run and may not be raised is named at the end") {
        },
        "nothing else is likely to make batches faster, but `max_reorder_bytes`, which is set and so stays as it is, "
        "bounds the run: runners waited for an older sample, as there was no cell for another, 60 % of their time"},
+      {"cells of a stream",
+       [](RunGrowth& g, TuneWindow& w) {
+         g.most.entries = g.first.entries;
+         g.entries_by = HeldBy::stream;
+         w.in_work = 0.4;
+         w.no_cell = 0.6;
+       },
+       "nothing else is likely to make batches faster, but `max_reorder_bytes`, which `tune` does not change for a "
+       "stream, bounds the run: runners waited for an older sample, as there was no cell for another, 60 % of their "
+       "time"},
       {"memory for blocks that is set",
        [](RunGrowth& g, TuneWindow& w) {
          g.most.block_limit = g.first.block_limit;
