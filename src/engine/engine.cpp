@@ -1,6 +1,5 @@
 #include "engine/engine.hpp"
 
-#include <span>
 #include <utility>
 #include <vector>
 
