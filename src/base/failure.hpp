@@ -4,7 +4,6 @@
 #include <new>
 #include <optional>
 
-#include <penstock/detail/source_model.hpp>
 #include <penstock/error.hpp>
 
 namespace penstock::detail {
@@ -26,16 +25,11 @@ inline Error current_error() {
   }
 }
 
-/// The exception in flight as an Error of `stage`, and of `source` where there is one; none where there is no memory to
-/// say it.
-inline std::optional<Error> described_error(const char* stage, const SourceModel* source = nullptr) noexcept {
+/// The exception in flight as an Error of `stage`; none if there is no memory to say it.
+inline std::optional<Error> described_error(const char* stage) noexcept {
   try {
     Error error = current_error();
     error.with_stage(stage);
-    try {
-      if (source != nullptr) error.with_source(source->name());
-    } catch (...) {  // a source that can't even say its name
-    }
     return error;
   } catch (...) {
     return std::nullopt;

@@ -10,7 +10,7 @@
 #include "base/failure.hpp"
 #include "base/profiled_range.hpp"
 #include "base/trace.hpp"
-#include "positions/rank_rows.hpp"
+#include "pipeline/rank_rows.hpp"
 
 namespace penstock::detail {
 

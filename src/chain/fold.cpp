@@ -10,7 +10,7 @@
 #include "chain/chain.hpp"
 #include "chain/chain_run.hpp"
 #include "chain/image_step.hpp"
-#include "data/encoders.hpp"
+#include "image/encoders.hpp"
 #include "data/file_pieces.hpp"
 
 namespace penstock::detail {

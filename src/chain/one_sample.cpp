@@ -17,7 +17,7 @@ namespace {
 // One sample outside any loader. @throws Error(not_found) where a filter leaves it out, or there is no such child.
 OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t index) {
   const Chain chain(std::make_shared<const PipelineData>(data));
-  ChainRun run(chain, ~std::size_t{0}, data.source->open_reader());
+  ChainRun run(chain, ~std::size_t{0}, open_reader(*data.source));
   ChainRun* at_work = &run;
   bool kept = false;
   try {

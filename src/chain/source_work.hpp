@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include <penstock/detail/source_model.hpp>
 
 #include "base/counters.hpp"
+#include "base/failure.hpp"
 #include "base/run_delay.hpp"
 #include "base/trace.hpp"
 #include "chain/chain_run.hpp"
@@ -35,6 +37,21 @@ class SourceWork {
   WaitWatch watch_;
   const Clocks begun_;
 };
+
+/// A reader of the source. @throws Error(read) that names the source.
+inline std::unique_ptr<SourceReader> open_reader(const SourceModel& source) {
+  try {
+    return source.open_reader();
+  } catch (...) {
+    Error error = current_error();
+    error.with_stage("read");
+    try {
+      error.with_source(source.name());
+    } catch (...) {  // a source that can't even say its name
+    }
+    throw error;
+  }
+}
 
 /// Tells the source which records will be wanted.
 inline void advise(const SourceModel& source, ChainRun& run, std::span<const std::uint64_t> indices) noexcept {

@@ -9,7 +9,7 @@
 
 #include "delivery/lease.hpp"
 
-#include "positions/batch_positions.hpp"
+#include "pipeline/batch_positions.hpp"
 
 namespace penstock {
 

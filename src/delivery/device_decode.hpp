@@ -12,11 +12,11 @@
 #include <penstock/memory.hpp>
 #include <penstock/tensor.hpp>
 
-#include "data/decode_op.hpp"
+#include "image/decode_op.hpp"
 #include "delivery/device_ring.hpp"
 #include "device/device_model.hpp"
 #include "device/staging_memory.hpp"
-#include "program/device_program.hpp"
+#include "pipeline/device_program.hpp"
 
 namespace penstock::detail {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "positions/rank_rows.hpp"
+#include "pipeline/rank_rows.hpp"
 
 namespace penstock::detail {
 

@@ -13,7 +13,7 @@
 #include "delivery/device_ring.hpp"
 #include "delivery/timed_work.hpp"
 #include "device/device_model.hpp"
-#include "program/device_program.hpp"
+#include "pipeline/device_program.hpp"
 #include "ring/batch_layout.hpp"
 
 namespace penstock::detail {

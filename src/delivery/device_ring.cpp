@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/failure.hpp"
-#include "positions/rank_rows.hpp"
+#include "pipeline/rank_rows.hpp"
 
 namespace penstock::detail {
 

@@ -11,7 +11,7 @@
 #include "blocks/block_schedule.hpp"
 #include "data/cursor.hpp"
 #include "engine/placement.hpp"
-#include "positions/batch_positions.hpp"
+#include "pipeline/batch_positions.hpp"
 #include "ring/tickets.hpp"
 
 namespace penstock::detail {

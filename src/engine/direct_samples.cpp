@@ -6,7 +6,7 @@
 #include "base/clock.hpp"
 #include "base/relax.hpp"
 #include "chain/source_work.hpp"
-#include "policy/outcome.hpp"
+#include "pipeline/outcome.hpp"
 
 // How runners make samples in their rows.
 namespace penstock::detail {
@@ -162,16 +162,17 @@ void DirectPlacement::fill_row(ChainRun& run, BatchBuffer& buffer, std::uint64_t
   run.outlet = &outlet;
   const std::uint64_t index = buffer.indices[row];
   Outcome outcome;
-  make_sample(
-      data_, positions_.place(buffer.epoch, buffer.first + row), index, outcome,
-      [&](const Place& place, std::uint64_t of) {
-        return chain_.run(run, place, of, run.rows,
-                          place.attempt == 0 ? measures(ticket, run.totals.measured.get(), run.sample_ns) : 0);
-      },
-      [&](std::uint64_t of) {
-        run.copied_bytes = 0;
-        return chain_.describe_failure(run, of);
-      });
+  Attempts attempts(data_, positions_.place(buffer.epoch, buffer.first + row), index, outcome);
+  while (!attempts.over()) {
+    const Place& place = attempts.place();
+    try {
+      attempts.made(chain_.run(run, place, attempts.index(), run.rows,
+                               place.attempt == 0 ? measures(ticket, run.totals.measured.get(), run.sample_ns) : 0));
+    } catch (...) {
+      run.copied_bytes = 0;
+      attempts.failed(chain_.describe_failure(run, attempts.index()));
+    }
+  }
   const bool cleared = outcome.masked || outcome.fatal;
   if (!cleared && ring_.layout().row().varying() != 0) note_varying(run, buffer, row);
   if (outcome.attempt == 0 && !outcome.bad && !outcome.fatal) [[likely]]

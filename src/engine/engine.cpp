@@ -6,7 +6,7 @@
 #include "base/clock.hpp"
 #include "engine/direct_placement.hpp"
 #include "engine/reordered_placement.hpp"
-#include "positions/rank_rows.hpp"
+#include "pipeline/rank_rows.hpp"
 
 namespace penstock::detail {
 

@@ -13,7 +13,7 @@
 #include "engine/placement.hpp"
 #include "engine/run_totals.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "pipeline/run_setup.hpp"
+#include "ring/run_setup.hpp"
 #include "ring/batch_ring.hpp"
 
 namespace penstock::detail {

@@ -4,7 +4,7 @@
 
 #include "base/clock.hpp"
 #include "base/trace.hpp"
-#include "positions/rank_rows.hpp"
+#include "pipeline/rank_rows.hpp"
 
 namespace penstock::detail {
 
@@ -18,14 +18,14 @@ Placement::Placement(const Context& context)
       executor_(context.executor),
       stop_(context.stop),
       rows_(max_rows_of_rank(data_)),
-      pool_(*this, *data_.source, monitor_, executor_, setup_.plan.threads, setup_.plan.most().threads) {
+      pool_(*this, monitor_, executor_, setup_.plan.threads, setup_.plan.most().threads) {
   if (setup_.trace == nullptr) return;
   order_lane_ = &setup_.trace->lane("order");
   idle_.show(setup_.trace->lane("runners without work"));
 }
 
 std::unique_ptr<ChainRun> Placement::open_run() {
-  auto run = std::make_unique<ChainRun>(chain_, setup_.plan.scratch_limit, data_.source->open_reader());
+  auto run = std::make_unique<ChainRun>(chain_, setup_.plan.scratch_limit, open_reader(*data_.source));
   run->decodes_on_device = setup_.decodes_on_device;
   run->stop = stop_;
   if (setup_.trace != nullptr) run->trace = &setup_.trace->next_lane("runner");

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/relax.hpp"
-#include "positions/positions.hpp"
+#include "pipeline/positions.hpp"
 
 namespace penstock::detail {
 

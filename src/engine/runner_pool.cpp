@@ -7,14 +7,13 @@
 
 #include "base/cores.hpp"
 #include "base/float_mode.hpp"
-#include "base/thread_wait.hpp"
+#include "engine/thread_wait.hpp"
 
 namespace penstock::detail {
 
-RunnerPool::RunnerPool(RunnerWork& work, const SourceModel& source, Monitor& monitor, Executor::Impl& executor,
+RunnerPool::RunnerPool(RunnerWork& work, Monitor& monitor, Executor::Impl& executor,
                        unsigned threads, unsigned most, std::chrono::nanoseconds short_time)
     : work_(work),
-      source_(source),
       monitor_(monitor),
       executor_(executor),
       door_(std::make_shared<Door>()),
@@ -111,7 +110,7 @@ ChainRun* RunnerPool::lease_run(Lock& lock) noexcept {
   try {
     run = work_.open_run();
   } catch (...) {
-    error = described_error("read", &source_);
+    error = described_error("read");
   }
   lock.lock();
   --opening_;

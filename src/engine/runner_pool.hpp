@@ -47,10 +47,9 @@ class RunnerPool {
  public:
   using Lock = Monitor::Lock;
 
-  /// `executor`, `monitor` and `work` must live until no runner is in work after `close_door`. `source` is named where
-  /// a reader can't be opened. Samples are short that take less than `short_time`, as a mean. `most`: runners that
+  /// `executor`, `monitor` and `work` must live until no runner is in work after `close_door`. Samples are short that take less than `short_time`, as a mean. `most`: runners that
   /// there may be later; no fewer than `threads`.
-  RunnerPool(RunnerWork& work, const SourceModel& source, Monitor& monitor, Executor::Impl& executor, unsigned threads,
+  RunnerPool(RunnerWork& work, Monitor& monitor, Executor::Impl& executor, unsigned threads,
              unsigned most, std::chrono::nanoseconds short_time = std::chrono::microseconds(5));
 
   /// So many runners from now on, at most as many as there may be later. Those that are too many leave soon.
@@ -153,7 +152,6 @@ class RunnerPool {
   ChainRun* lease_run(Lock& lock) noexcept;
 
   RunnerWork& work_;
-  const SourceModel& source_;
   Monitor& monitor_;
   Executor::Impl& executor_;
   std::shared_ptr<Door> door_;

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "base/counters.hpp"
-#include "base/thread_wait.hpp"
+#include "engine/thread_wait.hpp"
 
 namespace penstock::detail {
 

@@ -6,7 +6,7 @@
 #include "base/failure.hpp"
 #include "loader/loader_impl.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "policy/outcome.hpp"
+#include "pipeline/outcome.hpp"
 #include "report/lately.hpp"
 #include "report/make_report.hpp"
 #include "ring/batch_layout.hpp"

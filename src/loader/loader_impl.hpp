@@ -25,7 +25,7 @@
 #include "delivery/device_ring.hpp"
 #include "engine/engine.hpp"
 #include "loader/tuning.hpp"
-#include "policy/policy.hpp"
+#include "ring/policy.hpp"
 #include "report/delivery_counters.hpp"
 #include "report/run_mark.hpp"
 

@@ -10,8 +10,8 @@
 #include "delivery/device_prep.hpp"
 #include "device/devices.hpp"
 #include "device/emulated/host_device.hpp"
-#include "positions/no_batch.hpp"
-#include "positions/rank_rows.hpp"
+#include "pipeline/no_batch.hpp"
+#include "pipeline/rank_rows.hpp"
 #include "reorder/reordered.hpp"
 #include "ring/batch_layout.hpp"
 

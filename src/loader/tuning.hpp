@@ -7,7 +7,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/run_totals.hpp"
-#include "tune/tuner.hpp"
+#include "loader/tuner.hpp"
 
 namespace penstock::detail {
 

@@ -9,7 +9,7 @@
 #include <penstock/schema.hpp>
 
 #include "pipeline/pipeline_data.hpp"
-#include "program/stage_model.hpp"
+#include "pipeline/stage_model.hpp"
 
 namespace penstock::detail {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "policy/policy.hpp"
-#include "positions/rank_rows.hpp"
+#include "ring/policy.hpp"
+#include "pipeline/rank_rows.hpp"
 
 namespace penstock::detail {
 

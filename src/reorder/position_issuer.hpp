@@ -10,8 +10,8 @@
 #include <penstock/error.hpp>
 
 #include "data/cursor.hpp"
-#include "pipeline/run_setup.hpp"
-#include "positions/positions.hpp"
+#include "ring/run_setup.hpp"
+#include "pipeline/positions.hpp"
 #include "reorder/intake.hpp"
 #include "reorder/reorder_buffer.hpp"
 #include "reorder/shared_records.hpp"

@@ -7,7 +7,7 @@
 
 #include "data/cursor.hpp"
 #include "order/bijection.hpp"
-#include "pipeline/run_setup.hpp"
+#include "ring/run_setup.hpp"
 #include "reorder/intake.hpp"
 #include "reorder/reorder_buffer.hpp"
 #include "reorder/run_signals.hpp"

@@ -5,7 +5,7 @@
 
 #include <penstock/error.hpp>
 
-#include "positions/rank_rows.hpp"
+#include "pipeline/rank_rows.hpp"
 
 namespace penstock::detail {
 

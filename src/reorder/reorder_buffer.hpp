@@ -14,8 +14,8 @@
 
 #include "data/cursor.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "policy/outcome.hpp"
-#include "policy/policy.hpp"
+#include "pipeline/outcome.hpp"
+#include "ring/policy.hpp"
 #include "reorder/batch_filler.hpp"
 #include "reorder/bucket_window.hpp"
 #include "reorder/sample_length.hpp"

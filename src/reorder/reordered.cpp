@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "blocks/block_work.hpp"
 #include "chain/source_work.hpp"
-#include "positions/rank_rows.hpp"
+#include "pipeline/rank_rows.hpp"
 
 namespace penstock::detail {
 

@@ -13,7 +13,7 @@
 #include "chain/chain.hpp"
 #include "data/cursor.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "pipeline/run_setup.hpp"
+#include "ring/run_setup.hpp"
 #include "reorder/intake.hpp"
 #include "reorder/position_issuer.hpp"
 #include "reorder/record_samples.hpp"

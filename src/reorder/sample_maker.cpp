@@ -56,21 +56,23 @@ void SampleMaker::make(ChainRun& run, ReorderEntry& entry, std::uint64_t ticket)
     run.outlet = &outlet;
     const std::uint32_t attempt = entry.place.attempt;
     const ChainRun* at_work = &run;
-    make_sample(
-        data_, entry.place, entry.index, entry.outcome,
-        [&](const Place& place, std::uint64_t index) {
-          at_work = &run;
-          entry.row->arena.reset();
-          const std::uint64_t stands_for =
-              place.attempt == attempt ? measures(ticket, run.totals.measured.get(), run.sample_ns) : 0;
-          return record != nullptr ? make_child(run, *record, place, index, stands_for, at_work)
-                                   : chain_.run(run, place, index, run.rows, stands_for);
-        },
-        [&](std::uint64_t index) {
-          run.copied_bytes = 0;
-          if (run.stand_in != nullptr) run.stand_in->copied_bytes = 0;
-          return chain_.describe_failure(*at_work, index);
-        });
+    Attempts attempts(data_, entry.place, entry.index, entry.outcome);
+    while (!attempts.over()) {
+      const Place& place = attempts.place();
+      const std::uint64_t index = attempts.index();
+      try {
+        at_work = &run;
+        entry.row->arena.reset();
+        const std::uint64_t stands_for =
+            place.attempt == attempt ? measures(ticket, run.totals.measured.get(), run.sample_ns) : 0;
+        attempts.made(record != nullptr ? make_child(run, *record, place, index, stands_for, at_work)
+                                        : chain_.run(run, place, index, run.rows, stands_for));
+      } catch (...) {
+        run.copied_bytes = 0;
+        if (run.stand_in != nullptr) run.stand_in->copied_bytes = 0;
+        attempts.failed(chain_.describe_failure(*at_work, index));
+      }
+    }
   }
   if (entry.outcome.masked)
     buffer_.clear(entry);
@@ -113,19 +115,21 @@ void SampleMaker::open(ChainRun& run, SharedRecord& record, std::uint64_t number
   if (record.terminates || record.broken || record.outcome.fatal || record.outcome.bad) return;
   ChainRun& parent = run_of(record);
   const LentReader lent(run, parent);
-  make_sample(
-      data_, {record.epoch, record.position, 0, 0}, record.index, record.outcome,
-      [&](const Place& place, std::uint64_t index) {
-        const bool first = place.attempt == 0;
-        const bool kept = chain_.open(parent, place, index,
-                                      first ? measures(number, run.parents.measured.get(), parent.sample_ns) : 0);
-        record.count = kept ? chain_.count(parent, place, index) : 0;
-        return kept;
-      },
-      [&](std::uint64_t index) {
-        parent.copied_bytes = 0;
-        return chain_.describe_failure(parent, index);
-      });
+  Attempts attempts(data_, {record.epoch, record.position, 0, 0}, record.index, record.outcome);
+  while (!attempts.over()) {
+    const Place& place = attempts.place();
+    const std::uint64_t index = attempts.index();
+    try {
+      const bool first = place.attempt == 0;
+      const bool kept = chain_.open(parent, place, index,
+                                    first ? measures(number, run.parents.measured.get(), parent.sample_ns) : 0);
+      record.count = kept ? chain_.count(parent, place, index) : 0;
+      attempts.made(kept);
+    } catch (...) {
+      parent.copied_bytes = 0;
+      attempts.failed(chain_.describe_failure(parent, index));
+    }
+  }
   collect(parent, run);
 }
 

@@ -4,7 +4,7 @@
 #include <stop_token>
 
 #include "chain/chain.hpp"
-#include "pipeline/run_setup.hpp"
+#include "ring/run_setup.hpp"
 #include "reorder/reorder_buffer.hpp"
 #include "reorder/shared_records.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "chain/chain.hpp"
 #include "data/cursor.hpp"
-#include "policy/outcome.hpp"
+#include "pipeline/outcome.hpp"
 
 namespace penstock::detail {
 

@@ -7,7 +7,7 @@
 
 #include "chain/chain.hpp"
 #include "data/cursor.hpp"
-#include "pipeline/run_setup.hpp"
+#include "ring/run_setup.hpp"
 #include "reorder/intake.hpp"
 #include "reorder/record_samples.hpp"
 #include "reorder/run_signals.hpp"

@@ -7,9 +7,9 @@
 #include "blocks/block_cost.hpp"
 #include "chain/chain.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "positions/batch_positions.hpp"
-#include "positions/no_batch.hpp"
-#include "positions/rank_rows.hpp"
+#include "pipeline/batch_positions.hpp"
+#include "pipeline/no_batch.hpp"
+#include "pipeline/rank_rows.hpp"
 
 namespace penstock {
 

@@ -10,7 +10,7 @@
 #include <penstock/tensor.hpp>
 
 #include "data/row_layout.hpp"
-#include "ring/batch_item.hpp"
+#include "pipeline/batch_item.hpp"
 
 namespace penstock::detail {
 

@@ -9,7 +9,7 @@
 
 #include "chain/chain_compiler.hpp"
 #include "pipeline/pipeline_builder.hpp"
-#include "program/device_program.hpp"
+#include "pipeline/device_program.hpp"
 
 namespace penstock {
 

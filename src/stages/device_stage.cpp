@@ -7,7 +7,7 @@
 
 #include "base/failure.hpp"
 #include "pipeline/pipeline_builder.hpp"
-#include "program/device_program.hpp"
+#include "pipeline/device_program.hpp"
 
 namespace penstock {
 

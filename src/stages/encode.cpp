@@ -8,8 +8,8 @@
 #include <penstock/extend/image_executor.hpp>
 
 #include "chain/chain_compiler.hpp"
-#include "data/encoders.hpp"
-#include "data/way_to_image.hpp"
+#include "image/encoders.hpp"
+#include "image/way_to_image.hpp"
 #include "pipeline/pipeline_builder.hpp"
 
 namespace penstock {

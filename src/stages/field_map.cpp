@@ -13,7 +13,7 @@
 #include "chain/chain_run.hpp"
 #include "chain/step.hpp"
 #include "pipeline/pipeline_builder.hpp"
-#include "program/device_program.hpp"
+#include "pipeline/device_program.hpp"
 
 namespace penstock {
 

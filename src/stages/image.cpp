@@ -7,9 +7,9 @@
 #include <penstock/extend/image_executor.hpp>
 
 #include "chain/chain_compiler.hpp"
-#include "data/way_to_image.hpp"
+#include "image/way_to_image.hpp"
 #include "pipeline/pipeline_builder.hpp"
-#include "program/device_program.hpp"
+#include "pipeline/device_program.hpp"
 
 namespace penstock {
 

@@ -6,7 +6,7 @@
 
 #include <penstock/detail/order_model.hpp>
 
-#include "program/stage_model.hpp"
+#include "pipeline/stage_model.hpp"
 
 namespace penstock::detail {
 

@@ -15,7 +15,7 @@
 #include "data/cursor.hpp"
 #include "engine/run_totals.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "policy/policy.hpp"
+#include "ring/policy.hpp"
 
 namespace penstock::detail {
 

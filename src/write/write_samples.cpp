@@ -7,7 +7,7 @@
 
 #include "base/clock.hpp"
 #include "base/failure.hpp"
-#include "policy/policy.hpp"
+#include "ring/policy.hpp"
 #include "write/write.hpp"
 #include "write/write_window.hpp"
 

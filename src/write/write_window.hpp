@@ -63,7 +63,7 @@ class WriteWindow final : private RunnerWork {
         max_bytes_(options.max_waiting_bytes),
         stop_(options.stop),
         executor_(executor),
-        pool_(*this, *data_->source, monitor_, executor, threads, threads, short_sample) {
+        pool_(*this, monitor_, executor, threads, threads, short_sample) {
     free_cells_.reserve(entries_.size());
     monitor_.paused.store(false, std::memory_order_seq_cst);
     idle_.begin(now_ns());
@@ -253,7 +253,7 @@ class WriteWindow final : private RunnerWork {
   void runners_changed(std::uint64_t now) noexcept override { note_idle(now); }
 
   std::unique_ptr<ChainRun> open_run() override {
-    auto run = std::make_unique<ChainRun>(chain_, ~std::size_t{0}, data_->source->open_reader());
+    auto run = std::make_unique<ChainRun>(chain_, ~std::size_t{0}, open_reader(*data_->source));
     run->arena.set_min_block(first_scratch_bytes);
     run->stop = stop_;
     run->measured_samples = std::make_unique<MeasuredSamples>();

@@ -37,6 +37,12 @@ function room_of(path,    house) {
   path = substr(path, length(house) + 2)
   return index(path, "/") ? house "/" substr(path, 1, index(path, "/") - 1) : ""
 }
+# What a pipeline says knows nothing of what runs it, nor of what a run is asked and answers.
+function check_wing(path, name) {
+  if (!(room_of(file) in said)) return
+  if (room_of(path) in floor && !(room_of(path) in said) || name ~ /^penstock\/(loader|report|write)\.hpp$/)
+    report(room_of(file) "/ belongs to what is said and may not include what runs it: " name)
+}
 function check_floor(path, name) {
   if (room_of(path) in floor && room_of(file) in floor && house_of(path) == house_of(file) && floor[room_of(path)] > floor[room_of(file)])
     report(room_of(file) "/ stands below " room_of(path) "/ and may not include \"" name "\"")
@@ -132,6 +138,7 @@ function check_include(angled, name,    path, home) {
   }
   home = home_of(file)
   if (!angled) check_floor(path, name)
+  if (top == "src") check_wing(path, name)
 
   if (file ~ /^src\/cli\//) {
     if (!angled && !starts(path, "src/cli/")) report("the tool uses public headers and its own only, not \"" name "\"")
@@ -143,9 +150,9 @@ function check_include(angled, name,    path, home) {
     if (name ~ /^penstock\/(sources|transforms)\//) report("src/ knows no particular source or transform: <" name ">")
     if (name ~ /^penstock\/interop\/cuda/) report("src/ is below the component cuda: <" name ">")
     if (is_tbb(name) && file != "src/base/executor.cpp") report("TBB may be included by src/base/executor.cpp only: <" name ">")
-    else if (file !~ /^src\/device\/cuda\//) {
-      if (is_cuda(name) && !(path in exists)) report("CUDA may be included by src/device/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
-      if (starts(path, "src/device/cuda/") && path != "src/device/cuda/cuda.hpp") report("of src/device/cuda/ others may include cuda.hpp only, which names no CUDA: \"" name "\"")
+    else if (file !~ /^src\/(device|image)\/cuda\//) {
+      if (is_cuda(name) && !(path in exists)) report("CUDA may be included by src/device/cuda/, src/image/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
+      if (path ~ /^src\/(device|image)\/cuda\// && path !~ /^src\/(device\/cuda\/cuda|image\/cuda\/kernels)\.hpp$/) report("of src/*/cuda/ others may include device/cuda/cuda.hpp and image/cuda/kernels.hpp only, which name no CUDA: \"" name "\"")
     }
     if (is_third_party(name) && !is_tbb(name) && !is_cuda(name) && name !~ /^(Random123\/|xxhash\.h$)/) report("the core uses TBB, Random123 and xxHash only, not <" name ">")
     if (!angled && (!starts(path, "src/") || starts(path, "src/cli/") || starts(path, "src/testing/"))) report("src/ uses its own headers and <penstock/...> only, not \"" name "\"")
@@ -154,7 +161,7 @@ function check_include(angled, name,    path, home) {
     if (is_glue(name)) report("what is built in lives on what a stranger gets: not <" name ">")
     if (!angled && !starts(path, home "/") && !(top == "sources" && starts(path, "sources/common/"))) report(home "/ uses public headers and its own only, not \"" name "\"")
     if (is_tbb(name)) report("TBB may be included by src/base/executor.cpp only: <" name ">")
-    if (!is_kernel(file) && ((is_cuda(name) && !(path in exists)) || name ~ /^penstock\/interop\/cuda/)) report("CUDA may be included by src/device/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
+    if (!is_kernel(file) && ((is_cuda(name) && !(path in exists)) || name ~ /^penstock\/interop\/cuda/)) report("CUDA may be included by src/device/cuda/, src/image/cuda/ and by kernels, transforms/*/cuda/*.cu, only: <" name ">")
   } else if (top == "examples" || top == "bench") {
     if (!angled && !starts(path, top "/")) report(top "/ uses public headers and its own only, not \"" name "\"")
   } else if (top == "tests") {
@@ -179,7 +186,9 @@ BEGIN {
   n = split("algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes climits clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg cstddef cstdint cstdio cstdlib cstring ctime cuchar cwchar cwctype deque exception execution filesystem forward_list fstream functional future initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale map memory memory_resource mutex new numbers numeric optional ostream queue random ranges ratio regex scoped_allocator semaphore set shared_mutex span sstream stack stdexcept stop_token streambuf string string_view syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray variant vector version", words, " ")
   for (i = 1; i <= n; i++) standard[words[i]] = 1
   # The lowest floor first. What stands at the edges (dlpack) uses public headers only, so it is below them all.
-  build_house("src", "dlpack base data order ranks join ring device program pipeline positions policy chain stages blocks reorder engine delivery report tune loader write")
+  build_house("src", "dlpack base data order join device image pipeline ring chain stages blocks reorder engine delivery report loader write")
+  n = split("base data order join device image pipeline", words, " ")
+  for (i = 1; i <= n; i++) said["src/" words[i]] = 1
   build_house("sources/hdf5", "filters library isolation source sink")
   build_house("sources/lmdb", "store source sink cache")
   build_house("sources/slide", "file index pixels table tissue regions stain source picture")

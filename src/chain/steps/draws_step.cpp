@@ -7,7 +7,7 @@
 #include "chain/image_step.hpp"
 #include "chain/steps/steps.hpp"
 #include "data/find_field.hpp"
-#include "program/device_draws.hpp"
+#include "pipeline/device_draws.hpp"
 
 namespace penstock::detail {
 

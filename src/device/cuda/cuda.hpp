@@ -3,8 +3,6 @@
 #include <memory>
 #include <string>
 
-#include "data/image_pixel.hpp"
-#include "data/resample_work.hpp"
 #include "device/device_model.hpp"
 
 namespace penstock::detail {
@@ -20,12 +18,5 @@ std::string cuda_support();
 /// Runs GPU number `index`. @throws Error(unsupported) that says why there is none, and what to do; Error(device |
 /// out_of_memory).
 std::shared_ptr<DeviceModel> open_cuda(int index);
-
-/// Enqueues the kernel of image stages on a GPU's stream. Does not wait. @throws Error(device); Error(unsupported) in a
-/// build without CUDA.
-void make_pixels_on_gpu(const PixelWork& work, StreamRef stream);
-
-/// Enqueues the kernel that resamples on a GPU's stream. Does not wait. @throws as `make_pixels_on_gpu`.
-void resample_on_gpu(const ResampleWork& work, StreamRef stream);
 
 }  // namespace penstock::detail

@@ -15,14 +15,4 @@ std::shared_ptr<DeviceModel> open_cuda(int index) {
                                      "host() or best_device(), or an EmulatedGpu's device() to try things out");
 }
 
-namespace {
-[[noreturn]] void no_kernels() {
-  throw Error(Errc::unsupported, "this build has no kernels for GPUs; configure it with -DPENSTOCK_CUDA=ON");
-}
-}  // namespace
-
-void make_pixels_on_gpu(const PixelWork&, StreamRef) { no_kernels(); }
-
-void resample_on_gpu(const ResampleWork&, StreamRef) { no_kernels(); }
-
 }  // namespace penstock::detail

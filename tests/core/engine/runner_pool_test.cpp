@@ -49,7 +49,6 @@ class Countdown final : public RunnerWork {
     if (half == 0.0f) ++flushed;
     if (do_one()) ++helped;
   }
-  const ps::detail::SourceModel& source() const { return *data_->source; }
 
  private:
   std::shared_ptr<const PipelineData> data_;
@@ -83,7 +82,7 @@ class OccupiedThread {
 // A pool, its monitor, and an executor.
 struct Pool {
   explicit Pool(Countdown& of, unsigned threads = 1)
-      : executor(threads), pool(of, of.source(), monitor, executor.impl(), threads, threads) {
+      : executor(threads), pool(of, monitor, executor.impl(), threads, threads) {
     monitor.paused.store(false);
   }
   ~Pool() { close(); }
@@ -196,7 +195,6 @@ class Endless final : public RunnerWork {
     if (++made % 100 == 0 && long_ms != 0) std::this_thread::sleep_for(std::chrono::milliseconds(long_ms));
     run.totals.samples.add(1);
   }
-  const ps::detail::SourceModel& source() const { return *data_->source; }
 
  private:
   std::shared_ptr<const PipelineData> data_;
@@ -213,7 +211,7 @@ class Endless final : public RunnerWork {
 // A pool of as many runners, and a caller that asks again and again whether it should work along.
 struct BusyPool {
   explicit BusyPool(unsigned threads, int long_ms = 0)
-      : executor(threads), pool(work, work.source(), monitor, executor.impl(), threads, threads) {
+      : executor(threads), pool(work, monitor, executor.impl(), threads, threads) {
     work.long_ms = long_ms;
     work.pool = &pool;
     monitor.paused.store(false);
@@ -316,7 +314,7 @@ TEST_CASE("a task that finds the door closed touches nothing") {
     Countdown work(10);
     Monitor monitor;
     monitor.paused.store(false);
-    RunnerPool pool(work, work.source(), monitor, executor.impl(), 1, 1);
+    RunnerPool pool(work, monitor, executor.impl(), 1, 1);
     {
       Monitor::Lock lock(monitor.mutex);
       pool.wake(lock);

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <penstock/device.hpp>
+
+#include "image/image_pixel.hpp"
+#include "image/resample_work.hpp"
+
+namespace penstock::detail {
+
+// In a build without CUDA `no_kernels.cpp` has them. No CUDA header is seen through it.
+
+/// Enqueues the kernel of image stages on a GPU's stream. Does not wait. @throws Error(device); Error(unsupported) in a
+/// build without CUDA.
+void make_pixels_on_gpu(const PixelWork& work, StreamRef stream);
+
+/// Enqueues the kernel that resamples on a GPU's stream. Does not wait. @throws as `make_pixels_on_gpu`.
+void resample_on_gpu(const ResampleWork& work, StreamRef stream);
+
+}  // namespace penstock::detail

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <penstock/detail/device_stage_model.hpp>
+#include <penstock/extend/device_stage.hpp>
+#include <penstock/extend/image_op.hpp>
+#include <penstock/schema.hpp>
+
+#include "image/image_pixel.hpp"
+
+namespace penstock::detail {
+
+/// Executes what image stages after `batch` asked for, image by image: boxes, flips, turns, conversion. Reads one
+/// PixelOp a row.
+class DeviceImage final : public DeviceStageModel {
+ public:
+  /// `in`: u8 [H, W, C]; `out`: the same field, as the stages leave it, in that layout.
+  DeviceImage(Field in, Field out, Layout layout);
+
+  Schema schema(const Schema& in) const override { return in.with(out_); }
+  void run(BatchView in, BatchView out, StreamRef stream) const override;
+  std::size_t draw_bytes() const override { return sizeof(PixelOp); }
+  void draw(Rng&, void*) const override {}  ///< composed of what the stages draw
+  std::vector<std::string> writes() const override { return {out_.name}; }
+  std::string name() const override { return "image"; }
+
+  ImageShape shape() const noexcept;
+  /// What the kernel needs of it. @throws Error(unsupported) for what it can't do.
+  PixelOp pixel_op(const ImageOp& op) const;
+
+ private:
+  Field in_, out_;
+  Layout layout_;
+};
+
+/// Makes pixels on the host, one by one.
+void make_pixels(const PixelWork& work);
+
+}  // namespace penstock::detail

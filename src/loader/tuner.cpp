@@ -1,0 +1,242 @@
+#include "loader/tuner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+namespace penstock::detail {
+
+namespace {
+
+// A caller that waits less than that would not have its batches much earlier.
+constexpr double least_wait = 0.03;
+constexpr unsigned most_calm = 8;  // windows in which it does
+// How much longer than for all else it waits until it is known what more memory for blocks would save.
+constexpr unsigned most_waits = 8;
+// What runners lack for a smaller share of their time is not worth a try.
+constexpr double least_lack = 0.03, least_far_lack = 0.1;
+// What is tried has to be better by so much: the first time, and as a mean. What is clear needs two pairs of windows.
+constexpr double first_gain = 1, least_gain = 1.03, clear_gain = 1.1;
+constexpr unsigned most_pairs = 4;
+
+std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
+
+// The one setting in which they differ.
+TuneStep step_of(const RunSettings& from, const RunSettings& to) {
+  TuneStep step;
+  const auto differ = [&](const char* name, std::uint64_t before, std::uint64_t after) {
+    if (before == after) return;
+    step.setting = name;
+    step.from = before;
+    step.to = after;
+  };
+  differ("threads", from.threads, to.threads);
+  differ("depth", from.depth, to.depth);
+  differ("max_reorder_bytes", from.entries, to.entries);
+  differ("max_block_bytes", from.block_limit, to.block_limit);
+  return step;
+}
+
+}  // namespace
+
+Tuner::Tuner(const RunGrowth& growth, unsigned cores, unsigned most_windows)
+    : growth_(growth), cores_(cores), most_windows_(most_windows), settings_(growth.first), kept_(growth.first) {}
+
+void Tuner::measured(const TuneWindow& window) {
+  if (done_) return;
+  ++windows_;
+  switch (phase_) {
+    case Phase::base:
+      base_ = window;
+      // More memory for blocks is there without a trial.
+      if (!steps_.empty() && steps_.back().kept && steps_.back().after_samples_per_s == 0)
+        steps_.back().after_samples_per_s = window.rate;
+      return go_on();
+    case Phase::trial:
+      return compare(window);
+    case Phase::base_again:
+      base_ = window;
+      phase_ = Phase::trial;
+      settings_ = tried_;
+      return;
+  }
+}
+
+// Of a machine whose speed changes one pair says little, unless it says no.
+void Tuner::compare(const TuneWindow& window) {
+  ++pairs_;
+  before_ += base_.rate;
+  after_ += window.rate;
+  const double gain = after_ / std::max(before_, 1e-9);
+  const bool open = pairs_ == 1 ? gain >= first_gain : pairs_ < most_pairs && gain >= least_gain && gain < clear_gain;
+  if (open) {
+    phase_ = Phase::base_again;
+    settings_ = kept_;
+    return;
+  }
+  const bool better = pairs_ > 1 && gain >= least_gain;
+  if (better) base_ = window;
+  decide(better, before_ / pairs_, after_ / pairs_);
+}
+
+void Tuner::refused() {
+  if (done_) return;
+  steps_.back().why += "; there was no memory for it";
+  decide(false, base_.rate, 0);
+}
+
+void Tuner::stop(const RunSettings& settings, std::string why) {
+  settings_ = kept_ = settings;
+  finish(std::move(why));
+}
+
+// The trial is over. What it was compared with tells what to try next.
+void Tuner::decide(bool better, double before, double after) {
+  TuneStep& step = steps_.back();
+  step.before_samples_per_s = before;
+  step.after_samples_per_s = after;
+  step.kept = better;
+  if (better) {
+    refuted_.assign(1, kept_);
+    kept_ = tried_;
+  } else {
+    refuted_.push_back(tried_);
+  }
+  settings_ = kept_;
+  go_on();
+}
+
+void Tuner::go_on() {
+  phase_ = Phase::base;
+  // A caller's first steps may be slow for reasons of their own.
+  calm_ = base_.wait_share < least_wait ? calm_ + 1 : 0;
+  if (calm_ >= most_calm)
+    return finish("the caller waits " + percent(base_.wait_share) + " of the time: faster batches would gain nothing");
+  if (calm_ != 0) return;
+  if (windows_ >= most_windows_) return finish("it was tried long enough");
+  if (std::optional<Proposal> proposal = propose()) return begin(std::move(*proposal));
+  if (base_.blocks_known) return finish("nothing else is likely to make batches faster" + held_back());
+  --windows_;
+  if (++waits_ >= most_waits * most_windows_) finish("it was tried long enough");
+}
+
+void Tuner::begin(Proposal proposal) {
+  TuneStep step = step_of(kept_, proposal.settings);
+  step.why = std::move(proposal.why);
+  step.before_samples_per_s = base_.rate;
+  settings_ = tried_ = proposal.settings;
+  if (step.setting == "max_block_bytes") {
+    step.kept = true;
+    kept_ = tried_;
+    refuted_.clear();
+  } else {
+    phase_ = Phase::trial;
+    pairs_ = 0;
+    before_ = after_ = 0;
+  }
+  steps_.push_back(std::move(step));
+}
+
+void Tuner::finish(std::string why) {
+  done_ = true;
+  end_ = std::move(why);
+}
+
+// There is memory for it, and it was not tried in vain.
+bool Tuner::open(const RunSettings& settings) const noexcept {
+  return settings != kept_ && growth_.cost(settings) <= growth_.bytes &&
+         std::ranges::find(refuted_, settings) == refuted_.end();
+}
+
+std::optional<Tuner::Proposal> Tuner::propose() const {
+  if (auto blocks = propose_blocks()) return blocks;
+  std::vector<Proposal> all;
+  const auto add = [&](const RunSettings& to, double share, double least, const char* what) {
+    if (share >= least && open(to)) all.push_back({to, share, what + percent(share) + " of their time"});
+  };
+  // A little more may be far too little.
+  for (const unsigned times : {2u, 8u}) {
+    const double least = times == 2 ? least_lack : least_far_lack;
+    RunSettings deeper = kept_, more_cells = kept_;
+    deeper.depth = std::min(times * kept_.depth, growth_.most.depth);
+    more_cells.entries = std::min(times * kept_.entries, growth_.most.entries);
+    add(deeper, base_.no_batch, least, "runners had no batch to write to, or waited for one slow sample, ");
+    add(more_cells, base_.no_cell, least, "runners waited for an older sample, as there was no cell for another, ");
+  }
+  if (auto threads = propose_more_threads()) all.push_back(std::move(*threads));
+  if (all.empty()) return propose_fewer_threads();
+  return *std::ranges::max_element(all, {}, &Proposal::share);
+}
+
+std::optional<Tuner::Proposal> Tuner::propose_blocks() const {
+  RunSettings to = kept_;
+  to.block_limit = kept_.block_limit + std::min(kept_.block_limit, growth_.most.block_limit - kept_.block_limit);
+  // What other settings took is no longer there for blocks.
+  if (const std::size_t cost = growth_.cost(to); cost > growth_.bytes)
+    to.block_limit -= std::min(to.block_limit - kept_.block_limit, cost - growth_.bytes);
+  // What went before there was more memory says nothing of what goes now.
+  if (!base_.blocks_known || base_.saved_by_blocks < least_lack || !open(to)) return std::nullopt;
+  return Proposal{to, base_.saved_by_blocks,
+                  "twice as much saves decodes that take " + percent(base_.saved_by_blocks) + " of the runners' time"};
+}
+
+// Up to the cores as long as there are fewer, and beyond them where samples wait for something else.
+std::optional<Tuner::Proposal> Tuner::propose_more_threads() const {
+  constexpr double least_in_work = 0.5, least_waiting = 0.1;
+  const unsigned now = kept_.threads, most = growth_.most.threads;
+  if (now >= most || base_.in_work < least_in_work) return std::nullopt;
+  if (now >= cores_ && base_.waiting < least_waiting) return std::nullopt;
+  const std::string why = now < cores_ ? "there are " + std::to_string(cores_) + " cores"
+                                       : "samples wait " + percent(base_.waiting) + " of the time they take";
+  for (const unsigned more : {now, (now + 1) / 2}) {
+    RunSettings to = kept_;
+    to.threads = std::min(now < cores_ ? std::min(now + more, cores_) : now + more, most);
+    if (open(to)) return Proposal{to, base_.in_work, why};
+  }
+  return std::nullopt;
+}
+
+// What runners lack most of what may not be raised.
+std::string Tuner::held_back() const {
+  constexpr double least_in_work = 0.5;
+  constexpr std::string_view entries = "max_reorder_bytes";  // counted in samples here
+  std::string words;
+  double largest = least_far_lack;
+  const auto look = [&](std::string_view setting, std::uint64_t now, std::uint64_t most, HeldBy by, double share,
+                        const std::string& lack) {
+    if (now < most || share < largest) return;
+    largest = share;
+    const std::string value =
+        "`" + std::string(setting) + "`" + (setting == entries ? "" : " = " + std::to_string(now));
+    words = by == HeldBy::option     ? ", but " + value + ", which is set and so stays as it is, "
+            : by == HeldBy::executor ? ", but " + value + ", all threads of the executor, "
+            : by == HeldBy::stream   ? ", but " + value + ", which `tune` does not change for a stream, "
+                                     : ", but " + value + ", the most that there is memory for or that is tried, ";
+    words += "bounds the run: " + lack;
+  };
+  look(
+      "depth", kept_.depth, growth_.most.depth, growth_.depth_by, base_.no_batch,
+      "runners had no batch to write to, or waited for one slow sample, " + percent(base_.no_batch) + " of their time");
+  look(entries, kept_.entries, growth_.most.entries, growth_.entries_by, base_.no_cell,
+       "runners waited for an older sample, as there was no cell for another, " + percent(base_.no_cell) +
+           " of their time");
+  look("max_block_bytes", kept_.block_limit, growth_.most.block_limit, growth_.blocks_by, base_.saved_by_blocks,
+       "twice as much would save decodes that take " + percent(base_.saved_by_blocks) + " of the runners' time");
+  if (base_.in_work >= least_in_work && (kept_.threads < cores_ || base_.waiting >= least_far_lack))
+    look("threads", kept_.threads, growth_.most.threads, growth_.threads_by, base_.in_work,
+         kept_.threads < cores_ ? "there are " + std::to_string(cores_) + " cores"
+                                : "samples wait " + percent(base_.waiting) + " of the time they take");
+  return words;
+}
+
+// They may be in each other's way.
+std::optional<Tuner::Proposal> Tuner::propose_fewer_threads() const {
+  constexpr double least_in_work = 0.5;
+  RunSettings to = kept_;
+  to.threads = (kept_.threads + 1) / 2;
+  if (!growth_.tunes_threads || base_.in_work < least_in_work || !open(to)) return std::nullopt;
+  return Proposal{to, base_.in_work, "nothing else is left to try: fewer may be less in each other's way"};
+}
+
+}  // namespace penstock::detail
