@@ -10,8 +10,8 @@
 #include "chain/chain.hpp"
 #include "chain/chain_run.hpp"
 #include "chain/image_step.hpp"
-#include "image/encoders.hpp"
 #include "data/file_pieces.hpp"
+#include "image/encoders.hpp"
 
 namespace penstock::detail {
 

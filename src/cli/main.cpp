@@ -17,13 +17,13 @@
 #include <penstock/extend/system_error.hpp>
 #include <penstock/version.hpp>
 
-#include "command_line.hpp"
 #include "commands.hpp"
-#include "output.hpp"
-#include "places.hpp"
+#include "console/command_line.hpp"
+#include "console/output.hpp"
+#include "console/places.hpp"
+#include "console/tool_words.hpp"
+#include "console/wrong_usage.hpp"
 #include "tile/settings_file.hpp"
-#include "tool_words.hpp"
-#include "wrong_usage.hpp"
 
 namespace {
 

@@ -12,10 +12,10 @@
 #include <penstock/memory.hpp>
 #include <penstock/tensor.hpp>
 
-#include "image/decode_op.hpp"
 #include "delivery/device_ring.hpp"
 #include "device/device_model.hpp"
 #include "device/staging_memory.hpp"
+#include "image/decode_op.hpp"
 #include "pipeline/device_program.hpp"
 
 namespace penstock::detail {

@@ -13,10 +13,10 @@
 #include "engine/run_totals.hpp"
 #include "engine/runner_pool.hpp"
 #include "engine/runner_work.hpp"
-#include "ring/run_setup.hpp"
 #include "reorder/reorder_buffer.hpp"
 #include "ring/batch_ring.hpp"
 #include "ring/leases_exhausted.hpp"
+#include "ring/run_setup.hpp"
 
 namespace penstock::detail {
 

@@ -11,8 +11,8 @@
 
 namespace penstock::detail {
 
-RunnerPool::RunnerPool(RunnerWork& work, Monitor& monitor, Executor::Impl& executor,
-                       unsigned threads, unsigned most, std::chrono::nanoseconds short_time)
+RunnerPool::RunnerPool(RunnerWork& work, Monitor& monitor, Executor::Impl& executor, unsigned threads, unsigned most,
+                       std::chrono::nanoseconds short_time)
     : work_(work),
       monitor_(monitor),
       executor_(executor),

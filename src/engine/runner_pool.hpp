@@ -47,10 +47,10 @@ class RunnerPool {
  public:
   using Lock = Monitor::Lock;
 
-  /// `executor`, `monitor` and `work` must live until no runner is in work after `close_door`. Samples are short that take less than `short_time`, as a mean. `most`: runners that
-  /// there may be later; no fewer than `threads`.
-  RunnerPool(RunnerWork& work, Monitor& monitor, Executor::Impl& executor, unsigned threads,
-             unsigned most, std::chrono::nanoseconds short_time = std::chrono::microseconds(5));
+  /// `executor`, `monitor` and `work` must live until no runner is in work after `close_door`. Samples are short that
+  /// take less than `short_time`, as a mean. `most`: runners that there may be later; no fewer than `threads`.
+  RunnerPool(RunnerWork& work, Monitor& monitor, Executor::Impl& executor, unsigned threads, unsigned most,
+             std::chrono::nanoseconds short_time = std::chrono::microseconds(5));
 
   /// So many runners from now on, at most as many as there may be later. Those that are too many leave soon.
   void set_threads(Lock& lock, unsigned threads) noexcept;

@@ -5,8 +5,8 @@
 
 #include "base/failure.hpp"
 #include "loader/loader_impl.hpp"
-#include "pipeline/pipeline_data.hpp"
 #include "pipeline/outcome.hpp"
+#include "pipeline/pipeline_data.hpp"
 #include "report/lately.hpp"
 #include "report/make_report.hpp"
 #include "ring/batch_layout.hpp"

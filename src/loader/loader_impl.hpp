@@ -25,9 +25,9 @@
 #include "delivery/device_ring.hpp"
 #include "engine/engine.hpp"
 #include "loader/tuning.hpp"
-#include "ring/policy.hpp"
 #include "report/delivery_counters.hpp"
 #include "report/run_mark.hpp"
+#include "ring/policy.hpp"
 
 namespace penstock {
 

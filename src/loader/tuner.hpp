@@ -8,8 +8,8 @@
 
 #include <penstock/report.hpp>
 
-#include "ring/run_settings.hpp"
 #include "loader/tune_window.hpp"
+#include "ring/run_settings.hpp"
 
 namespace penstock::detail {
 

@@ -8,8 +8,8 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/rng.hpp>
 
-#include "image/decode_op.hpp"
 #include "data/decode_whole.hpp"
+#include "image/decode_op.hpp"
 #include "image/device_image.hpp"
 #include "image/device_resample.hpp"
 

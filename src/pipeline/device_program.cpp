@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "base/failure.hpp"
-#include "image/decode_op.hpp"
 #include "data/scratch.hpp"
+#include "image/decode_op.hpp"
 #include "image/device_image.hpp"
 #include "image/device_resample.hpp"
 #include "pipeline/device_draws.hpp"

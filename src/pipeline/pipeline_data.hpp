@@ -18,9 +18,9 @@
 #include "join/opened_cache.hpp"
 #include "order/group_table.hpp"
 #include "order/sample_order.hpp"
+#include "pipeline/batch_item.hpp"
 #include "pipeline/device_program.hpp"
 #include "pipeline/stage_model.hpp"
-#include "pipeline/batch_item.hpp"
 
 namespace penstock::detail {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "ring/policy.hpp"
 #include "pipeline/rank_rows.hpp"
+#include "ring/policy.hpp"
 
 namespace penstock::detail {
 

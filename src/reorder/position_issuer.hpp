@@ -10,11 +10,11 @@
 #include <penstock/error.hpp>
 
 #include "data/cursor.hpp"
-#include "ring/run_setup.hpp"
 #include "pipeline/positions.hpp"
 #include "reorder/intake.hpp"
 #include "reorder/reorder_buffer.hpp"
 #include "reorder/shared_records.hpp"
+#include "ring/run_setup.hpp"
 
 namespace penstock::detail {
 

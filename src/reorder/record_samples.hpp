@@ -7,11 +7,11 @@
 
 #include "data/cursor.hpp"
 #include "order/bijection.hpp"
-#include "ring/run_setup.hpp"
 #include "reorder/intake.hpp"
 #include "reorder/reorder_buffer.hpp"
 #include "reorder/run_signals.hpp"
 #include "reorder/shared_records.hpp"
+#include "ring/run_setup.hpp"
 
 namespace penstock::detail {
 

@@ -13,15 +13,15 @@
 #include <penstock/state.hpp>
 
 #include "data/cursor.hpp"
-#include "pipeline/pipeline_data.hpp"
 #include "pipeline/outcome.hpp"
-#include "ring/policy.hpp"
+#include "pipeline/pipeline_data.hpp"
 #include "reorder/batch_filler.hpp"
 #include "reorder/bucket_window.hpp"
 #include "reorder/sample_length.hpp"
 #include "reorder/waiting_rows.hpp"
 #include "ring/batch_bounds.hpp"
 #include "ring/batch_ring.hpp"
+#include "ring/policy.hpp"
 
 namespace penstock::detail {
 

@@ -13,7 +13,6 @@
 #include "chain/chain.hpp"
 #include "data/cursor.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "ring/run_setup.hpp"
 #include "reorder/intake.hpp"
 #include "reorder/position_issuer.hpp"
 #include "reorder/record_samples.hpp"
@@ -22,6 +21,7 @@
 #include "reorder/sample_maker.hpp"
 #include "reorder/shared_records.hpp"
 #include "reorder/stream_reader.hpp"
+#include "ring/run_setup.hpp"
 #include "ring/tickets.hpp"
 
 namespace penstock::detail {

@@ -121,8 +121,8 @@ void SampleMaker::open(ChainRun& run, SharedRecord& record, std::uint64_t number
     const std::uint64_t index = attempts.index();
     try {
       const bool first = place.attempt == 0;
-      const bool kept = chain_.open(parent, place, index,
-                                    first ? measures(number, run.parents.measured.get(), parent.sample_ns) : 0);
+      const bool kept =
+          chain_.open(parent, place, index, first ? measures(number, run.parents.measured.get(), parent.sample_ns) : 0);
       record.count = kept ? chain_.count(parent, place, index) : 0;
       attempts.made(kept);
     } catch (...) {

@@ -4,9 +4,9 @@
 #include <stop_token>
 
 #include "chain/chain.hpp"
-#include "ring/run_setup.hpp"
 #include "reorder/reorder_buffer.hpp"
 #include "reorder/shared_records.hpp"
+#include "ring/run_setup.hpp"
 
 namespace penstock::detail {
 

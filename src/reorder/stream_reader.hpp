@@ -7,12 +7,12 @@
 
 #include "chain/chain.hpp"
 #include "data/cursor.hpp"
-#include "ring/run_setup.hpp"
 #include "reorder/intake.hpp"
 #include "reorder/record_samples.hpp"
 #include "reorder/run_signals.hpp"
 #include "reorder/sample_maker.hpp"
 #include "reorder/shared_records.hpp"
+#include "ring/run_setup.hpp"
 #include "ring/tickets.hpp"
 
 namespace penstock::detail {

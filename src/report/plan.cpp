@@ -6,9 +6,9 @@
 
 #include "blocks/block_cost.hpp"
 #include "chain/chain.hpp"
-#include "pipeline/pipeline_data.hpp"
 #include "pipeline/batch_positions.hpp"
 #include "pipeline/no_batch.hpp"
+#include "pipeline/pipeline_data.hpp"
 #include "pipeline/rank_rows.hpp"
 
 namespace penstock {

@@ -8,8 +8,8 @@
 #include <penstock/extend/image_executor.hpp>
 
 #include "chain/chain_compiler.hpp"
-#include "pipeline/pipeline_builder.hpp"
 #include "pipeline/device_program.hpp"
+#include "pipeline/pipeline_builder.hpp"
 
 namespace penstock {
 

@@ -6,8 +6,8 @@
 #include <penstock/error.hpp>
 
 #include "base/failure.hpp"
-#include "pipeline/pipeline_builder.hpp"
 #include "pipeline/device_program.hpp"
+#include "pipeline/pipeline_builder.hpp"
 
 namespace penstock {
 

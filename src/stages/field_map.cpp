@@ -12,8 +12,8 @@
 #include "chain/chain_compiler.hpp"
 #include "chain/chain_run.hpp"
 #include "chain/step.hpp"
-#include "pipeline/pipeline_builder.hpp"
 #include "pipeline/device_program.hpp"
+#include "pipeline/pipeline_builder.hpp"
 
 namespace penstock {
 

@@ -8,8 +8,8 @@
 
 #include "chain/chain_compiler.hpp"
 #include "image/way_to_image.hpp"
-#include "pipeline/pipeline_builder.hpp"
 #include "pipeline/device_program.hpp"
+#include "pipeline/pipeline_builder.hpp"
 
 namespace penstock {
 

@@ -8,7 +8,7 @@
 
 #include "bench/run.hpp"
 #include "bench/signed_ranks.hpp"
-#include "output.hpp"
+#include "console/output.hpp"
 
 namespace penstock::cli {
 

@@ -3,8 +3,8 @@
 #include <charconv>
 #include <system_error>
 
-#include "command_line.hpp"
-#include "output.hpp"
+#include "console/command_line.hpp"
+#include "console/output.hpp"
 
 namespace penstock::cli {
 

@@ -2,7 +2,7 @@
 
 #include <penstock/pipeline.hpp>
 
-#include "input_store.hpp"
+#include "stores/input_store.hpp"
 
 namespace penstock::cli {
 

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "output.hpp"
+#include "console/output.hpp"
 
 namespace penstock::cli {
 

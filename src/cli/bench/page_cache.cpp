@@ -18,9 +18,9 @@
 #include <penstock/extend/listing.hpp>
 #include <penstock/extend/store_files.hpp>
 
-#include "json_input.hpp"
-#include "output.hpp"
-#include "store_list.hpp"
+#include "console/json_input.hpp"
+#include "console/output.hpp"
+#include "stores/store_list.hpp"
 
 namespace penstock::cli {
 

@@ -12,8 +12,8 @@
 #include <penstock/stages/on_error.hpp>
 #include <penstock/stages/order.hpp>
 
-#include "output.hpp"
-#include "stage_parser.hpp"
+#include "console/output.hpp"
+#include "stages/stage_parser.hpp"
 
 namespace penstock::cli {
 

@@ -5,7 +5,7 @@
 
 #include <penstock/extend/store_files.hpp>
 
-#include "json_input.hpp"
+#include "console/json_input.hpp"
 
 namespace penstock::cli {
 

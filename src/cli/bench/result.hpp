@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "output.hpp"
+#include "console/output.hpp"
 
 namespace penstock::cli {
 

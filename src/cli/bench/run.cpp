@@ -18,8 +18,8 @@
 #include <penstock/loader.hpp>
 
 #include "bench/page_cache.hpp"
-#include "output.hpp"
-#include "progress.hpp"
+#include "console/output.hpp"
+#include "console/progress.hpp"
 
 namespace penstock::cli {
 

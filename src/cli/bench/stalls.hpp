@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bench/run.hpp"
-#include "output.hpp"
+#include "console/output.hpp"
 
 namespace penstock::cli {
 

@@ -6,7 +6,7 @@
 
 #include "bench/limits.hpp"
 #include "bench/run.hpp"
-#include "output.hpp"
+#include "console/output.hpp"
 
 namespace penstock::cli {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "stage_arguments.hpp"
-#include "stage_parser.hpp"
+#include "stages/stage_arguments.hpp"
+#include "stages/stage_parser.hpp"
 
 namespace penstock::cli {
 

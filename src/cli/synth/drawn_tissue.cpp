@@ -1,4 +1,4 @@
-#include "drawn_tissue.hpp"
+#include "synth/drawn_tissue.hpp"
 
 #include <algorithm>
 

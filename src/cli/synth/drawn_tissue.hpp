@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tissue_plan.hpp"
+#include "synth/tissue_plan.hpp"
 
 namespace penstock::cli {
 

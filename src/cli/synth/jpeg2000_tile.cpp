@@ -1,4 +1,4 @@
-#include "jpeg2000_tile.hpp"
+#include "synth/jpeg2000_tile.hpp"
 
 #include <openjpeg.h>
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tile_form.hpp"
+#include "synth/tile_form.hpp"
 
 namespace penstock::cli {
 

@@ -1,4 +1,4 @@
-#include "jpeg_tile.hpp"
+#include "synth/jpeg_tile.hpp"
 
 #include <string>
 #include <utility>

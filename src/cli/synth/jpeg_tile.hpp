@@ -8,7 +8,7 @@
 
 #include <jpeglib.h>
 
-#include "tile_form.hpp"
+#include "synth/tile_form.hpp"
 
 namespace penstock::cli {
 

@@ -1,4 +1,4 @@
-#include "new_file.hpp"
+#include "synth/new_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/system_error.hpp>
 
-#include "output.hpp"
+#include "console/output.hpp"
 
 namespace penstock::cli {
 

@@ -1,4 +1,4 @@
-#include "repeated_slide.hpp"
+#include "synth/repeated_slide.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <map>
 #include <tuple>
 
-#include "on_threads.hpp"
+#include "console/on_threads.hpp"
 
 namespace penstock::cli {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "slide_drawing.hpp"
+#include "synth/slide_drawing.hpp"
 
 namespace penstock::cli {
 

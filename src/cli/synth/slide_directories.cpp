@@ -1,4 +1,4 @@
-#include "slide_directories.hpp"
+#include "synth/slide_directories.hpp"
 
 #include <limits>
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "new_file.hpp"
-#include "slide_drawing.hpp"
-#include "tiff_writer.hpp"
+#include "synth/new_file.hpp"
+#include "synth/slide_drawing.hpp"
+#include "synth/tiff_writer.hpp"
 
 namespace penstock::cli {
 

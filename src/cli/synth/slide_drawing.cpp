@@ -1,11 +1,11 @@
-#include "slide_drawing.hpp"
+#include "synth/slide_drawing.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <deque>
 
-#include "on_threads.hpp"
-#include "repeated_slide.hpp"
+#include "console/on_threads.hpp"
+#include "synth/repeated_slide.hpp"
 
 namespace penstock::cli {
 

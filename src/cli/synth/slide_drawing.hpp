@@ -6,11 +6,11 @@
 #include <functional>
 #include <vector>
 
-#include "drawn_tissue.hpp"
-#include "jpeg2000_tile.hpp"
-#include "jpeg_tile.hpp"
-#include "new_file.hpp"
-#include "tile_damage.hpp"
+#include "synth/drawn_tissue.hpp"
+#include "synth/jpeg2000_tile.hpp"
+#include "synth/jpeg_tile.hpp"
+#include "synth/new_file.hpp"
+#include "synth/tile_damage.hpp"
 
 namespace penstock::cli {
 

@@ -1,4 +1,4 @@
-#include "tiff_writer.hpp"
+#include "synth/tiff_writer.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,8 @@
-#include "tile_damage.hpp"
+#include "synth/tile_damage.hpp"
 
 #include <algorithm>
 
-#include "tissue_noise.hpp"
+#include "synth/tissue_noise.hpp"
 
 namespace penstock::cli {
 

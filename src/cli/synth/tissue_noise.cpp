@@ -1,4 +1,4 @@
-#include "tissue_noise.hpp"
+#include "synth/tissue_noise.hpp"
 
 namespace penstock::cli {
 

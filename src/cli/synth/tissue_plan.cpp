@@ -1,4 +1,4 @@
-#include "tissue_plan.hpp"
+#include "synth/tissue_plan.hpp"
 
 #include <algorithm>
 #include <cmath>

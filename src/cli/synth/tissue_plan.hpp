@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tissue_noise.hpp"
+#include "synth/tissue_noise.hpp"
 
 namespace penstock::cli {
 

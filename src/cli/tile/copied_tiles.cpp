@@ -1,4 +1,4 @@
-#include "copied_tiles.hpp"
+#include "tile/copied_tiles.hpp"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 
 #include <penstock/sources/slide.hpp>
 
-#include "tile_flags.hpp"
+#include "tile/tile_flags.hpp"
 
 namespace penstock::cli {
 

@@ -1,4 +1,4 @@
-#include "dry_run.hpp"
+#include "tile/dry_run.hpp"
 
 #include <cstdint>
 #include <string>
@@ -8,10 +8,10 @@
 #include <penstock/error.hpp>
 
 #include "commands.hpp"
-#include "copied_tiles.hpp"
-#include "sampled_records.hpp"
-#include "slide_text.hpp"
-#include "tile_job.hpp"
+#include "slides/slide_text.hpp"
+#include "stores/sampled_records.hpp"
+#include "tile/copied_tiles.hpp"
+#include "tile/tile_job.hpp"
 
 namespace penstock::cli {
 

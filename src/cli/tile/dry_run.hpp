@@ -3,8 +3,8 @@
 #include <penstock/pipeline.hpp>
 #include <penstock/sources/slide.hpp>
 
-#include "slide_pictures.hpp"
-#include "tile_flags.hpp"
+#include "slides/slide_pictures.hpp"
+#include "tile/tile_flags.hpp"
 
 namespace penstock::cli {
 

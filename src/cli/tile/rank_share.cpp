@@ -1,4 +1,4 @@
-#include "rank_share.hpp"
+#include "tile/rank_share.hpp"
 
 #include <charconv>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "output.hpp"
+#include "console/output.hpp"
 
 namespace penstock::cli {
 

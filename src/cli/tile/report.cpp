@@ -1,4 +1,4 @@
-#include "report.hpp"
+#include "tile/report.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -17,10 +17,10 @@
 #include <penstock/extend/system_error.hpp>
 #include <penstock/sources/slide_picture.hpp>
 
-#include "json_input.hpp"
-#include "report_page.hpp"
-#include "slide_pictures.hpp"
-#include "slide_text.hpp"
+#include "console/json_input.hpp"
+#include "slides/slide_pictures.hpp"
+#include "slides/slide_text.hpp"
+#include "tile/report_page.hpp"
 
 namespace penstock::cli {
 

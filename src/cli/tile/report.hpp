@@ -6,9 +6,9 @@
 
 #include <penstock/sources/slide.hpp>
 
-#include "left_out.hpp"
-#include "output.hpp"
-#include "run_folder.hpp"
+#include "console/output.hpp"
+#include "stores/left_out.hpp"
+#include "tile/run_folder.hpp"
 
 namespace penstock::cli {
 

@@ -1,8 +1,8 @@
-#include "report_page.hpp"
+#include "tile/report_page.hpp"
 
 #include <string_view>
 
-#include "output.hpp"
+#include "console/output.hpp"
 
 namespace penstock::cli {
 

@@ -1,4 +1,4 @@
-#include "run_folder.hpp"
+#include "tile/run_folder.hpp"
 
 #include <sys/stat.h>
 
@@ -22,9 +22,9 @@
 #include <penstock/extend/store_files.hpp>
 #include <penstock/version.hpp>
 
-#include "json_input.hpp"
-#include "run_manifest.hpp"
-#include "slide_pictures.hpp"
+#include "console/json_input.hpp"
+#include "slides/slide_pictures.hpp"
+#include "tile/run_manifest.hpp"
 
 namespace penstock::cli {
 

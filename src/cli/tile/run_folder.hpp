@@ -10,7 +10,7 @@
 #include <penstock/extend/store_files.hpp>
 #include <penstock/sources/slide.hpp>
 
-#include "output.hpp"
+#include "console/output.hpp"
 
 namespace penstock::cli {
 

@@ -1,8 +1,8 @@
-#include "run_manifest.hpp"
+#include "tile/run_manifest.hpp"
 
 #include <algorithm>
 
-#include "json_input.hpp"
+#include "console/json_input.hpp"
 
 namespace penstock::cli {
 

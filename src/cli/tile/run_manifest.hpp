@@ -1,7 +1,7 @@
 // Whether a file is the run.json of a report.
 #pragma once
 
-#include "output.hpp"
+#include "console/output.hpp"
 
 namespace penstock::cli {
 

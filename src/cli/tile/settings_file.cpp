@@ -1,4 +1,4 @@
-#include "settings_file.hpp"
+#include "tile/settings_file.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -13,9 +13,9 @@
 #include <penstock/extend/store_files.hpp>
 #include <penstock/extend/system_error.hpp>
 
-#include "command_line.hpp"
-#include "nearest.hpp"
-#include "output.hpp"
+#include "console/command_line.hpp"
+#include "console/nearest.hpp"
+#include "console/output.hpp"
 
 namespace penstock::cli {
 

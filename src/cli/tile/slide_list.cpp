@@ -1,4 +1,4 @@
-#include "slide_list.hpp"
+#include "tile/slide_list.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@
 #include <penstock/sources/csv.hpp>
 #include <penstock/sources/slide_endings.hpp>
 
-#include "output.hpp"
+#include "console/output.hpp"
 
 namespace penstock::cli {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "slide_files.hpp"
+#include "slides/slide_files.hpp"
 
 namespace penstock::cli {
 

@@ -7,11 +7,11 @@
 
 #include <penstock/sources/slide_picture.hpp>
 
-#include "destination.hpp"
-#include "output.hpp"
-#include "rank_share.hpp"
-#include "slide_flags.hpp"
-#include "write_run.hpp"
+#include "console/output.hpp"
+#include "slides/slide_flags.hpp"
+#include "stores/destination.hpp"
+#include "stores/write_run.hpp"
+#include "tile/rank_share.hpp"
 
 namespace penstock::cli {
 

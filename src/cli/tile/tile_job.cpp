@@ -1,4 +1,4 @@
-#include "tile_job.hpp"
+#include "tile/tile_job.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -18,12 +18,12 @@
 #include <penstock/transforms/encode_png.hpp>
 
 #include "commands.hpp"
-#include "copied_tiles.hpp"
-#include "left_out.hpp"
-#include "output_store.hpp"
-#include "report.hpp"
-#include "run_folder.hpp"
-#include "tool_words.hpp"
+#include "console/tool_words.hpp"
+#include "stores/left_out.hpp"
+#include "stores/output_store.hpp"
+#include "tile/copied_tiles.hpp"
+#include "tile/report.hpp"
+#include "tile/run_folder.hpp"
 
 namespace penstock::cli {
 

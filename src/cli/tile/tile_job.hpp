@@ -6,9 +6,9 @@
 #include <penstock/pipeline.hpp>
 #include <penstock/sources/slide.hpp>
 
-#include "run_folder.hpp"
-#include "slide_pictures.hpp"
-#include "tile_flags.hpp"
+#include "slides/slide_pictures.hpp"
+#include "tile/run_folder.hpp"
+#include "tile/tile_flags.hpp"
 
 namespace penstock::cli {
 

@@ -1,0 +1,46 @@
+// Pictures of slides, as files.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <penstock/sources/slide.hpp>
+
+#include "console/output.hpp"
+
+namespace penstock::cli {
+
+struct SlidePictures {
+  struct Drawn {
+    std::string slide, file;
+  };
+  struct NotDrawn {
+    std::string slide, cause;
+  };
+  std::vector<Drawn> drawn;
+  std::vector<NotDrawn> not_drawn;  ///< which were opened, and failed then
+};
+
+/// DIR/NAME.png by a slide's name, where a '/' in it makes a folder.
+std::string picture_in(const std::string& folder, const std::string& slide);
+
+struct DrawingOptions {
+  std::function<std::string(const SlideInfo&)> file_of;  ///< which PNG a slide's picture becomes
+  std::function<bool(const SlideInfo&)> wanted = {};     ///< empty: all are
+  std::int32_t side = 1024;
+  bool caption = true;   ///< text below the slide
+  unsigned threads = 0;  ///< 0: as many as there are cores
+  bool quiet = false;    ///< no progress
+};
+/// Draws all slides that are wanted and could be opened. Folders are made. @throws penstock::Error where a file can't
+/// be written.
+SlidePictures draw_pictures(const SlideSource& source, const DrawingOptions& options);
+
+/// "3 pictures: a/x.png ... a/z.png", after a line for each slide that could not be drawn.
+std::vector<std::string> picture_lines(const SlidePictures& pictures);
+/// Adds "pictures" and "not_drawn", lists.
+void add_pictures(Json& json, const SlidePictures& pictures);
+
+}  // namespace penstock::cli

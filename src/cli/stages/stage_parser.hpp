@@ -1,0 +1,40 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <penstock/pipeline.hpp>
+#include <penstock/stages/stage.hpp>
+
+#include "stages/stage_arguments.hpp"
+
+namespace penstock::cli {
+
+/// A stage as the command line knows it.
+struct StageSyntax {
+  std::string_view name;  ///< that of the C++ function
+  bool order;             ///< chooses or arranges records
+  std::vector<Parameter> parameters;
+  Stage (*make)(const Arguments& arguments);
+};
+
+/// All built-in stages.
+std::span<const StageSyntax> stage_table();
+
+struct ParsedStage {
+  const StageSyntax* syntax;
+  Word word;  ///< the stage as it was written
+  Stage stage;
+};
+
+/// Parses `decode_jpeg | random_resized_crop 224 scale=0.2,1 | random_flip | batch 64`: stages by their C++ names
+/// between bars; arguments by position or as name=value; the field is `image` unless one is given.
+/// The result's words are parts of `text`. @throws UsageError that shows the place and lists what is known.
+std::vector<ParsedStage> parse_stages(std::string_view text);
+
+/// A line a stage, for --help.
+std::string stages_help();
+
+}  // namespace penstock::cli

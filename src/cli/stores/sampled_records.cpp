@@ -1,0 +1,44 @@
+#include "stores/sampled_records.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+namespace penstock::cli {
+
+std::vector<std::uint64_t> sampled_records(std::uint64_t size, std::span<const std::uint64_t> block_ends,
+                                           SampleSize sample) {
+  constexpr std::uint64_t fewest = 16;  // however large they are
+  const std::uint64_t most = std::min(sample.most, std::max(fewest, sample.most_read));
+  std::vector<std::uint64_t> records;
+  if (size <= most) {
+    records.resize(size);
+    std::iota(records.begin(), records.end(), std::uint64_t{0});
+    return records;
+  }
+  if (block_ends.empty()) {
+    // In two steps, as the product could be more than 64 bits hold.
+    for (std::uint64_t i = 0; i < most; ++i) records.push_back(i * (size / most) + i * (size % most) / most);
+    return records;
+  }
+  // Runs of records, as many as a block has where blocks are small, at places as far from each other as can be.
+  constexpr std::uint64_t fewest_runs = 200;  // so that one kind of records, side by side, is not all that is seen
+  const std::uint64_t rows = std::max<std::uint64_t>(1, size / block_ends.size());
+  const std::uint64_t worth_reading = std::max(fewest, sample.most_read / rows);
+  const std::uint64_t runs = std::min({most, worth_reading, std::max(fewest_runs, most / rows)});
+  const std::uint64_t each = (most + runs - 1) / runs;
+  std::uint64_t next = 0;
+  for (std::uint64_t i = 0; i < runs; ++i) {
+    const std::uint64_t place = i * (size / runs) + i * (size % runs) / runs;
+    const auto end = std::ranges::upper_bound(block_ends, place);
+    const std::uint64_t begin = end == block_ends.begin() ? 0 : *std::prev(end);
+    // Within one block, or from the beginning of one that is too small.
+    std::uint64_t record = *end - begin < each ? begin : std::min(place, *end - each);
+    const std::uint64_t after = std::min(size, record + each);
+    for (record = std::max(record, next); record < after; ++record) records.push_back(record);
+    next = std::max(next, after);
+  }
+  return records;
+}
+
+}  // namespace penstock::cli

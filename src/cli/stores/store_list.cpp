@@ -1,0 +1,38 @@
+#include "stores/store_list.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include <penstock/extend/store_files.hpp>
+
+#include "console/json_input.hpp"
+#include "console/output.hpp"
+
+namespace penstock::cli {
+
+namespace fs = std::filesystem;
+
+bool names_list(const std::string& path) {
+  std::error_code failed;
+  return path.ends_with(".json") && fs::is_regular_file(path, failed);
+}
+
+std::string form_of_list(const std::string& path) {
+  const std::optional<std::string> text = read_text(path, "list of stores");
+  const Json json = json_or_null(text.value_or(""));
+  return json.is_object() && json.value("penstock", Json()) == "stores" && json.value("form", Json()).is_string()
+             ? json.at("form").get<std::string>()
+             : "";
+}
+
+void write_list(const StoreList& list, const std::string& path) {
+  Json json{{"penstock", "stores"}, {"form", list.form}, {"records", list.records}, {"stores", Json::array()}};
+  const fs::path folder = fs::absolute(path).lexically_normal().parent_path();
+  for (const std::string& store : list.stores)
+    json["stores"].push_back(fs::absolute(store).lexically_normal().lexically_proximate(folder).string());
+  if (const fs::path above = fs::path(path).parent_path(); !above.empty()) make_folder(above.string(), "merge");
+  replace_text(path, json_text(json, 1) + "\n", true, "merge");
+}
+
+}  // namespace penstock::cli
