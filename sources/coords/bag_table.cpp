@@ -11,7 +11,7 @@
 #include <penstock/sources/slide_endings.hpp>
 
 #include "bag_file.hpp"
-#include "common/text_table.hpp"
+#include "common/tables/text_table.hpp"
 
 namespace penstock::coords {
 

@@ -5,7 +5,7 @@
 
 #include <penstock/sources/feature_bags.hpp>
 
-#include "common/slide_lines.hpp"
+#include "common/tables/slide_lines.hpp"
 #include "slide_files.hpp"
 
 namespace penstock::coords {

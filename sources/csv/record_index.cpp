@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "cell_scanner.hpp"
-#include "common/text_lines.hpp"
+#include "common/tables/text_lines.hpp"
 #include "errors.hpp"
 
 namespace penstock::csv {

@@ -22,11 +22,11 @@
 #include <penstock/extend/stream_source.hpp>
 #include <penstock/extend/system_error.hpp>
 
-#include "common/fit_key.hpp"
-#include "common/image_extension.hpp"
-#include "common/journal.hpp"
-#include "common/opened_sink.hpp"
-#include "common/sharded_sink.hpp"
+#include "common/sinks/fit_key.hpp"
+#include "common/sinks/image_extension.hpp"
+#include "common/sinks/journal.hpp"
+#include "common/sinks/opened_sink.hpp"
+#include "common/sinks/sharded_sink.hpp"
 #include "errors.hpp"
 #include "staged_files.hpp"
 #include "table_columns.hpp"

@@ -10,7 +10,7 @@
 
 #include <penstock/error.hpp>
 
-#include "common/text_lines.hpp"
+#include "common/tables/text_lines.hpp"
 #include "errors.hpp"
 
 namespace penstock::files {

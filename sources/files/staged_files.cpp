@@ -15,7 +15,7 @@
 #include <penstock/extend/listing.hpp>
 #include <penstock/extend/system_error.hpp>
 
-#include "common/image_extension.hpp"
+#include "common/sinks/image_extension.hpp"
 #include "errors.hpp"
 
 namespace penstock::files {

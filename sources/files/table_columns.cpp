@@ -13,7 +13,7 @@
 #include <penstock/extend/half.hpp>
 #include <penstock/extend/system_error.hpp>
 
-#include "common/text_lines.hpp"
+#include "common/tables/text_lines.hpp"
 
 namespace penstock::files {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "common/fit_key.hpp"
+#include "common/sinks/fit_key.hpp"
 
 namespace penstock::webdataset {
 

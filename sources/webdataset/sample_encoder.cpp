@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "common/image_extension.hpp"
+#include "common/sinks/image_extension.hpp"
 #include "errors.hpp"
 #include "npy.hpp"
 #include "tar_header.hpp"

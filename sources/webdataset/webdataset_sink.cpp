@@ -13,10 +13,10 @@
 #include <penstock/extend/system_error.hpp>
 
 #include "class_names.hpp"
-#include "common/fit_key.hpp"
-#include "common/journal.hpp"
-#include "common/opened_sink.hpp"
-#include "common/sharded_sink.hpp"
+#include "common/sinks/fit_key.hpp"
+#include "common/sinks/journal.hpp"
+#include "common/sinks/opened_sink.hpp"
+#include "common/sinks/sharded_sink.hpp"
 #include "errors.hpp"
 #include "member_name.hpp"
 #include "sample_encoder.hpp"

@@ -12,9 +12,9 @@
 #include <penstock/extend/stream_source.hpp>
 #include <penstock/extend/system_error.hpp>
 
-#include "common/journal.hpp"
-#include "common/opened_sink.hpp"
-#include "common/sharded_sink.hpp"
+#include "common/sinks/journal.hpp"
+#include "common/sinks/opened_sink.hpp"
+#include "common/sinks/sharded_sink.hpp"
 #include "library/errors.hpp"
 #include "sink/rows_in_work.hpp"
 #include "sink/shard_data.hpp"

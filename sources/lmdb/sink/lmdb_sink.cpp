@@ -13,9 +13,9 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/store_files.hpp>
 
-#include "common/item_place.hpp"
-#include "common/journal.hpp"
-#include "common/opened_sink.hpp"
+#include "common/sinks/item_place.hpp"
+#include "common/sinks/journal.hpp"
+#include "common/sinks/opened_sink.hpp"
 #include "sink/write_store.hpp"
 #include "store/errors.hpp"
 #include "store/files.hpp"

@@ -12,7 +12,7 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/file_descriptor.hpp>
 
-#include "file/file_mark.hpp"
+#include "file/identity/file_mark.hpp"
 #include "file/slide_file.hpp"
 
 namespace penstock::slide {

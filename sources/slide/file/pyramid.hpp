@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "file/level.hpp"
-#include "file/resolution.hpp"
+#include "file/scale/resolution.hpp"
 #include "file/slide_bounds.hpp"
 
 namespace penstock::slide {

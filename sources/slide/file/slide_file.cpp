@@ -7,9 +7,9 @@
 #include <penstock/extend/file_descriptor.hpp>
 
 #include "file/errors.hpp"
-#include "file/openslide_levels.hpp"
-#include "file/other_files.hpp"
-#include "file/tiff_levels.hpp"
+#include "file/identity/other_files.hpp"
+#include "file/openslide/openslide_levels.hpp"
+#include "file/tiff/tiff_levels.hpp"
 
 namespace penstock::slide {
 

@@ -11,13 +11,13 @@
 #include <penstock/error.hpp>
 #include <penstock/sources/slide.hpp>
 
-#include "file/file_mark.hpp"
-#include "file/grid.hpp"
+#include "file/grid/grid.hpp"
+#include "file/grid/packed_numbers.hpp"
+#include "file/identity/file_mark.hpp"
 #include "file/level.hpp"
-#include "file/mask_source.hpp"
-#include "file/packed_numbers.hpp"
-#include "file/resolution.hpp"
-#include "file/scale.hpp"
+#include "file/scale/mask_source.hpp"
+#include "file/scale/resolution.hpp"
+#include "file/scale/scale.hpp"
 #include "file/slide_bounds.hpp"
 
 namespace penstock::slide {

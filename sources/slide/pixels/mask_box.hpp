@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "file/scale.hpp"
+#include "file/scale/scale.hpp"
 #include "pixels/slide_box.hpp"
 
 namespace penstock::slide {

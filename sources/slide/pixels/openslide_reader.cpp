@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "file/errors.hpp"
-#include "file/other_files.hpp"
+#include "file/identity/other_files.hpp"
 #include "file/slide_file.hpp"
 
 namespace penstock::slide {

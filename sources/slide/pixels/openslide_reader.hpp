@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "file/open_files.hpp"
-#include "file/openslide_levels.hpp"
+#include "file/openslide/openslide_levels.hpp"
 
 namespace penstock::slide {
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "file/errors.hpp"
-#include "file/mask_source.hpp"
+#include "file/scale/mask_source.hpp"
 #include "regions/region_plane.hpp"
 
 namespace penstock::slide {

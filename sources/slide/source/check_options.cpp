@@ -9,7 +9,7 @@
 #include <penstock/extend/system_error.hpp>
 
 #include "file/errors.hpp"
-#include "file/resolution.hpp"
+#include "file/scale/resolution.hpp"
 
 namespace penstock::slide {
 

@@ -13,8 +13,8 @@
 
 #include "common/on_threads.hpp"
 #include "file/errors.hpp"
-#include "file/openslide_library.hpp"
-#include "file/other_files.hpp"
+#include "file/identity/other_files.hpp"
+#include "file/openslide/openslide_library.hpp"
 #include "index/index_file.hpp"
 #include "index/settings.hpp"
 

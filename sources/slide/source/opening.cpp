@@ -16,7 +16,7 @@
 #include <penstock/sources/slide_endings.hpp>
 
 #include "file/errors.hpp"
-#include "file/other_files.hpp"
+#include "file/identity/other_files.hpp"
 #include "regions/region_file.hpp"
 #include "source/check_options.hpp"
 #include "stain/slide_stain.hpp"

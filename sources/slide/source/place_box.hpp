@@ -4,7 +4,7 @@
 
 #include <penstock/sources/slide.hpp>
 
-#include "file/grid.hpp"
+#include "file/grid/grid.hpp"
 #include "file/slide_file.hpp"
 #include "pixels/slide_box.hpp"
 

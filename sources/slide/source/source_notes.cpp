@@ -10,7 +10,7 @@
 #include <penstock/error.hpp>
 #include <penstock/extend/system_error.hpp>
 
-#include "file/openslide_library.hpp"
+#include "file/openslide/openslide_library.hpp"
 #include "source/source_impl.hpp"
 
 namespace penstock {

@@ -15,9 +15,9 @@
 #include <penstock/sources/slide_index.hpp>
 
 #include "file/errors.hpp"
-#include "file/file_mark.hpp"
-#include "file/openslide_library.hpp"
-#include "file/other_files.hpp"
+#include "file/identity/file_mark.hpp"
+#include "file/identity/other_files.hpp"
+#include "file/openslide/openslide_library.hpp"
 #include "index/entry.hpp"
 #include "index/index_file.hpp"
 #include "index/settings.hpp"

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "file/scale.hpp"
+#include "file/scale/scale.hpp"
 #include "pixels/mask_box.hpp"
 #include "pixels/slide_box.hpp"
 #include "tissue/tissue_mask.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/slide_lines.hpp"
+#include "common/tables/slide_lines.hpp"
 
 namespace penstock::slide {
 

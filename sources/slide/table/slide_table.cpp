@@ -4,9 +4,9 @@
 
 #include <penstock/extend/system_error.hpp>
 
-#include "common/text_lines.hpp"
+#include "common/tables/text_lines.hpp"
 #include "file/errors.hpp"
-#include "file/resolution.hpp"
+#include "file/scale/resolution.hpp"
 #include "table/slide_finder.hpp"
 
 namespace penstock::slide {

@@ -7,7 +7,7 @@
 
 #include <penstock/sources/slide.hpp>
 
-#include "common/slide_lines.hpp"
+#include "common/tables/slide_lines.hpp"
 
 namespace penstock::slide {
 
