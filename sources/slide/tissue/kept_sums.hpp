@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "file/slide_file.hpp"
+#include "pixels/level_pixels.hpp"
 #include "pixels/slide_box.hpp"
-#include "pixels/tile_reader.hpp"
 
 namespace penstock::slide {
 
