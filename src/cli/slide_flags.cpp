@@ -4,6 +4,7 @@
 
 #include <penstock/sources/coords.hpp>
 
+#include "command_line.hpp"
 #include "output.hpp"
 #include "pipe_text.hpp"
 
