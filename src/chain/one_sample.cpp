@@ -6,6 +6,7 @@
 #include <penstock/pipeline.hpp>
 
 #include "chain/chain.hpp"
+#include "chain/source_work.hpp"
 #include "pipeline/pipeline_data.hpp"
 
 namespace penstock {

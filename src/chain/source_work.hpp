@@ -39,7 +39,7 @@ class SourceWork {
 };
 
 /// A reader of the source. @throws Error(read) that names the source.
-inline std::unique_ptr<SourceReader> open_reader(const SourceModel& source) {
+inline std::unique_ptr<ReaderModel> open_reader(const SourceModel& source) {
   try {
     return source.open_reader();
   } catch (...) {

@@ -4,6 +4,7 @@
 
 #include "base/clock.hpp"
 #include "base/trace.hpp"
+#include "chain/source_work.hpp"
 #include "pipeline/rank_rows.hpp"
 
 namespace penstock::detail {

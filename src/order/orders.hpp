@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <penstock/detail/order_model.hpp>
+#include <penstock/stages/order.hpp>
 
 namespace penstock::detail {
 

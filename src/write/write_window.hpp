@@ -19,6 +19,7 @@
 #include "base/run_delay.hpp"
 #include "chain/chain.hpp"
 #include "chain/measured_samples.hpp"
+#include "chain/source_work.hpp"
 #include "engine/idle_time.hpp"
 #include "engine/runner_pool.hpp"
 #include "write/finished_cells.hpp"

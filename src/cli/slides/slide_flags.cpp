@@ -4,6 +4,7 @@
 
 #include <penstock/sources/coords.hpp>
 
+#include "console/command_line.hpp"
 #include "console/output.hpp"
 #include "console/pipe_text.hpp"
 

@@ -12,6 +12,8 @@
 #include "core/order/order_help.hpp"
 #include "support/thrown.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace help;
 using penstock_test::code_of;
 using penstock_test::error_of;
@@ -284,3 +286,5 @@ TEST_CASE("names of classes are a value") {
   CHECK(ps::ClassNames(std::vector<std::string>(9, "x")).to_string() == "9 classes: 0 x, 1 x, 2 x, 3 x, 4 x, 5 x, ...");
   CHECK(code_of([] { ps::Schema{{"x", ps::DType::f32, {}, {}, {"a"}}}; }) == ps::Errc::invalid_argument);
 }
+
+}  // namespace PENSTOCK_TEST_FILE

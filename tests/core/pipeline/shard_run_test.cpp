@@ -13,6 +13,8 @@
 #include "support/catch.hpp"
 #include "support/thrown.hpp"
 
+namespace PENSTOCK_TEST_FILE {
+
 using namespace penstock;
 using namespace penstock_test;
 
@@ -52,3 +54,5 @@ TEST_CASE("as many equal items as ranks are one for each, and sizes may be as la
   CHECK(code_of([&] { static_cast<void>(Shard{.rank = 2, .world = 2}.run_of(equal)); }) == Errc::invalid_argument);
   CHECK(code_of([&] { static_cast<void>(Shard{.rank = -1, .world = 2}.run_of(equal)); }) == Errc::invalid_argument);
 }
+
+}  // namespace PENSTOCK_TEST_FILE
