@@ -80,6 +80,8 @@ void ChainRun::decode(const Promise& promise, std::byte* out) {
   at = stage;
 }
 
+void ChainRun::append_to(RowOutlet& outlet) noexcept { outlet_ = &outlet; }
+
 // Where a value of this shape belongs that becomes a row of the batch. One that is too long may still be cut, or left
 // out by a filter.
 std::byte* ChainRun::destination(std::size_t row, const Shape& shape) {
@@ -87,7 +89,7 @@ std::byte* ChainRun::destination(std::size_t row, const Shape& shape) {
   RaggedRow& out = varying[field.varying];
   const std::uint64_t bytes = shape.elements() * size_of(chain_->data().schema[row].dtype);
   if (field.appended())
-    out = {outlet->append(static_cast<std::size_t>(bytes)), shape};
+    out = {outlet_->append(static_cast<std::size_t>(bytes)), shape};
   else if (shape[0] <= field.to)
     out = {rows[row], shape};
   else

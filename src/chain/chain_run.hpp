@@ -56,7 +56,6 @@ class ChainRun final : public Cells {
   std::vector<std::span<const std::byte>> blocks;  ///< blocks lent to the reader for the sample in work
   std::optional<Error> block_failure;
   std::uint64_t stretch = ~std::uint64_t{0};  ///< stretch of samples of blocks that its runner works on; ~0: none
-  RowOutlet* outlet = nullptr;                ///< what fields that are not dense are appended to; where there are some
   std::vector<StepCounters> counters;         ///< one per step
   StepCounters loads;  ///< what it did for the source beside reading samples, loads of blocks and advice: all of it,
                        ///< not what measured chains stand for
@@ -87,6 +86,9 @@ class ChainRun final : public Cells {
   void begin(const Step& step, std::span<std::byte* const> rows);
   /// Begins with the parent's values, which a child may read but not write to.
   void adopt();
+  /// Where fields without a size of their own are appended to from now on; it must live until the sample is made.
+  /// Not inline, as g++ 12 takes what is kept for a pointer that dangles.
+  void append_to(RowOutlet& outlet) noexcept;
 
  protected:
   std::byte* scratch(std::size_t bytes) override { return arena.allocate(bytes); }
@@ -94,6 +96,7 @@ class ChainRun final : public Cells {
 
  private:
   const Chain* chain_;
+  RowOutlet* outlet_ = nullptr;
 };
 
 }  // namespace penstock::detail

@@ -159,7 +159,7 @@ void DirectPlacement::note_long(ChainRun& run) noexcept {
 void DirectPlacement::fill_row(ChainRun& run, BatchBuffer& buffer, std::uint64_t row, std::uint64_t ticket) {
   for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = ring_.address(buffer, f, row);
   BufferOutlet outlet(buffer);
-  run.outlet = &outlet;
+  if (ring_.layout().row().varying() != 0) run.append_to(outlet);
   const std::uint64_t index = buffer.indices[row];
   Outcome outcome;
   Attempts attempts(data_, positions_.place(buffer.epoch, buffer.first + row), index, outcome);

@@ -53,7 +53,7 @@ void SampleMaker::make(ChainRun& run, ReorderEntry& entry, std::uint64_t ticket)
     for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = buffer_.address(entry, f);
     if (record != nullptr && entry.place.child == 0) entry.outcome.bad = std::move(record->outcome.bad);
     CellOutlet outlet(*entry.row);
-    run.outlet = &outlet;
+    run.append_to(outlet);
     const std::uint32_t attempt = entry.place.attempt;
     const ChainRun* at_work = &run;
     Attempts attempts(data_, entry.place, entry.index, entry.outcome);
