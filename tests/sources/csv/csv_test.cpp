@@ -82,7 +82,8 @@ TEST_CASE("a column of numbers that is text for the sake of some cells is told, 
     CHECK((plan.find("is text") != std::string::npos) == !row.note.empty());
   }
   // A type that was asked for is no surprise.
-  CHECK(table(folder, "a\n1\nfive\n", {.columns = {{.column = "a", .type = CsvType::text}}}).notes().empty());
+  CHECK(
+      table(folder, "a\n1\nfive\n", {.path = "", .columns = {{.column = "a", .type = CsvType::text}}}).notes().empty());
 }
 
 TEST_CASE("a whole number that a float would round is refused, and the types that hold it are named") {
