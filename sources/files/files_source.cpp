@@ -247,7 +247,9 @@ class FilesSource::Impl {
     }
     const auto is_deeper = [](const Record& r) { return r.path.find('/', r.path.find('/') + 1) != std::string::npos; };
     if (labelled_ && !records.empty() && std::all_of(records.begin(), records.end(), is_deeper))
-      deeper_ = records.front().path;
+      deeper_ = std::min_element(records.begin(), records.end(), [](const Record& a, const Record& b) {
+                  return a.path < b.path;
+                })->path;
     if (labelled_) classes_ = std::move(content.folders);
     broken_links_ = content.broken_links;
     passed_over_ = std::move(content.passed_over);
