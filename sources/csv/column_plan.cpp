@@ -89,11 +89,24 @@ std::vector<CsvColumn> all_columns(const Csv& options, const RecordIndex& index,
   return columns;
 }
 
+// "0,5": what other countries write for 0.5.
+bool has_decimal_comma(std::string_view cell) noexcept {
+  const std::string_view text = trimmed(cell);
+  const std::size_t comma = text.find(',');
+  return comma != std::string_view::npos && comma != 0 && text.find(',', comma + 1) == std::string_view::npos &&
+         text.find_first_not_of("+-0123456789,") == std::string_view::npos &&
+         text.find_first_of("0123456789", comma) != std::string_view::npos;
+}
+
 // What was seen of a column whose type is automatic.
 struct Seen {
   bool any = false, missing = false, whole = true;
   bool number = true;  // f64 has them all
+  std::string odd;     // the cell that makes it text, where one would expect numbers
+  std::size_t odd_file = 0;
+  std::uint64_t odd_line = 0;
 
+  bool may_be_numbers() const noexcept { return whole || number; }
   void look(const Csv& options, bool any_may_be_missing, const Cell& cell) {
     if (any && !whole && !number) return;
     if (!any_may_be_missing && says_no_more(cell)) {
@@ -130,9 +143,11 @@ struct Seen {
   }
 };
 
-// One pass over all records of a file. A record that is not as it should be is for `read` to refuse.
-void look_through(const Csv& options, const std::string& path, char delimiter, const RecordIndex& index,
-                  const std::vector<std::ptrdiff_t>& seen_by_column, std::vector<Seen>& seen) {
+// One pass over all records of a file, the one of that number. A record that is not as it should be is for `read` to
+// refuse.
+void look_through(const Csv& options, std::size_t number, const std::string& path, char delimiter,
+                  const RecordIndex& index, const std::vector<std::ptrdiff_t>& seen_by_column,
+                  std::vector<Seen>& seen) {
   const InputFile file(path);
   file.require(index.mark);
   const bool any_may_be_missing = missing_numbers(options).any;
@@ -150,15 +165,23 @@ void look_through(const Csv& options, const std::string& path, char delimiter, c
       Cell cell;
       for (std::size_t column = 0; column < seen_by_column.size() && cells.next(cell) == CellScanner::Result::cell;
            ++column)
-        if (seen_by_column[column] >= 0)
-          seen[static_cast<std::size_t>(seen_by_column[column])].look(options, any_may_be_missing, cell);
+        if (seen_by_column[column] >= 0) {
+          Seen& of_column = seen[static_cast<std::size_t>(seen_by_column[column])];
+          const bool had_numbers = of_column.any, might = of_column.may_be_numbers();
+          of_column.look(options, any_may_be_missing, cell);
+          if (might && !of_column.may_be_numbers() && (had_numbers || has_decimal_comma(cell.raw))) {
+            of_column.odd = cell.text();
+            of_column.odd_file = number;
+            of_column.odd_line = index.line(first);
+          }
+        }
     }
   }
 }
 
 void infer_types(const Csv& options, const std::vector<std::string>& files, const std::vector<char>& delimiters,
                  const std::vector<RecordIndex>& indices, const std::vector<ColumnNames>& names,
-                 std::vector<CsvColumn>& columns) {
+                 std::vector<CsvColumn>& columns, std::vector<std::string>& notes) {
   const auto is_automatic = [](const CsvColumn& column) { return column.type == CsvType::automatic; };
   if (std::none_of(columns.begin(), columns.end(), is_automatic)) return;
   if (std::all_of(indices.begin(), indices.end(), [](const RecordIndex& index) { return index.begins.empty(); }))
@@ -168,10 +191,18 @@ void infer_types(const Csv& options, const std::vector<std::string>& files, cons
     std::vector<std::ptrdiff_t> by_column(indices[f].columns.size(), -1);
     for (std::size_t i = 0; i < columns.size(); ++i)
       if (is_automatic(columns[i])) by_column[names[f].of(columns[i].column)] = static_cast<std::ptrdiff_t>(i);
-    look_through(options, files[f], delimiters[f], indices[f], by_column, seen);
+    look_through(options, f, files[f], delimiters[f], indices[f], by_column, seen);
   }
-  for (std::size_t i = 0; i < columns.size(); ++i)
-    if (is_automatic(columns[i])) seen[i].decide(options, columns[i]);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (!is_automatic(columns[i])) continue;
+    seen[i].decide(options, columns[i]);
+    if (!seen[i].odd.empty())
+      notes.push_back(
+          "column \"" + printable(columns[i].column) + "\" is text, as line " + std::to_string(seen[i].odd_line) +
+          " of " + files[seen[i].odd_file] + " has \"" + printable(seen[i].odd) + "\"" +
+          (has_decimal_comma(seen[i].odd) ? ": write numbers with a point"
+                                          : "; say that it holds numbers to make such records bad samples"));
+  }
 }
 
 void check_number(const Csv& options, const std::string& field, DType dtype) {
@@ -245,9 +276,8 @@ ColumnPlan plan_columns(const Csv& options, const std::vector<std::string>& file
   for (const CsvColumn& column : columns)
     if (column.type == CsvType::number)
       check_number(options, column.field.empty() ? column.column : column.field, column.dtype);
-  infer_types(options, files, delimiters, indices, names, columns);
-
   ColumnPlan plan;
+  infer_types(options, files, delimiters, indices, names, columns, plan.notes);
   plan.files.resize(files.size());
   std::vector<Field> fields;
   const auto add_target = [&](const std::string& column, std::size_t element, bool text, DType dtype) {

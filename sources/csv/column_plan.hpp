@@ -46,6 +46,7 @@ struct FilePlan {
 struct ColumnPlan {
   Schema schema;
   std::vector<FilePlan> files;
+  std::vector<std::string> notes;  ///< on columns that are text for the sake of some cells
 };
 
 /// Settles names and types; goes through the files' records where types are automatic. @throws Error: see CsvSource.

@@ -126,6 +126,7 @@ std::uint64_t CsvSource::size() const noexcept { return impl_->size(); }
 Schema CsvSource::schema() const { return impl_->plan.schema; }
 std::string CsvSource::file() const { return impl_->options.path; }
 std::string CsvSource::key(std::uint64_t index) const { return impl_->key(index); }
+std::vector<std::string> CsvSource::notes() const { return impl_->plan.notes; }
 std::uint64_t CsvSource::identity() const noexcept { return impl_->identity; }
 std::uint64_t CsvSource::revision() const noexcept { return impl_->revision; }
 std::vector<std::uint64_t> CsvSource::block_ends() const {

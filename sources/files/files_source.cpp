@@ -92,6 +92,9 @@ class FilesSource::Impl {
     if (mixed_labels_line_ != 0)
       notes.push_back("labels are not all whole numbers (line " + std::to_string(mixed_labels_line_) + " of " +
                       options_.labels + "), so all are names, numbered in the order of their bytes");
+    if (!deeper_.empty())
+      notes.push_back("all files lie in folders of their class's folder (" + deeper_ +
+                      "): if those are the classes, the folder is one too high");
     if (size() == 0 && notes.empty()) notes.emplace_back("there are no files in the folder");
     return notes;
   }
@@ -242,6 +245,11 @@ class FilesSource::Impl {
                                 stray->path +
                                 "\"), the others in a folder for each class; move them, or give labels in a CSV file");
     }
+    const auto is_deeper = [](const Record& r) { return r.path.find('/', r.path.find('/') + 1) != std::string::npos; };
+    if (labelled_ && !records.empty() && std::all_of(records.begin(), records.end(), is_deeper))
+      deeper_ = std::min_element(records.begin(), records.end(), [](const Record& a, const Record& b) {
+                  return a.path < b.path;
+                })->path;
     if (labelled_) classes_ = std::move(content.folders);
     broken_links_ = content.broken_links;
     passed_over_ = std::move(content.passed_over);
@@ -313,6 +321,7 @@ class FilesSource::Impl {
   bool labelled_ = false;
   std::uint64_t skipped_ = 0, broken_links_ = 0, mixed_labels_line_ = 0;
   PassedOver passed_over_;
+  std::string deeper_;                // the path of a file, where each lies in a folder of its class's
   std::vector<std::string> classes_;  // names by number; empty where labels are numbers
   files::PathTable paths_;
   std::vector<std::uint8_t> endings_;  // bytes of each path that are not its key's

@@ -162,7 +162,7 @@ std::string another_thread(const Report& r) {
       " Another thread would add about " + number(r.limit_samples_per_s / r.threads, 0) + " samples/s";
   if (!r.own_core_share || (!r.other_core_share && r.core_quota == 0)) return words + ", where a core is free for it.";
   const double free = (1 - *r.own_core_share - r.other_core_share.value_or(0)) * core_time(r);
-  return free >= 0.7 ? words + "." : " No core is free for another thread.";
+  return free >= 0.7 ? words + "." : " No core was free for another thread.";
 }
 
 struct Judgement {
@@ -465,8 +465,10 @@ void judge(Report& r, bool short_samples, double share_of_loads) {
   Judgement found = judgement_of(r, share_of_loads);
   r.bound = found.bound;
   r.verdict = std::move(found.verdict);
-  if (r.seconds < long_enough_s)
-    r.verdict += " The run of " + number(r.seconds, 2) + " s was too short to be sure: a longer one says more.";
+  if (r.seconds < long_enough_s) {
+    r.verdict = "A run of " + number(r.seconds, 2) + " s is too short to be sure: a longer one says more. " + r.verdict;
+    return;
+  }
   r.besides = next_cause(r, found.told);
 }
 

@@ -186,7 +186,7 @@ std::string Report::text() const {
   out += format("  limit of %u %s on %u cores: about %.0f samples/s (from %llu samples measured); reached %.0f %%\n",
                 threads, threads == 1 ? "thread" : "threads", cores, limit_samples_per_s,
                 static_cast<unsigned long long>(limit_chains),
-                limit_samples_per_s > 0 ? 100 * samples_per_s / limit_samples_per_s : 0.0);
+                limit_samples_per_s > 0 ? std::min(100 * samples_per_s / limit_samples_per_s, 100.0) : 0.0);
   if (sink.empty())
     out += format("  next(): p50 %.3f ms, p99 %.3f ms, first %.3f ms; the caller waited %.0f %% of the time\n",
                   next_p50_s * 1e3, next_p99_s * 1e3, first_batch_s * 1e3, 100 * consumer_wait_share);

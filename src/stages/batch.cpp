@@ -41,7 +41,8 @@ class BatchStage final : public StageModel {
             "field \"" + f.name + "\" is " + type_text(f) +
                 ", which varies from sample to sample; give it a fixed shape (decode, crop, resize, map), say how its "
                 "rows are put together (ragged, pad), or leave it out with drop_fields; the fields are " +
-                pipeline.data().schema.to_string())
+                pipeline.data().schema.to_string() +
+                (pipeline.data().source_size == 0 ? "; the source has no records" : ""))
             .with_stage("batch");
       if (f.shape.rank() == Shape::max_rank)
         throw Error(Errc::schema_mismatch, "field \"" + f.name +

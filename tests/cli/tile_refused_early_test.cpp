@@ -86,6 +86,10 @@ TEST_CASE("tile: fields of one name are refused before slides are opened") {
   CHECK(tile(both).err.find("the column \"image\" has the name of a field that is there already") != std::string::npos);
   CHECK(tile({"--regions", folder / "regions", "--region-field", "x"}).err.find("a field that is there already") !=
         std::string::npos);
+  // An index is read where slides would be opened.
+  folder.write("bad.tiles", "no index");
+  both.insert(both.end(), {"--index", folder / "bad.tiles"});
+  CHECK(tile(both).err.find("the column \"image\" has the name of a field that is there already") != std::string::npos);
 }
 
 TEST_CASE("tile: an earlier run forbids before slides are opened") {

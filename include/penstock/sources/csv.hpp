@@ -125,6 +125,9 @@ class PENSTOCK_API CsvSource {
   /// needs, so that keys of a file sort as its records stand. @throws Error(not_found) past the end; Error(corrupt) for
   /// a record that has no such cell; Error(io).
   std::string key(std::uint64_t index) const;
+  /// Columns whose type was found to be text for the sake of single cells, with the first such cell: where most are
+  /// numbers, or where numbers have a comma ("0,5").
+  std::vector<std::string> notes() const;
   /// Hash of the files' content and of the options that change results.
   std::uint64_t identity() const noexcept;
   /// Hash of each file's `file_revision` as it was opened.

@@ -174,7 +174,8 @@ class PENSTOCK_API FilesSource {
   std::string key(std::uint64_t index) const;
   /// The file's path below the folder, "cat/7.jpg", as bytes. @throws Error(not_found) past the end.
   std::string path(std::uint64_t index) const;
-  /// Files that are no records, and why; where there is none at all, what would be.
+  /// Files that are no records, and why; where there is none at all, what would be; where all files lie two folders
+  /// deep, that the root may be too high.
   std::vector<std::string> notes() const;
   /// Hash of all paths, labels and file sizes; looks at every file the first time. A file that is gone by then counts
   /// as one of a size no file has.

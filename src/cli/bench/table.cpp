@@ -58,7 +58,7 @@ std::string table_line(const Run& run) {
       "{:>7}  {:>10.0f}  {:>6.3f}, {:>6.3f}  {:>11.1f}  {:>8.3f}, {:>7.3f}  {:>10}  {:>6}  {:>12.0f}  {:>6.0f}  {:>6}",
       run.report.threads, run.samples_per_s, run.cpu_s_per_1000, run.report.cpu_s_per_1000, run.first_batch_s * 1e3,
       run.report.next_p50_s * 1e3, run.report.next_p99_s * 1e3, bytes_text(static_cast<double>(run.peak_rss_bytes)),
-      run.report.errors, limit, limit > 0 ? 100 * run.samples_per_s / limit : 0.0, others);
+      run.report.errors, limit, limit > 0 ? std::min(100 * run.samples_per_s / limit, 100.0) : 0.0, others);
   if (const auto& tuning = run.report.tuning)
     text += tuning->done
                 ? fmt::format("  tuned, {:.0f} images/s after {:.1f} s", run.report.samples_per_s, tuning->seconds)

@@ -155,6 +155,7 @@ const SlideSource* InputStore::slides() const { return std::get_if<SlideSource>(
 std::vector<std::string> InputStore::notes() const {
   if (values_guessed_) return {guess()};
   if (const auto* const slides = std::get_if<SlideSource>(&source_)) return notes_of_slides(*slides);
+  if (const auto* const table = std::get_if<CsvSource>(&source_)) return table->notes();
   const auto* const hdf5 = std::get_if<Hdf5Source>(&source_);
   return hdf5 != nullptr ? hdf5->notes() : std::vector<std::string>();
 }
@@ -313,6 +314,8 @@ std::vector<std::string> files_left_out(const FilesSource& files, const std::str
                                       "those that are images, and unpack those that hold some"
                                     : " that " + printable(labels) + " doesn't name"));
   add(files.broken_links(), "link", files.broken_links() == 1 ? "that leads nowhere" : "that lead nowhere");
+  for (const std::string& note : files.notes())
+    if (note.starts_with("all files lie ")) lines.push_back(note);
   return lines;
 }
 

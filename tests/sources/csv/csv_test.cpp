@@ -56,6 +56,36 @@ TEST_CASE("types follow from all records") {
   CHECK(table(folder, numbers + "five\n").schema().at("n").dtype == DType::u8);
 }
 
+TEST_CASE("a column of numbers that is text for the sake of some cells is told, with the first of them") {
+  struct Row {
+    std::string_view content;
+    std::string note;  // empty: none
+  };
+  const TempFolder folder;
+  const std::string in_file = " of " + (folder / "t.csv") + " has ";
+  for (const Row& row : {
+           Row{"a;b\n1;0,5\n2;1,25\n",
+               "column \"b\" is text, as line 2" + in_file + "\"0,5\": write numbers with a point"},
+           Row{"a;b\n1;3\n2;1,25\n",
+               "column \"b\" is text, as line 3" + in_file + "\"1,25\": write numbers with a point"},
+           Row{"a\n1\n2.5\n\nfive\n6\nseven\n",
+               "column \"a\" is text, as line 5" + in_file +
+                   "\"five\"; say that it holds numbers to make such records bad samples"},
+           Row{"a\nAda\nLi\n7\n", ""},
+           Row{"a\n\"1,5 kg\"\n", ""},
+           Row{"a\nNA\n1.5\n", ""},
+       }) {
+    CAPTURE(row.content);
+    const CsvSource source = table(folder, row.content);
+    CHECK(source.notes() == (row.note.empty() ? std::vector<std::string>() : std::vector{row.note}));
+    const std::string plan = from(source).plan();
+    CHECK((plan.find("is text") != std::string::npos) == !row.note.empty());
+  }
+  // A type that was asked for is no surprise.
+  CHECK(
+      table(folder, "a\n1\nfive\n", {.path = "", .columns = {{.column = "a", .type = CsvType::text}}}).notes().empty());
+}
+
 TEST_CASE("a whole number that a float would round is refused, and the types that hold it are named") {
   const TempFolder folder;
   const auto cause = [&](const std::string& cell, DType dtype, bool in_vector) {

@@ -96,6 +96,18 @@ TEST_CASE("files without classes") {
   CHECK(mentions(error, "2 files"));
 }
 
+TEST_CASE("a folder above the one that has the classes is told") {
+  const TempFolder folder;
+  for (const char* const file : {"train/cat/a.jpg", "train/dog/b.jpg", "test/cat/c.jpg"}) folder.write(file, "x");
+  const std::vector<std::string> told{
+      "all files lie in folders of their class's folder (test/cat/c.jpg): if those are the classes, the folder is one "
+      "too high"};
+  CHECK(FilesSource({.root = folder.path().string()}).notes() == told);
+  CHECK(FilesSource({.root = folder / "train"}).notes().empty());
+  folder.write("test/d.jpg", "x");
+  CHECK(FilesSource({.root = folder.path().string()}).notes().empty());
+}
+
 TEST_CASE("an empty folder has no records, a missing one is an error") {
   const TempFolder folder;
   const FilesSource empty({.root = folder.path().string()});
@@ -108,6 +120,8 @@ TEST_CASE("an empty folder has no records, a missing one is an error") {
     CHECK(error.code() == Errc::invalid_argument);
     CHECK(error.file() == folder.path().string());
     CHECK(pipeline.plan().find("\n        " + error.cause() + "\n") != std::string::npos);
+    const Error shapeless = error_of([&] { (void)(from(Files{.root = folder.path().string()}) | batch(4)); });
+    CHECK(mentions(shapeless, "; the source has no records"));
     return error.cause();
   };
   CHECK(refused() == "no batch can ever come: the source has no records; there are no files in the folder");
