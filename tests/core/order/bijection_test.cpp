@@ -49,8 +49,8 @@ TEST_CASE("every size up to 4,096 is permuted") {
   SUCCEED();
 }
 
-TEST_CASE("powers of two and their neighbours are permuted, up to 2^24") {
-  const unsigned top = scale() < 1 ? 20 : 24;
+TEST_CASE("powers of two and their neighbours are permuted") {
+  const unsigned top = scale() < 1 ? 20 : scale() > 1 ? 24 : 22;
   for (unsigned k = 1; k <= top; ++k) {
     const std::uint64_t two = std::uint64_t{1} << k;
     for (const std::uint64_t n : {two - 1, two, two + 1}) {
