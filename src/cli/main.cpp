@@ -23,7 +23,6 @@
 #include "console/places.hpp"
 #include "console/tool_words.hpp"
 #include "console/wrong_usage.hpp"
-#include "tile/settings_file.hpp"
 
 namespace {
 
@@ -63,7 +62,7 @@ int run(int argc, char** argv) {
   }
   check_words(app, argc, argv);
   try {
-    app.parse(with_settings_file(*app.get_subcommand("tile"), arguments_of(argc, argv)));
+    app.parse(arguments_of(argc, argv));
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {

@@ -21,6 +21,7 @@
 #include "slides/slide_text.hpp"
 #include "tile/dry_run.hpp"
 #include "tile/run_folder.hpp"
+#include "tile/settings_file.hpp"
 #include "tile/slide_list.hpp"
 #include "tile/tile_flags.hpp"
 #include "tile/tile_job.hpp"
@@ -154,10 +155,6 @@ void add_slide_list_options(CLI::App& command, TileFlags& flags) {
   command.add_option(
       "--list-column", flags.list_column,
       "The column of --list with the paths; default: path, file, filename or slide_path, else the first");
-  command
-      .add_option("--settings", flags.settings_file,
-                  "A TOML file with settings, which are options without dashes, and `slides`; options given here count")
-      ->type_name("FILE");
 }
 
 void add_encoding_options(CLI::App& command, TileFlags& flags) {
@@ -220,6 +217,7 @@ void add_tile(CLI::App& app, Command& chosen) {
                           "are encoded. A run that was stopped, or killed, is continued by the same "
                           "command. Tiles and slides that can't\n"
                           "be read are left out, each listed, and the exit status is 3 then.");
+  add_settings_option(command);
   add_slide_list_options(command, *flags);
   add_out_options(command, flags->out);
   command.get_option("--out")->required(false);

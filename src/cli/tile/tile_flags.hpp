@@ -17,7 +17,7 @@ namespace penstock::cli {
 
 struct TileFlags {
   std::vector<std::string> slides;
-  std::string list, list_column, settings_file;
+  std::string list, list_column;
   SlideFlags cut;
   std::string on_error = "drop", encoding = "jpeg", pictures, coords, report;
   std::int32_t picture_side = SlidePictureOptions().side;
