@@ -6,8 +6,8 @@
 #include <array>
 #include <cstring>
 #include <memory>
-
 #include <stdexcept>
+#include <utility>
 
 namespace make_slides {
 

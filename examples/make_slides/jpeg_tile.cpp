@@ -1,9 +1,8 @@
 #include "jpeg_tile.hpp"
 
-#include <string>
-#include <utility>
-
+#include <cstdlib>
 #include <stdexcept>
+#include <string>
 
 namespace make_slides {
 
@@ -27,19 +26,7 @@ JpegTileEncoder::JpegTileEncoder(const TileForm& form) {
     throw std::runtime_error("libjpeg can't encode a tile: " + std::string(text));
   };
   errors_.output_message = [](j_common_ptr) {};
-  info_.client_data = this;
   jpeg_create_compress(&info_);
-  target_.init_destination = [](j_compress_ptr info) { of(info).grow(); };
-  target_.empty_output_buffer = [](j_compress_ptr info) -> boolean {
-    of(info).target_.free_in_buffer = 0;
-    of(info).grow();
-    return TRUE;
-  };
-  target_.term_destination = [](j_compress_ptr info) {
-    JpegTileEncoder& self = of(info);
-    self.out_.resize(self.out_.size() - self.target_.free_in_buffer);
-  };
-  info_.dest = &target_;
   info_.image_width = info_.image_height = static_cast<JDIMENSION>(form.side);
   info_.input_components = 3;
   info_.in_color_space = JCS_RGB;
@@ -57,13 +44,15 @@ JpegTileEncoder::JpegTileEncoder(const TileForm& form) {
 }
 
 std::vector<std::byte> JpegTileEncoder::tables() {
+  begin();
   jpeg_suppress_tables(&info_, FALSE);
   if (info_.jpeg_color_space == JCS_RGB) forget_second_tables(info_);
   jpeg_write_tables(&info_);
-  return std::exchange(out_, {});
+  return written();
 }
 
 std::vector<std::byte> JpegTileEncoder::encode(const std::uint8_t* rgb) {
+  begin();
   jpeg_suppress_tables(&info_, TRUE);
   jpeg_start_compress(&info_, FALSE);
   while (info_.next_scanline < info_.image_height) {
@@ -72,14 +61,19 @@ std::vector<std::byte> JpegTileEncoder::encode(const std::uint8_t* rgb) {
     jpeg_write_scanlines(&info_, &row, 1);
   }
   jpeg_finish_compress(&info_);
-  return std::exchange(out_, {});
+  return written();
 }
 
-void JpegTileEncoder::grow() {
-  const std::size_t full = out_.size(), more = full < 32768 ? 32768 : full;
-  out_.resize(full + more);
-  target_.next_output_byte = reinterpret_cast<JOCTET*>(out_.data() + full);
-  target_.free_in_buffer = more;
+void JpegTileEncoder::begin() {
+  out_ = nullptr;
+  jpeg_mem_dest(&info_, &out_, &out_bytes_);
+}
+
+std::vector<std::byte> JpegTileEncoder::written() {
+  const auto* const first = reinterpret_cast<const std::byte*>(out_);
+  std::vector<std::byte> bytes(first, first + out_bytes_);
+  std::free(out_);
+  return bytes;
 }
 
 }  // namespace make_slides

@@ -26,13 +26,13 @@ class JpegTileEncoder {
   std::vector<std::byte> encode(const std::uint8_t* rgb);
 
  private:
-  static JpegTileEncoder& of(j_compress_ptr info) { return *static_cast<JpegTileEncoder*>(info->client_data); }
-  void grow();
+  void begin();
+  std::vector<std::byte> written();
 
   jpeg_compress_struct info_{};
   jpeg_error_mgr errors_{};
-  jpeg_destination_mgr target_{};
-  std::vector<std::byte> out_;  ///< libjpeg's buffer is its last, unfinished part
+  unsigned char* out_ = nullptr;  ///< libjpeg's memory, until `written`
+  unsigned long out_bytes_ = 0;
 };
 
 }  // namespace make_slides
