@@ -9,7 +9,7 @@
 #include "child.hpp"
 #include "data.hpp"
 #include "made_once.hpp"
-#include "tool_path.hpp"
+#include "program_paths.hpp"
 
 namespace penstock::bench {
 
@@ -21,18 +21,17 @@ Store drawn(const Settings& settings, int side, const std::string& name, const s
   const fs::path folder = settings.data / fmt::format("slide-{}-{}", name, side);
   const auto tiles = static_cast<std::uint64_t>((side + 255) / 256);
   return made_once(folder, tiles * tiles, [&] {
-#ifdef PENSTOCK_BENCH_TOOL
+#ifdef PENSTOCK_BENCH_PROGRAMS
     progress(fmt::format("drawing a slide of {0} x {0} pixels", side));
-    std::vector<std::string> words{
-        tool_path,                    "synth",  "slide", (folder / "slide.svs").string(), "--size",
-        fmt::format("{0}x{0}", side), "--quiet"};
+    std::vector<std::string> words{make_slides_path, (folder / "slide.svs").string(), "--size",
+                                   fmt::format("{0}x{0}", side), "--quiet"};
     words.insert(words.end(), more.begin(), more.end());
     run_program(words);
     return fmt::format("a slide of {0} x {0} pixels, {1} tiles of 256, {3}, quality 80, {2:.1f} MB", side,
                        tiles * tiles, static_cast<double>(fs::file_size(folder / "slide.svs")) / 1e6,
                        std::ranges::find(more, "jpeg2000") == more.end() ? "4:2:0" : "JPEG 2000");
 #else
-    throw std::runtime_error("the tool, which draws slides, was not built");
+    throw std::runtime_error("make_slides, which draws slides, was not built");
     return std::string();
 #endif
   });
@@ -52,14 +51,14 @@ Store cohort_of_slides(const Settings& settings) {
   const int side = settings.quick ? 600 : 4000, count = settings.quick ? 2 : 8;
   const fs::path folder = settings.data / fmt::format("slide-cohort-{}", side);
   return made_once(folder, static_cast<std::uint64_t>(count), [&] {
-#ifdef PENSTOCK_BENCH_TOOL
+#ifdef PENSTOCK_BENCH_PROGRAMS
     progress(fmt::format("drawing {0} slides of {1} x {1} pixels", count, side));
     for (int i = 0; i < count; ++i)
-      run_program({tool_path, "synth", "slide", (folder / fmt::format("{}.svs", i)).string(), "--size",
+      run_program({make_slides_path, (folder / fmt::format("{}.svs", i)).string(), "--size",
                    fmt::format("{0}x{0}", side), "--levels", "1", "--seed", std::to_string(i), "--quiet"});
     return fmt::format("{0} slides of {1} x {1} pixels, tiles of 256, 4:2:0, quality 80", count, side);
 #else
-    throw std::runtime_error("the tool, which draws slides, was not built");
+    throw std::runtime_error("make_slides, which draws slides, was not built");
     return std::string();
 #endif
   });

@@ -98,7 +98,7 @@ void tell(const std::vector<std::uint64_t>& sizes, const TileCosts& costs, const
 int main(int argc, char** argv) {
   Options options;
   CLI::App app{"Computes what a cohort of slides takes on so many ranks, from costs measured on SLIDE."};
-  app.add_option("SLIDE", options.slide, "A slide, which is cut here: penstock synth slide x.svs --gigapixels 0.1")
+  app.add_option("SLIDE", options.slide, "A slide, which is cut here: make_slides x.svs --gigapixels 0.1")
       ->required();
   app.add_option("--slides", options.slides, "In the cohort")->capture_default_str();
   app.add_option("--ranks", options.ranks, "How many, between commas")->delimiter(',')->capture_default_str();

@@ -12,10 +12,11 @@ constexpr auto no_libyuv = "";
 constexpr auto no_libyuv = "built without libyuv (Debian: libyuv-dev)";
 #endif
 
-#ifdef PENSTOCK_BENCH_TOOL
+#ifdef PENSTOCK_BENCH_PROGRAMS
 constexpr auto no_slide = "";
 #else
-constexpr auto no_slide = "built without the tool, which draws the slide (-DPENSTOCK_TOOL=ON)";
+constexpr auto no_slide =
+    "built without the examples, one of which draws the slide (-DPENSTOCK_EXAMPLES=ON -DPENSTOCK_TOOL=ON)";
 #endif
 
 #ifdef PENSTOCK_BENCH_OPENSLIDE

@@ -21,8 +21,8 @@
 #include "../data.hpp"
 #include "../plain_lmdb.hpp"
 #include "../plain_slide.hpp"
+#include "../program_paths.hpp"
 #include "../raw_loop.hpp"
-#include "../tool_path.hpp"
 #include "rows.hpp"
 
 namespace penstock::bench {
@@ -160,7 +160,7 @@ Row tile_encode_vs_raw(const RowSpec& spec, const Settings& settings) {
   return row;
 }
 
-#if defined(PENSTOCK_BENCH_VIPS) && defined(PENSTOCK_BENCH_TOOL)
+#if defined(PENSTOCK_BENCH_VIPS) && defined(PENSTOCK_BENCH_PROGRAMS)
 namespace {
 
 // A whole process, which makes so many files.
@@ -193,10 +193,10 @@ Row tile_encode_vs_vips(const RowSpec& spec, const Settings& settings) {
       spec, settings,
       [&] {
         const fs::path folder = fresh();
-        return timed({tool_path, "tile", slide, "--out", (folder / "tiles").string(), "--form", "folder",
-                      "--edges", "shrink", "--encode", "--quality", quality, "--threads", threads, "--no-sync",
-                      "--no-thumbnails", "--quiet"},
-                     folder, tiles);
+        return timed(
+            {tool_path, "tile", slide, "--out", (folder / "tiles").string(), "--form", "folder", "--edges", "shrink",
+             "--encode", "--quality", quality, "--threads", threads, "--no-sync", "--no-thumbnails", "--quiet"},
+            folder, tiles);
       },
       [&] {
         const fs::path folder = fresh();

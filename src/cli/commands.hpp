@@ -30,6 +30,5 @@ void add_inspect(CLI::App& app, Command& chosen);
 void add_tile(CLI::App& app, Command& chosen);
 void add_index(CLI::App& app, Command& chosen);
 void add_verify(CLI::App& app, Command& chosen);
-void add_synth(CLI::App& app, Command& chosen);
 
 }  // namespace penstock::cli

@@ -1,4 +1,4 @@
-// The tool `penstock`: packs folders into stores, converts, measures, shows and checks them, and draws slides.
+// The tool `penstock`: packs folders into stores, cuts slides, and converts, measures, shows and checks stores.
 #include <unistd.h>
 
 #include <cerrno>
@@ -37,9 +37,8 @@ int fail(int status, const std::string& message) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{
-      "Packs training data into stores, converts these, and measures, shows and checks them. Cuts and draws slides.",
-      "penstock"};
+  CLI::App app{"Packs training data into stores, converts these, and measures, shows and checks them. Cuts slides.",
+               "penstock"};
   app.set_version_flag("--version", std::to_string(PENSTOCK_VERSION_MAJOR) + "." +
                                         std::to_string(PENSTOCK_VERSION_MINOR) + "." +
                                         std::to_string(PENSTOCK_VERSION_PATCH));
@@ -55,7 +54,6 @@ int run(int argc, char** argv) {
   add_report(app, chosen);
   add_inspect(app, chosen);
   add_verify(app, chosen);
-  add_synth(app, chosen);
   if (argc == 2 && std::string_view(argv[1]) == "help") {
     print(app.help());
     return exit_ok;

@@ -49,7 +49,7 @@ TEST_CASE("inspect --png draws a contact sheet, bad samples included") {
 TEST_CASE("inspect takes a folder of slides, DICOM files among them") {
   const TempFolder folder;
   std::filesystem::create_directory(folder / "slides");
-  REQUIRE(tool({"synth", "slide", folder / "slides/a.svs", "--size", "600x500"}).status == 0);
+  REQUIRE(make_slides({folder / "slides/a.svs", "--size", "600x500"}).status == 0);
   const ToolResult one = tool({"inspect", folder / "slides", "--json"});
   REQUIRE(one.status == 0);
   CHECK(one.json()["kind"] == "slide");

@@ -84,7 +84,7 @@ TEST_CASE("lists of places of other ranks, and files that are no lists, stay") {
 
 TEST_CASE("a tile whose data is damaged is not stored as a sound one because it is encoded anew") {
   const TempFolder folder;
-  REQUIRE(tool({"synth", "slide", folder / "bad.svs", "--size", "2000x1500", "--bad-tiles", "5", "-q"}).status == 0);
+  REQUIRE(make_slides({folder / "bad.svs", "--size", "2000x1500", "--bad-tiles", "5", "-q"}).status == 0);
   const auto bad = [&](const std::string& out, std::vector<std::string> more) {
     more.insert(more.begin(), {"tile", folder / "bad.svs", "--out", folder / out, "--no-thumbnails", "--json"});
     const ToolResult made = tool(more);

@@ -150,9 +150,7 @@ TEST_CASE("index saves what opening finds, for tile and inspect") {
 TEST_CASE("tile says how each slide is stained, with or without an index, and stages normalise by that") {
   const TempFolder folder;
   for (const char* kind : {"tumor", "benign"})
-    REQUIRE(
-        tool({"synth", "slide", folder / (std::string(kind) + ".svs"), "--size", "900x700", "--kind", kind}).status ==
-        0);
+    REQUIRE(make_slides({folder / (std::string(kind) + ".svs"), "--size", "900x700", "--kind", kind}).status == 0);
   for (const std::string method : {"macenko", "reinhard"}) {
     const std::vector<std::string> rules{"--size",  "128",  "--tissue",        "saturation",
                                          "--stain", method, "--stain-patches", "50"};

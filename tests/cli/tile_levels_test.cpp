@@ -14,9 +14,8 @@ using namespace penstock_test;
 
 TEST_CASE("tile cuts pixels of any size, and inspect tells how large they are and how a slide is read") {
   const TempFolder folder;
-  REQUIRE(tool({"synth", "slide", folder / "a.svs", "--size", "2000x1500", "--quiet"}).status == 0);
-  REQUIRE(tool({"synth", "slide", folder / "b.svs", "--size", "900x700", "--compression", "jpeg2000", "--levels", "2",
-                "--quiet"})
+  REQUIRE(make_slides({folder / "a.svs", "--size", "2000x1500", "--quiet"}).status == 0);
+  REQUIRE(make_slides({folder / "b.svs", "--size", "900x700", "--compression", "jpeg2000", "--levels", "2", "--quiet"})
               .status == 0);
   const std::string inspected = tool({"inspect", folder / "a.svs", "--quiet"}).out;
   CHECK(inspected.find("slide a: 2000x1500 pixels, tiles of 256x256, JPEG; levels 2000x1500, 1000x750; 0.5 micrometres "
@@ -80,7 +79,7 @@ TEST_CASE("tile takes how large a pixel is from a table, or from whoever knows")
 
 TEST_CASE("tile leaves out what shows no tissue, and says so") {
   const TempFolder folder;
-  REQUIRE(tool({"synth", "slide", folder / "a.svs", "--size", "3000x2250", "--quiet"}).status == 0);
+  REQUIRE(make_slides({folder / "a.svs", "--size", "3000x2250", "--quiet"}).status == 0);
   const auto cut = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"tile", folder / "a.svs", "--json"});
     const ToolResult made = tool(more);

@@ -219,7 +219,7 @@ TEST_CASE("a folder of tiles has a file for each, and a table of the rest") {
 TEST_CASE("tile takes no more memory than it is told, and 64 MiB a thread") {
   const TempFolder folder;
   const std::string slide = folder / "wide.svs";
-  REQUIRE(tool({"synth", "slide", slide, "--size", "40000x1500", "--repeat"}).status == 0);
+  REQUIRE(make_slides({slide, "--size", "40000x1500", "--repeat"}).status == 0);
   constexpr std::uint64_t mib = 1 << 20;
   // Two rows of the file's tiles, which places between them share, have 59 MiB.
   std::uint64_t small = 0;

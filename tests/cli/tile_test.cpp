@@ -312,9 +312,9 @@ TEST_CASE("a slide of any form is cut to the same tiles") {
   for (const char* name : {"a.svs", "a.tif", "a.ome.tif"})
     for (const std::vector<std::string>& more :
          {std::vector<std::string>{}, {"--big-endian"}, {"--big-tiff"}, {"--big-tiff", "--big-endian"}}) {
-      std::vector<std::string> draw{"synth", "slide", folder / name, "--size", "700x600", "--tile", "128", "--force"};
+      std::vector<std::string> draw{folder / name, "--size", "700x600", "--tile", "128", "--force"};
       draw.insert(draw.end(), more.begin(), more.end());
-      REQUIRE(tool(draw).status == 0);
+      REQUIRE(make_slides(draw).status == 0);
       std::filesystem::remove_all(folder / "t.lmdb");
       const ToolResult made = tool({"tile", folder / name, "--out", folder / "t.lmdb", "--size", "128", "--json"});
       CAPTURE(name, more);
@@ -331,8 +331,7 @@ TEST_CASE("a slide of any form is cut to the same tiles") {
 TEST_CASE("the bad tiles that a slide was drawn with are those that are found") {
   const TempFolder folder;
   const auto drawn =
-      tool({"synth", "slide", folder / "a.svs", "--size", "3000x2500", "--seed", "3", "--bad-tiles", "12", "--json"})
-          .json();
+      make_slides({folder / "a.svs", "--size", "3000x2500", "--seed", "3", "--bad-tiles", "12", "--json"}).json();
   std::set<std::string> expected;
   for (const auto& tile : drawn["bad_tiles"])
     if (tile["how"] != "changed")  // of these, one in fifty may be decoded to its end

@@ -21,9 +21,9 @@
 
 namespace penstock_test {
 
-RunningTool::RunningTool(const std::vector<std::string>& arguments) {
+RunningTool::RunningTool(const std::vector<std::string>& arguments, const std::string& program) {
   const std::string out = output_ / "out", err = output_ / "err";
-  std::vector<std::string> words{path_of("tool")};
+  std::vector<std::string> words{path_of(program)};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
@@ -72,6 +72,10 @@ ToolResult RunningTool::wait() {
 }
 
 ToolResult tool(const std::vector<std::string>& arguments) { return RunningTool(arguments).wait(); }
+
+ToolResult make_slides(const std::vector<std::string>& arguments) {
+  return RunningTool(arguments, "make_slides").wait();
+}
 
 std::string jpeg(unsigned number, int height, int width) {
   std::vector<std::uint8_t> pixels;

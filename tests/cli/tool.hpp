@@ -23,11 +23,13 @@ struct ToolResult {
 
 // Runs `penstock ARGUMENTS...` to its end.
 ToolResult tool(const std::vector<std::string>& arguments);
+// Runs `make_slides ARGUMENTS...` to its end, which draws a slide.
+ToolResult make_slides(const std::vector<std::string>& arguments);
 
-// The tool running beside the test.
+// The tool running beside the test, or another program that PATHS has.
 class RunningTool {
  public:
-  explicit RunningTool(const std::vector<std::string>& arguments);
+  explicit RunningTool(const std::vector<std::string>& arguments, const std::string& program = "tool");
   RunningTool(const RunningTool&) = delete;
   RunningTool& operator=(const RunningTool&) = delete;
   ~RunningTool();

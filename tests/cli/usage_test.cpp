@@ -7,7 +7,7 @@ TEST_CASE("help and version") {
   const ToolResult help = tool({"--help"});
   CHECK(help.status == 0);
   CHECK(help.out.find("Exit status") != std::string::npos);
-  for (const std::string command : {"pack", "bench", "report", "inspect", "verify", "synth"}) {
+  for (const std::string command : {"pack", "bench", "report", "inspect", "verify"}) {
     CHECK(help.out.find(command) != std::string::npos);
     CHECK(tool({command, "--help"}).status == 0);
   }
@@ -27,7 +27,7 @@ TEST_CASE("a wrong command line: status 2 and one line that says what") {
     std::string says;
   };
   for (const Case& c : std::vector<Case>{
-           {{}, "a command is missing: pack, convert, tile, index, merge, bench, report, inspect, verify and synth"},
+           {{}, "a command is missing: pack, convert, tile, index, merge, bench, report, inspect and verify"},
            {{"--frob"}, "there is no option --frob"},
            {{"--frob", "pack"}, "there is no option --frob"},
            {{"-x", "pack"}, "there is no option -x"},

@@ -72,7 +72,7 @@ double most_megabytes() {
 
 void draw_slide(const std::string& path, std::uint64_t pixels) {
   const std::string size = std::to_string(pixels) + "x" + std::to_string(pixels);
-  const std::string command = path_of("tool") + " synth slide " + path + " --repeat --quiet --size " + size;
+  const std::string command = path_of("make_slides") + " " + path + " --repeat --quiet --size " + size;
   REQUIRE(std::system(command.c_str()) == 0);
 }
 

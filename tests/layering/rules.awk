@@ -189,7 +189,7 @@ BEGIN {
   build_house("src", "dlpack base data order join device image pipeline ring chain stages blocks reorder engine delivery report loader write")
   n = split("base data order join device image pipeline", words, " ")
   for (i = 1; i <= n; i++) said["src/" words[i]] = 1
-  build_house("src/cli", "console stages slides stores look tile bench synth")
+  build_house("src/cli", "console stages slides stores look tile bench")
   build_house("sources/hdf5", "filters library isolation source sink")
   build_house("sources/lmdb", "store source sink cache")
   build_house("sources/slide", "file index pixels table tissue regions stain source picture")

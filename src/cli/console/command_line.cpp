@@ -15,10 +15,7 @@ const char* const exit_status_help =
     "found bad records; 130 stopped by Ctrl-C (128 + the signal's number).";
 
 std::vector<std::string> arguments_of(int argc, const char* const* argv) {
-  // The store is the second word; of synth, which is told first what it shall draw, the third.
-  const int store = argc > 1 && std::string_view(argv[1]) == "synth" ? 3 : 2;
-  const bool store_named =
-      argc > store && std::all_of(argv + 1, argv + store + 1, [](const char* word) { return *word != '-'; });
+  const bool store_named = argc > 2 && *argv[1] != '-' && *argv[2] != '-';
   const auto takes = [&](std::string_view next) {
     return next == "-" || next.ends_with(".json") || (store_named && !next.starts_with('-'));
   };

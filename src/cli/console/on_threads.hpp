@@ -5,9 +5,8 @@
 
 namespace penstock::cli {
 
-/// Calls `work(thread, i)` once for each i below `count`, on so many threads, the caller's among them, whose numbers
-/// begin at 0. Where one throws no more are begun, and it is thrown here. Where the system starts fewer threads, those
-/// there are do the work.
-void on_threads(unsigned threads, std::size_t count, const std::function<void(unsigned, std::size_t)>& work);
+/// Calls `work(i)` once for each i below `count`, on so many threads, the caller's among them. Where one throws no more
+/// are begun, and it is thrown here. Where the system starts fewer threads, those there are do the work.
+void on_threads(unsigned threads, std::size_t count, const std::function<void(std::size_t)>& work);
 
 }  // namespace penstock::cli

@@ -78,9 +78,6 @@ std::string wrong_usage(const CLI::App& app, const CLI::ParseError& error) {
                     help = fmt::format("; see penstock {} --help", command);
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !called.empty()) {
     const std::vector<std::string> rest = called.front()->remaining();
-    if (!rest.empty() && command == "synth")
-      return fmt::format("synth draws one OUT, and \"{}\" is {} too many{}", printable(rest.back()),
-                         rest.size() == 1 ? "one" : std::to_string(rest.size()), help);
     if (!rest.empty())
       return fmt::format(
           "{} takes one {}, and \"{}\" is {} too many; several files are named by a pattern in quotes, like "

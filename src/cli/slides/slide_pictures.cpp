@@ -83,7 +83,7 @@ SlidePictures draw_pictures(const SlideSource& source, const DrawingOptions& opt
     Progress progress("drawing", numbers.size(), options.quiet);
     const ToldBeside told(progress, done);
     const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-    on_threads(options.threads == 0 ? cores : options.threads, numbers.size(), [&](unsigned, std::size_t i) {
+    on_threads(options.threads == 0 ? cores : options.threads, numbers.size(), [&](std::size_t i) {
       SlidePicture picture;
       try {
         picture = draw_slide(source, numbers[i], {.side = options.side, .caption = options.caption});
