@@ -1,21 +1,15 @@
-// What tells the records of one source of slides from another's.
+#include "source/identity.hpp"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <span>
-#include <string>
 
 #include <penstock/error.hpp>
 
-#include "source/source_impl.hpp"
-
-namespace penstock {
-
-using slide::SlideColumn;
-using slide::SlideFile;
+namespace penstock::slide {
 
 namespace {
 
@@ -70,7 +64,7 @@ void add_regions(RecordsHash& hash, const SlideRegions& regions, const std::vect
 
 void add_slide(RecordsHash& hash, const SlideFile& slide) {
   // An index has nothing of a slide that can't be read but why.
-  const slide::Scale scale = slide.failure ? slide::Scale() : slide.scale;
+  const Scale scale = slide.failure ? Scale() : slide.scale;
   // Levels above the first have other pixels through OpenSlide.
   const std::uint64_t way = slide.failure ? 1 : !slide.why_openslide.empty() ? 2 : 0;
   hash.add(std::array<std::uint64_t, 7>{
@@ -98,7 +92,9 @@ void add_column(RecordsHash& hash, const SlideColumn& column) {
 
 }  // namespace
 
-std::uint64_t SlideSource::Impl::identity_of_records() const {
+std::uint64_t identity_of_records(const Slides& options, const std::vector<SlideFile>& slides,
+                                  const std::vector<std::string>& region_classes,
+                                  const std::vector<std::string>& groups, const std::vector<SlideColumn>& columns) {
   RecordsHash hash;
   add_options(hash, options, slides.size());
   add_tissue(hash, options.tissue);
@@ -106,8 +102,8 @@ std::uint64_t SlideSource::Impl::identity_of_records() const {
   if (options.stain.method) hash.add(options.stain.field);
   for (const SlideFile& slide : slides) add_slide(hash, slide);
   hash.add(groups);
-  for (const SlideColumn& column : table.columns) add_column(hash, column);
+  for (const SlideColumn& column : columns) add_column(hash, column);
   return hash.value();
 }
 
-}  // namespace penstock
+}  // namespace penstock::slide

@@ -17,6 +17,7 @@
 #include "file/openslide/openslide_library.hpp"
 #include "index/index_file.hpp"
 #include "index/settings.hpp"
+#include "source/places.hpp"
 
 namespace penstock::slide {
 
@@ -67,7 +68,7 @@ void check_places(const Opening& opening, const SlideFile& slide, const std::str
       opening.options.tissue.by != SlideTissue::By::everywhere || !opening.options.regions.folder.empty();
   bool can_be = slide.grid.is_list() == listed && (chooses || slide.choice.struck == 0);
   if (can_be && !listed) {
-    const Grid whole = opening.whole_grid(slide);
+    const Grid whole = whole_grid(slide, opening.options);
     can_be =
         slide.grid.columns() == whole.columns() && slide.grid.rows() == whole.rows() && slide.places == whole.size();
   }

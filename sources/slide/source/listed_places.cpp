@@ -1,20 +1,17 @@
-// Lists of places in the place of grids.
+#include "source/listed_places.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include <penstock/error.hpp>
 #include <penstock/extend/system_error.hpp>
 
 #include "file/errors.hpp"
-#include "source/opening.hpp"
 #include "table/slide_names.hpp"
 
 namespace penstock::slide {
@@ -88,24 +85,25 @@ void check_slide(const SlideFile& slide, const SlideCoords& list) {
 
 }  // namespace
 
-void Opening::find_lists() {
-  if (options.coords.empty()) return;
+SlideLists find_lists(const Slides& options, const std::vector<std::string>& names) {
+  SlideLists lists;
+  if (options.coords.empty()) return lists;
   const auto slides_by_name = by_name(names, options.paths);
-  lists_.resize(names.size());
+  lists.of_slides.resize(names.size());
   bool any = false;
   for (const SlideCoords& list : options.coords) {
     auto at = slides_by_name.find(list.slide);
     if (constexpr std::string_view ending = "_patches"; at == slides_by_name.end() && list.slide.ends_with(ending))
       at = slides_by_name.find(list.slide.substr(0, list.slide.size() - ending.size()));
     if (at == slides_by_name.end()) {
-      ++other_lists;
+      ++lists.of_none;
       continue;
     }
     if (at->second == several)
       throw error_in(
           list.file, Errc::invalid_argument,
           "several slides are called " + printable(list.slide) + "; say which, as in a/" + printable(list.slide));
-    const SlideCoords*& of_slide = lists_[at->second];
+    const SlideCoords*& of_slide = lists.of_slides[at->second];
     if (of_slide != nullptr)
       throw error_in(list.file, Errc::invalid_argument,
                      "slide " + printable(names[at->second]) + " has two lists of places" +
@@ -118,9 +116,10 @@ void Opening::find_lists() {
                                             " lists in `coords` is of a slide that is here; the first is of " +
                                             printable(options.coords.front().slide))
         .with_source(source_name);
+  return lists;
 }
 
-Grid Opening::listed_places(SlideFile& slide, const SlideCoords& list) const {
+Grid listed_places(SlideFile& slide, const SlideCoords& list, const Slides& options) {
   check_slide(slide, list);
   if (!options.coords_of_any_size) check_size(slide, list, options.size);
   const Scale& scale = slide.scale;

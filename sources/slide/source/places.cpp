@@ -1,8 +1,8 @@
-// Which places of a slide are records.
+#include "source/places.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,7 +10,7 @@
 #include "regions/region_file.hpp"
 #include "regions/region_origin.hpp"
 #include "regions/region_places.hpp"
-#include "source/opening.hpp"
+#include "source/listed_places.hpp"
 #include "source/place_box.hpp"
 #include "tissue/tissue_places.hpp"
 
@@ -35,41 +35,38 @@ void keep_places(SlideFile& slide, const std::vector<bool>& wanted, const ShownC
 
 }  // namespace
 
-Grid Opening::whole_grid(const SlideFile& slide) const {
+Grid whole_grid(const SlideFile& slide, const Slides& options) {
   const Scale& scale = slide.scale;
   return Grid(scale.width - scale.x_in_image(options.left), scale.height - scale.y_in_image(options.top), options.size,
               options.stride, options.edges, options.order);
 }
 
-void Opening::lay_grid(SlideFile& slide) const {
+void lay_grid(SlideFile& slide, const Slides& options, const SlideCoords* list) {
   const Scale& scale = slide.scale;
   slide.digits = std::max(slide.digits, digits_of(std::max(scale.width0, scale.height0)));
   if (slide.failure) return;
-  if (lists_.empty()) {
-    slide.grid = whole_grid(slide);
+  if (options.coords.empty()) {
+    slide.grid = whole_grid(slide, options);
   } else {
-    const SlideCoords* const list = list_of(slide.number);
     slide.choice.without_list = list == nullptr;
-    slide.grid = list == nullptr ? Grid::of_list({}, 1, options.order) : listed_places(slide, *list);
+    slide.grid = list == nullptr ? Grid::of_list({}, 1, options.order) : listed_places(slide, *list, options);
   }
   slide.places = slide.grid.size();
 }
 
-// Reads the classes of a slide without records, too: they have the same numbers whoever opens which slides, and
-// whichever can be read.
-void Opening::take_classes(SlideFile& slide) const {
+void take_classes(SlideFile& slide, const SlideRegions& regions) {
   if (slide.region_file.empty() || !slide.choice.classes.empty()) return;
   try {
     for (const RegionClass& one : read_region_file(slide.region_file).classes) {
       slide.choice.classes.push_back(one.name);
-      if (is_told(options.regions, one.name)) slide.choice.told.push_back(one.name);
+      if (is_told(regions, one.name)) slide.choice.told.push_back(one.name);
     }
   } catch (const Error& failed) {
     if (!failed.sample_scoped()) throw;
   }
 }
 
-void Opening::choose_places(SlideFile& slide, const std::optional<TissueMask>& mask) const {
+void choose_places(SlideFile& slide, const Slides& options, const std::optional<TissueMask>& mask) {
   const bool by_tissue = options.tissue.by != SlideTissue::By::everywhere, by_regions = !options.regions.folder.empty();
   if (!by_tissue && !by_regions) return;
   constexpr std::uint64_t most = std::uint64_t{1} << 31;

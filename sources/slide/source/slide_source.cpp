@@ -1,13 +1,18 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/system_error.hpp>
 
 #include "file/errors.hpp"
+#include "source/region_classes.hpp"
 #include "source/source_impl.hpp"
+#include "source/source_notes.hpp"
 
 namespace penstock {
 
@@ -78,7 +83,7 @@ void SlideSource::read(std::uint64_t index, std::span<const std::span<const std:
   if (impl_->is_stain_field(slot))
     std::ranges::copy(slide.stain,
                       out.emplace<float, 1>(slot++, {static_cast<std::int64_t>(slide.stain.size())}).begin());
-  if (impl_->is_region_field(slot)) out.scalar<std::int64_t>(slot++, impl_->shown_class(slide, record.number));
+  if (impl_->is_region_field(slot)) out.scalar<std::int64_t>(slot++, slide::shown_class(slide, record.number));
   for (const slide::SlideColumn& column : impl_->table.columns) {
     if (column.numbers.empty())
       out.scalar<std::int64_t>(slot++, column.whole[slide.number]);
@@ -144,7 +149,7 @@ std::optional<std::vector<std::int64_t>> SlideSource::labels(std::string_view fi
   for (const SlideFile& slide : impl_->slides)
     for (std::uint64_t i = 0; i < slide.grid.size(); ++i) {
       if (is_region)
-        values.push_back(impl_->shown_class(slide, i));
+        values.push_back(slide::shown_class(slide, i));
       else if (column != nullptr)
         values.push_back(column->whole[slide.number]);
       else if (*slot == Impl::slide_number)
@@ -162,7 +167,39 @@ std::vector<Group> SlideSource::groups() const {
   return groups;
 }
 
-std::vector<std::string> SlideSource::notes() const { return impl_->notes(); }
-std::vector<std::string> SlideSource::left_out() const { return impl_->left_out(); }
+std::vector<std::string> SlideSource::notes() const {
+  return slide::notes_of(*impl_, impl_->slides, impl_->unknown_classes);
+}
+std::vector<std::string> SlideSource::left_out() const {
+  return slide::left_out_of(*impl_, impl_->slides, impl_->unknown_classes);
+}
+
+SlideSource SlideSource::only(std::string_view field, std::initializer_list<std::int64_t> values) const {
+  const auto slot = impl_->schema.find(field);
+  const slide::SlideColumn* const column = slot ? impl_->column_of(*slot) : nullptr;
+  const bool known = slot && (*slot == Impl::slide_number || impl_->is_region_field(*slot) ||
+                              (column != nullptr && !column->whole.empty()));
+  if (!known)
+    throw Error(Errc::invalid_argument, "there is no view by \"" + printable(field) +
+                                            "\": only by `slide`, a column of whole numbers or classes, and "
+                                            "`regions.field`")
+        .with_source(slide::source_name);
+  return SlideSource(std::make_shared<const Impl>(*impl_, *slot, std::span(values.begin(), values.size())));
+}
+
+SlideSource SlideSource::only(std::string_view field, std::initializer_list<std::string_view> names) const {
+  const auto slot = impl_->schema.find(field);
+  std::vector<std::int64_t> values;
+  for (const std::string_view name : names) {
+    const ClassNames classes = slot ? impl_->schema[*slot].classes : ClassNames();
+    const auto at = std::find(classes.begin(), classes.end(), name);
+    if (at == classes.end())
+      throw Error(Errc::not_found, "the field \"" + printable(field) + "\" has no class \"" + printable(name) + "\"")
+          .with_source(slide::source_name);
+    values.push_back(at - classes.begin());
+  }
+  if (!slot) return only(field, std::initializer_list<std::int64_t>{});
+  return SlideSource(std::make_shared<const Impl>(*impl_, *slot, std::span(std::as_const(values))));
+}
 
 }  // namespace penstock

@@ -10,12 +10,15 @@
 
 #include "common/on_threads.hpp"
 #include "file/errors.hpp"
+#include "source/identity.hpp"
 #include "source/indexed.hpp"
 #include "source/place_box.hpp"
+#include "source/region_classes.hpp"
 
 namespace penstock {
 
 using slide::Grid;
+using slide::PackedNumbers;
 using slide::SlideBox;
 using slide::SlideColumn;
 using slide::SlideFile;
@@ -95,6 +98,15 @@ SlideInfo info_of(const SlideFile& slide) {
           .failure = slide.failure};
 }
 
+// Numbers of the records that stay.
+PackedNumbers kept_of(const PackedNumbers& numbers, const std::vector<bool>& wanted) {
+  PackedNumbers kept(static_cast<std::size_t>(std::count(wanted.begin(), wanted.end(), true)), numbers.bits());
+  std::size_t record = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (wanted[i]) kept.set(record++, numbers[i]);
+  return kept;
+}
+
 }  // namespace
 
 SlideSource::Impl::Impl(Slides o) : Opening(std::move(o)) {
@@ -108,8 +120,28 @@ SlideSource::Impl::Impl(Slides o) : Opening(std::move(o)) {
     common::for_each_on_threads(count(), 0, [&](std::size_t i) { slides[i] = open(i); });
   }
   forget_choices();
-  if (!options.regions.folder.empty()) check_classes();
-  if (!options.regions.field.empty()) number_classes();
+  if (!options.regions.folder.empty()) unknown_classes = slide::unknown_classes(options.regions, slides);
+  if (!options.regions.field.empty()) region_classes = slide::number_classes(options.regions, slides);
+  number();
+  describe();
+}
+
+SlideSource::Impl::Impl(const Impl& all, std::size_t slot, std::span<const std::int64_t> values) : Impl(all) {
+  const auto wants = [&](std::int64_t value) { return std::ranges::find(values, value) != values.end(); };
+  const slide::SlideColumn* const column = column_of(slot);
+  for (SlideFile& slide : slides) {
+    std::vector<bool> wanted(static_cast<std::size_t>(slide.grid.size()), true);
+    if (is_region_field(slot)) {
+      if (slide.failure) continue;
+      for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = wants(slide::shown_class(slide, i));
+    } else if (!wants(column == nullptr ? static_cast<std::int64_t>(slide.number) : column->whole[slide.number])) {
+      std::fill(wanted.begin(), wanted.end(), false);
+    }
+    if (std::ranges::find(wanted, false) == wanted.end()) continue;
+    if (!slide.shown_classes.words().empty()) slide.shown_classes = kept_of(slide.shown_classes, wanted);
+    slide.grid.keep(wanted);
+  }
+  infos.clear();
   number();
   describe();
 }
@@ -134,7 +166,7 @@ void SlideSource::Impl::number() {
 
 void SlideSource::Impl::describe() {
   schema = Schema(all_fields());
-  identity = identity_of_records();
+  identity = slide::identity_of_records(options, slides, region_classes, groups, table.columns);
   for (const SlideFile& slide : slides) infos.push_back(info_of(slide));
 }
 

@@ -1,21 +1,17 @@
-// What a source of slides has to tell: plan()'s notes, and what became no record.
+#include "source/source_notes.hpp"
+
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <penstock/error.hpp>
 #include <penstock/extend/system_error.hpp>
 
 #include "file/openslide/openslide_library.hpp"
-#include "source/source_impl.hpp"
 
-namespace penstock {
-
-using slide::SlideFile;
+namespace penstock::slide {
 
 namespace {
 
@@ -126,12 +122,10 @@ void add_unread_masks(Lines& lines, const std::vector<SlideFile>& slides) {
                   ": " + example->choice.unread_mask);
 }
 
-}  // namespace
-
 // Which slides go through OpenSlide, and why.
-void SlideSource::Impl::add_openslide_notes(std::size_t count, std::vector<std::string>& notes) const {
+void add_openslide_notes(Lines& notes, const std::vector<SlideFile>& slides, std::size_t count) {
   constexpr std::size_t told = 5;
-  const slide::OpenSlideLibrary* const library = slide::openslide_library();
+  const OpenSlideLibrary* const library = openslide_library();
   notes.push_back(counted(count, "slide") + " read through OpenSlide" +
                   (library == nullptr ? std::string(", which isn't here, and") : " " + library->version() + ",") +
                   " which is slower than tiles of JPEG or JPEG 2000:");
@@ -141,7 +135,11 @@ void SlideSource::Impl::add_openslide_notes(std::size_t count, std::vector<std::
       notes.push_back("  " + slide.path + ": " + slide.why_openslide);
 }
 
-std::vector<std::string> SlideSource::Impl::notes() const {
+}  // namespace
+
+std::vector<std::string> notes_of(const Opening& opening, const std::vector<SlideFile>& slides,
+                                  const std::vector<std::string>& unknown_classes) {
+  const Slides& options = opening.options;
   std::vector<std::string> notes;
   std::size_t whole = 0, parts = 0, regions = 0, resampled = 0, apart = 0;
   for (const SlideFile& slide : slides)
@@ -150,7 +148,7 @@ std::vector<std::string> SlideSource::Impl::notes() const {
       if (slide.scale.resampled) ++resampled;
     }
   notes.emplace_back("images are promised: of each no more is decoded than a stage, or the batch, needs");
-  if (regions != 0) add_openslide_notes(regions, notes);
+  if (regions != 0) add_openslide_notes(notes, slides, regions);
   if (resampled != 0)
     notes.push_back(counted(resampled, "slide") +
                     ": no stored level has the size of pixels that is asked for, so a finer one is made smaller");
@@ -176,7 +174,7 @@ std::vector<std::string> SlideSource::Impl::notes() const {
                     (*options.stain.method == StainMethod::macenko ? "Macenko's" : "Reinhard's") + ", of " +
                     std::to_string(options.stain.patches) + " squares of tissue at most: field \"" +
                     printable(options.stain.field) + "\"");
-  for (std::string& line : left_out()) notes.push_back(std::move(line));
+  for (std::string& line : left_out_of(opening, slides, unknown_classes)) notes.push_back(std::move(line));
   constexpr std::size_t told = 5;
   const auto failed = static_cast<std::size_t>(
       std::ranges::count_if(slides, [](const SlideFile& slide) { return slide.failure.has_value(); }));
@@ -189,27 +187,32 @@ std::vector<std::string> SlideSource::Impl::notes() const {
   return notes;
 }
 
-std::vector<std::string> SlideSource::Impl::left_out() const {
+std::vector<std::string> left_out_of(const Opening& opening, const std::vector<SlideFile>& slides,
+                                     const std::vector<std::string>& unknown_classes) {
+  const Slides& options = opening.options;
+  const SlideTable& table = opening.table;
+  const Opening::Counts& counts = opening.counts;
   const Choices choices = choices_of(slides);
   Lines lines;
   add_not_shown(lines, choices, options);
-  if (without_regions != 0)
-    lines.push_back(counted(without_regions, "slide") + " without a file in " + options.regions.folder +
+  if (counts.without_regions != 0)
+    lines.push_back(counted(counts.without_regions, "slide") + " without a file in " + options.regions.folder +
                     ", taken to have no region");
   add_passed_annotations(lines, choices, options.regions.folder);
   add_moved_regions(lines, slides, options.regions.origin);
   add_without_places(lines, choices, options.edges);
-  if (other_instances != 0)
-    lines.push_back(counted(other_instances, "file") + " of DICOM series passed over: one file stands for its series");
-  if (other_lists != 0)
-    lines.push_back(counted(other_lists, "list") + " of places passed over: no slide has that name");
-  if (Opening::left_out != 0)
-    lines.push_back(counted(Opening::left_out, "slide") + " left out, as " + options.labels + " has no line of them");
+  if (counts.other_instances != 0)
+    lines.push_back(counted(counts.other_instances, "file") +
+                    " of DICOM series passed over: one file stands for its series");
+  if (counts.other_lists != 0)
+    lines.push_back(counted(counts.other_lists, "list") + " of places passed over: no slide has that name");
+  if (counts.unlisted != 0)
+    lines.push_back(counted(counts.unlisted, "slide") + " left out, as " + options.labels + " has no line of them");
   if (table.other_lines != 0)
     lines.push_back(counted(table.other_lines, "line") + " of " + options.labels +
                     " passed over: no slide has that name");
   lines.insert(lines.end(), table.notes.begin(), table.notes.end());
-  lines.insert(lines.end(), unknown_classes_.begin(), unknown_classes_.end());
+  lines.insert(lines.end(), unknown_classes.begin(), unknown_classes.end());
   if (const auto count = std::ranges::count_if(slides, &SlideFile::passed_over); count != 0)
     lines.push_back(counted(count, "slide") + " passed over: not among those that are opened");
   add_lacking(lines, slides, &SlideFile::missing_levels, "levels that can't be read");
@@ -224,4 +227,4 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
   return lines;
 }
 
-}  // namespace penstock
+}  // namespace penstock::slide
