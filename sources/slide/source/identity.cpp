@@ -64,23 +64,23 @@ void add_regions(RecordsHash& hash, const SlideRegions& regions, const std::vect
 
 void add_slide(RecordsHash& hash, const SlideFile& slide) {
   // An index has nothing of a slide that can't be read but why.
-  const Scale scale = slide.failure ? Scale() : slide.scale;
+  const Scale scale = slide.failure ? Scale() : slide.image.scale;
   // Levels above the first have other pixels through OpenSlide.
-  const std::uint64_t way = slide.failure ? 1 : !slide.why_openslide.empty() ? 2 : 0;
+  const std::uint64_t way = slide.failure ? 1 : !slide.found.why_openslide.empty() ? 2 : 0;
   hash.add(std::array<std::uint64_t, 7>{
       slide.sample.bytes, static_cast<std::uint64_t>(scale.width0), static_cast<std::uint64_t>(scale.height0),
       static_cast<std::uint64_t>(scale.width), static_cast<std::uint64_t>(scale.height),
-      slide.failure ? 0 : slide.level_number, way});
+      slide.failure ? 0 : slide.image.level_number, way});
   hash.add(slide.name);
-  if (way == 2) hash.add(slide.openslide);
+  if (way == 2) hash.add(slide.found.openslide);
   if (!slide.wish.other_files.empty()) hash.add(std::array<std::uint64_t, 1>{slide.others.bytes});
-  if (!slide.failure) hash.add(slide.level.tables);
+  if (!slide.failure) hash.add(slide.image.level.tables);
   // Which places show tissue follows from pixels, and from how large these are said to be.
-  hash.add(slide.grid.kept());
-  hash.add(slide.grid.listed());
-  hash.add(slide.shown_classes.words());
-  hash.add(slide.class_numbers);
-  hash.add(slide.stain);
+  hash.add(slide.records.grid.kept());
+  hash.add(slide.records.grid.listed());
+  hash.add(slide.records.shown_classes.words());
+  hash.add(slide.records.class_numbers);
+  hash.add(slide.records.stain);
 }
 
 void add_column(RecordsHash& hash, const SlideColumn& column) {

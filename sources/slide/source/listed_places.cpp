@@ -45,19 +45,20 @@ Error list_error(const SlideFile& slide, const SlideCoords& list, Errc code, con
 // be others than those it was made with.
 double pixels_of_level_0(const SlideFile& slide, const SlideCoords& list) {
   if (list.downsample > 0) return list.downsample;
-  if (list.level < 0 || static_cast<std::size_t>(list.level) >= slide.levels.size())
+  if (list.level < 0 || static_cast<std::size_t>(list.level) >= slide.found.levels.size())
     throw list_error(slide, list, Errc::unsupported,
                      "its places are of level " + std::to_string(list.level) + ", and it has " +
-                         std::to_string(slide.levels.size()) + " levels");
-  return static_cast<double>(slide.scale.width0) /
-         static_cast<double>(slide.levels[static_cast<std::size_t>(list.level)].width);
+                         std::to_string(slide.found.levels.size()) + " levels");
+  return static_cast<double>(slide.image.scale.width0) /
+         static_cast<double>(slide.found.levels[static_cast<std::size_t>(list.level)].width);
 }
 
 // Whether its places show as much of a slide as records do.
 void check_size(const SlideFile& slide, const SlideCoords& list, std::int32_t record_size) {
   if (list.size == 0) return;
   const double listed = list.size * pixels_of_level_0(slide, list);
-  const double record = record_size * static_cast<double>(slide.scale.width0) / static_cast<double>(slide.scale.width);
+  const double record =
+      record_size * static_cast<double>(slide.image.scale.width0) / static_cast<double>(slide.image.scale.width);
   constexpr double tolerance = 0.03;
   if (std::abs(listed - record) <= std::max(1.0, tolerance * listed)) return;
   const auto pixels = [](double value) { return std::to_string(std::llround(value)); };
@@ -75,11 +76,13 @@ void check_slide(const SlideFile& slide, const SlideCoords& list) {
   const auto is_other = [&](std::int64_t said, std::int64_t there) {
     return said != 0 && std::abs(static_cast<double>(said - there)) >= off;
   };
-  if (!is_other(list.slide_width, slide.scale.width0) && !is_other(list.slide_height, slide.scale.height0)) return;
+  if (!is_other(list.slide_width, slide.image.scale.width0) && !is_other(list.slide_height, slide.image.scale.height0))
+    return;
   const auto pixels = [](std::int64_t said) { return said == 0 ? "?" : std::to_string(said); };
   throw list_error(slide, list, Errc::unsupported,
                    "the list is of a slide of " + pixels(list.slide_width) + "x" + pixels(list.slide_height) +
-                       " pixels, and this one has " + pixels(slide.scale.width0) + "x" + pixels(slide.scale.height0) +
+                       " pixels, and this one has " + pixels(slide.image.scale.width0) + "x" +
+                       pixels(slide.image.scale.height0) +
                        "; give the slide that it was made of, or a list of this one");
 }
 
@@ -122,7 +125,7 @@ SlideLists find_lists(const Slides& options, const std::vector<std::string>& nam
 Grid listed_places(SlideFile& slide, const SlideCoords& list, const Slides& options) {
   check_slide(slide, list);
   if (!options.coords_of_any_size) check_size(slide, list, options.size);
-  const Scale& scale = slide.scale;
+  const Scale& scale = slide.image.scale;
   std::vector<Grid::Listed> places;
   places.reserve(list.at.size());
   for (const auto& [x, y] : list.at) {

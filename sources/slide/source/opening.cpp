@@ -206,10 +206,10 @@ SlideFile Opening::open(std::size_t number) const {
     lay_grid(slide, options, list_of(number));
     if (!slide.failure) {
       std::optional<TissueMask> mask;
-      if (slide.mask_source && slide.places != 0) mask = make_mask(*readers, slide, mask_rules());
+      if (slide.mask_source && slide.records.places != 0) mask = make_mask(*readers, slide, mask_rules());
       choose_places(slide, options, mask);
-      if (options.stain.method && slide.grid.size() != 0)
-        slide.stain = fit_slide(*readers, slide, *mask, mask_grid(slide, *mask), options.stain).values();
+      if (options.stain.method && slide.records.grid.size() != 0)
+        slide.records.stain = fit_slide(*readers, slide, *mask, mask_grid(slide, *mask), options.stain).values();
     }
   } catch (const Error& failed) {
     if (!failed.sample_scoped()) throw;
@@ -218,10 +218,10 @@ SlideFile Opening::open(std::size_t number) const {
                         : failed;
   }
   if (slide.failure) {
-    slide.grid = Grid::of_one();
-    slide.places = 1;
+    slide.records.grid = Grid::of_one();
+    slide.records.places = 1;
     slide.choice = {};
-    slide.shown_classes = {};
+    slide.records.shown_classes = {};
     take_classes(slide, options.regions);
   }
   slide.mask_source.reset();

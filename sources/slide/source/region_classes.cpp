@@ -39,14 +39,14 @@ std::vector<std::string> number_classes(const SlideRegions& regions, std::vector
   if (regions.include.empty()) names.insert("");
   for (SlideFile& slide : slides)
     for (const std::string& name : slide.choice.told)
-      slide.class_numbers.push_back(std::distance(names.begin(), names.find(name)));
+      slide.records.class_numbers.push_back(std::distance(names.begin(), names.find(name)));
   return {names.begin(), names.end()};
 }
 
 std::int64_t shown_class(const SlideFile& slide, std::uint64_t record) noexcept {
-  if (slide.shown_classes.words().empty()) return 0;
-  const std::uint64_t shown = slide.shown_classes[static_cast<std::size_t>(record)];
-  return shown == 0 ? 0 : slide.class_numbers[static_cast<std::size_t>(shown) - 1];
+  if (slide.records.shown_classes.words().empty()) return 0;
+  const std::uint64_t shown = slide.records.shown_classes[static_cast<std::size_t>(record)];
+  return shown == 0 ? 0 : slide.records.class_numbers[static_cast<std::size_t>(shown) - 1];
 }
 
 }  // namespace penstock::slide

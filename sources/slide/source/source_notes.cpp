@@ -36,15 +36,15 @@ Choices choices_of(const std::vector<SlideFile>& slides) {
   for (const SlideFile& slide : slides) {
     if (slide.failure || slide.passed_over) continue;
     const SlideFile::Choice& choice = slide.choice;
-    all.listed = all.listed || slide.grid.is_list();
+    all.listed = all.listed || slide.records.grid.is_list();
     if (choice.without_list) ++all.without_list;
     all.beyond += choice.beyond;
     all.twice += choice.twice;
     all.without_area += choice.without_area;
     all.no_annotation += choice.no_annotation;
-    if (slide.places == 0) ++all.empty;
-    if (slide.places != 0 && choice.struck == slide.places) ++all.without_a_place;
-    all.places += slide.places;
+    if (slide.records.places == 0) ++all.empty;
+    if (slide.records.places != 0 && choice.struck == slide.records.places) ++all.without_a_place;
+    all.places += slide.records.places;
     all.struck += choice.struck;
   }
   return all;
@@ -101,15 +101,15 @@ void add_without_places(Lines& lines, const Choices& choices, SlideEdges edges) 
 }
 
 // How many slides lack something that their files have, with one as an example.
-void add_lacking(Lines& lines, const std::vector<SlideFile>& slides, std::string SlideFile::*lacks,
+void add_lacking(Lines& lines, const std::vector<SlideFile>& slides, std::string SlideFile::Found::*lacks,
                  const std::string& what) {
   std::size_t incomplete = 0;
   const SlideFile* example = nullptr;
   for (const SlideFile& slide : slides)
-    if (!slide.failure && !(slide.*lacks).empty() && incomplete++ == 0) example = &slide;
+    if (!slide.failure && !(slide.found.*lacks).empty() && incomplete++ == 0) example = &slide;
   if (example == nullptr) return;
   lines.push_back(counted(incomplete, "slide") + (incomplete == 1 ? " has " : " have ") + what + ": " + example->path +
-                  ": " + example->*lacks);
+                  ": " + example->found.*lacks);
 }
 
 void add_unread_masks(Lines& lines, const std::vector<SlideFile>& slides) {
@@ -131,8 +131,8 @@ void add_openslide_notes(Lines& notes, const std::vector<SlideFile>& slides, std
                   " which is slower than tiles of JPEG or JPEG 2000:");
   std::size_t listed = 0;
   for (const SlideFile& slide : slides)
-    if (!slide.failure && !slide.why_openslide.empty() && listed++ < told)
-      notes.push_back("  " + slide.path + ": " + slide.why_openslide);
+    if (!slide.failure && !slide.found.why_openslide.empty() && listed++ < told)
+      notes.push_back("  " + slide.path + ": " + slide.found.why_openslide);
 }
 
 }  // namespace
@@ -143,9 +143,12 @@ std::vector<std::string> notes_of(const Opening& opening, const std::vector<Slid
   std::vector<std::string> notes;
   std::size_t whole = 0, parts = 0, regions = 0, resampled = 0, apart = 0;
   for (const SlideFile& slide : slides)
-    if (!slide.failure && slide.grid.size() != 0) {
-      ++(!slide.why_openslide.empty() ? regions : slide.whole_tiles ? whole : slide.blocks != 0 ? parts : apart);
-      if (slide.scale.resampled) ++resampled;
+    if (!slide.failure && slide.records.grid.size() != 0) {
+      ++(!slide.found.why_openslide.empty() ? regions
+         : slide.records.whole_tiles        ? whole
+         : slide.records.blocks != 0        ? parts
+                                            : apart);
+      if (slide.image.scale.resampled) ++resampled;
     }
   notes.emplace_back("images are promised: of each no more is decoded than a stage, or the batch, needs");
   if (regions != 0) add_openslide_notes(notes, slides, regions);
@@ -168,7 +171,7 @@ std::vector<std::string> notes_of(const Opening& opening, const std::vector<Slid
       notes.emplace_back("for shuffle({.blocks = true}), .order = SlideOrder::squares decodes fewer tiles twice");
   }
   const auto stained = static_cast<std::size_t>(
-      std::ranges::count_if(slides, [](const SlideFile& slide) { return !slide.stain.empty(); }));
+      std::ranges::count_if(slides, [](const SlideFile& slide) { return !slide.records.stain.empty(); }));
   if (stained != 0)
     notes.push_back(counted(stained, "slide") + " with a fit of stains, " +
                     (*options.stain.method == StainMethod::macenko ? "Macenko's" : "Reinhard's") + ", of " +
@@ -215,8 +218,8 @@ std::vector<std::string> left_out_of(const Opening& opening, const std::vector<S
   lines.insert(lines.end(), unknown_classes.begin(), unknown_classes.end());
   if (const auto count = std::ranges::count_if(slides, &SlideFile::passed_over); count != 0)
     lines.push_back(counted(count, "slide") + " passed over: not among those that are opened");
-  add_lacking(lines, slides, &SlideFile::missing_levels, "levels that can't be read");
-  add_lacking(lines, slides, &SlideFile::unread_images, "images that are not read");
+  add_lacking(lines, slides, &SlideFile::Found::missing_levels, "levels that can't be read");
+  add_lacking(lines, slides, &SlideFile::Found::unread_images, "images that are not read");
   add_unread_masks(lines, slides);
   if (!table.elsewhere.empty())
     lines.push_back(options.labels + " says that slides lie in " + printable(table.elsewhere) +
