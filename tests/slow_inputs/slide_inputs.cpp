@@ -48,10 +48,10 @@ std::string directory(std::uint64_t width, std::uint64_t height, std::size_t mor
   entry(file, 323, 4, 1, tile);
   entry(file, 324, 4, tiles, 8);
   entry(file, 325, 4, tiles, 8 + tiles * 4);
-  for (std::size_t i = 0; i < more; ++i) {
-    const auto tag = static_cast<unsigned>(40'000 + i % 25'000);
-    shared ? entry(file, tag, 1, tables, 8 + tiles * 8) : entry(file, tag, 3, 1, 1);
-  }
+  constexpr unsigned read[] = {270, 305, 700};  // texts
+  for (std::size_t i = 0; i < more; ++i)
+    shared ? entry(file, read[i % 3], 1, tables, 8 + tiles * 8)
+           : entry(file, static_cast<unsigned>(40'000 + i % 25'000), 3, 1, 1);
   number(file, 0, 4);
   // Values of bits a sample.
   for (std::size_t i = 0; i < 3; ++i)
@@ -143,11 +143,10 @@ TEST_CASE("slides take time and memory as they are large") {
            .size = 9,
            .make = [](const TempFolder& f, std::size_t n) { write_shared_tiles(f, n, n, 4096); },
            .use = [](const TempFolder& f) { open_with(f, {.by = SlideTissue::By::saturation}); }},
-          {.name = "n bytes that forty entries have as their value",
-           .size = 10'000'000,
-           .make = [](const TempFolder& f, std::size_t n) { f.write("a.tif", directory(8192, 8192, 40, n, true)); },
-           .use = open_it,
-           .refused = Errc::corrupt},
+          {.name = "n bytes that three entries have as their value",
+           .size = 500'000,
+           .make = [](const TempFolder& f, std::size_t n) { f.write("a.tif", directory(8192, 8192, 3, n, true)); },
+           .use = open_it},
           {.name = "n lines of a table of paths",
            .size = 10'000,
            .make =

@@ -35,34 +35,39 @@ struct SlideWish {
 struct SlideFile {
   std::string path, name;
   std::size_t number = 0;        ///< among the slides, for `OpenFiles`
+  SlideWish wish;                ///< what it was opened with
+  std::string region_file;       ///< empty: there is none, or none is asked for
   std::optional<FileMark> mark;  ///< none: an index says what the slide is, and its file was not looked at
   FileSample sample;
-  SlideWish wish;                  ///< what it was opened with
-  FileSample others;               ///< what tells that `wish.other_files` are the same
-  std::vector<SlideLevel> levels;  ///< levels that are stored
-  std::string missing_levels;      ///< why some can't be read, or are not among these; empty: all are there
-  std::string unread_images;       ///< which images, about as large, are not read; empty: none is known of
-  SlideBounds bounds;              ///< of one that an index says, all 0
-  Resolution resolution;
-  /// The version of OpenSlide that was asked, or "none" where there was none; empty: none was needed.
-  std::string openslide;
-  std::string why_openslide;     ///< why it isn't read from its tiles; empty: it is
+  FileSample others;             ///< what tells that `wish.other_files` are the same
   bool passed_over = false;      ///< not opened, as another process has its records
   std::optional<Error> failure;  ///< why it can't be read
-  std::size_t level_number = 0;  ///< the stored level that records are made of
-  Level level;                   ///< that level
-  Scale scale;                   ///< size of the image that the grid lies on
-  /// Offsets and sizes of tiles, as they stand in the file; empty: not kept.
-  std::vector<std::byte> kept_offsets, kept_sizes;
+
+  /// What its file says.
+  struct Found {
+    std::vector<SlideLevel> levels;  ///< levels that are stored
+    std::string missing_levels;      ///< why some can't be read, or are not among these; empty: all are there
+    std::string unread_images;       ///< which images, about as large, are not read; empty: none is known of
+    SlideBounds bounds;              ///< of one that an index says, all 0
+    Resolution resolution;
+    /// The version of OpenSlide that was asked, or "none" where there was none; empty: none was needed.
+    std::string openslide;
+    std::string why_openslide;  ///< why it isn't read from its tiles; empty: it is
+  };
+  Found found;
+
+  /// The image that records are boxes of, and what its pixels are read from.
+  struct Image {
+    std::size_t level_number = 0;  ///< the stored level that it is made of
+    Level level;                   ///< that level
+    Scale scale;                   ///< its size
+    /// Offsets and sizes of tiles, as they stand in the file; empty: not kept.
+    std::vector<std::byte> kept_offsets, kept_sizes;
+  };
+  Image image;
 
   std::optional<MaskSource> mask_source;  ///< where one is wanted
-  std::vector<Level> all_levels;          ///< where they are wanted, as `levels`
-
-  std::string region_file;  ///< empty: there is none, or none is asked for
-  /// Numbers of the classes that records may show, in the field's order of classes.
-  std::vector<std::int64_t> class_numbers;
-  PackedNumbers shown_classes;  ///< class of each record: 0, for none, or a place in `class_numbers` plus 1
-  std::vector<float> stain;     ///< values of its fit; empty: it isn't asked for, or there is no record
+  std::vector<Level> all_levels;          ///< where they are wanted, as `found.levels`
 
   /// What choosing places met, for what is told of all slides.
   struct Choice {
@@ -77,15 +82,23 @@ struct SlideFile {
     std::string unread_mask;
   };
   Choice choice;
-  /// Whether a view leaves out more of its places than tissue and regions do.
-  bool is_view() const noexcept { return !failure && places - grid.size() != choice.struck; }
 
-  Grid grid;
-  std::uint64_t places = 0;                   ///< how many places the grid has, those that are no records too
-  std::uint64_t first = 0;                    ///< record
-  bool whole_tiles = false;                   ///< each record is whole tiles, which no other record needs
-  std::uint64_t first_block = 0, blocks = 0;  ///< tiles that are kept decoded while there is room; none: they are not
-  int digits = 6;                             ///< digits of numbers in keys
+  struct Records {
+    Grid grid;
+    std::uint64_t places = 0;                   ///< how many places the grid has, those that are no records too
+    std::uint64_t first = 0;                    ///< record
+    bool whole_tiles = false;                   ///< each record is whole tiles, which no other record needs
+    std::uint64_t first_block = 0, blocks = 0;  ///< tiles that are kept decoded while there is room; none: they are not
+    int digits = 6;                             ///< digits of numbers in keys
+    /// Numbers of the classes that records may show, in the field's order of classes.
+    std::vector<std::int64_t> class_numbers;
+    PackedNumbers shown_classes;  ///< class of each record: 0, for none, or a place in `class_numbers` plus 1
+    std::vector<float> stain;     ///< values of its fit; empty: it isn't asked for, or there is no record
+  };
+  Records records;
+
+  /// Whether a view leaves out more of its places than tissue and regions do.
+  bool is_view() const noexcept { return !failure && records.places - records.grid.size() != choice.struck; }
 };
 
 /// What can be wrong with the file, or with the wish, is in `failure`. Keeps the places of its tiles where these are

@@ -179,12 +179,13 @@ std::uint64_t tiles_of_level(std::int64_t width, std::int64_t height, std::int32
 
 // What reading relies on without looking again. A hash of an entry says nothing of who wrote it.
 void check(const SlideFile& slide) {
-  const Level& level = slide.level;
+  const Level& level = slide.image.level;
   const std::uint64_t bytes = slide.sample.bytes;
-  if (slide.level_number >= slide.levels.size() || level.codec > SlideCodec::openslide) refuse();
-  for (const SlideLevel& one : slide.levels)
+  if (slide.image.level_number >= slide.found.levels.size() || level.codec > SlideCodec::openslide) refuse();
+  for (const SlideLevel& one : slide.found.levels)
     if (!is_size(one.width, one.height) || one.tile_width < 0 || one.tile_height < 0) refuse();
-  if (slide.levels[slide.level_number] != SlideLevel{level.width, level.height, level.tile_width, level.tile_height})
+  if (slide.found.levels[slide.image.level_number] !=
+      SlideLevel{level.width, level.height, level.tile_width, level.tile_height})
     refuse();
   if (level.codec != SlideCodec::openslide &&
       (!is_tile(level.tile_width, level.tile_height) || !is_array(level.tile_offsets, level.tiles(), bytes) ||
@@ -194,19 +195,20 @@ void check(const SlideFile& slide) {
     if (!is_size(finer.width, finer.height) || !is_tile(finer.tile_width, finer.tile_height) ||
         !is_array(finer.bytes, tiles_of_level(finer.width, finer.height, finer.tile_width, finer.tile_height), bytes))
       refuse();
-  const Scale& scale = slide.scale;
-  const SlideLevel& first = slide.levels.front();
+  const Scale& scale = slide.image.scale;
+  const SlideLevel& first = slide.found.levels.front();
   const bool smaller = scale.width != level.width || scale.height != level.height;
   if (!is_size(scale.width, scale.height) || scale.width > level.width || scale.height > level.height ||
       scale.resampled != smaller || scale.width0 != first.width || scale.height0 != first.height)
     refuse();
   constexpr int most_digits = 20;
-  if (slide.digits < 1 || slide.digits > most_digits || slide.shown_classes.bits() > 8) refuse();
-  for (const Grid::Listed& at : slide.grid.listed())
+  if (slide.records.digits < 1 || slide.records.digits > most_digits || slide.records.shown_classes.bits() > 8)
+    refuse();
+  for (const Grid::Listed& at : slide.records.grid.listed())
     if (at.x >= scale.width || at.y >= scale.height) refuse();
-  if (slide.places < slide.grid.size() || slide.is_view()) refuse();
-  if (!slide.choice.told.empty() && !slide.shown_classes.words().empty() &&
-      !slide.shown_classes.holds(slide.grid.size(), slide.choice.told.size()))
+  if (slide.records.places < slide.records.grid.size() || slide.is_view()) refuse();
+  if (!slide.choice.told.empty() && !slide.records.shown_classes.words().empty() &&
+      !slide.records.shown_classes.holds(slide.records.grid.size(), slide.choice.told.size()))
     refuse();
 }
 
@@ -220,33 +222,33 @@ std::string entry_of(const EntryKey& key, const SlideFile& slide) {
     put(to, slide.choice);  // the classes of its regions count
     return to.bytes();
   }
-  to.put(std::uint64_t{slide.levels.size()});
-  for (const SlideLevel& level : slide.levels) {
+  to.put(std::uint64_t{slide.found.levels.size()});
+  for (const SlideLevel& level : slide.found.levels) {
     to.put(level.width);
     to.put(level.height);
     to.put(level.tile_width);
     to.put(level.tile_height);
   }
-  to.put(std::string_view(slide.missing_levels));
-  to.put(std::string_view(slide.unread_images));
-  to.put(slide.resolution.mpp_x);
-  to.put(slide.resolution.mpp_y);
-  to.put(slide.resolution.magnification);
-  to.put(std::string_view(slide.why_openslide));
-  to.put(std::uint64_t{slide.level_number});
-  put(to, slide.level);
-  to.put(slide.scale.width);
-  to.put(slide.scale.height);
-  to.put(slide.scale.width0);
-  to.put(slide.scale.height0);
-  to.put(slide.scale.resampled);
+  to.put(std::string_view(slide.found.missing_levels));
+  to.put(std::string_view(slide.found.unread_images));
+  to.put(slide.found.resolution.mpp_x);
+  to.put(slide.found.resolution.mpp_y);
+  to.put(slide.found.resolution.magnification);
+  to.put(std::string_view(slide.found.why_openslide));
+  to.put(std::uint64_t{slide.image.level_number});
+  put(to, slide.image.level);
+  to.put(slide.image.scale.width);
+  to.put(slide.image.scale.height);
+  to.put(slide.image.scale.width0);
+  to.put(slide.image.scale.height0);
+  to.put(slide.image.scale.resampled);
   put(to, slide.choice);
-  slide.grid.put(to);
-  to.put(slide.places);
-  to.put(std::int32_t{slide.digits});
-  to.put(slide.shown_classes.bits());
-  to.put_all(slide.shown_classes.words());
-  to.put_all(std::span<const float>(slide.stain));
+  slide.records.grid.put(to);
+  to.put(slide.records.places);
+  to.put(std::int32_t{slide.records.digits});
+  to.put(slide.records.shown_classes.bits());
+  to.put_all(slide.records.shown_classes.words());
+  to.put_all(std::span<const float>(slide.records.stain));
   return to.bytes();
 }
 
@@ -262,13 +264,13 @@ SlideFile slide_of_entry(std::string_view entry) {
   slide.name = std::move(key.name);
   slide.sample = key.sample;
   slide.others = key.others;
-  slide.openslide = std::move(key.openslide);
+  slide.found.openslide = std::move(key.openslide);
   if (key.failed) {
     slide.failure = failure_in(from);
     slide.choice = choice_in(from);
     if (from.left() != 0) refuse();
-    slide.grid = Grid::of_one();
-    slide.places = 1;
+    slide.records.grid = Grid::of_one();
+    slide.records.places = 1;
     return slide;
   }
   for (auto count = from.get<std::uint64_t>(); count != 0; --count) {
@@ -277,28 +279,28 @@ SlideFile slide_of_entry(std::string_view entry) {
     level.height = from.get<std::int64_t>();
     level.tile_width = from.get<std::int32_t>();
     level.tile_height = from.get<std::int32_t>();
-    slide.levels.push_back(level);
+    slide.found.levels.push_back(level);
   }
-  slide.missing_levels = from.text();
-  slide.unread_images = from.text();
-  slide.resolution.mpp_x = from.get<double>();
-  slide.resolution.mpp_y = from.get<double>();
-  slide.resolution.magnification = from.get<double>();
-  slide.why_openslide = from.text();
-  slide.level_number = static_cast<std::size_t>(from.get<std::uint64_t>());
-  slide.level = level_in(from);
-  slide.scale.width = from.get<std::int64_t>();
-  slide.scale.height = from.get<std::int64_t>();
-  slide.scale.width0 = from.get<std::int64_t>();
-  slide.scale.height0 = from.get<std::int64_t>();
-  slide.scale.resampled = from.truth();
+  slide.found.missing_levels = from.text();
+  slide.found.unread_images = from.text();
+  slide.found.resolution.mpp_x = from.get<double>();
+  slide.found.resolution.mpp_y = from.get<double>();
+  slide.found.resolution.magnification = from.get<double>();
+  slide.found.why_openslide = from.text();
+  slide.image.level_number = static_cast<std::size_t>(from.get<std::uint64_t>());
+  slide.image.level = level_in(from);
+  slide.image.scale.width = from.get<std::int64_t>();
+  slide.image.scale.height = from.get<std::int64_t>();
+  slide.image.scale.width0 = from.get<std::int64_t>();
+  slide.image.scale.height0 = from.get<std::int64_t>();
+  slide.image.scale.resampled = from.truth();
   slide.choice = choice_in(from);
-  slide.grid = Grid::get(from);
-  slide.places = from.get<std::uint64_t>();
-  slide.digits = from.get<std::int32_t>();
+  slide.records.grid = Grid::get(from);
+  slide.records.places = from.get<std::uint64_t>();
+  slide.records.digits = from.get<std::int32_t>();
   const auto bits = from.get<unsigned>();
-  slide.shown_classes = PackedNumbers(bits, from.all<std::uint64_t>());
-  slide.stain = from.all<float>();
+  slide.records.shown_classes = PackedNumbers(bits, from.all<std::uint64_t>());
+  slide.records.stain = from.all<float>();
   if (from.left() != 0) refuse();
   check(slide);
   return slide;

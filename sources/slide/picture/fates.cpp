@@ -49,11 +49,11 @@ void mark_all(const SlideFile& slide, const Slides& options, const Overview& ove
   std::vector<Fate> columns(static_cast<std::size_t>(overview.width()), Fate::no_place);
   std::vector<Fate> rows(static_cast<std::size_t>(overview.height()), Fate::no_place);
   Cover across(overview.width(), 1), down(overview.height(), 1);
-  for (std::uint64_t i = 0; i < slide.grid.columns(); ++i) {
+  for (std::uint64_t i = 0; i < slide.records.grid.columns(); ++i) {
     const Area area = overview.area_of(place_box(slide, options, {i, 0}));
     across.add({area.left, 0, area.right, 1});
   }
-  for (std::uint64_t i = 0; i < slide.grid.rows(); ++i) {
+  for (std::uint64_t i = 0; i < slide.records.grid.rows(); ++i) {
     const Area area = overview.area_of(place_box(slide, options, {0, i}));
     down.add({area.top, 0, area.bottom, 1});
   }
@@ -72,13 +72,13 @@ std::uint64_t PlaceFates::count(Fate fate) const noexcept {
 
 PlaceFates place_fates(const SlideFile& slide, const Slides& options, const std::optional<TissueMask>& mask) {
   PlaceFates places;
-  if (slide.grid.is_list() || slide.grid.kept().empty()) return places;
+  if (slide.records.grid.is_list() || slide.records.grid.kept().empty()) return places;
   std::optional<TissueCounts> counts;
   if (mask) counts.emplace(*mask);
-  for (std::uint64_t i = 0; i < slide.grid.columns() * slide.grid.rows(); ++i) {
+  for (std::uint64_t i = 0; i < slide.records.grid.columns() * slide.records.grid.rows(); ++i) {
     Fate fate = Fate::record;
-    if (!slide.grid.keeps(i)) {
-      const SlideBox box = place_box(slide, options, slide.grid.place_of_all(i));
+    if (!slide.records.grid.keeps(i)) {
+      const SlideBox box = place_box(slide, options, slide.records.grid.place_of_all(i));
       fate = counts && !shows_tissue(slide, *mask, *counts, options.tissue.least, box) ? Fate::little_tissue
                                                                                        : Fate::outside_regions;
     }
@@ -91,7 +91,7 @@ std::vector<Fate> fates_of(const SlideFile& slide, const Slides& options, const 
                            const PlaceFates& places) {
   const auto width = static_cast<std::size_t>(overview.width()), height = static_cast<std::size_t>(overview.height());
   std::vector<Fate> fates(width * height, Fate::no_place);
-  if (places.fates.empty() && !slide.grid.is_list()) {
+  if (places.fates.empty() && !slide.records.grid.is_list()) {
     mark_all(slide, options, overview, fates);
     return fates;
   }
@@ -99,10 +99,10 @@ std::vector<Fate> fates_of(const SlideFile& slide, const Slides& options, const 
     Cover cover(overview.width(), overview.height());
     for (std::uint64_t i = 0; i < places.fates.size(); ++i)
       if (places.fates[static_cast<std::size_t>(i)] == fate)
-        cover.add(overview.area_of(place_box(slide, options, slide.grid.place_of_all(i))));
-    if (slide.grid.is_list() && fate == Fate::record)
-      for (std::uint64_t i = 0; i < slide.grid.size(); ++i)
-        cover.add(overview.area_of(place_box(slide, options, slide.grid.place(i))));
+        cover.add(overview.area_of(place_box(slide, options, slide.records.grid.place_of_all(i))));
+    if (slide.records.grid.is_list() && fate == Fate::record)
+      for (std::uint64_t i = 0; i < slide.records.grid.size(); ++i)
+        cover.add(overview.area_of(place_box(slide, options, slide.records.grid.place(i))));
     cover.mark(fates, fate);
   }
   return fates;

@@ -71,7 +71,8 @@ void Layers::draw_fates(const PlaceFates& places) {
     explain(Fate::little_tissue, "left out: too little tissue");
   else if (has(Fate::outside_regions))
     explain(Fate::outside_regions, "left out: outside of the regions that are wanted");
-  if (has(Fate::no_place)) explain(Fate::no_place, slide_.grid.is_list() ? "in no record" : "in no place of the grid");
+  if (has(Fate::no_place))
+    explain(Fate::no_place, slide_.records.grid.is_list() ? "in no record" : "in no place of the grid");
 }
 
 void Layers::draw_unread() {
@@ -98,8 +99,8 @@ void Layers::draw_record_outlines() {
       std::fill_n(mask.begin() + static_cast<std::ptrdiff_t>(y) * picture_.width() + left,
                   std::min(right, picture_.width()) - left, std::uint8_t{1});
   };
-  for (std::uint64_t i = 0; i < slide_.grid.size(); ++i) {
-    const Area area = overview_.area_of(place_box(slide_, options_, slide_.grid.place(i)));
+  for (std::uint64_t i = 0; i < slide_.records.grid.size(); ++i) {
+    const Area area = overview_.area_of(place_box(slide_, options_, slide_.records.grid.place(i)));
     // A slide may be thinner than its lines.
     const std::int32_t right = std::max(std::min(area.right, picture_.width() - thick), area.left),
                        bottom = std::max(std::min(area.bottom, picture_.height() - thick), area.top);

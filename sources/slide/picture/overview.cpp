@@ -40,9 +40,9 @@ Overview::Axis Overview::axis(std::int64_t level, std::int64_t image, std::int32
 }
 
 Overview::Overview(const SlideFile& slide, const OverviewSource& source)
-    : across_(axis(slide.all_levels[source.level].width, slide.scale.width, source.k)),
-      down_(axis(slide.all_levels[source.level].height, slide.scale.height, source.k)),
-      step_(static_cast<double>(slide.scale.width0) / across_.whole) {}
+    : across_(axis(slide.all_levels[source.level].width, slide.image.scale.width, source.k)),
+      down_(axis(slide.all_levels[source.level].height, slide.image.scale.height, source.k)),
+      step_(static_cast<double>(slide.image.scale.width0) / across_.whole) {}
 
 Area Overview::area_of(const SlideBox& box) const noexcept {
   const auto range = [](const Axis& axis, std::int64_t begin, std::int64_t size) {

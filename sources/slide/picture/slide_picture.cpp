@@ -65,9 +65,10 @@ class SlideDrawing {
       return {slide.width(), slide.height(), std::move(slide.rgb())};
     }
     const std::int32_t width = std::max(overview.width(), slide::least_caption_width * caption.scale);
-    caption.lines = caption_lines(info_, impl_.options, facts,
-                                  {slide_.grid.is_list(), slide_.is_view(), places.count(slide::Fate::little_tissue),
-                                   places.count(slide::Fate::outside_regions)});
+    caption.lines =
+        caption_lines(info_, impl_.options, facts,
+                      {slide_.records.grid.is_list(), slide_.is_view(), places.count(slide::Fate::little_tissue),
+                       places.count(slide::Fate::outside_regions)});
     caption.legend = std::move(layers.legend());
     caption.bar = slide::scale_bar(overview.step() * info_.mpp_x, width / 4);
     return joined(layers.picture(), draw_caption(caption, width));
@@ -106,10 +107,10 @@ class SlideDrawing {
     const bool same = first.mark ? slide.mark == first.mark : slide.sample == first.sample;
     if (slide.mark && !same) throw slide::changed_error(first.path);
     if (slide.failure) throw Error(*slide.failure);
-    slide.grid = first.grid;
+    slide.records.grid = first.records.grid;
     slide.region_file = first.region_file;
     slide.choice = first.choice;
-    slide.places = first.places;
+    slide.records.places = first.records.places;
     return slide;
   }
 

@@ -11,7 +11,7 @@ namespace penstock::slide {
 
 // The part of each tile that is in `there`.
 void LevelPixels::read_tiles(const SlideBox& there, bool verify, const Canvas& canvas, Scratch& scratch) const {
-  const Level& level = slide_.level;
+  const Level& level = slide_.image.level;
   const TouchedTiles all = tiles_of(level, all_);
   const std::int64_t wide = level.tile_width, high = level.tile_height;
   ReusedScratch for_tile(scratch);
@@ -78,12 +78,13 @@ void LevelPixels::read_region(const SlideBox& there, const std::array<std::uint8
                               Scratch& scratch) const {
   if (there.width == 0 || there.height == 0) return;
   constexpr std::int64_t pixels_together = 1 << 18;
-  const std::int64_t rows = slide_.level.has_whole_pixels
+  const std::int64_t rows = slide_.image.level.has_whole_pixels
                                 ? std::clamp(pixels_together / there.width, std::int64_t{1}, there.height)
                                 : there.height;
   auto* const argb = reinterpret_cast<std::uint32_t*>(
       scratch.allocate(static_cast<std::size_t>(there.width * rows) * sizeof(std::uint32_t)));
-  const Scale of_level{slide_.level.width, slide_.level.height, slide_.scale.width0, slide_.scale.height0, false};
+  const Scale of_level{slide_.image.level.width, slide_.image.level.height, slide_.image.scale.width0,
+                       slide_.image.scale.height0, false};
   for (std::int64_t y = there.y; y < there.y + there.height; y += rows) {
     const std::int64_t count = std::min(rows, there.y + there.height - y);
     readers_.regions.read(slide_, of_level.x_at_level_0(there.x), of_level.y_at_level_0(y), there.width, count, argb);
@@ -94,7 +95,7 @@ void LevelPixels::read_region(const SlideBox& there, const std::array<std::uint8
 
 void LevelPixels::read(const SlideBox& there, bool verify, const std::array<std::uint8_t, 3>& outside,
                        const Canvas& canvas, Scratch& scratch) const {
-  if (slide_.level.codec != SlideCodec::openslide) return read_tiles(there, verify, canvas, scratch);
+  if (slide_.image.level.codec != SlideCodec::openslide) return read_tiles(there, verify, canvas, scratch);
   read_region(there, outside, &canvas, scratch);
   if (verify && !(there.width == all_.width && there.height == all_.height))
     read_region(all_, outside, nullptr, scratch);

@@ -54,15 +54,15 @@ void OpenSlideReader::read(const SlideFile& slide, std::int64_t x, std::int64_t 
                            std::int64_t height, std::uint32_t* argb) {
   // A slide that an index describes was not opened here, so the library may be missing.
   if (openslide_library() == nullptr)
-    throw error_in(slide.path, Errc::unsupported, slide.why_openslide + ". " + without_openslide());
+    throw error_in(slide.path, Errc::unsupported, slide.found.why_openslide + ". " + without_openslide());
   const OpenSlideLibrary& library = *openslide_library();
   OwnedHandle handle(take(slide), CloseHandle{&library});
-  library.read_region(handle.get(), argb, x, y, static_cast<std::int32_t>(slide.level_number), width, height);
+  library.read_region(handle.get(), argb, x, y, static_cast<std::int32_t>(slide.image.level_number), width, height);
   if (const char* const why = library.get_error(handle.get()); why != nullptr)
     throw error_in(slide.path, Errc::corrupt,
                    "OpenSlide can't read " + std::to_string(width) + "x" + std::to_string(height) + " pixels at x " +
                        std::to_string(x) + ", y " + std::to_string(y) + " of level " +
-                       std::to_string(slide.level_number) + ": " + printable(why) +
+                       std::to_string(slide.image.level_number) + ": " + printable(why) +
                        (library.is_before_4()
                             ? ". Where the file leaves tiles out, version 4 reads them as glass: " + take_version_4()
                             : ""));

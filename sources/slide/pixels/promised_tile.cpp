@@ -24,8 +24,8 @@ void fill(const Canvas& canvas, const SlideBox& box, const std::array<std::uint8
 // The image of a slide that is its level made smaller, as one operation on that level, of which `window` is computed.
 ImageOp resize_of(const SlideFile& slide, const SlideBox& window) {
   const auto whole = [](std::int64_t pixels) { return static_cast<std::int32_t>(pixels); };
-  ImageOp op({whole(slide.level.height), whole(slide.level.width), 3});
-  op.resize({whole(slide.scale.height), whole(slide.scale.width)});
+  ImageOp op({whole(slide.image.level.height), whole(slide.image.level.width), 3});
+  op.resize({whole(slide.image.scale.height), whole(slide.image.scale.width)});
   op.crop({whole(window.y), whole(window.x), whole(window.height), whole(window.width)});
   return op;
 }
@@ -68,8 +68,8 @@ class Strip {
 }  // namespace
 
 SlideBox source_box(const SlideFile& slide, const SlideBox& box) {
-  const SlideBox part = inside(slide.scale.width, slide.scale.height, box);
-  if (!slide.scale.resampled || part.width == 0 || part.height == 0) return part;
+  const SlideBox part = inside(slide.image.scale.width, slide.image.scale.height, box);
+  if (!slide.image.scale.resampled || part.width == 0 || part.height == 0) return part;
   const Box needed = resize_of(slide, part).needed();
   return {needed.left, needed.top, needed.width, needed.height};
 }
@@ -86,14 +86,14 @@ Pixels PromisedTile::decode(const Box& box, bool verify, std::byte* into, Scratc
     into = scratch.allocate(static_cast<std::size_t>(stride) * static_cast<std::size_t>(box.height));
   const SlideBox asked{box_.x + box.left, box_.y + box.top, box.width, box.height};
   const Canvas canvas{into, stride, asked.x, asked.y};
-  const SlideBox there = inside(slide_->scale.width, slide_->scale.height, asked);
+  const SlideBox there = inside(slide_->image.scale.width, slide_->image.scale.height, asked);
   if (there.height < asked.height)
     fill(canvas, {asked.x, asked.y + there.height, asked.width, asked.height - there.height}, rules_->pad_color);
   if (there.width < asked.width)
     fill(canvas, {asked.x + there.width, asked.y, asked.width - there.width, there.height}, rules_->pad_color);
   const SlideBox all = source_box(*slide_, box_);
   const LevelPixels level(*readers_, *slide_, all, blocks_);
-  if (slide_->scale.resampled) {
+  if (slide_->image.scale.resampled) {
     resample(level, there, verify, canvas, scratch);
   } else {
     level.read(there, verify, rules_->pad_color, canvas, scratch);
@@ -109,12 +109,12 @@ void PromisedTile::resample(const LevelPixels& level, const SlideBox& there, boo
   if (there.width == 0 || there.height == 0) return;
   const SlideBox needed = source_box(*slide_, there);
   const auto rows_of = [&](std::int64_t row) {
-    return linear_taps(static_cast<std::int32_t>(slide_->level.height), static_cast<std::int32_t>(slide_->scale.height),
-                       static_cast<std::int32_t>(there.y + row));
+    return linear_taps(static_cast<std::int32_t>(slide_->image.level.height),
+                       static_cast<std::int32_t>(slide_->image.scale.height), static_cast<std::int32_t>(there.y + row));
   };
-  const std::int64_t step = slide_->level.tile_height != 0 ? slide_->level.tile_height : 256;
+  const std::int64_t step = slide_->image.level.tile_height != 0 ? slide_->image.level.tile_height : 256;
   // A triangle has as many taps on both sides of its centre; at the edges it is cut.
-  const std::int64_t taps = 2 * (slide_->level.height / slide_->scale.height + 1) + 2;
+  const std::int64_t taps = 2 * (slide_->image.level.height / slide_->image.scale.height + 1) + 2;
   Strip strip(needed, step, taps, scratch);
   const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(there.width) * 3;
   ReusedScratch for_strip(scratch), for_rows(scratch);
@@ -139,8 +139,8 @@ void PromisedTile::resample(const LevelPixels& level, const SlideBox& there, boo
 }
 
 std::span<const std::byte> PromisedTile::stored_jpeg(Scratch& scratch) {
-  const Level& level = slide_->level;
-  if (level.codec != SlideCodec::jpeg || slide_->scale.resampled) return {};
+  const Level& level = slide_->image.level;
+  if (level.codec != SlideCodec::jpeg || slide_->image.scale.resampled) return {};
   const std::int64_t wide = level.tile_width, high = level.tile_height;
   if (box_.width != wide || box_.height != high || box_.x % wide != 0 || box_.y % high != 0) return {};
   if (const SlideBox there = inside(level.width, level.height, box_); there.width != wide || there.height != high)

@@ -21,11 +21,11 @@ namespace {
 
 // Words for people: which tile of the file it is.
 std::string words_of_tile(const SlideFile& slide, std::uint64_t tile) {
-  const Level& level = slide.level;
+  const Level& level = slide.image.level;
   const auto x = static_cast<std::int64_t>(tile % level.tile_columns()) * level.tile_width;
   const auto y = static_cast<std::int64_t>(tile / level.tile_columns()) * level.tile_height;
   return "the tile at x " + std::to_string(x) + ", y " + std::to_string(y) + " of level " +
-         std::to_string(slide.level_number);
+         std::to_string(slide.image.level_number);
 }
 
 Error tile_error(const SlideFile& slide, std::uint64_t tile, Errc code, const std::string& why) {
@@ -44,7 +44,7 @@ void check(const SlideFile& slide, std::uint64_t tile, const TilePlace& place) {
   if (place.bytes > slide.sample.bytes || place.offset > slide.sample.bytes - place.bytes)
     throw tile_error(slide, tile, Errc::corrupt, "it lies beyond the end of the file, which may be cut off");
   // Noise at the best quality takes less than twice its pixels.
-  const std::uint64_t most = 4 * std::uint64_t{slide.level.pixel_bytes()} + 65536;
+  const std::uint64_t most = 4 * std::uint64_t{slide.image.level.pixel_bytes()} + 65536;
   if (place.bytes > most)
     throw tile_error(slide, tile, Errc::corrupt,
                      "the file says it has " + std::to_string(place.bytes) + " bytes, more than its pixels could take");
@@ -85,7 +85,7 @@ TileRange tiles_below(std::uint64_t tile, std::int64_t tile_side, std::int64_t s
 // A tile that is left out, but that a finer level has pixels of, is not glass: it was lost.
 void check_glass(const OpenedSlide& open, std::uint64_t tile) {
   const SlideFile& slide = *open.slide;
-  const Level& level = slide.level;
+  const Level& level = slide.image.level;
   for (const TileSizes& finer : level.finer) {
     const TileRange across =
         tiles_below(tile % level.tile_columns(), level.tile_width, level.width, finer.tile_width, finer.width);
@@ -177,12 +177,12 @@ void TileReader::find(const OpenedSlide& open, std::uint64_t first, std::span<Ti
       numbers = kept.subspan(static_cast<std::size_t>(first) * each, some.size() * each);
     }
     for (std::size_t i = 0; i < some.size(); ++i)
-      some[i].*member = number_of(numbers.subspan(i * each, each), slide.level.big_endian);
+      some[i].*member = number_of(numbers.subspan(i * each, each), slide.image.level.big_endian);
   };
   while (!places.empty()) {
     const auto some = places.first(std::min(places.size(), together));
-    read(slide.level.tile_offsets, slide.kept_offsets, some, &TilePlace::offset);
-    read(slide.level.tile_bytes, slide.kept_sizes, some, &TilePlace::bytes);
+    read(slide.image.level.tile_offsets, slide.image.kept_offsets, some, &TilePlace::offset);
+    read(slide.image.level.tile_bytes, slide.image.kept_sizes, some, &TilePlace::bytes);
     places = places.subspan(some.size());
     first += some.size();
   }
@@ -191,7 +191,7 @@ void TileReader::find(const OpenedSlide& open, std::uint64_t first, std::span<Ti
 void TileReader::decode(const OpenedSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box,
                         bool verify, std::byte* into, std::ptrdiff_t stride, Scratch* scratch) {
   const SlideFile& slide = *open.slide;
-  const Level& level = slide.level;
+  const Level& level = slide.image.level;
   if (place.is_left_out()) {
     check_glass(open, tile);
     constexpr std::uint8_t white = 255;

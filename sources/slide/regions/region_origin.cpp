@@ -19,7 +19,7 @@ bool are_whole(const SlideBounds& bounds, const Scale& scale) {
 
 // A guess would take other places of the slide without a word.
 [[noreturn]] void refuse_to_guess(const SlideFile& slide, bool is_picture) {
-  const SlideBounds& bounds = slide.bounds;
+  const SlideBounds& bounds = slide.found.bounds;
   const std::string size = std::to_string(bounds.width) + "x" + std::to_string(bounds.height) + " pixels";
   throw error_in(
       slide.region_file, Errc::unsupported,
@@ -53,9 +53,9 @@ PlacedRegions read_placed_regions(const SlideFile& slide, const SlideRegions& ru
   if (slide.region_file.empty()) return {};
   PlacedRegions placed{.regions = read_region_file(slide.region_file)};
   Regions& regions = placed.regions;
-  const SlideBounds& bounds = slide.bounds;
+  const SlideBounds& bounds = slide.found.bounds;
   const bool is_picture = regions.picture.width != 0;
-  const bool makes_no_difference = is_picture ? are_whole(bounds, slide.scale) : bounds.begins_with_slide();
+  const bool makes_no_difference = is_picture ? are_whole(bounds, slide.image.scale) : bounds.begins_with_slide();
   if (regions.classes.empty() || makes_no_difference || !counts_from_bounds(slide, rules, regions)) return placed;
   if (is_picture && !bounds.has_size())
     throw error_in(slide.region_file, Errc::unsupported,

@@ -52,8 +52,8 @@ bool is_told(const SlideRegions& rules, const std::string& name) {
 }
 
 MaskGrid region_grid(const SlideFile& slide, double mpp) {
-  const double of_level_0 = mpp_for_masks(slide.resolution);
-  const Scale& scale = slide.scale;
+  const double of_level_0 = mpp_for_masks(slide.found.resolution);
+  const Scale& scale = slide.image.scale;
   MaskGrid grid{scale.width0, scale.height0, std::max(1, static_cast<std::int32_t>(mpp / of_level_0)), 0, 0};
   const std::int64_t width = (grid.level_width + grid.k - 1) / grid.k,
                      height = (grid.level_height + grid.k - 1) / grid.k;
@@ -73,12 +73,12 @@ PlacesOnPlane grid_on(const SlideFile& slide, const MaskGrid& grid,
                       const std::function<SlideBox(const GridPlace&)>& box_of) {
   PlacesOnPlane places;
   places.same_columns = true;
-  for (std::uint64_t column = 0; column < slide.grid.columns(); ++column) {
-    const MaskBox box = mask_box(slide.scale, grid, box_of({column, 0}));
+  for (std::uint64_t column = 0; column < slide.records.grid.columns(); ++column) {
+    const MaskBox box = mask_box(slide.image.scale, grid, box_of({column, 0}));
     places.columns.push_back({box.left, box.right});
   }
-  for (std::uint64_t row = 0; row < slide.grid.rows(); ++row) {
-    const MaskBox box = mask_box(slide.scale, grid, box_of({0, row}));
+  for (std::uint64_t row = 0; row < slide.records.grid.rows(); ++row) {
+    const MaskBox box = mask_box(slide.image.scale, grid, box_of({0, row}));
     places.rows.push_back({{box.top, box.bottom}, places.size(), places.columns.size()});
   }
   return places;
@@ -87,15 +87,15 @@ PlacesOnPlane grid_on(const SlideFile& slide, const MaskGrid& grid,
 PlacesOnPlane list_on(const SlideFile& slide, const MaskGrid& grid,
                       const std::function<SlideBox(const GridPlace&)>& box_of) {
   PlacesOnPlane places;
-  std::vector<std::uint32_t> order(static_cast<std::size_t>(slide.grid.size()));
+  std::vector<std::uint32_t> order(static_cast<std::size_t>(slide.records.grid.size()));
   std::iota(order.begin(), order.end(), std::uint32_t{0});
-  const std::span<const Grid::Listed> listed = slide.grid.listed();
+  const std::span<const Grid::Listed> listed = slide.records.grid.listed();
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return listed[a].y != listed[b].y ? listed[a].y < listed[b].y : listed[a].x < listed[b].x;
   });
   places.place_of.resize(order.size());
   for (const std::uint32_t number : order) {
-    const MaskBox box = mask_box(slide.scale, grid, box_of(slide.grid.place(number)));
+    const MaskBox box = mask_box(slide.image.scale, grid, box_of(slide.records.grid.place(number)));
     places.place_of[number] = static_cast<std::uint32_t>(places.columns.size());
     if (places.rows.empty() || places.rows.back().pixels.from != box.top || places.rows.back().pixels.to != box.bottom)
       places.rows.push_back({{box.top, box.bottom}, places.columns.size(), 0});
@@ -109,7 +109,7 @@ PlacesOnPlane list_on(const SlideFile& slide, const MaskGrid& grid,
 
 PlacesOnPlane places_on(const SlideFile& slide, const MaskGrid& grid,
                         const std::function<SlideBox(const GridPlace&)>& box_of) {
-  return slide.grid.is_list() ? list_on(slide, grid, box_of) : grid_on(slide, grid, box_of);
+  return slide.records.grid.is_list() ? list_on(slide, grid, box_of) : grid_on(slide, grid, box_of);
 }
 
 void paint_regions(RegionPlane& plane, const Regions& regions, const SlideRegions& rules,
@@ -180,11 +180,11 @@ ShownClasses strike_out_by_regions(const SlideFile& slide, const Regions& region
   if (!best.empty()) classes.shown.resize(wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     std::size_t place = 0;
-    if (slide.grid.is_list()) {
+    if (slide.records.grid.is_list()) {
       place = places.place_of[i];
     } else {
-      const GridPlace at = slide.grid.place(i);
-      place = static_cast<std::size_t>(at.row * slide.grid.columns() + at.column);
+      const GridPlace at = slide.records.grid.place(i);
+      place = static_cast<std::size_t>(at.row * slide.records.grid.columns() + at.column);
     }
     if (!allowed[place]) wanted[i] = false;
     if (!best.empty()) classes.shown[i] = best[place];

@@ -1,21 +1,15 @@
-// What tells the records of one source of slides from another's.
+#include "source/identity.hpp"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <span>
-#include <string>
 
 #include <penstock/error.hpp>
 
-#include "source/source_impl.hpp"
-
-namespace penstock {
-
-using slide::SlideColumn;
-using slide::SlideFile;
+namespace penstock::slide {
 
 namespace {
 
@@ -70,23 +64,23 @@ void add_regions(RecordsHash& hash, const SlideRegions& regions, const std::vect
 
 void add_slide(RecordsHash& hash, const SlideFile& slide) {
   // An index has nothing of a slide that can't be read but why.
-  const slide::Scale scale = slide.failure ? slide::Scale() : slide.scale;
+  const Scale scale = slide.failure ? Scale() : slide.image.scale;
   // Levels above the first have other pixels through OpenSlide.
-  const std::uint64_t way = slide.failure ? 1 : !slide.why_openslide.empty() ? 2 : 0;
+  const std::uint64_t way = slide.failure ? 1 : !slide.found.why_openslide.empty() ? 2 : 0;
   hash.add(std::array<std::uint64_t, 7>{
       slide.sample.bytes, static_cast<std::uint64_t>(scale.width0), static_cast<std::uint64_t>(scale.height0),
       static_cast<std::uint64_t>(scale.width), static_cast<std::uint64_t>(scale.height),
-      slide.failure ? 0 : slide.level_number, way});
+      slide.failure ? 0 : slide.image.level_number, way});
   hash.add(slide.name);
-  if (way == 2) hash.add(slide.openslide);
+  if (way == 2) hash.add(slide.found.openslide);
   if (!slide.wish.other_files.empty()) hash.add(std::array<std::uint64_t, 1>{slide.others.bytes});
-  if (!slide.failure) hash.add(slide.level.tables);
+  if (!slide.failure) hash.add(slide.image.level.tables);
   // Which places show tissue follows from pixels, and from how large these are said to be.
-  hash.add(slide.grid.kept());
-  hash.add(slide.grid.listed());
-  hash.add(slide.shown_classes.words());
-  hash.add(slide.class_numbers);
-  hash.add(slide.stain);
+  hash.add(slide.records.grid.kept());
+  hash.add(slide.records.grid.listed());
+  hash.add(slide.records.shown_classes.words());
+  hash.add(slide.records.class_numbers);
+  hash.add(slide.records.stain);
 }
 
 void add_column(RecordsHash& hash, const SlideColumn& column) {
@@ -98,7 +92,9 @@ void add_column(RecordsHash& hash, const SlideColumn& column) {
 
 }  // namespace
 
-std::uint64_t SlideSource::Impl::identity_of_records() const {
+std::uint64_t identity_of_records(const Slides& options, const std::vector<SlideFile>& slides,
+                                  const std::vector<std::string>& region_classes,
+                                  const std::vector<std::string>& groups, const std::vector<SlideColumn>& columns) {
   RecordsHash hash;
   add_options(hash, options, slides.size());
   add_tissue(hash, options.tissue);
@@ -106,8 +102,8 @@ std::uint64_t SlideSource::Impl::identity_of_records() const {
   if (options.stain.method) hash.add(options.stain.field);
   for (const SlideFile& slide : slides) add_slide(hash, slide);
   hash.add(groups);
-  for (const SlideColumn& column : table.columns) add_column(hash, column);
+  for (const SlideColumn& column : columns) add_column(hash, column);
   return hash.value();
 }
 
-}  // namespace penstock
+}  // namespace penstock::slide

@@ -17,6 +17,7 @@
 #include "file/openslide/openslide_library.hpp"
 #include "index/index_file.hpp"
 #include "index/settings.hpp"
+#include "source/places.hpp"
 
 namespace penstock::slide {
 
@@ -48,15 +49,15 @@ std::vector<std::uint64_t> hashes_of_regions(const Opening& opening) {
 
 // An index serves both orders.
 void set_order(SlideFile& slide, SlideOrder order) {
-  if (slide.failure || slide.grid.order() == order) return;
-  const bool shows = !slide.shown_classes.words().empty();
+  if (slide.failure || slide.records.grid.order() == order) return;
+  const bool shows = !slide.records.shown_classes.words().empty();
   std::vector<std::uint64_t> numbers;
-  slide.grid = slide.grid.in_order(order, shows ? &numbers : nullptr);
+  slide.records.grid = slide.records.grid.in_order(order, shows ? &numbers : nullptr);
   if (!shows) return;
-  PackedNumbers shown(numbers.size(), slide.shown_classes.bits());
+  PackedNumbers shown(numbers.size(), slide.records.shown_classes.bits());
   for (std::size_t i = 0; i < numbers.size(); ++i)
-    shown.set(i, slide.shown_classes[static_cast<std::size_t>(numbers[i])]);
-  slide.shown_classes = shown;
+    shown.set(i, slide.records.shown_classes[static_cast<std::size_t>(numbers[i])]);
+  slide.records.shown_classes = shown;
 }
 
 // Its places are those that the options give a slide of that size, or some of them.
@@ -65,11 +66,11 @@ void check_places(const Opening& opening, const SlideFile& slide, const std::str
   const bool listed = !opening.options.coords.empty();
   const bool chooses =
       opening.options.tissue.by != SlideTissue::By::everywhere || !opening.options.regions.folder.empty();
-  bool can_be = slide.grid.is_list() == listed && (chooses || slide.choice.struck == 0);
+  bool can_be = slide.records.grid.is_list() == listed && (chooses || slide.choice.struck == 0);
   if (can_be && !listed) {
-    const Grid whole = opening.whole_grid(slide);
-    can_be =
-        slide.grid.columns() == whole.columns() && slide.grid.rows() == whole.rows() && slide.places == whole.size();
+    const Grid whole = whole_grid(slide, opening.options);
+    can_be = slide.records.grid.columns() == whole.columns() && slide.records.grid.rows() == whole.rows() &&
+             slide.records.places == whole.size();
   }
   if (can_be) return;
   throw error_in(path, Errc::corrupt, "the places of slide " + printable(slide.name) + " in it can't be as it says");
@@ -120,8 +121,8 @@ std::vector<SlideFile> indexed_slides(const Opening& opening) {
     SlideFile& slide = slides.back();
     check_places(opening, slide, path);
     const std::optional<StainMethod>& method = opening.options.stain.method;
-    const bool has_fit = method && !slide.failure && slide.grid.size() != 0;
-    if (slide.stain.size() != (has_fit ? StainFit::reference(*method).values().size() : 0))
+    const bool has_fit = method && !slide.failure && slide.records.grid.size() != 0;
+    if (slide.records.stain.size() != (has_fit ? StainFit::reference(*method).values().size() : 0))
       throw error_in(path, Errc::corrupt, "what it has of the stains of slide " + printable(slide.name) + " can't be");
     slide.path = opening.options.paths[i];
     slide.number = i;

@@ -1,20 +1,17 @@
-// Lists of places in the place of grids.
+#include "source/listed_places.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include <penstock/error.hpp>
 #include <penstock/extend/system_error.hpp>
 
 #include "file/errors.hpp"
-#include "source/opening.hpp"
 #include "table/slide_names.hpp"
 
 namespace penstock::slide {
@@ -48,19 +45,20 @@ Error list_error(const SlideFile& slide, const SlideCoords& list, Errc code, con
 // be others than those it was made with.
 double pixels_of_level_0(const SlideFile& slide, const SlideCoords& list) {
   if (list.downsample > 0) return list.downsample;
-  if (list.level < 0 || static_cast<std::size_t>(list.level) >= slide.levels.size())
+  if (list.level < 0 || static_cast<std::size_t>(list.level) >= slide.found.levels.size())
     throw list_error(slide, list, Errc::unsupported,
                      "its places are of level " + std::to_string(list.level) + ", and it has " +
-                         std::to_string(slide.levels.size()) + " levels");
-  return static_cast<double>(slide.scale.width0) /
-         static_cast<double>(slide.levels[static_cast<std::size_t>(list.level)].width);
+                         std::to_string(slide.found.levels.size()) + " levels");
+  return static_cast<double>(slide.image.scale.width0) /
+         static_cast<double>(slide.found.levels[static_cast<std::size_t>(list.level)].width);
 }
 
 // Whether its places show as much of a slide as records do.
 void check_size(const SlideFile& slide, const SlideCoords& list, std::int32_t record_size) {
   if (list.size == 0) return;
   const double listed = list.size * pixels_of_level_0(slide, list);
-  const double record = record_size * static_cast<double>(slide.scale.width0) / static_cast<double>(slide.scale.width);
+  const double record =
+      record_size * static_cast<double>(slide.image.scale.width0) / static_cast<double>(slide.image.scale.width);
   constexpr double tolerance = 0.03;
   if (std::abs(listed - record) <= std::max(1.0, tolerance * listed)) return;
   const auto pixels = [](double value) { return std::to_string(std::llround(value)); };
@@ -78,34 +76,37 @@ void check_slide(const SlideFile& slide, const SlideCoords& list) {
   const auto is_other = [&](std::int64_t said, std::int64_t there) {
     return said != 0 && std::abs(static_cast<double>(said - there)) >= off;
   };
-  if (!is_other(list.slide_width, slide.scale.width0) && !is_other(list.slide_height, slide.scale.height0)) return;
+  if (!is_other(list.slide_width, slide.image.scale.width0) && !is_other(list.slide_height, slide.image.scale.height0))
+    return;
   const auto pixels = [](std::int64_t said) { return said == 0 ? "?" : std::to_string(said); };
   throw list_error(slide, list, Errc::unsupported,
                    "the list is of a slide of " + pixels(list.slide_width) + "x" + pixels(list.slide_height) +
-                       " pixels, and this one has " + pixels(slide.scale.width0) + "x" + pixels(slide.scale.height0) +
+                       " pixels, and this one has " + pixels(slide.image.scale.width0) + "x" +
+                       pixels(slide.image.scale.height0) +
                        "; give the slide that it was made of, or a list of this one");
 }
 
 }  // namespace
 
-void Opening::find_lists() {
-  if (options.coords.empty()) return;
+SlideLists find_lists(const Slides& options, const std::vector<std::string>& names) {
+  SlideLists lists;
+  if (options.coords.empty()) return lists;
   const auto slides_by_name = by_name(names, options.paths);
-  lists_.resize(names.size());
+  lists.of_slides.resize(names.size());
   bool any = false;
   for (const SlideCoords& list : options.coords) {
     auto at = slides_by_name.find(list.slide);
     if (constexpr std::string_view ending = "_patches"; at == slides_by_name.end() && list.slide.ends_with(ending))
       at = slides_by_name.find(list.slide.substr(0, list.slide.size() - ending.size()));
     if (at == slides_by_name.end()) {
-      ++other_lists;
+      ++lists.of_none;
       continue;
     }
     if (at->second == several)
       throw error_in(
           list.file, Errc::invalid_argument,
           "several slides are called " + printable(list.slide) + "; say which, as in a/" + printable(list.slide));
-    const SlideCoords*& of_slide = lists_[at->second];
+    const SlideCoords*& of_slide = lists.of_slides[at->second];
     if (of_slide != nullptr)
       throw error_in(list.file, Errc::invalid_argument,
                      "slide " + printable(names[at->second]) + " has two lists of places" +
@@ -118,12 +119,13 @@ void Opening::find_lists() {
                                             " lists in `coords` is of a slide that is here; the first is of " +
                                             printable(options.coords.front().slide))
         .with_source(source_name);
+  return lists;
 }
 
-Grid Opening::listed_places(SlideFile& slide, const SlideCoords& list) const {
+Grid listed_places(SlideFile& slide, const SlideCoords& list, const Slides& options) {
   check_slide(slide, list);
   if (!options.coords_of_any_size) check_size(slide, list, options.size);
-  const Scale& scale = slide.scale;
+  const Scale& scale = slide.image.scale;
   std::vector<Grid::Listed> places;
   places.reserve(list.at.size());
   for (const auto& [x, y] : list.at) {

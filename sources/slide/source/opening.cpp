@@ -19,6 +19,8 @@
 #include "file/identity/other_files.hpp"
 #include "regions/region_file.hpp"
 #include "source/check_options.hpp"
+#include "source/listed_places.hpp"
+#include "source/places.hpp"
 #include "stain/slide_stain.hpp"
 #include "table/slide_names.hpp"
 #include "tissue/tissue_places.hpp"
@@ -44,26 +46,16 @@ Opening::Opening(Slides o)
     : options(std::move(o)),
       readers(std::make_shared<LevelReaders>(std::max<std::size_t>(options.max_open_files, 1),
                                              options.max_openslide_bytes)),
-      keep_left_(options.max_kept_bytes) {
+      keep_left_(std::make_shared<std::atomic<std::size_t>>(options.max_kept_bytes)) {
   check_options(options);
   if (options.stride == 0) options.stride = options.size - options.overlap;
   find_files();
   read_table();
-  find_lists();
+  SlideLists lists = find_lists(options, names);
+  lists_ = std::move(lists.of_slides);
+  counts.other_lists = lists.of_none;
   find_region_files();
 }
-
-Opening::Opening(const Opening& other)
-    : options(other.options),
-      names(other.names),
-      table(other.table),
-      left_out(other.left_out),
-      without_regions(other.without_regions),
-      other_lists(other.other_lists),
-      other_instances(other.other_instances),
-      readers(other.readers),
-      wanted_(other.wanted_),
-      keep_left_(0) {}
 
 void Opening::find_files() {
   if (options.paths.empty()) options.paths = files_of_pattern(options.files, source_name);
@@ -96,7 +88,7 @@ void Opening::keep_one_of_each_series() {
       if (may_be_dicom(path))
         if (const DicomFolders::Series series = folders.series_of(path); !series.identifier.empty()) {
           if (!known.insert(series).second) {
-            ++other_instances;
+            ++counts.other_instances;
             continue;
           }
           others = folders.others_of(series, path);
@@ -126,7 +118,7 @@ void Opening::read_table() {
                    std::to_string(without.size()) + " of " + std::to_string(names.size()) +
                        " slides have no line: " + listed(without) +
                        "; give them one, or leave them out by `unlisted = Slides::Unlisted::leave_out`");
-  left_out = without.size();
+  counts.unlisted = without.size();
   const auto keep_listed = [&](auto& of_slides) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < of_slides.size(); ++i)
@@ -159,7 +151,7 @@ void Opening::find_region_files() {
     region_files_.push_back(find_region_file(options.regions.folder, names[i], options.paths[i]));
     if (region_files_.back().empty()) without.push_back(names[i]);
   }
-  without_regions = without.size();
+  counts.without_regions = without.size();
   if (!without.empty() && options.regions.missing == SlideRegions::Missing::refuse)
     throw error_in(options.regions.folder, Errc::invalid_argument,
                    std::to_string(without.size()) + " of " + std::to_string(names.size()) +
@@ -201,23 +193,23 @@ SlideFile Opening::passed_over(std::size_t number) const {
   slide.number = number;
   slide.region_file = region_file_of(number);
   slide.passed_over = true;
-  take_classes(slide);
+  take_classes(slide, options.regions);
   return slide;
 }
 
 SlideFile Opening::open(std::size_t number) const {
   if (!is_wanted(number)) return passed_over(number);
-  SlideFile slide = open_slide(options.paths[number], number, wish_of(number), keep_left_);
+  SlideFile slide = open_slide(options.paths[number], number, wish_of(number), *keep_left_);
   slide.name = names[number];
   slide.region_file = region_file_of(number);
   try {
-    lay_grid(slide);
+    lay_grid(slide, options, list_of(number));
     if (!slide.failure) {
       std::optional<TissueMask> mask;
-      if (slide.mask_source && slide.places != 0) mask = make_mask(*readers, slide, mask_rules());
-      choose_places(slide, mask);
-      if (options.stain.method && slide.grid.size() != 0)
-        slide.stain = fit_slide(*readers, slide, *mask, mask_grid(slide, *mask), options.stain).values();
+      if (slide.mask_source && slide.records.places != 0) mask = make_mask(*readers, slide, mask_rules());
+      choose_places(slide, options, mask);
+      if (options.stain.method && slide.records.grid.size() != 0)
+        slide.records.stain = fit_slide(*readers, slide, *mask, mask_grid(slide, *mask), options.stain).values();
     }
   } catch (const Error& failed) {
     if (!failed.sample_scoped()) throw;
@@ -226,11 +218,11 @@ SlideFile Opening::open(std::size_t number) const {
                         : failed;
   }
   if (slide.failure) {
-    slide.grid = Grid::of_one();
-    slide.places = 1;
+    slide.records.grid = Grid::of_one();
+    slide.records.places = 1;
     slide.choice = {};
-    slide.shown_classes = {};
-    take_classes(slide);
+    slide.records.shown_classes = {};
+    take_classes(slide, options.regions);
   }
   slide.mask_source.reset();
   return slide;

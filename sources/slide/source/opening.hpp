@@ -27,8 +27,6 @@ class Opening {
   /// Finds the files, what the table says of them, their lists of places and their files of regions. Opens no slide.
   /// @throws as SlideSource.
   explicit Opening(Slides options);
-  Opening(const Opening& other);
-  Opening& operator=(const Opening&) = delete;
 
   std::size_t count() const noexcept { return names.size(); }
   /// What the slide is opened with.
@@ -39,8 +37,6 @@ class Opening {
   bool is_wanted(std::size_t number) const noexcept { return wanted_[number]; }
   /// What there is to know of one that is not: its name, and the classes of its regions.
   SlideFile passed_over(std::size_t number) const;
-  /// The grid of all places of a slide that is open, before any is left out.
-  Grid whole_grid(const SlideFile& slide) const;
   /// The slide's list of places; null where it has none.
   const SlideCoords* list_of(std::size_t number) const noexcept { return lists_.empty() ? nullptr : lists_[number]; }
   const std::string& region_file_of(std::size_t number) const noexcept;
@@ -52,29 +48,28 @@ class Opening {
   Slides options;                  ///< the options as they were given, with `stride`
   std::vector<std::string> names;  ///< names of the slides
   SlideTable table;
-  std::size_t left_out = 0;         ///< slides that `labels` does not list
-  std::size_t without_regions = 0;  ///< slides without a file of regions
-  std::size_t other_lists = 0;      ///< lists of places without a slide
-  std::size_t other_instances = 0;  ///< files of DICOM series that another file stands for
+  /// What there is too much of, or too little.
+  struct Counts {
+    std::size_t unlisted = 0;         ///< slides that `labels` does not list, which are left out
+    std::size_t without_regions = 0;  ///< slides without a file of regions
+    std::size_t other_lists = 0;      ///< lists of places without a slide
+    std::size_t other_instances = 0;  ///< files of DICOM series that another file stands for
+  };
+  Counts counts;
   std::shared_ptr<LevelReaders> readers;
 
  private:
   void find_files();
   void keep_one_of_each_series();
   void read_table();
-  void find_lists();
   void find_region_files();
-  void lay_grid(SlideFile& slide) const;
-  Grid listed_places(SlideFile& slide, const SlideCoords& list) const;
   SlideTissue mask_rules() const;
-  void choose_places(SlideFile& slide, const std::optional<TissueMask>& mask) const;
-  void take_classes(SlideFile& slide) const;
 
   std::vector<char> wanted_;
   std::vector<std::vector<std::string>> other_files_;  // of each slide
   std::vector<const SlideCoords*> lists_;              // list of each slide's places; empty: there are grids
   std::vector<std::string> region_files_;              // each slide's file of regions; empty: regions are not asked for
-  mutable std::atomic<std::size_t> keep_left_;
+  std::shared_ptr<std::atomic<std::size_t>> keep_left_;
 };
 
 }  // namespace penstock::slide

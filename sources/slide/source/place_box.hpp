@@ -13,8 +13,8 @@ namespace penstock::slide {
 /// The pixels of a place of the slide's grid, or list, in the image that it lies on. With SlideEdges::pad they reach
 /// beyond it.
 inline SlideBox place_box(const SlideFile& slide, const Slides& options, const GridPlace& place) noexcept {
-  const Scale& scale = slide.scale;
-  const bool listed = slide.grid.is_list();
+  const Scale& scale = slide.image.scale;
+  const bool listed = slide.records.grid.is_list();
   const auto column = static_cast<std::int64_t>(place.column), row = static_cast<std::int64_t>(place.row);
   const SlideBox box{listed ? scale.x_in_image(column) : scale.x_in_image(options.left) + column * options.stride,
                      listed ? scale.y_in_image(row) : scale.y_in_image(options.top) + row * options.stride,

@@ -1,8 +1,8 @@
-// Which places of a slide are records.
+#include "source/places.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,7 +10,7 @@
 #include "regions/region_file.hpp"
 #include "regions/region_origin.hpp"
 #include "regions/region_places.hpp"
-#include "source/opening.hpp"
+#include "source/listed_places.hpp"
 #include "source/place_box.hpp"
 #include "tissue/tissue_places.hpp"
 
@@ -25,59 +25,56 @@ void keep_places(SlideFile& slide, const std::vector<bool>& wanted, const ShownC
   if (!classes.shown.empty()) {
     const auto kept = static_cast<std::size_t>(std::count(wanted.begin(), wanted.end(), true));
     const auto bits = static_cast<unsigned>(std::bit_width(classes.names.size()));
-    slide.shown_classes = PackedNumbers(kept, std::max(1u, bits));
+    slide.records.shown_classes = PackedNumbers(kept, std::max(1u, bits));
     std::size_t record = 0;
     for (std::size_t i = 0; i < wanted.size(); ++i)
-      if (wanted[i]) slide.shown_classes.set(record++, classes.shown[i]);
+      if (wanted[i]) slide.records.shown_classes.set(record++, classes.shown[i]);
   }
-  slide.grid.keep(wanted);
+  slide.records.grid.keep(wanted);
 }
 
 }  // namespace
 
-Grid Opening::whole_grid(const SlideFile& slide) const {
-  const Scale& scale = slide.scale;
+Grid whole_grid(const SlideFile& slide, const Slides& options) {
+  const Scale& scale = slide.image.scale;
   return Grid(scale.width - scale.x_in_image(options.left), scale.height - scale.y_in_image(options.top), options.size,
               options.stride, options.edges, options.order);
 }
 
-void Opening::lay_grid(SlideFile& slide) const {
-  const Scale& scale = slide.scale;
-  slide.digits = std::max(slide.digits, digits_of(std::max(scale.width0, scale.height0)));
+void lay_grid(SlideFile& slide, const Slides& options, const SlideCoords* list) {
+  const Scale& scale = slide.image.scale;
+  slide.records.digits = std::max(slide.records.digits, digits_of(std::max(scale.width0, scale.height0)));
   if (slide.failure) return;
-  if (lists_.empty()) {
-    slide.grid = whole_grid(slide);
+  if (options.coords.empty()) {
+    slide.records.grid = whole_grid(slide, options);
   } else {
-    const SlideCoords* const list = list_of(slide.number);
     slide.choice.without_list = list == nullptr;
-    slide.grid = list == nullptr ? Grid::of_list({}, 1, options.order) : listed_places(slide, *list);
+    slide.records.grid = list == nullptr ? Grid::of_list({}, 1, options.order) : listed_places(slide, *list, options);
   }
-  slide.places = slide.grid.size();
+  slide.records.places = slide.records.grid.size();
 }
 
-// Reads the classes of a slide without records, too: they have the same numbers whoever opens which slides, and
-// whichever can be read.
-void Opening::take_classes(SlideFile& slide) const {
+void take_classes(SlideFile& slide, const SlideRegions& regions) {
   if (slide.region_file.empty() || !slide.choice.classes.empty()) return;
   try {
     for (const RegionClass& one : read_region_file(slide.region_file).classes) {
       slide.choice.classes.push_back(one.name);
-      if (is_told(options.regions, one.name)) slide.choice.told.push_back(one.name);
+      if (is_told(regions, one.name)) slide.choice.told.push_back(one.name);
     }
   } catch (const Error& failed) {
     if (!failed.sample_scoped()) throw;
   }
 }
 
-void Opening::choose_places(SlideFile& slide, const std::optional<TissueMask>& mask) const {
+void choose_places(SlideFile& slide, const Slides& options, const std::optional<TissueMask>& mask) {
   const bool by_tissue = options.tissue.by != SlideTissue::By::everywhere, by_regions = !options.regions.folder.empty();
   if (!by_tissue && !by_regions) return;
   constexpr std::uint64_t most = std::uint64_t{1} << 31;
-  if (slide.grid.size() > most)
+  if (slide.records.grid.size() > most)
     throw error_in(slide.path, Errc::limit_exceeded,
-                   "its grid has " + std::to_string(slide.grid.size()) +
+                   "its grid has " + std::to_string(slide.records.grid.size()) +
                        " places; 2,147,483,648 can be chosen from by tissue and regions");
-  std::vector<bool> wanted(static_cast<std::size_t>(slide.grid.size()), true);
+  std::vector<bool> wanted(static_cast<std::size_t>(slide.records.grid.size()), true);
   const auto box_of = [&](const GridPlace& place) { return place_box(slide, options, place); };
   if (by_tissue && !wanted.empty()) {
     strike_out_glass(slide, *mask, options.tissue.least, box_of, wanted);
@@ -95,7 +92,7 @@ void Opening::choose_places(SlideFile& slide, const std::optional<TissueMask>& m
     if (!wanted.empty()) classes = strike_out_by_regions(slide, regions, options.regions, box_of, wanted);
   }
   if (!wanted.empty()) keep_places(slide, wanted, classes);
-  slide.choice.struck = slide.places - slide.grid.size();
+  slide.choice.struck = slide.records.places - slide.records.grid.size();
   slide.choice.told = std::move(classes.names);
 }
 

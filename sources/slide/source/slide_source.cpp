@@ -1,13 +1,18 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <penstock/error.hpp>
+#include <penstock/extend/system_error.hpp>
 
 #include "file/errors.hpp"
+#include "source/region_classes.hpp"
 #include "source/source_impl.hpp"
+#include "source/source_notes.hpp"
 
 namespace penstock {
 
@@ -39,25 +44,25 @@ const Slides& SlideSource::options() const noexcept { return impl_->options; }
 const std::vector<SlideInfo>& SlideSource::slides() const noexcept { return impl_->infos; }
 
 std::uint64_t SlideSource::block_bytes(std::uint64_t block) const {
-  return impl_->slide_of_block(block).level.pixel_bytes();
+  return impl_->slide_of_block(block).image.level.pixel_bytes();
 }
 
 void SlideSource::blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const {
   const Impl::Record record = impl_->record(index);
   const SlideFile& slide = *record.slide;
-  if (slide.blocks == 0) return;
-  const Level& level = slide.level;
+  if (slide.records.blocks == 0) return;
+  const Level& level = slide.image.level;
   const slide::SlideBox source = slide::source_box(slide, record.box);
   const slide::TouchedTiles tiles = tiles_of(level, source);
   for (std::uint64_t row = tiles.row; row < tiles.row + tiles.rows; ++row)
     for (std::uint64_t column = tiles.column; column < tiles.column + tiles.columns; ++column)
-      ids.push_back(slide.first_block + row * level.tile_columns() + column);
+      ids.push_back(slide.records.first_block + row * level.tile_columns() + column);
 }
 
 void SlideSource::load(std::uint64_t block, std::span<std::byte> bytes) const {
   const SlideFile& slide = impl_->slide_of_block(block);
-  const Level& level = slide.level;
-  const std::uint64_t tile = block - slide.first_block;
+  const Level& level = slide.image.level;
+  const std::uint64_t tile = block - slide.records.first_block;
   const slide::OpenedSlide open = impl_->readers->tiles.open(slide);
   slide::TilePlace place;
   slide::TileReader::find(open, tile, {&place, 1});
@@ -76,9 +81,9 @@ void SlideSource::read(std::uint64_t index, std::span<const std::span<const std:
   out.scalar<std::int64_t>(Impl::y, record.y);
   std::size_t slot = Impl::first_more;
   if (impl_->is_stain_field(slot))
-    std::ranges::copy(slide.stain,
-                      out.emplace<float, 1>(slot++, {static_cast<std::int64_t>(slide.stain.size())}).begin());
-  if (impl_->is_region_field(slot)) out.scalar<std::int64_t>(slot++, impl_->shown_class(slide, record.number));
+    std::ranges::copy(slide.records.stain,
+                      out.emplace<float, 1>(slot++, {static_cast<std::int64_t>(slide.records.stain.size())}).begin());
+  if (impl_->is_region_field(slot)) out.scalar<std::int64_t>(slot++, slide::shown_class(slide, record.number));
   for (const slide::SlideColumn& column : impl_->table.columns) {
     if (column.numbers.empty())
       out.scalar<std::int64_t>(slot++, column.whole[slide.number]);
@@ -95,7 +100,7 @@ std::string SlideSource::file_of(std::uint64_t index) const { return impl_->reco
 std::string SlideSource::key(std::uint64_t index) const {
   const Impl::Record record = impl_->record(index);
   const std::string& name = record.slide->name;
-  const auto digits = static_cast<std::size_t>(record.slide->digits);
+  const auto digits = static_cast<std::size_t>(record.slide->records.digits);
   std::string key;
   key.reserve(name.size() + 2 * digits + 2);
   key += name;
@@ -122,14 +127,14 @@ std::vector<std::uint64_t> SlideSource::block_ends() const {
   // A shuffle of blocks takes so many at most.
   constexpr std::uint64_t most = std::uint64_t{1} << 27;
   std::uint64_t count = 0;
-  for (const SlideFile& slide : impl_->slides) count += slide.grid.ends();
+  for (const SlideFile& slide : impl_->slides) count += slide.records.grid.ends();
   if (count > most)
     throw Error(Errc::limit_exceeded, "the slides have " + std::to_string(count) + " rows, or squares, of places; " +
                                           std::to_string(most) + " can be told")
         .with_source(slide::source_name);
   std::vector<std::uint64_t> ends;
   ends.reserve(static_cast<std::size_t>(count));
-  for (const SlideFile& slide : impl_->slides) slide.grid.append_ends(slide.first, ends);
+  for (const SlideFile& slide : impl_->slides) slide.records.grid.append_ends(slide.records.first, ends);
   return ends;
 }
 
@@ -142,15 +147,16 @@ std::optional<std::vector<std::int64_t>> SlideSource::labels(std::string_view fi
   std::vector<std::int64_t> values;
   values.reserve(static_cast<std::size_t>(impl_->size));
   for (const SlideFile& slide : impl_->slides)
-    for (std::uint64_t i = 0; i < slide.grid.size(); ++i) {
+    for (std::uint64_t i = 0; i < slide.records.grid.size(); ++i) {
       if (is_region)
-        values.push_back(impl_->shown_class(slide, i));
+        values.push_back(slide::shown_class(slide, i));
       else if (column != nullptr)
         values.push_back(column->whole[slide.number]);
       else if (*slot == Impl::slide_number)
         values.push_back(static_cast<std::int64_t>(slide.number));
       else
-        values.push_back(*slot == Impl::x ? impl_->record(slide.first + i).x : impl_->record(slide.first + i).y);
+        values.push_back(*slot == Impl::x ? impl_->record(slide.records.first + i).x
+                                          : impl_->record(slide.records.first + i).y);
     }
   return values;
 }
@@ -158,11 +164,44 @@ std::optional<std::vector<std::int64_t>> SlideSource::labels(std::string_view fi
 std::vector<Group> SlideSource::groups() const {
   std::vector<Group> groups;
   for (const SlideFile& slide : impl_->slides)
-    if (slide.grid.size() != 0) groups.push_back({impl_->groups[slide.number], slide.first + slide.grid.size()});
+    if (slide.records.grid.size() != 0)
+      groups.push_back({impl_->groups[slide.number], slide.records.first + slide.records.grid.size()});
   return groups;
 }
 
-std::vector<std::string> SlideSource::notes() const { return impl_->notes(); }
-std::vector<std::string> SlideSource::left_out() const { return impl_->left_out(); }
+std::vector<std::string> SlideSource::notes() const {
+  return slide::notes_of(*impl_, impl_->slides, impl_->unknown_classes);
+}
+std::vector<std::string> SlideSource::left_out() const {
+  return slide::left_out_of(*impl_, impl_->slides, impl_->unknown_classes);
+}
+
+SlideSource SlideSource::only(std::string_view field, std::initializer_list<std::int64_t> values) const {
+  const auto slot = impl_->schema.find(field);
+  const slide::SlideColumn* const column = slot ? impl_->column_of(*slot) : nullptr;
+  const bool known = slot && (*slot == Impl::slide_number || impl_->is_region_field(*slot) ||
+                              (column != nullptr && !column->whole.empty()));
+  if (!known)
+    throw Error(Errc::invalid_argument, "there is no view by \"" + printable(field) +
+                                            "\": only by `slide`, a column of whole numbers or classes, and "
+                                            "`regions.field`")
+        .with_source(slide::source_name);
+  return SlideSource(std::make_shared<const Impl>(*impl_, *slot, std::span(values.begin(), values.size())));
+}
+
+SlideSource SlideSource::only(std::string_view field, std::initializer_list<std::string_view> names) const {
+  const auto slot = impl_->schema.find(field);
+  std::vector<std::int64_t> values;
+  for (const std::string_view name : names) {
+    const ClassNames classes = slot ? impl_->schema[*slot].classes : ClassNames();
+    const auto at = std::find(classes.begin(), classes.end(), name);
+    if (at == classes.end())
+      throw Error(Errc::not_found, "the field \"" + printable(field) + "\" has no class \"" + printable(name) + "\"")
+          .with_source(slide::source_name);
+    values.push_back(at - classes.begin());
+  }
+  if (!slot) return only(field, std::initializer_list<std::int64_t>{});
+  return SlideSource(std::make_shared<const Impl>(*impl_, *slot, std::span(std::as_const(values))));
+}
 
 }  // namespace penstock

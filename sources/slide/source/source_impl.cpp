@@ -10,12 +10,15 @@
 
 #include "common/on_threads.hpp"
 #include "file/errors.hpp"
+#include "source/identity.hpp"
 #include "source/indexed.hpp"
 #include "source/place_box.hpp"
+#include "source/region_classes.hpp"
 
 namespace penstock {
 
 using slide::Grid;
+using slide::PackedNumbers;
 using slide::SlideBox;
 using slide::SlideColumn;
 using slide::SlideFile;
@@ -28,15 +31,15 @@ namespace {
 
 // No tile of the file is touched by two places of the list.
 bool listed_share_no_tile(const SlideFile& slide, std::int32_t size) {
-  std::vector<bool> touched(static_cast<std::size_t>(slide.level.tiles()));
-  const slide::Scale& scale = slide.scale;
-  for (const Grid::Listed& place : slide.grid.listed()) {
+  std::vector<bool> touched(static_cast<std::size_t>(slide.image.level.tiles()));
+  const slide::Scale& scale = slide.image.scale;
+  for (const Grid::Listed& place : slide.records.grid.listed()) {
     const SlideBox box =
         slide::inside(scale.width, scale.height, {scale.x_in_image(place.x), scale.y_in_image(place.y), size, size});
-    const slide::TouchedTiles tiles = tiles_of(slide.level, box);
+    const slide::TouchedTiles tiles = tiles_of(slide.image.level, box);
     for (std::uint64_t row = tiles.row; row < tiles.row + tiles.rows; ++row)
       for (std::uint64_t column = tiles.column; column < tiles.column + tiles.columns; ++column) {
-        const auto tile = static_cast<std::size_t>(row * slide.level.tile_columns() + column);
+        const auto tile = static_cast<std::size_t>(row * slide.image.level.tile_columns() + column);
         if (touched[tile]) return false;
         touched[tile] = true;
       }
@@ -46,10 +49,10 @@ bool listed_share_no_tile(const SlideFile& slide, std::int32_t size) {
 
 // No tile of the file is touched by two places of the grid.
 bool shares_no_tile(const SlideFile& slide, const Slides& options) {
-  if (slide.scale.resampled) return false;
-  if (slide.grid.is_list()) return listed_share_no_tile(slide, options.size);
-  const std::int64_t wide = slide.level.tile_width, high = slide.level.tile_height;
-  const std::int64_t left = slide.scale.x_in_image(options.left), top = slide.scale.y_in_image(options.top);
+  if (slide.image.scale.resampled) return false;
+  if (slide.records.grid.is_list()) return listed_share_no_tile(slide, options.size);
+  const std::int64_t wide = slide.image.level.tile_width, high = slide.image.level.tile_height;
+  const std::int64_t left = slide.image.scale.x_in_image(options.left), top = slide.image.scale.y_in_image(options.top);
   if (options.stride % wide != 0 || options.stride % high != 0) return false;
   // A place ends before the tile begins in which the next place does.
   return left % wide + options.size <= options.stride && top % high + options.size <= options.stride;
@@ -57,42 +60,51 @@ bool shares_no_tile(const SlideFile& slide, const Slides& options) {
 
 // Tiles are blocks where records share them, unless a record is made of so many that it shares only a few.
 bool keeps_tiles(const SlideFile& slide, const Slides& options) {
-  if (slide.level.codec == SlideCodec::openslide || slide.whole_tiles) return false;
+  if (slide.image.level.codec == SlideCodec::openslide || slide.records.whole_tiles) return false;
   constexpr double most_bytes = 16 << 20;
-  const double across = static_cast<double>(slide.level.width) / static_cast<double>(slide.scale.width);
-  const double down = static_cast<double>(slide.level.height) / static_cast<double>(slide.scale.height);
-  return !slide.scale.resampled || 3.0 * options.size * options.size * across * down <= most_bytes;
+  const double across = static_cast<double>(slide.image.level.width) / static_cast<double>(slide.image.scale.width);
+  const double down = static_cast<double>(slide.image.level.height) / static_cast<double>(slide.image.scale.height);
+  return !slide.image.scale.resampled || 3.0 * options.size * options.size * across * down <= most_bytes;
 }
 
 SlideInfo info_of(const SlideFile& slide) {
   return {.path = slide.path,
           .name = slide.name,
-          .width = slide.scale.width0,
-          .height = slide.scale.height0,
-          .levels = slide.levels,
-          .missing_levels = slide.missing_levels,
-          .unread_images = slide.unread_images,
-          .mpp_x = slide.resolution.mpp_x,
-          .mpp_y = slide.resolution.mpp_y,
-          .magnification = slide.resolution.magnification,
-          .level = slide.level_number,
-          .image_width = slide.scale.width,
-          .image_height = slide.scale.height,
-          .resampled = slide.scale.resampled,
-          .codec = slide.level.codec,
-          .why_openslide = slide.why_openslide,
+          .width = slide.image.scale.width0,
+          .height = slide.image.scale.height0,
+          .levels = slide.found.levels,
+          .missing_levels = slide.found.missing_levels,
+          .unread_images = slide.found.unread_images,
+          .mpp_x = slide.found.resolution.mpp_x,
+          .mpp_y = slide.found.resolution.mpp_y,
+          .magnification = slide.found.resolution.magnification,
+          .level = slide.image.level_number,
+          .image_width = slide.image.scale.width,
+          .image_height = slide.image.scale.height,
+          .resampled = slide.image.scale.resampled,
+          .codec = slide.image.level.codec,
+          .why_openslide = slide.found.why_openslide,
           .other_files = slide.wish.other_files,
-          .openslide = slide.openslide,
-          .tile_width = slide.level.tile_width,
-          .tile_height = slide.level.tile_height,
-          .places = slide.places,
-          .first = slide.first,
-          .records = slide.grid.size(),
+          .openslide = slide.found.openslide,
+          .tile_width = slide.image.level.tile_width,
+          .tile_height = slide.image.level.tile_height,
+          .places = slide.records.places,
+          .first = slide.records.first,
+          .records = slide.records.grid.size(),
           .region_file = slide.region_file,
-          .stain = slide.stain.empty() ? std::nullopt : std::optional(StainFit::of(slide.stain)),
-          .whole_tiles = slide.whole_tiles,
+          .stain = slide.records.stain.empty() ? std::nullopt : std::optional(StainFit::of(slide.records.stain)),
+          .whole_tiles = slide.records.whole_tiles,
           .passed_over = slide.passed_over,
           .failure = slide.failure};
+}
+
+// Numbers of the records that stay.
+PackedNumbers kept_of(const PackedNumbers& numbers, const std::vector<bool>& wanted) {
+  PackedNumbers kept(static_cast<std::size_t>(std::count(wanted.begin(), wanted.end(), true)), numbers.bits());
+  std::size_t record = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (wanted[i]) kept.set(record++, numbers[i]);
+  return kept;
 }
 
 }  // namespace
@@ -108,8 +120,29 @@ SlideSource::Impl::Impl(Slides o) : Opening(std::move(o)) {
     common::for_each_on_threads(count(), 0, [&](std::size_t i) { slides[i] = open(i); });
   }
   forget_choices();
-  if (!options.regions.folder.empty()) check_classes();
-  if (!options.regions.field.empty()) number_classes();
+  if (!options.regions.folder.empty()) unknown_classes = slide::unknown_classes(options.regions, slides);
+  if (!options.regions.field.empty()) region_classes = slide::number_classes(options.regions, slides);
+  number();
+  describe();
+}
+
+SlideSource::Impl::Impl(const Impl& all, std::size_t slot, std::span<const std::int64_t> values) : Impl(all) {
+  const auto wants = [&](std::int64_t value) { return std::ranges::find(values, value) != values.end(); };
+  const slide::SlideColumn* const column = column_of(slot);
+  for (SlideFile& slide : slides) {
+    std::vector<bool> wanted(static_cast<std::size_t>(slide.records.grid.size()), true);
+    if (is_region_field(slot)) {
+      if (slide.failure) continue;
+      for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = wants(slide::shown_class(slide, i));
+    } else if (!wants(column == nullptr ? static_cast<std::int64_t>(slide.number) : column->whole[slide.number])) {
+      std::fill(wanted.begin(), wanted.end(), false);
+    }
+    if (std::ranges::find(wanted, false) == wanted.end()) continue;
+    if (!slide.records.shown_classes.words().empty())
+      slide.records.shown_classes = kept_of(slide.records.shown_classes, wanted);
+    slide.records.grid.keep(wanted);
+  }
+  infos.clear();
   number();
   describe();
 }
@@ -117,15 +150,15 @@ SlideSource::Impl::Impl(Slides o) : Opening(std::move(o)) {
 void SlideSource::Impl::number() {
   size = blocks = 0;
   for (SlideFile& slide : slides) {
-    slide.first = size;
-    slide.first_block = blocks;
-    slide.blocks = 0;
+    slide.records.first = size;
+    slide.records.first_block = blocks;
+    slide.records.blocks = 0;
     if (!slide.failure && !slide.passed_over) {
-      slide.whole_tiles = slide.level.codec != SlideCodec::openslide && shares_no_tile(slide, options);
-      if (keeps_tiles(slide, options)) slide.blocks = slide.level.tiles();
+      slide.records.whole_tiles = slide.image.level.codec != SlideCodec::openslide && shares_no_tile(slide, options);
+      if (keeps_tiles(slide, options)) slide.records.blocks = slide.image.level.tiles();
     }
-    size += slide.grid.size();
-    blocks += slide.blocks;
+    size += slide.records.grid.size();
+    blocks += slide.records.blocks;
   }
   groups = table.groups;
   if (groups.empty())
@@ -134,7 +167,7 @@ void SlideSource::Impl::number() {
 
 void SlideSource::Impl::describe() {
   schema = Schema(all_fields());
-  identity = identity_of_records();
+  identity = slide::identity_of_records(options, slides, region_classes, groups, table.columns);
   for (const SlideFile& slide : slides) infos.push_back(info_of(slide));
 }
 
@@ -177,17 +210,19 @@ SlideSource::Impl::Record SlideSource::Impl::record(std::uint64_t index) const {
         .with_source(slide::source_name)
         .with_index(index);
   // Slides without a record begin where the next one does.
-  const SlideFile& slide = *std::prev(std::upper_bound(
-      slides.begin(), slides.end(), index, [](std::uint64_t i, const SlideFile& other) { return i < other.first; }));
-  const slide::GridPlace place = slide.grid.place(index - slide.first);
+  const SlideFile& slide =
+      *std::prev(std::upper_bound(slides.begin(), slides.end(), index,
+                                  [](std::uint64_t i, const SlideFile& other) { return i < other.records.first; }));
+  const slide::GridPlace place = slide.records.grid.place(index - slide.records.first);
   if (slide.failure)
     return {&slide, 0, {options.left, options.top, options.size, options.size}, options.left, options.top};
   const SlideBox box = slide::place_box(slide, options, place);
   // A listed place keeps its coordinates, though the image may have no pixel just there.
-  if (slide.grid.is_list())
-    return {&slide, index - slide.first, box, static_cast<std::int64_t>(place.column),
+  if (slide.records.grid.is_list())
+    return {&slide, index - slide.records.first, box, static_cast<std::int64_t>(place.column),
             static_cast<std::int64_t>(place.row)};
-  return {&slide, index - slide.first, box, slide.scale.x_at_level_0(box.x), slide.scale.y_at_level_0(box.y)};
+  return {&slide, index - slide.records.first, box, slide.image.scale.x_at_level_0(box.x),
+          slide.image.scale.y_at_level_0(box.y)};
 }
 
 const SlideFile& SlideSource::Impl::slide_of_block(std::uint64_t block) const {
@@ -195,8 +230,9 @@ const SlideFile& SlideSource::Impl::slide_of_block(std::uint64_t block) const {
     throw Error(Errc::not_found,
                 "there is no block " + std::to_string(block) + "; the slides have " + std::to_string(blocks))
         .with_source(slide::source_name);
-  return *std::prev(std::upper_bound(slides.begin(), slides.end(), block,
-                                     [](std::uint64_t b, const SlideFile& other) { return b < other.first_block; }));
+  return *std::prev(std::upper_bound(slides.begin(), slides.end(), block, [](std::uint64_t b, const SlideFile& other) {
+    return b < other.records.first_block;
+  }));
 }
 
 }  // namespace penstock

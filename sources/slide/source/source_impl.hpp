@@ -46,14 +46,12 @@ class SlideSource::Impl : public slide::Opening {
   Record record(std::uint64_t index) const;
   /// @throws Error(not_found) past the end.
   const slide::SlideFile& slide_of_block(std::uint64_t block) const;
-  /// The value of the field `regions.field`.
-  std::int64_t shown_class(const slide::SlideFile& slide, std::uint64_t record) const noexcept;
-  std::vector<std::string> notes() const;
-  std::vector<std::string> left_out() const;
+
   slide::ImageRules rules;
   std::vector<slide::SlideFile> slides;
-  std::vector<std::string> groups;          ///< names, of the slides
-  std::vector<std::string> region_classes;  ///< those of the field `regions.field`
+  std::vector<std::string> groups;           ///< names, of the slides
+  std::vector<std::string> region_classes;   ///< those of the field `regions.field`
+  std::vector<std::string> unknown_classes;  ///< classes that are asked for and not there: a line each
   Schema schema;
   std::vector<SlideInfo> infos;
   std::uint64_t size = 0, blocks = 0, identity = 0;
@@ -61,15 +59,10 @@ class SlideSource::Impl : public slide::Opening {
  private:
   bool has_stain_field() const noexcept { return options.stain.method.has_value(); }
   bool has_region_field() const noexcept { return !options.regions.field.empty(); }
-  void check_classes();
-  void number_classes();
   void number();
   void describe();
   /// Fields of the records, in the order of their slots.
   std::vector<Field> all_fields() const;
-  std::uint64_t identity_of_records() const;
-  std::vector<std::string> unknown_classes_;  // unknown classes that are asked for: a line each
-  void add_openslide_notes(std::size_t count, std::vector<std::string>& notes) const;
 };
 
 }  // namespace penstock

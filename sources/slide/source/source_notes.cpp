@@ -1,21 +1,17 @@
-// What a source of slides has to tell: plan()'s notes, and what became no record.
+#include "source/source_notes.hpp"
+
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <penstock/error.hpp>
 #include <penstock/extend/system_error.hpp>
 
 #include "file/openslide/openslide_library.hpp"
-#include "source/source_impl.hpp"
 
-namespace penstock {
-
-using slide::SlideFile;
+namespace penstock::slide {
 
 namespace {
 
@@ -40,15 +36,15 @@ Choices choices_of(const std::vector<SlideFile>& slides) {
   for (const SlideFile& slide : slides) {
     if (slide.failure || slide.passed_over) continue;
     const SlideFile::Choice& choice = slide.choice;
-    all.listed = all.listed || slide.grid.is_list();
+    all.listed = all.listed || slide.records.grid.is_list();
     if (choice.without_list) ++all.without_list;
     all.beyond += choice.beyond;
     all.twice += choice.twice;
     all.without_area += choice.without_area;
     all.no_annotation += choice.no_annotation;
-    if (slide.places == 0) ++all.empty;
-    if (slide.places != 0 && choice.struck == slide.places) ++all.without_a_place;
-    all.places += slide.places;
+    if (slide.records.places == 0) ++all.empty;
+    if (slide.records.places != 0 && choice.struck == slide.records.places) ++all.without_a_place;
+    all.places += slide.records.places;
     all.struck += choice.struck;
   }
   return all;
@@ -105,15 +101,15 @@ void add_without_places(Lines& lines, const Choices& choices, SlideEdges edges) 
 }
 
 // How many slides lack something that their files have, with one as an example.
-void add_lacking(Lines& lines, const std::vector<SlideFile>& slides, std::string SlideFile::*lacks,
+void add_lacking(Lines& lines, const std::vector<SlideFile>& slides, std::string SlideFile::Found::*lacks,
                  const std::string& what) {
   std::size_t incomplete = 0;
   const SlideFile* example = nullptr;
   for (const SlideFile& slide : slides)
-    if (!slide.failure && !(slide.*lacks).empty() && incomplete++ == 0) example = &slide;
+    if (!slide.failure && !(slide.found.*lacks).empty() && incomplete++ == 0) example = &slide;
   if (example == nullptr) return;
   lines.push_back(counted(incomplete, "slide") + (incomplete == 1 ? " has " : " have ") + what + ": " + example->path +
-                  ": " + example->*lacks);
+                  ": " + example->found.*lacks);
 }
 
 void add_unread_masks(Lines& lines, const std::vector<SlideFile>& slides) {
@@ -126,31 +122,36 @@ void add_unread_masks(Lines& lines, const std::vector<SlideFile>& slides) {
                   ": " + example->choice.unread_mask);
 }
 
-}  // namespace
-
 // Which slides go through OpenSlide, and why.
-void SlideSource::Impl::add_openslide_notes(std::size_t count, std::vector<std::string>& notes) const {
+void add_openslide_notes(Lines& notes, const std::vector<SlideFile>& slides, std::size_t count) {
   constexpr std::size_t told = 5;
-  const slide::OpenSlideLibrary* const library = slide::openslide_library();
+  const OpenSlideLibrary* const library = openslide_library();
   notes.push_back(counted(count, "slide") + " read through OpenSlide" +
                   (library == nullptr ? std::string(", which isn't here, and") : " " + library->version() + ",") +
                   " which is slower than tiles of JPEG or JPEG 2000:");
   std::size_t listed = 0;
   for (const SlideFile& slide : slides)
-    if (!slide.failure && !slide.why_openslide.empty() && listed++ < told)
-      notes.push_back("  " + slide.path + ": " + slide.why_openslide);
+    if (!slide.failure && !slide.found.why_openslide.empty() && listed++ < told)
+      notes.push_back("  " + slide.path + ": " + slide.found.why_openslide);
 }
 
-std::vector<std::string> SlideSource::Impl::notes() const {
+}  // namespace
+
+std::vector<std::string> notes_of(const Opening& opening, const std::vector<SlideFile>& slides,
+                                  const std::vector<std::string>& unknown_classes) {
+  const Slides& options = opening.options;
   std::vector<std::string> notes;
   std::size_t whole = 0, parts = 0, regions = 0, resampled = 0, apart = 0;
   for (const SlideFile& slide : slides)
-    if (!slide.failure && slide.grid.size() != 0) {
-      ++(!slide.why_openslide.empty() ? regions : slide.whole_tiles ? whole : slide.blocks != 0 ? parts : apart);
-      if (slide.scale.resampled) ++resampled;
+    if (!slide.failure && slide.records.grid.size() != 0) {
+      ++(!slide.found.why_openslide.empty() ? regions
+         : slide.records.whole_tiles        ? whole
+         : slide.records.blocks != 0        ? parts
+                                            : apart);
+      if (slide.image.scale.resampled) ++resampled;
     }
   notes.emplace_back("images are promised: of each no more is decoded than a stage, or the batch, needs");
-  if (regions != 0) add_openslide_notes(regions, notes);
+  if (regions != 0) add_openslide_notes(notes, slides, regions);
   if (resampled != 0)
     notes.push_back(counted(resampled, "slide") +
                     ": no stored level has the size of pixels that is asked for, so a finer one is made smaller");
@@ -170,13 +171,13 @@ std::vector<std::string> SlideSource::Impl::notes() const {
       notes.emplace_back("for shuffle({.blocks = true}), .order = SlideOrder::squares decodes fewer tiles twice");
   }
   const auto stained = static_cast<std::size_t>(
-      std::ranges::count_if(slides, [](const SlideFile& slide) { return !slide.stain.empty(); }));
+      std::ranges::count_if(slides, [](const SlideFile& slide) { return !slide.records.stain.empty(); }));
   if (stained != 0)
     notes.push_back(counted(stained, "slide") + " with a fit of stains, " +
                     (*options.stain.method == StainMethod::macenko ? "Macenko's" : "Reinhard's") + ", of " +
                     std::to_string(options.stain.patches) + " squares of tissue at most: field \"" +
                     printable(options.stain.field) + "\"");
-  for (std::string& line : left_out()) notes.push_back(std::move(line));
+  for (std::string& line : left_out_of(opening, slides, unknown_classes)) notes.push_back(std::move(line));
   constexpr std::size_t told = 5;
   const auto failed = static_cast<std::size_t>(
       std::ranges::count_if(slides, [](const SlideFile& slide) { return slide.failure.has_value(); }));
@@ -189,31 +190,36 @@ std::vector<std::string> SlideSource::Impl::notes() const {
   return notes;
 }
 
-std::vector<std::string> SlideSource::Impl::left_out() const {
+std::vector<std::string> left_out_of(const Opening& opening, const std::vector<SlideFile>& slides,
+                                     const std::vector<std::string>& unknown_classes) {
+  const Slides& options = opening.options;
+  const SlideTable& table = opening.table;
+  const Opening::Counts& counts = opening.counts;
   const Choices choices = choices_of(slides);
   Lines lines;
   add_not_shown(lines, choices, options);
-  if (without_regions != 0)
-    lines.push_back(counted(without_regions, "slide") + " without a file in " + options.regions.folder +
+  if (counts.without_regions != 0)
+    lines.push_back(counted(counts.without_regions, "slide") + " without a file in " + options.regions.folder +
                     ", taken to have no region");
   add_passed_annotations(lines, choices, options.regions.folder);
   add_moved_regions(lines, slides, options.regions.origin);
   add_without_places(lines, choices, options.edges);
-  if (other_instances != 0)
-    lines.push_back(counted(other_instances, "file") + " of DICOM series passed over: one file stands for its series");
-  if (other_lists != 0)
-    lines.push_back(counted(other_lists, "list") + " of places passed over: no slide has that name");
-  if (Opening::left_out != 0)
-    lines.push_back(counted(Opening::left_out, "slide") + " left out, as " + options.labels + " has no line of them");
+  if (counts.other_instances != 0)
+    lines.push_back(counted(counts.other_instances, "file") +
+                    " of DICOM series passed over: one file stands for its series");
+  if (counts.other_lists != 0)
+    lines.push_back(counted(counts.other_lists, "list") + " of places passed over: no slide has that name");
+  if (counts.unlisted != 0)
+    lines.push_back(counted(counts.unlisted, "slide") + " left out, as " + options.labels + " has no line of them");
   if (table.other_lines != 0)
     lines.push_back(counted(table.other_lines, "line") + " of " + options.labels +
                     " passed over: no slide has that name");
   lines.insert(lines.end(), table.notes.begin(), table.notes.end());
-  lines.insert(lines.end(), unknown_classes_.begin(), unknown_classes_.end());
+  lines.insert(lines.end(), unknown_classes.begin(), unknown_classes.end());
   if (const auto count = std::ranges::count_if(slides, &SlideFile::passed_over); count != 0)
     lines.push_back(counted(count, "slide") + " passed over: not among those that are opened");
-  add_lacking(lines, slides, &SlideFile::missing_levels, "levels that can't be read");
-  add_lacking(lines, slides, &SlideFile::unread_images, "images that are not read");
+  add_lacking(lines, slides, &SlideFile::Found::missing_levels, "levels that can't be read");
+  add_lacking(lines, slides, &SlideFile::Found::unread_images, "images that are not read");
   add_unread_masks(lines, slides);
   if (!table.elsewhere.empty())
     lines.push_back(options.labels + " says that slides lie in " + printable(table.elsewhere) +
@@ -224,4 +230,4 @@ std::vector<std::string> SlideSource::Impl::left_out() const {
   return lines;
 }
 
-}  // namespace penstock
+}  // namespace penstock::slide

@@ -86,7 +86,7 @@ class SlideEntries {
     const auto old = old_->entries.find(key.name);
     if (old != old_->entries.end() && slide::key_of_entry(old->second).holds(key)) return old->second;
     const slide::SlideFile slide = opening_->open(number);
-    key.openslide = slide.openslide;
+    key.openslide = slide.found.openslide;
     key.failed = slide.failure.has_value();
     key.sample = slide.sample;  // sample of the file that was looked into
     key.others = slide.others;

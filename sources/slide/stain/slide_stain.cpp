@@ -33,7 +33,7 @@ std::vector<std::size_t> mask_pixels(std::int64_t begin, std::int64_t count, std
 
 StainFit fit_slide(LevelReaders& readers, const SlideFile& slide, const TissueMask& mask, const MaskGrid& grid,
                    const SlideStain& stain) {
-  const Scale& scale = slide.scale;
+  const Scale& scale = slide.image.scale;
   // What a slide has no pixels of is glass.
   const ImageRules rules{{255, 255, 255}};
   std::vector<std::uint8_t> pixels;

@@ -146,7 +146,7 @@ std::vector<SlideBox> tiles_in(const Level& level, const SlideBox& box) {
 }  // namespace
 
 SmallPicture read_block_means(LevelReaders& readers, const SlideFile& slide, std::int32_t k) {
-  const Level& level = slide.level;
+  const Level& level = slide.image.level;
   SmallPicture picture;
   picture.width = static_cast<std::int32_t>((level.width + k - 1) / k);
   picture.height = static_cast<std::int32_t>((level.height + k - 1) / k);

@@ -5,7 +5,7 @@
 namespace penstock::slide {
 
 KeptSums::KeptSums(LevelReaders& readers, const SlideFile& slide, std::int32_t k) : slide_(slide), k_(k) {
-  if (slide.level.codec != SlideCodec::openslide) open_ = readers.tiles.open(slide);
+  if (slide.image.level.codec != SlideCodec::openslide) open_ = readers.tiles.open(slide);
 }
 
 KeptSums::Key KeptSums::key_of(const SlideBox& box) const noexcept {
@@ -14,7 +14,7 @@ KeptSums::Key KeptSums::key_of(const SlideBox& box) const noexcept {
 
 std::span<const std::uint32_t> KeptSums::find(const SlideBox& box) {
   if (!open_) return {};
-  const Level& level = slide_.level;
+  const Level& level = slide_.image.level;
   const auto column = static_cast<std::uint64_t>(box.x / level.tile_width),
              row = static_cast<std::uint64_t>(box.y / level.tile_height);
   TileReader::find(*open_, row * level.tile_columns() + column, {&place_, 1});

@@ -21,7 +21,7 @@ MaskGrid mask_grid(const SlideFile& slide, const TissueMask& mask) noexcept;
 /// Whether a box of the slide's image shows as much tissue as `least`.
 inline bool shows_tissue(const SlideFile& slide, const TissueMask& mask, const TissueCounts& counts, double least,
                          const SlideBox& box) noexcept {
-  const MaskBox pixels = mask_box(slide.scale, mask_grid(slide, mask), box);
+  const MaskBox pixels = mask_box(slide.image.scale, mask_grid(slide, mask), box);
   const std::uint64_t tissue = counts.in(pixels.left, pixels.top, pixels.right, pixels.bottom);
   return tissue != 0 && static_cast<double>(tissue) >= least * static_cast<double>(pixels.pixels());
 }
@@ -31,8 +31,8 @@ template <class BoxOf>
 void strike_out_glass(const SlideFile& slide, const TissueMask& mask, double least, const BoxOf& box_of,
                       std::vector<bool>& wanted) {
   const TissueCounts counts(mask);
-  for (std::uint64_t i = 0; i < slide.grid.size(); ++i)
-    if (!shows_tissue(slide, mask, counts, least, box_of(slide.grid.place(i))))
+  for (std::uint64_t i = 0; i < slide.records.grid.size(); ++i)
+    if (!shows_tissue(slide, mask, counts, least, box_of(slide.records.grid.place(i))))
       wanted[static_cast<std::size_t>(i)] = false;
 }
 

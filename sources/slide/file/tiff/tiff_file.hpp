@@ -1,0 +1,44 @@
+// A TIFF file that is read: how it writes numbers, and how much of it may be read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace penstock::slide {
+
+/// One thread.
+class TiffFile {
+ public:
+  /// `bytes`: its size. @throws Error(corrupt | io) for what does not begin as a TIFF file does.
+  TiffFile(int descriptor, const std::string& path, std::uint64_t bytes);
+
+  /// Reads all of `out`. All that read: @throws Error(corrupt) where the file ends "in the middle of" `what`;
+  /// Error(io).
+  void read(std::span<std::byte> out, std::uint64_t offset, const std::string& what) const;
+  /// Reads a whole number of up to 8 bytes of a directory.
+  std::uint64_t number(std::uint64_t offset, std::size_t bytes) const;
+  /// Reads a value. Several may be told to lie at the same long place, so those that were read before count.
+  /// @throws Error(corrupt), too, for more than 64 MiB, or 96 MiB of all together.
+  std::vector<std::byte> value(std::uint64_t offset, std::uint64_t bytes, const std::string& what);
+
+  const std::string& path() const noexcept { return path_; }
+  std::uint64_t bytes() const noexcept { return bytes_; }
+  bool big_endian() const noexcept { return big_endian_; }
+  bool big_tiff() const noexcept { return big_tiff_; }
+
+ private:
+  void check_end(std::uint64_t offset, std::uint64_t bytes, const std::string& what) const;
+
+  static constexpr std::uint64_t most_of_one = 64 << 20, most_of_all = 96 << 20;
+
+  const int descriptor_;
+  const std::string& path_;
+  const std::uint64_t bytes_;
+  bool big_endian_ = false, big_tiff_ = false;
+  std::uint64_t left_ = most_of_all;
+};
+
+}  // namespace penstock::slide
