@@ -180,6 +180,7 @@ enum class Bound : std::uint8_t {
 /// and what was there already was passed over. `consumer_wait_share` is the share of it in which the calling thread,
 /// which stores, waited for samples or made some meanwhile.
 struct PENSTOCK_API Report {
+  // -- what was delivered, and how fast --
   std::uint64_t batches = 0, samples = 0;  ///< batches and samples that were delivered
   std::uint64_t bytes = 0;                 ///< bytes of delivered batches
   std::uint64_t copied_bytes = 0;          ///< bytes copied because no stage could write in place, or
@@ -192,18 +193,24 @@ struct PENSTOCK_API Report {
                                            ///< seconds a sample of the chain's own stages
   std::uint64_t limit_chains = 0;          ///< measured chains that the limit was estimated from
   double cpu_s_per_1000 = 0;               ///< CPU seconds of the chain's stages per 1,000 samples
-  std::string device;                      ///< where batches end up: "host", or a device and what it is
-  std::string sink;                        ///< what `write` stored into; empty: a loader's report
-  double commit_share = 0;                 ///< share of `seconds` in which its sink committed
-  unsigned threads = 0;                    ///< runners that there may be
-  unsigned threads_wanted = 0;             ///< runners that there would be without a limit of memory
-  unsigned threads_seen = 0;               ///< most runners alive at once
-  unsigned cores = 0;                      ///< cores that this process may use
-  double core_quota = 0;                  ///< how many cores' time a quota of its control group leaves it; 0 = no quota
+
+  // -- where it went --
+  std::string device;       ///< where batches end up: "host", or a device and what it is
+  std::string sink;         ///< what `write` stored into; empty: a loader's report
+  double commit_share = 0;  ///< share of `seconds` in which its sink committed
+
+  // -- the caller --
   double next_p50_s = 0, next_p99_s = 0;  ///< seconds inside `next()`: median and 99th percentile
   double consumer_wait_share = 0;         ///< share of `seconds` that the caller spent inside `next()`
-  double runner_idle_share = 0;           ///< share of threads x seconds in which runners were not in work
-  double runner_wait_share = 0;           ///< share of the chains' time in which they had given up their core
+
+  // -- runners, and the cores that they had --
+  unsigned threads = 0;          ///< runners that there may be
+  unsigned threads_wanted = 0;   ///< runners that there would be without a limit of memory
+  unsigned threads_seen = 0;     ///< most runners alive at once
+  unsigned cores = 0;            ///< cores that this process may use
+  double core_quota = 0;         ///< how many cores' time a quota of its control group leaves it; 0 = no quota
+  double runner_idle_share = 0;  ///< share of threads x seconds in which runners were not in work
+  double runner_wait_share = 0;  ///< share of the chains' time in which they had given up their core
   /// Why runners had nothing to do, the largest share first; reasons below one in a thousand are left out.
   std::vector<IdleShare> idle;
   /// What runners in work waited for, the largest share first: one or a few of them are looked at where batches are
@@ -217,6 +224,8 @@ struct PENSTOCK_API Report {
   /// and share of all others together with the kernel's own threads. None where the system does not show it, or in a
   /// run below 0.2 s. In a container "all others" may be those inside alone.
   std::optional<double> own_core_share, other_core_share;
+
+  // -- samples: reading, stages, blocks --
   double sample_p50_s = 0, sample_p99_s = 0;  ///< seconds that one sample takes, waiting included: median and 99th
                                               ///< percentile of the measured ones; 0 where none was
   /// What reading takes, by file, the largest share first, at most 16; empty where all records come from one file, from
@@ -224,6 +233,13 @@ struct PENSTOCK_API Report {
   std::vector<FileReport> files;
   /// What each stage did, in the order of the pipeline.
   std::vector<StageReport> stages;
+  std::uint64_t block_decodes = 0;  ///< blocks of the source that were decoded; 0 where records share none
+  std::uint64_t block_uses = 0;     ///< how often samples needed one
+  /// Of the decodes, those that twice the `max_block_bytes` would have saved. Exact where blocks are of one size and
+  /// no record can do without its blocks.
+  std::uint64_t block_decodes_saved = 0;
+
+  // -- devices and memory --
   /// What batches took on their way to each device; empty on the host.
   std::vector<DeviceReport> devices;
   /// What sending them waited for; none on the host.
@@ -231,11 +247,8 @@ struct PENSTOCK_API Report {
   /// What the loader's memory is for.
   std::vector<MemoryRow> memory;
   std::uint64_t batch_allocations = 0;  ///< memory blocks allocated for batches, in all
-  std::uint64_t block_decodes = 0;      ///< blocks of the source that were decoded; 0 where records share none
-  std::uint64_t block_uses = 0;         ///< how often samples needed one
-  /// Of the decodes, those that twice the `max_block_bytes` would have saved. Exact where blocks are of one size and
-  /// no record can do without its blocks.
-  std::uint64_t block_decodes_saved = 0;
+
+  // -- what that means, in words --
   /// What bounded the run.
   Bound bound = Bound::unknown;
   std::string verdict;  ///< one or two sentences

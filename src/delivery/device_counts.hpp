@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/counts.hpp"
+
 namespace penstock::detail {
 
 /// Stretches of a stream's work that were timed. Each stands for those before it that were not, as an earlier one was
@@ -38,24 +40,14 @@ struct DeliveryTimes {
   SendCounts sending;
 };
 
-inline TimedCounts since(const TimedCounts& now, const TimedCounts& before) {
-  return {now.timed - before.timed, now.stood_for - before.stood_for, now.ns - before.ns, now.bytes - before.bytes};
-}
-
 /// What was counted after `before`.
 inline DeliveryTimes since(DeliveryTimes now, const DeliveryTimes& before) {
   for (std::size_t i = 0; i < now.devices.size() && i < before.devices.size(); ++i) {
-    DeviceCounts& device = now.devices[i];
-    const DeviceCounts& was = before.devices[i];
-    device.copies = since(device.copies, was.copies);
-    device.stages = since(device.stages, was.stages);
-    device.place = since(device.place, was.place);
-    device.starved = since(device.starved, was.starved);
+    for (const auto timed :
+         {&DeviceCounts::copies, &DeviceCounts::stages, &DeviceCounts::place, &DeviceCounts::starved})
+      subtract_counts(now.devices[i].*timed, before.devices[i].*timed);
   }
-  now.sending.batch_ns -= before.sending.batch_ns;
-  now.sending.place_ns -= before.sending.place_ns;
-  now.sending.read_ns -= before.sending.read_ns;
-  now.sending.call_ns -= before.sending.call_ns;
+  subtract_counts(now.sending, before.sending);
   return now;
 }
 

@@ -7,21 +7,26 @@
 #include "base/failure.hpp"
 #include "base/float_mode.hpp"
 #include "base/relax.hpp"
+#include "blocks/block_work.hpp"
+#include "chain/source_work.hpp"
 
-// Which samples are in which batch, and the consumer that waits for them.
 namespace penstock::detail {
 
 namespace {
 constexpr std::uint64_t spin_ns = 20'000;
 constexpr std::uint64_t busy_ns = 30'000;  // between two batches: a caller that does something itself
+// How many samples that are short for certain a runner takes at once.
+constexpr std::uint64_t max_short_at_once = 4 * max_at_once;
+// No samples that are taken together for short ones should take so long.
+constexpr std::uint64_t long_ns = 200'000;
 }  // namespace
 
 DirectPlacement::DirectPlacement(const Context& context)
     : Placement(context),
-      positions_(data_),
-      steps_(data_.steps()),
+      maker_(chain_, ring_),
       advises_(data_.source->wants_advice()),
-      tickets_(rows_, setup_.plan.most().threads + std::uint64_t{2}) {
+      tickets_(rows_, setup_.plan.most().threads + std::uint64_t{2}),
+      batches_(setup_) {
   const BlockModel* const model = data_.source->block_model();
   if (model == nullptr) return;
   const std::size_t in_flight = setup_.plan.most().depth * static_cast<std::size_t>(rows_);
@@ -33,16 +38,15 @@ DirectPlacement::DirectPlacement(const Context& context)
 
 void DirectPlacement::begin(const Cursor& cursor, const QuotaCount&) {
   tickets_.reset();
-  if (blocks_ != nullptr) blocks_->reset(feed(cursor));
+  if (blocks_ != nullptr) blocks_->reset(batches_.feed(cursor));
   advised_.store(0, std::memory_order_relaxed);
-  cursor_ = cursor;
+  batches_.begin(cursor);
   order_error_.reset();
   if (spare_.cause().empty()) spare_ = no_memory();
 }
 
 bool DirectPlacement::more_to_admit() const noexcept {
-  return !monitor_.is_paused() && !monitor_.closed && !order_error_ && steps_ != 0 &&
-         (setup_.epochs == 0 || cursor_.epoch < setup_.epochs);
+  return !monitor_.is_paused() && !monitor_.closed && !order_error_ && !batches_.over();
 }
 
 std::optional<Idle> DirectPlacement::why_idle() noexcept {
@@ -69,7 +73,8 @@ void DirectPlacement::admit(Lock& lock) noexcept {
     std::optional<Error> error;
     try {
       const TracedRange traced(order_lane_, "order");
-      prepare(*buffer);
+      batches_.prepare(*buffer);
+      buffer->left.store(static_cast<std::uint32_t>(rows_) + (advises_ ? 1 : 0), std::memory_order_relaxed);
       if (blocks_ != nullptr) blocks_->prepare(buffer->valid);
     } catch (...) {
       failed = true;
@@ -91,33 +96,17 @@ void DirectPlacement::admit(Lock& lock) noexcept {
   monitor_.changed.notify_all();
 }
 
-// Which samples are in the batch: positions, source indices, mask.
-void DirectPlacement::prepare(BatchBuffer& buffer) {
-  buffer.arena.reset();
-  const RankRows part = positions_.rank_rows(cursor_);
-  buffer.epoch = cursor_.epoch;
-  buffer.number = cursor_.number;
-  buffer.first = part.first;
-  buffer.valid = buffer.samples = part.valid;
-  buffer.rows = part.rows;
-  buffer.next = positions_.next(cursor_);
-  positions_.fill(buffer.epoch, buffer.first, {buffer.indices.data(), buffer.valid});
-  std::fill(buffer.indices.begin() + static_cast<std::ptrdiff_t>(buffer.valid), buffer.indices.end(),
-            ~std::uint64_t{0});
-  std::fill_n(buffer.mask.begin(), buffer.valid, std::uint8_t{1});
-  std::fill(buffer.mask.begin() + static_cast<std::ptrdiff_t>(buffer.valid), buffer.mask.end(), std::uint8_t{0});
-  buffer.left.store(static_cast<std::uint32_t>(rows_) + (advises_ ? 1 : 0), std::memory_order_relaxed);
-}
-
 void DirectPlacement::issue(BatchBuffer& buffer) {
   const std::uint64_t ordinal = queue_.admitted();
   queue_.admit(buffer);
-  cursor_ = buffer.next;
+  batches_.go_on_after(buffer);
   if (blocks_ != nullptr)
-    blocks_->issue(ordinal * rows_, buffer.valid, rows_, positions_.place(buffer.epoch, buffer.first).epoch);
+    blocks_->issue(ordinal * rows_, buffer.valid, rows_, batches_.epoch_of(buffer));
   else
     tickets_.raise((ordinal + 1) * rows_);
 }
+
+// -- the consumer --
 
 BatchBuffer* DirectPlacement::wait(std::uint64_t) {
   Lock lock(monitor_.mutex, std::defer_lock);
@@ -165,8 +154,207 @@ void DirectPlacement::wait_awake(const BatchBuffer& buffer) noexcept {
   }
 }
 
+// On the consumer's thread: until the batch that it waits for is ready, or runners have taken all there is.
+void DirectPlacement::work_along(ChainRun& run, const BatchBuffer& wanted) noexcept {
+  while (!wanted.ready() && !monitor_.is_paused()) {
+    if (advises_ && advice_waits()) advise(run);
+    if (TicketRun tickets = take_tickets(run); tickets.count != 0) {
+      BatchBuffer& buffer = queue_.at(tickets.first / rows_);
+      if (!make_samples(run, buffer, tickets)) break;
+      finish(buffer, static_cast<std::uint32_t>(tickets.count));
+    } else {
+      for (int i = 0; i < 256 && !wanted.ready() && !tickets_.available(); ++i) relax();
+      if (!tickets_.available()) break;
+    }
+  }
+  run.reader->pause();
+}
+
+// -- runners --
+
+// True: others wait for a thread, and this one has had its turn.
+bool DirectPlacement::work(ChainRun& run) noexcept {
+  if (blocks_ != nullptr) return work_in_blocks(run);
+  const Turn turn(executor_);
+  run.blocked = times_blocked();
+  // What this runner has made of one batch is counted at once, when it turns to another: the batch can't be ready
+  // before, and the count is in memory that all runners share.
+  BatchBuffer* buffer = nullptr;
+  std::uint32_t made = 0;
+  const auto count = [&] {
+    if (made != 0) finish(*buffer, made);
+    made = 0;
+  };
+  for (;;) {
+    if (monitor_.is_paused()) return false;
+    if (pool().crowded()) {
+      count();
+      return false;
+    }
+    if (advises_ && advice_waits()) {
+      count();  // what is made must not wait for it
+      advise(run);
+    }
+    TicketRun tickets = take_tickets(run);
+    if (tickets.count == 0) {
+      count();
+      // A consumer that is about to give a batch back costs less to await than a sleeping thread to wake.
+      for (int i = 0; i < 256 && !tickets_.available(); ++i) relax();
+      tickets = tickets_.take(1);
+      if (tickets.count == 0) return false;
+    }
+    if (BatchBuffer* const next = &queue_.at(tickets.first / rows_); next != buffer) {
+      count();
+      buffer = next;
+    }
+    if (!make_samples(run, *buffer, tickets)) return false;
+    made += static_cast<std::uint32_t>(tickets.count);
+    if (turn.over()) {
+      count();
+      return true;
+    }
+  }
+}
+
+// The last tickets of a batch may be taken before its advice is.
+bool DirectPlacement::has_work() noexcept {
+  return (blocks_ != nullptr ? blocks_->available() : tickets_.available()) || (advises_ && advice_waits());
+}
+
+bool DirectPlacement::advice_waits() const noexcept {
+  return advised_.load(std::memory_order_relaxed) < queue_.admitted();
+}
+
+// Tells the source which records an admitted batch will want. It counts as one of the batch's parts, so the batch, and
+// with it the list of indices, stays until it is done.
+bool DirectPlacement::advise(ChainRun& run) noexcept {
+  std::uint64_t ordinal = advised_.load(std::memory_order_relaxed);
+  do {
+    if (ordinal >= queue_.admitted()) return false;
+  } while (!advised_.compare_exchange_weak(ordinal, ordinal + 1, std::memory_order_relaxed));
+  // Relaxed, as the number alone is exchanged: the buffer after it was published by the queue, and stays, as its
+  // advice is one of the parts that it waits for.
+  BatchBuffer& buffer = queue_.at(ordinal);
+  if (buffer.valid != 0) detail::advise(*data_.source, run, {buffer.indices.data(), buffer.valid});
+  finish(buffer, 1);
+  return true;
+}
+
+TicketRun DirectPlacement::take_tickets(const ChainRun& run) noexcept {
+  const std::uint64_t most = pool().short_samples() ? max_short_at_once : max_at_once;
+  return tickets_.take(tickets_at_once(run.sample_ns, most), pool().shares());
+}
+
+// False: the batch is given up, whatever becomes of it. Samples that turn out to be long are left to others, and
+// `tickets` are those that are made.
+bool DirectPlacement::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun& tickets) noexcept {
+  const std::uint64_t begin = tickets.first % rows_, end = begin + tickets.count;
+  if (tickets.count > 1 && begin < buffer.valid)
+    run.reader->expect(std::span(buffer.indices).subspan(begin, std::min(end, buffer.valid) - begin));
+  const bool timed = tickets.count > 4 || pool().short_samples();
+  const std::uint64_t begun = timed ? now_ns() : 0;
+  std::uint64_t tick = tickets.count > 1 ? coarse_now_ns() : 0;
+  for (std::uint64_t row = begin; row < end; ++row) {
+    if (row != begin) {
+      if (monitor_.is_paused()) return false;
+      if (const std::uint64_t now = row % 2 == 0 ? coarse_now_ns() : tick; now != tick) [[unlikely]] {
+        tick = now;
+        if (timed && now_ns() - begun > long_ns && tickets_.give_back({tickets.first + (row - begin), end - row})) {
+          tickets.count = row - begin;
+          run.reader->expect({});
+          break;
+        }
+      }
+    }
+    maker_.make(run, buffer, row, tickets.first + (row - begin));
+  }
+  if (!timed) return true;
+  // Samples that became long must not be taken together once more before one of them happens to be measured.
+  const std::uint64_t took = now_ns() - begun, each = took / tickets.count;
+  if (tickets.count > 4 && each > 4 * run.sample_ns) run.sample_ns = each;
+  if (took > long_ns) note_long(run);
+  return true;
+}
+
+// Tells the pool whether the runner waited meanwhile; to have no core is no waiting.
+void DirectPlacement::note_long(ChainRun& run) noexcept {
+  const std::uint64_t blocked = times_blocked();
+  pool().note_long(blocked != std::exchange(run.blocked, blocked));
+}
+
+void DirectPlacement::help(ChainRun& run) noexcept {
+  if (blocks_ != nullptr) {
+    help_in_blocks(run);
+    return;
+  }
+  if (advises_) advise(run);
+  TicketRun tickets = tickets_.take(1);
+  if (tickets.count == 0) return;
+  BatchBuffer& buffer = queue_.at(tickets.first / rows_);
+  if (make_samples(run, buffer, tickets)) finish(buffer, 1);
+}
+
+// -- runners, where records share blocks: they load some, and make samples of those that are there --
+
+// Which fields of the source end up in a batch as they are read, and how large their rows are there.
+std::vector<std::size_t> DirectPlacement::destination_bytes() const {
+  std::vector<std::size_t> bytes(data_.source_schema.size());
+  for (const Step::Destination& destination : chain_.steps().front()->destinations)
+    if (const RowField& field = ring_.layout().row()[destination.row]; field.kind == RowField::Kind::dense)
+      bytes[destination.slot] = field.row_bytes;
+  return bytes;
+}
+
+// Where the rows stand that a block is decoded to.
+std::byte* DirectPlacement::destination_of(const Residency& load) const noexcept {
+  if (!load.in_batch) return nullptr;
+  const Step& read = *chain_.steps().front();
+  const auto destination = std::ranges::find(read.destinations, load.field, &Step::Destination::slot);
+  return ring_.address(queue_.at(load.first_user / rows_), destination->row, load.first_user % rows_);
+}
+
+// True: others wait for a thread, and this one has had its turn.
+bool DirectPlacement::work_in_blocks(ChainRun& run) noexcept {
+  const Turn turn(executor_);
+  bool over = false;
+  while (!over && !monitor_.is_paused() && !pool().crowded()) {
+    if (!step_in_blocks(run)) {
+      for (int i = 0; i < 256 && !has_work(); ++i) relax();
+      if (!has_work()) break;
+    }
+    over = turn.over();
+  }
+  blocks_->leave(run.stretch);
+  return over;
+}
+
+void DirectPlacement::help_in_blocks(ChainRun& run) noexcept {
+  step_in_blocks(run);
+  blocks_->leave(run.stretch);
+}
+
+// False: there is nothing to do.
+bool DirectPlacement::step_in_blocks(ChainRun& run) noexcept {
+  if (advises_) advise(run);
+  BlockSchedule::Work work = blocks_->take(run.stretch);
+  if (!work) return false;
+  if (work.load != nullptr) {
+    std::byte* const destination = destination_of(*work.load);
+    if (work_on_block(*blocks_, run, std::move(work), destination)) wake_pool();
+    return true;
+  }
+  const std::uint64_t number = *work.sample, row = number % rows_;
+  BatchBuffer& buffer = queue_.at(number / rows_);
+  if (row < buffer.valid) lend_blocks(*blocks_, run, number, buffer.indices[row]);
+  TicketRun one{number, 1};
+  if (!make_samples(run, buffer, one)) return true;
+  if (blocks_->done(number)) wake_pool();
+  finish(buffer, 1);
+  return true;
+}
+
 void DirectPlacement::add_to(RunTotals& totals) const {
-  totals.kept = totals.samples;
+  totals.kept = totals.samples.all;
   if (blocks_ != nullptr) totals.blocks = blocks_->counts();
 }
 

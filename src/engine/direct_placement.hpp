@@ -10,8 +10,9 @@
 
 #include "blocks/block_schedule.hpp"
 #include "data/cursor.hpp"
+#include "engine/direct_batches.hpp"
 #include "engine/placement.hpp"
-#include "pipeline/batch_positions.hpp"
+#include "engine/row_maker.hpp"
 #include "ring/tickets.hpp"
 
 namespace penstock::detail {
@@ -34,7 +35,6 @@ class DirectPlacement final : public Placement {
  private:
   bool more_to_admit() const noexcept;
   std::optional<Idle> why_idle() noexcept override;
-  void prepare(BatchBuffer& buffer);
   void issue(BatchBuffer& buffer);
 
   bool advise(ChainRun& run) noexcept;
@@ -44,9 +44,6 @@ class DirectPlacement final : public Placement {
   TicketRun take_tickets(const ChainRun& run) noexcept;
   bool make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun& tickets) noexcept;
   void note_long(ChainRun& run) noexcept;
-  void fill_row(ChainRun& run, BatchBuffer& buffer, std::uint64_t row, std::uint64_t ticket);
-  void note_varying(const ChainRun& run, BatchBuffer& buffer, std::uint64_t row) noexcept;
-  void fail_row(BatchBuffer& buffer, std::uint64_t row, Error error, bool fatal);
 
   // For records that share blocks:
   bool work_in_blocks(ChainRun& run) noexcept;
@@ -54,16 +51,14 @@ class DirectPlacement final : public Placement {
   void help_in_blocks(ChainRun& run) noexcept;
   std::vector<std::size_t> destination_bytes() const;
   std::byte* destination_of(const Residency& load) const noexcept;
-  BlockSchedule::Feed feed(Cursor at) const;
 
-  const BatchPositions positions_;
-  const std::uint64_t steps_;
+  const RowMaker maker_;
   const bool advises_;
   Tickets tickets_;
   std::atomic<std::uint64_t> advised_{0};  // batches
 
   // Under the mutex. On a line of their own: what is above, runners read for each sample.
-  alignas(64) Cursor cursor_;  // where the next batch to admit begins
+  alignas(64) DirectBatches batches_;
   bool admitting_ = false;
   std::optional<Error> order_error_;  // comes after the batches that are admitted
   Error spare_ = no_memory();         // made while there is some

@@ -129,9 +129,9 @@ RunTotals Engine::totals() const {
   placement_->add_to(totals);
   placement_->note_idle(now_ns());
   totals.idle = placement_->idle().counts();
-  totals.depth = ring_.depth();
+  totals.memory.depth = ring_.depth();
   totals.threads = placement_->pool().threads();
-  totals.buffer_bytes = ring_.layout().bytes() + ring_.appended_bytes();
+  totals.memory.buffer_bytes = ring_.layout().bytes() + ring_.appended_bytes();
   return totals;
 }
 

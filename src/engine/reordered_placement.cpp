@@ -174,10 +174,10 @@ std::optional<EpochEnd> ReorderedPlacement::take_epoch_end(std::uint64_t epoch) 
 void ReorderedPlacement::add_to(RunTotals& t) const {
   const ReorderBuffer& buffer = reordered_->buffer();
   t.kept = buffer.kept();
-  t.entries = buffer.rows().count();
-  t.entry_bytes = buffer.rows().bytes_each() + buffer.rows().max_appended();
+  t.memory.entries = buffer.rows().count();
+  t.memory.entry_bytes = buffer.rows().bytes_each() + buffer.rows().max_appended();
   t.copied_bytes += buffer.appended_bytes() + t.kept * ring_.layout().row().row_bytes();
-  t.shared_records = reordered_->shared_records();
+  t.memory.shared_records = reordered_->shared_records();
   if (blocks_ != nullptr) t.blocks = blocks_->counts();
 }
 

@@ -8,8 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 #include <penstock/error.hpp>
@@ -17,11 +15,12 @@
 #include "base/clock.hpp"
 #include "base/counters.hpp"
 #include "base/executor_impl.hpp"
-#include "base/failure.hpp"
 #include "chain/chain.hpp"
+#include "engine/chain_runs.hpp"
 #include "engine/monitor.hpp"
 #include "engine/run_totals.hpp"
 #include "engine/runner_work.hpp"
+#include "engine/sample_duration.hpp"
 #include "engine/wait_looks.hpp"
 
 namespace penstock::detail {
@@ -60,7 +59,7 @@ class RunnerPool {
   void wake(Lock& lock) noexcept;
   /// Samples are so short that to fall asleep and be woken costs as much as a batch of them, and wait for nothing.
   /// There are no more runners than cores then. Any thread.
-  bool short_samples() const noexcept { return short_.load(std::memory_order_relaxed); }
+  bool short_samples() const noexcept { return duration_.is_short(); }
   /// How many shares runners make of what there is to do. Where samples are short, each takes all of its own: whole
   /// batches, if it can, of which no other thread writes a row. Any thread.
   unsigned shares() const noexcept { return short_samples() ? std::min(threads(), cores_) : 2 * threads(); }
@@ -71,15 +70,15 @@ class RunnerPool {
   /// as leave it one. `busy`: it does other things between its batches, so runners get all cores. Not under the mutex;
   /// the consumer's.
   ChainRun* join(std::uint64_t now, bool busy) noexcept {
-    const std::uint64_t looked = looked_ns_.load(std::memory_order_relaxed);
-    return joined_ != nullptr && !busy && short_samples() && now - looked < look_every_ns ? joined_ : join_anew(busy);
+    return consumer_.run != nullptr && !busy && short_samples() && !duration_.is_due(now) ? consumer_.run
+                                                                                          : join_anew(busy);
   }
   /// The consumer is about to sleep: it keeps nothing that runners want.
   void leave_if_long(Lock& lock) noexcept;
   /// It made so many samples with that, and this is how long it took. The consumer's.
   void count_joined(std::uint64_t samples, std::uint64_t ns) noexcept {
-    joined_samples_.add(samples);
-    joined_ns_.add(ns);
+    consumer_.joined.add(samples);
+    consumer_.busy_ns.add(ns);
   }
   /// Samples that were taken together for short took long: they `waited` for something, or not. Not under the mutex;
   /// any thread that makes samples.
@@ -104,7 +103,7 @@ class RunnerPool {
     if (running_ >= max_runners() || !work_.has_work()) return;
     do {
       help(lock);  // while no runner comes at all, without waiting in between
-    } while (!ready() && !monitor_.is_paused() && !failed_ && running_ == 0 && work_.has_work());
+    } while (!ready() && !monitor_.is_paused() && !runs_.failed() && running_ == 0 && work_.has_work());
   }
 
   /// How many runners there may be, and how many of these are not in work.
@@ -113,10 +112,10 @@ class RunnerPool {
   /// Nobody is in work.
   bool idle() const noexcept { return running_ == 0; }
   /// No reader at all could be opened: `reader_error` says why.
-  bool failed() const noexcept { return failed_; }
-  const std::optional<Error>& reader_error() const noexcept { return reader_error_; }
+  bool failed() const noexcept { return runs_.failed(); }
+  const std::optional<Error>& reader_error() const noexcept { return runs_.error(); }
   /// Readers are opened again. While idle.
-  void forget_failures();
+  void forget_failures() { runs_.forget_failures(); }
 
   /// No task comes in from now on; one that is through the door counts as running. Not under the mutex.
   void close_door() noexcept;
@@ -137,19 +136,24 @@ class RunnerPool {
     RunnerPool* pool;
   };
 
-  std::size_t threads_in_work(std::span<int> out) noexcept;
   bool submit_runner() noexcept;
   std::size_t max_runners() const noexcept;
   void count_runners() noexcept;
-  std::uint64_t samples() const noexcept;
-  void look_at_samples(std::uint64_t now) noexcept;
+  void look_at_samples() noexcept;
   void stop_joining() noexcept;
   ChainRun* join_anew(bool busy) noexcept;
   void begin_work() noexcept;
   void end_work() noexcept;
   void run(Lock& lock) noexcept;
   void help(Lock& lock) noexcept;
-  ChainRun* lease_run(Lock& lock) noexcept;
+
+  /// What the consumer's thread does of the runners' work while it waits.
+  struct Consumer {
+    bool joins = false;       ///< it is one of the runners
+    ChainRun* run = nullptr;  ///< what it works with, once there is one; it alone changes this
+    Tally joined, busy_ns;    ///< samples that it made as one, and the time of that
+    std::uint64_t helped = 0;
+  };
 
   RunnerWork& work_;
   Monitor& monitor_;
@@ -158,29 +162,15 @@ class RunnerPool {
   const unsigned most_threads_;
   std::atomic<unsigned> threads_;  ///< changed under the mutex
   const unsigned cores_;
-  const std::uint64_t short_ns_;
-  std::atomic<bool> crowded_{false}, short_{false};
-  std::vector<std::unique_ptr<ChainRun>> runs_;
-  std::vector<ChainRun*> idle_runs_;
+  std::atomic<bool> crowded_{false};
+  SampleDuration duration_;
+  ChainRuns runs_;
   WaitLooks looks_;
-  std::size_t looked_at_ = 0;               ///< run whose turn it was last
-  unsigned scheduled_ = 0;                  ///< tasks: waiting for a thread, or in work
-  unsigned running_ = 0, runners_ = 0;      ///< running: runners, also without a reader yet, and the consumer's help
-  unsigned opening_ = 0;                    ///< those of the running that open a reader
-  unsigned threads_seen_ = 0;               ///< the most runners at once
-  std::uint64_t busy_ns_ = 0, helped_ = 0;  ///< busy_ns_ less the beginning of each runner now running (wraps)
-  bool no_more_readers_ = false;            ///< one could not be opened; those there are do the work
-  bool failed_ = false;
-  std::optional<Error> reader_error_;  ///< why
-  Error spare_ = no_memory();          ///< made while there is some
-
-  static constexpr std::uint64_t look_every_ns = 2'000'000;
-  bool joins_ = false;                       ///< the consumer is one of the runners while it waits
-  ChainRun* joined_ = nullptr;               ///< what it works with, once there is one; it alone changes this
-  std::atomic<std::uint64_t> looked_ns_{0};  ///< at how long samples are
-  std::uint64_t looked_busy_ns_ = 0, looked_samples_ = 0;
-  std::atomic<std::uint64_t> waited_ns_{0};  ///< when samples were last seen to wait; 0: never
-  Tally joined_samples_, joined_ns_;
+  Consumer consumer_;
+  unsigned scheduled_ = 0;              ///< tasks: waiting for a thread, or in work
+  unsigned running_ = 0, runners_ = 0;  ///< running: runners, also without a reader yet, and the consumer's help
+  unsigned threads_seen_ = 0;           ///< the most runners at once
+  std::uint64_t busy_ns_ = 0;           ///< less the beginning of each runner now running (wraps)
 };
 
 }  // namespace penstock::detail

@@ -1,6 +1,7 @@
 #include "loader/loader_impl.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -9,7 +10,6 @@
 #include "base/process.hpp"
 #include "base/profiled_range.hpp"
 #include "base/trace.hpp"
-#include "data/state.hpp"
 #include "delivery/device_delivery.hpp"
 #include "delivery/host_delivery.hpp"
 #include "device/staging_memory.hpp"
@@ -32,11 +32,11 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
   devices_ = detail::open_devices(data, options_);
   executor_.emplace(options_.executor ? *options_.executor : detail::own_executor(options_));
   detail::DeviceModel* const device = devices_.empty() ? nullptr : devices_[0].get();
-  steps_ = data.steps();
-  reordered_ = data.reordered();
-  endless_ = data.fixed_steps() != 0;
+  shape_.steps = data.steps();
+  shape_.reordered = data.reordered();
+  shape_.endless = data.fixed_steps() != 0;
   detail::check_steps(data);
-  empty_ = reordered_ ? data.size == 0 : steps_ == 0;
+  shape_.empty = shape_.reordered ? data.size == 0 : shape_.steps == 0;
   const detail::MemoryRequest request = detail::memory_request(data, options_, executor_->threads(), devices_);
   detail::MemoryPlan plan = detail::plan_memory(request);
   if (const std::string& shortage = executor_->impl().shortage(); !shortage.empty())
@@ -46,7 +46,7 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
                          (request.threads == 1 ? " thread for the " : " threads for the ") +
                          std::to_string(options_.threads) + " runners that were asked for");
   data.open();
-  fingerprint_ = detail::facts_of(pipeline_.data()).of_state();
+  shape_.fingerprint = detail::facts_of(pipeline_.data()).of_state();
   detail::RunSetup setup;
   setup.data = std::make_shared<const detail::PipelineData>(data);
   setup.plan = std::move(plan);
@@ -78,7 +78,7 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
                                          .staging = std::move(staging),
                                          .grows = options_.growth == Growth::on_demand});
   }
-  if (data.device) count_delivered_fields();
+  counts_.emplace(*engine_, *delivery_);
   if (engine_->setup().plan.growth)
     tuning_ = std::make_unique<detail::Tuning>(*engine_, device == nullptr ? 0 : engine_->setup().plan.device_depth);
   stop_callback_.emplace(options_.stop, [this] { stop(); });
@@ -126,15 +126,15 @@ void Loader::Impl::begin_epoch() {
 
 void Loader::Impl::end_epoch() {
   check_process();
-  const bool inside = cursor_.number != 0 || (!endless_ && (cursor_.position != 0 || cursor_.child != 0));
+  const bool inside = cursor_.number != 0 || (!shape_.endless && (cursor_.position != 0 || cursor_.child != 0));
   if (in_epoch_ || ended_by_error_ || inside) leave_epoch();
 }
 
 void Loader::Impl::leave_epoch() {
   // What a reordered epoch's end has to tell is told by next() alone: here it would depend on how far the runners are.
   bool read_to_the_end = !ended_by_error_ && !must_seek_ && cursor_.epoch != epoch_;
-  if (read_to_the_end && reordered_) read_to_the_end = delivery_->take_epoch_end(epoch_).has_value();
-  if (endless_ && ended_by_error_ && after_error_) cursor_ = *after_error_;
+  if (read_to_the_end && shape_.reordered) read_to_the_end = delivery_->take_epoch_end(epoch_).has_value();
+  if (shape_.endless && ended_by_error_ && after_error_) cursor_ = *after_error_;
   after_error_.reset();
   to_epoch(epoch_ + 1);
   if (!read_to_the_end) must_seek_ = true;
@@ -155,7 +155,7 @@ bool Loader::Impl::goes_on(std::uint64_t beginning, std::uint64_t of_epoch) cons
 }
 
 detail::Cursor Loader::Impl::beginning_of(std::uint64_t epoch) const noexcept {
-  Cursor begin = endless_ ? cursor_ : Cursor{};
+  Cursor begin = shape_.endless ? cursor_ : Cursor{};
   begin.epoch = epoch;
   begin.number = 0;
   return begin;
@@ -164,12 +164,12 @@ detail::Cursor Loader::Impl::beginning_of(std::uint64_t epoch) const noexcept {
 void Loader::Impl::to_epoch(std::uint64_t number) noexcept {
   epoch_ = number;
   cursor_ = beginning_of(number);
-  made_ = {};
+  outcome_.begin(true);
 }
 
 bool Loader::Impl::over() {
   in_epoch_ = false;
-  note_cores(Clock::now());
+  counts_->end_epoch(Clock::now());
   return false;
 }
 
@@ -203,11 +203,11 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
   if (!in_epoch_) begin_epoch();
   if (engine_->stopped() || beyond_epochs()) return over();
   const Clock::time_point begun = Clock::now();
-  note_caller(begun);
+  counts_->begin_call(begun);
   delivery_->ask(streams);
   const detail::TracedRange traced(lane_, "next");
   for (;;) {
-    if (empty_ || (!reordered_ && cursor_.epoch != epoch_)) {
+    if (shape_.empty || (!shape_.reordered && cursor_.epoch != epoch_)) {
       refuse_lost_epoch();
       to_epoch(epoch_ + 1);
       return over();
@@ -242,7 +242,7 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
     } catch (...) {
       throw ended(made);
     }
-    note_rows(*made);
+    outcome_.note_rows(*made);
     samples_ += made->samples;
     cursor_ = made->next;
     if (!wanted) {
@@ -250,11 +250,11 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
       continue;
     }
     ++step_;
-    const Clock::time_point now = count(*made, begun);
+    const Clock::time_point now = counts_->deliver(*made, begun, ledger_);
     const std::uint64_t samples = made->valid;
     delivery_->take(leases, *made, streams);
     if (tuning_ != nullptr && !tuned_) tune(samples, begun, now);
-    if (now - marked_ >= mark_every) mark(now);
+    counts_->mark_if_due(now);
     return true;
   }
 }
@@ -276,73 +276,82 @@ void Loader::Impl::check_rows(const detail::BatchInfo& batch) const {
 
 bool Loader::Impl::beyond_epochs() {
   if (options_.epochs == 0 || epoch_ < options_.epochs) return false;
-  const std::lock_guard lock(counters_mutex_);
-  counters_.beyond_epochs = options_.epochs;
+  counts_->note_beyond(options_.epochs);
   return true;
 }
 
-// -- states --
+// -- what became of samples --
 
-State Loader::Impl::state() const {
-  check_process();
-  constexpr std::uint64_t most = ~std::uint32_t{0};
-  if (cursor_.epoch > most) throw Error(Errc::limit_exceeded, "a state has room for epochs below 2^32");
-  State s;
-  s.fingerprint = fingerprint_;
-  s.seed = pipeline_.seed();
-  s.epoch = static_cast<std::uint32_t>(cursor_.epoch);
-  s.number = static_cast<std::uint32_t>(std::min(cursor_.number, most));
-  s.position = cursor_.position;
-  s.child = cursor_.child;
-  s.window_batches = cursor_.window_batches;
-  s.step = step_;
-  s.samples = samples_;
-  s.replaced = static_cast<std::uint32_t>(std::min(ledger_.acted(), most));
-  s.check = detail::state_checksum(s);
-  return s;
+void Loader::Impl::account(detail::SampleTally& tally) {
+  if (tally.unreported) throw detail::no_memory();
+  ledger_.account(tally.bad, samples_, tally.unlisted);
+  outcome_.note_bad(tally.bad, epoch_);
+  counts_->note_messages(ledger_);
 }
 
-void Loader::Impl::resume(const State& s, const std::string& text) {
-  check_process();
-  detail::check_state(s);
-  if (s.seed != pipeline_.seed())
-    throw Error(Errc::state_mismatch, "the state was saved with seed " + std::to_string(s.seed) +
-                                          ", this pipeline has " + std::to_string(pipeline_.seed()));
-  if (s.fingerprint != fingerprint_) refuse(s, text);
-  const std::uint64_t rows = pipeline_.batch_size(), number = reordered_ || endless_ ? s.number : s.position / rows;
-  const bool begins_batch = reordered_ || (s.position % rows == 0 && s.child == 0);
-  const bool fits = begins_batch && (endless_     ? s.number < pipeline_.data().fixed_steps()
-                                     : reordered_ ? s.position < pipeline_.size() || s.position == 0
-                                                  : number <= steps_);
-  if (!fits || (s.window_batches != 0 && !pipeline_.data().bucket))
-    throw Error(Errc::state_mismatch, "the state's position " + std::to_string(s.position) +
-                                          " is not the beginning of a batch of this pipeline");
-  cursor_ = {s.epoch, number, s.position, s.child, s.window_batches};
-  made_ = {.whole = number == 0 && s.window_batches == 0 && (endless_ || (s.position == 0 && s.child == 0))};
-  if (!reordered_ && !endless_ && number == steps_ && steps_ != 0) {
-    cursor_ = {s.epoch + std::uint64_t{1}, 0, 0, 0};
-    made_ = {};
+// False: there was a stop, and how the epoch ends is not known.
+bool Loader::Impl::account_end() {
+  std::optional<detail::EpochEnd> end = delivery_->take_epoch_end(epoch_);
+  if (!end) return false;
+  // After a batch that held the pass's last sample the cursor is where the next epoch begins.
+  const bool no_batch = cursor_.epoch == epoch_ && cursor_.number == 0 && cursor_.position == 0 && cursor_.child == 0;
+  const detail::PolicyLedger before = ledger_;
+  account(*end);
+  outcome_.note_end(*end);
+  try {
+    refuse_lost_epoch();
+  } catch (...) {
+    if (pipeline_.data().policy_value().policy == OnError::drop) ledger_ = before;  // the epoch may be tried again
+    throw;
   }
-  epoch_ = cursor_.epoch;
-  step_ = s.step;
-  samples_ = s.samples;
-  ledger_.resume(s.replaced);
-  in_epoch_ = ended_by_error_ = false;
-  after_error_.reset();
-  must_seek_ = true;
-  ++beginnings_;
+  samples_ += end->samples;
+  counts_->note_end(ledger_, no_batch);
+  return true;
 }
 
-void Loader::Impl::refuse(const State& s, const std::string& text) const {
-  const detail::PipelineFacts facts = detail::facts_of(pipeline_.data());
-  const std::string differs = facts.what_differs(text), parts = facts.aspects_that_differ(s.fingerprint);
-  std::string cause = "the state belongs to another pipeline";
-  if (!differs.empty())
-    cause += ": " + differs + "; go on with the pipeline that it was saved of, or begin anew";
-  else
-    cause += (parts.empty() ? ", in something that it does not name" : "; what differs is " + parts) +
-             "; compare with what plan() says, and save with Loader::save to have it told in words";
-  throw Error(Errc::state_mismatch, std::move(cause));
+void Loader::Impl::refuse_lost_epoch() {
+  const OnError policy = pipeline_.data().policy_value().policy;
+  const std::optional<Error> lost = outcome_.lost(policy, epoch_);
+  if (!lost) return;
+  if (policy != OnError::drop) cursor_ = beginning_of(epoch_ + 1);  // its batches were delivered
+  in_epoch_ = false;
+  ended_by_error_ = true;
+  throw *lost;
+}
+
+// -- tuning, and what is told --
+
+void Loader::Impl::tune(std::uint64_t samples, Clock::time_point begun, Clock::time_point now) noexcept {
+  using Next = detail::Tuning::Next;
+  const auto to_ns = [](Clock::time_point time) {
+    return static_cast<std::uint64_t>(std::chrono::nanoseconds(time.time_since_epoch()).count());
+  };
+  try {
+    const Next next = tuning_->delivered(to_ns(begun), to_ns(now), samples);
+    if (next == Next::done) tuned_ = true;
+    if (next == Next::done || next == Next::go_on) return;
+    if (next == Next::begin_anew) begins_anew_ = true;
+    counts_->begin_anew();
+  } catch (...) {  // no memory: all stays as it is now
+    tuned_ = true;
+  }
+}
+
+void Loader::Impl::write_trace(const std::string& file) const {
+  check_process();
+  const detail::Trace* const trace = engine_->setup().trace.get();
+  if (trace == nullptr)
+    throw Error(Errc::invalid_argument,
+                "this loader keeps no timeline: say with "
+                "`LoaderOptions::trace` how many slices of each line it keeps");
+  trace->write(file);
+}
+
+Report Loader::Impl::report() const {
+  check_process();
+  Report report = counts_->report();
+  if (tuning_ != nullptr) report.tuning = tuning_->report();
+  return report;
 }
 
 }  // namespace penstock

@@ -2,31 +2,24 @@
 
 #include <sys/types.h>
 
-#include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <penstock/error.hpp>
 #include <penstock/loader.hpp>
 
-#include "base/core_time.hpp"
-#include "base/latency.hpp"
-#include "base/run_delay.hpp"
 #include "delivery/delivery.hpp"
 #include "delivery/device_ring.hpp"
 #include "engine/engine.hpp"
+#include "loader/epoch_outcome.hpp"
+#include "loader/loader_counts.hpp"
 #include "loader/tuning.hpp"
-#include "report/delivery_counters.hpp"
-#include "report/run_mark.hpp"
 #include "ring/policy.hpp"
 
 namespace penstock {
@@ -75,7 +68,7 @@ class Loader::Impl {
   bool here() const noexcept;
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = detail::LoaderCounts::Clock;
   using Cursor = detail::Cursor;
 
   bool few_rows(const detail::BatchInfo& batch) const noexcept;
@@ -88,16 +81,9 @@ class Loader::Impl {
   void to_epoch(std::uint64_t number) noexcept;
   void account(detail::SampleTally& tally);
   bool account_end();
-  void note_rows(const detail::BatchInfo& batch) noexcept;
   void refuse_lost_epoch();
   bool beyond_epochs();
-  Clock::time_point count(const detail::BatchInfo& batch, Clock::time_point begun) noexcept;
-  void count_delivered_fields();
   void tune(std::uint64_t samples, Clock::time_point begun, Clock::time_point now) noexcept;
-  void mark(Clock::time_point now) noexcept;
-  detail::RunMark mark_now() const;
-  void note_caller(Clock::time_point now) noexcept;
-  void note_cores(Clock::time_point now) noexcept;
 
   Pipeline pipeline_;
   LoaderOptions options_;
@@ -110,43 +96,25 @@ class Loader::Impl {
   std::unique_ptr<detail::Delivery> delivery_;
   std::unique_ptr<detail::Tuning> tuning_;  ///< null: nothing is tuned
   std::optional<std::stop_callback<std::function<void()>>> stop_callback_;
-  std::uint64_t fingerprint_ = 0, steps_ = 0;
-  // Bytes of a delivered row at fixed addresses, where stages stand after `batch`.
-  std::uint64_t delivered_row_bytes_ = 0;
-  // Fields of the batch before those stages that stay, of rows of any size.
-  std::vector<std::size_t> delivered_appended_;
-  bool reordered_ = false, empty_ = false;
-  bool endless_ = false;  // an epoch ends after so many batches, wherever the data are
+  std::optional<detail::LoaderCounts> counts_;  ///< made with the delivery
+  /// What of the pipeline says how an epoch goes.
+  struct Shape {
+    std::uint64_t fingerprint = 0, steps = 0;
+    bool reordered = false, empty = false;
+    bool endless = false;  // an epoch ends after so many batches, wherever the data are
+  };
+  Shape shape_;
 
   std::uint64_t epoch_ = 0;            // epoch that the caller reads
   Cursor cursor_;                      // where the batch after the last one delivered begins
   std::optional<Cursor> after_error_;  // cursor after the error that ended the epoch
-  // What was made of the epoch that the caller reads.
-  struct Made {
-    bool whole = true;      // it was read from its beginning
-    bool good = false;      // a sample that did not fail
-    std::uint64_t bad = 0;  // counted until there is a good one
-  };
-  Made made_;
-  std::optional<Error> first_bad_;  // of the last epoch that had one, which was:
-  std::uint64_t first_bad_of_ = 0;
+  detail::EpochOutcome outcome_;
   std::uint64_t step_ = 0, samples_ = 0;  // delivered batches and samples, those before a resume as well
   std::uint64_t beginnings_ = 0;
   bool in_epoch_ = false, ended_by_error_ = false, must_seek_ = true;
 
-  static constexpr std::chrono::seconds mark_every{5};
   bool begins_anew_ = false;  ///< what was changed takes effect where the run is begun again
   bool tuned_ = false;        ///< `tuning_` has seen all that it wants to
-  Clock::time_point first_call_{}, marked_{};
-  detail::Latency latency_;
-  detail::DelayMeter caller_;
-  std::thread::id caller_thread_;
-  mutable std::mutex counters_mutex_;
-  // Under the mutex, as reports are any thread's:
-  detail::DeliveryCounters counters_;
-  std::optional<detail::CoreTime> cores_first_, cores_last_;  // at the first call, and where an epoch ended
-  std::optional<detail::RunMark> begin_;            // where tuning changed something: there begins what a report tells
-  std::optional<detail::RunMark> lately_, latest_;  // some seconds ago; the later one: once the next is made
 };
 
 }  // namespace penstock

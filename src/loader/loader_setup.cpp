@@ -44,17 +44,17 @@ std::size_t min_append_bytes(const PipelineData& data) {
 void request_device(MemoryRequest& request, const PipelineData& data, const DeviceModels& devices,
                     const BatchLayout& batch) {
   const std::uint64_t rows = max_rows_of_device(request.rows, devices.size());
-  request.device_buffer_bytes = BatchLayout(data.delivered(), rows).bytes();
-  request.device_is_host = devices[0]->is_host();
+  request.device.buffer_bytes = BatchLayout(data.delivered(), rows).bytes();
+  request.device.is_host = devices[0]->is_host();
   // Beside what is known of a batch, that of each part.
-  request.device_notes_bytes = (devices.size() > 1 ? 2 : 1) * request.rows * batch.row_notes_bytes();
+  request.device.notes_bytes = (devices.size() > 1 ? 2 : 1) * request.rows * batch.row_notes_bytes();
   if (!data.device) return;
-  request.device_fixed_bytes = DevicePrep::bytes(*data.device, BatchLayout(data.schema, rows), request.device_is_host);
+  request.device.fixed_bytes = DevicePrep::bytes(*data.device, BatchLayout(data.schema, rows), request.device.is_host);
   const auto decodes = static_cast<unsigned>(
       std::count_if(data.device->steps.begin(), data.device->steps.end(),
                     [](const DeviceStep& step) { return step.kind == DeviceStep::Kind::decode; }));
-  request.device_images = decodes * DeviceDecode::buffers;
-  request.device_fixed_bytes += request.device_images * DeviceDecode::table_bytes(rows);
+  request.device.images = decodes * DeviceDecode::buffers;
+  request.device.fixed_bytes += request.device.images * DeviceDecode::table_bytes(rows);
 }
 
 }  // namespace
@@ -107,14 +107,14 @@ MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& opti
   request.threads = options.threads != 0 ? std::min(options.threads, threads) : threads;
   if (options.tune) {
     if (options.threads == 0) {
-      request.most_threads = threads;
+      request.raises.most_threads = threads;
       if (!options.executor) request.threads = std::min(threads, std::max(usable_cores(), 2u) - 1);
     }
-    request.raises_depth = options.depth == 0;
+    request.raises.depth = options.depth == 0;
     // What a stream has read can't be read again.
-    request.stream = options.max_reorder_bytes == 0 && data.source->is_stream();
-    request.raises_entries = options.max_reorder_bytes == 0 && !request.stream;
-    request.raises_blocks = options.max_block_bytes == 0;
+    request.raises.stream = options.max_reorder_bytes == 0 && data.source->is_stream();
+    request.raises.entries = options.max_reorder_bytes == 0 && !request.raises.stream;
+    request.raises.blocks = options.max_block_bytes == 0;
   }
   request.rows = max_rows_of_rank(data);
   const BatchLayout batch_layout(data.schema, request.rows);
@@ -122,30 +122,30 @@ MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& opti
   if (!devices.empty()) {
     if (data.device) check_fields(data, layout);
     request_device(request, data, devices, batch_layout);
-    request.devices = static_cast<unsigned>(devices.size());
+    request.device.count = static_cast<unsigned>(devices.size());
     if (!devices[0]->is_host() && options.host_memory == nullptr) request.pinned_buffer_bytes = batch_layout.bytes();
   }
   request.max_pinned_bytes = options.max_pinned_bytes;
-  request.max_device_bytes = options.max_device_bytes;
-  request.device_depth = options.device_depth;
+  request.device.max_bytes = options.max_device_bytes;
+  request.device.depth = options.device_depth;
   request.buffer_bytes = batch_layout.bytes() + request.rows * batch_layout.row_notes_bytes();
   // On their way to a device such rows lie in memory twice.
   if (layout.appends()) {
     request.append_buffer = min_append_bytes(data) * (devices.empty() ? 1 : 2);
     // No more than a guess, so that what is left by the depth that is chosen is not nothing.
     if (!devices.empty())
-      request.device_rows = std::max(min_append_bytes(data) / devices.size(), request.device_buffer_bytes / 4);
+      request.device.rows_bytes = std::max(min_append_bytes(data) / devices.size(), request.device.buffer_bytes / 4);
   }
   if (data.reordered()) {
-    request.row_bytes = WaitingRows::row_bytes(layout) + ReorderBuffer::row_notes_bytes(layout);
-    request.append_row = layout.appends() ? appended_row_bytes : 0;
-    request.held = static_cast<std::size_t>(window_rows_of_rank(data));
-    request.entries = [&data, bytes = options.max_reorder_bytes](unsigned runners) {
+    request.reorder.row_bytes = WaitingRows::row_bytes(layout) + ReorderBuffer::row_notes_bytes(layout);
+    request.reorder.append_row = layout.appends() ? appended_row_bytes : 0;
+    request.reorder.held = static_cast<std::size_t>(window_rows_of_rank(data));
+    request.reorder.entries = [&data, bytes = options.max_reorder_bytes](unsigned runners) {
       return Reordered::entries_for(data, bytes, runners);
     };
-    request.shared_records = [&data](unsigned runners) { return Reordered::shared_records_for(data, runners); };
-    request.shared_record_bytes = Reordered::min_shared_record_bytes(data);
-    request.stand_ins = data.flat_maps && data.policy_value().policy == OnError::replace;
+    request.reorder.shared_records = [&data](unsigned runners) { return Reordered::shared_records_for(data, runners); };
+    request.reorder.shared_record_bytes = Reordered::min_shared_record_bytes(data);
+    request.reorder.stand_ins = data.flat_maps && data.policy_value().policy == OnError::replace;
   }
   for (const RowField& f : layout.fields())
     request.sample_bytes = std::max<std::size_t>(request.sample_bytes, f.row_bytes);

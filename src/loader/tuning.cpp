@@ -26,7 +26,7 @@ double share_of(const IdleTime::Counts& idle, std::initializer_list<Idle> reason
 
 double waiting_of(const RunTotals& t) noexcept {
   std::uint64_t wait_ns = t.loads.wait_ns;
-  for (const RunTotals::StepTotals& step : t.steps) wait_ns += step.wait_ns;
+  for (const StepTotals& step : t.steps) wait_ns += step.wait_ns;
   return share_of(wait_ns, t.wall_ns);
 }
 

@@ -9,10 +9,15 @@
 
 namespace penstock::detail {
 
-/// What the consumer's side counted.
-struct DeliveryCounters {
+/// What was delivered, and the time that it took.
+struct DeliveryCounts {
   std::uint64_t batches = 0, samples = 0, bytes = 0;
-  std::uint64_t next_ns = 0, first_batch_ns = 0, elapsed_ns = 0, acted = 0;
+  std::uint64_t next_ns = 0, elapsed_ns = 0;
+};
+
+/// What the consumer's side counted.
+struct DeliveryCounters : DeliveryCounts {
+  std::uint64_t first_batch_ns = 0, acted = 0;
   std::uint64_t acted_before = 0;   ///< of `acted`, those before what else is counted
   std::uint64_t empty_epochs = 0;   ///< epochs that ended without a batch
   std::uint64_t beyond_epochs = 0;  ///< epochs that were to be, where one more was asked for; 0 = none was

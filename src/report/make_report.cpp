@@ -35,33 +35,28 @@ void fill_delivered(Report& r, const DeliveryCounters& c) {
 }
 
 // How often a step ran: with each sample, once for all that share a record, or with each record of a stream.
-struct StepRuns {
-  std::uint64_t all, measured_for;
-  double each() const noexcept {
-    return static_cast<double>(all) / static_cast<double>(std::max<std::uint64_t>(measured_for, 1));
-  }
-};
-StepRuns runs_of(const Chain& chain, const RunTotals& t, std::size_t step) {
-  if (step >= chain.children_begin()) return {t.samples, t.stood_for};
-  if (step == 0 && chain.data().source->is_stream()) return {t.reads, t.reads_stood_for};
-  return {t.parents, t.parents_stood_for};
+ChainCounts runs_of(const Chain& chain, const RunTotals& t, std::size_t step) {
+  if (step >= chain.children_begin()) return t.samples;
+  return step == 0 && chain.data().source->is_stream() ? t.reads : t.parents;
 }
 
 // What one step did, scaled from the chains that were measured to all; `kept`: the samples that share its costs.
 StageReport stage_report(const Chain& chain, const RunTotals& t, std::size_t step, double kept) {
-  const RunTotals::StepTotals& measured = t.steps[step];
-  const StepRuns runs = runs_of(chain, t, step);
+  const StepCounts& measured = t.steps[step];
+  const ChainCounts runs = runs_of(chain, t, step);
+  const double each =
+      static_cast<double>(runs.all) / static_cast<double>(std::max<std::uint64_t>(runs.measured_for, 1));
   StageReport s;
   s.name = chain.steps()[step]->label;
   s.samples = step < chain.cache_step() ? t.made : runs.all;
-  s.bytes = static_cast<std::uint64_t>(static_cast<double>(measured.bytes) * runs.each());
-  s.cpu_us_per_sample = static_cast<double>(measured.cpu_ns) * runs.each() / kept * 1e-3;
-  s.wait_us_per_sample = static_cast<double>(measured.wait_ns) * runs.each() / kept * 1e-3;
+  s.bytes = static_cast<std::uint64_t>(static_cast<double>(measured.bytes) * each);
+  s.cpu_us_per_sample = static_cast<double>(measured.cpu_ns) * each / kept * 1e-3;
+  s.wait_us_per_sample = static_cast<double>(measured.wait_ns) * each / kept * 1e-3;
   return s;
 }
 
 // Blocks are loaded, and advice is given, for the first step, and all of it is measured.
-void add_loads(StageReport& reads, const RunTotals::StepTotals& loads, double kept) {
+void add_loads(StageReport& reads, const StepCounts& loads, double kept) {
   reads.bytes += loads.bytes;
   reads.cpu_us_per_sample += static_cast<double>(loads.cpu_ns) / kept * 1e-3;
   reads.wait_us_per_sample += static_cast<double>(loads.wait_ns) / kept * 1e-3;
@@ -105,7 +100,7 @@ void fill_limit(Report& r, const RunTotals& t, bool stream) {
 // What runners did with their time.
 void fill_runner_shares(Report& r, const RunTotals& t) {
   double wait_ns = static_cast<double>(t.loads.wait_ns);
-  for (const RunTotals::StepTotals& s : t.steps) wait_ns += static_cast<double>(s.wait_ns);
+  for (const StepCounts& s : t.steps) wait_ns += static_cast<double>(s.wait_ns);
   if (t.wall_ns != 0) r.runner_wait_share = wait_ns / static_cast<double>(t.wall_ns);
   if (r.seconds > 0) r.runner_idle_share = std::clamp(1 - seconds_of(t.busy_ns) / (r.seconds * r.threads), 0.0, 1.0);
   if (t.delay_measured_ns != 0)

@@ -1,11 +1,8 @@
 #include <penstock/report.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
-#include "base/json_text.hpp"
-#include "base/number_text.hpp"
 #include "report/tune_words.hpp"
 
 namespace penstock {
@@ -27,53 +24,6 @@ std::string bytes_text(double bytes) {
   }
   return format(unit == 0 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
 }
-
-const char* bound_name(Bound bound) {
-  switch (bound) {
-    case Bound::unknown:
-      return "unknown";
-    case Bound::consumer:
-      return "consumer";
-    case Bound::cpu:
-      return "cpu";
-    case Bound::storage:
-      return "storage";
-    case Bound::waiting:
-      return "waiting";
-    case Bound::lock:
-      return "lock";
-    case Bound::stragglers:
-      return "stragglers";
-    case Bound::slots:
-      return "slots";
-    case Bound::cells:
-      return "cells";
-    case Bound::blocks:
-      return "blocks";
-    case Bound::stream:
-      return "stream";
-    case Bound::order:
-      return "order";
-    case Bound::memory:
-      return "memory";
-    case Bound::copies:
-      return "copies";
-    case Bound::sink:
-      return "sink";
-    case Bound::device:
-      return "device";
-    case Bound::threads:
-      return "threads";
-    case Bound::cores:
-      return "cores";
-    case Bound::other_processes:
-      return "other_processes";
-  }
-  return "unknown";
-}
-
-std::string number(double value) { return std::isfinite(value) ? detail::shortest(value) : "0"; }
-std::string number(std::optional<double> value) { return value ? number(*value) : "null"; }
 
 // Why runners had nothing to do, where they had for long.
 std::string idle_text(const Report& r) {
@@ -115,16 +65,6 @@ std::string device_text(const DeviceReport& d) {
   if (d.starved.timed != 0)
     out += format("; the caller's stream starved %.1f us (%.0f %%)", d.starved.us, 100 * d.starved.share);
   return out + "\n";
-}
-
-std::string device_json(const DeviceReport& d) {
-  const auto time = [](const char* name, const StreamTime& t) {
-    return ", \"" + std::string(name) + "\": {\"timed\": " + std::to_string(t.timed) + ", \"us\": " + number(t.us) +
-           ", \"share\": " + number(t.share) + "}";
-  };
-  return "{\"name\": " + detail::json_string(d.name) + ", \"copy_bytes_per_s\": " + number(d.copy_bytes_per_s) +
-         time("copies", d.copies) + time("stages", d.stages) + time("place", d.place) + time("starved", d.starved) +
-         "}";
 }
 
 }  // namespace
@@ -223,91 +163,6 @@ std::string Report::text() const {
   if (tuning) out += detail::tune_text(*tuning);
   for (const std::string& note : notes) out += "  note: " + note + "\n";
   return out;
-}
-
-std::string Report::json() const {
-  using detail::json_string;
-  std::string out = "{";
-  const auto add = [&out](const char* name, const std::string& value) {
-    out += (out.size() > 1 ? ", \"" : "\"") + std::string(name) + "\": " + value;
-  };
-  add("bound", json_string(bound_name(bound)));
-  add("verdict", json_string(verdict));
-  add("besides", json_string(besides));
-  add("lately", json_string(lately));
-  add("batches", std::to_string(batches));
-  add("samples", std::to_string(samples));
-  add("bytes", std::to_string(bytes));
-  add("copied_bytes", std::to_string(copied_bytes));
-  add("errors", std::to_string(errors));
-  add("seconds", number(seconds));
-  add("first_batch_s", number(first_batch_s));
-  add("samples_per_s", number(samples_per_s));
-  add("limit_samples_per_s", number(limit_samples_per_s));
-  add("limit_chains", std::to_string(limit_chains));
-  add("cpu_s_per_1000", number(cpu_s_per_1000));
-  add("device", json_string(device));
-  add("sink", json_string(sink));
-  add("commit_share", number(commit_share));
-  add("threads", std::to_string(threads));
-  add("threads_wanted", std::to_string(threads_wanted));
-  add("threads_seen", std::to_string(threads_seen));
-  add("cores", std::to_string(cores));
-  add("core_quota", number(core_quota));
-  add("next_p50_s", number(next_p50_s));
-  add("next_p99_s", number(next_p99_s));
-  add("consumer_wait_share", number(consumer_wait_share));
-  add("runner_idle_share", number(runner_idle_share));
-  add("runner_wait_share", number(runner_wait_share));
-  add("sample_p50_s", number(sample_p50_s));
-  add("sample_p99_s", number(sample_p99_s));
-  add("runner_delay_share", number(runner_delay_share));
-  add("caller_delay_share", number(caller_delay_share));
-  add("own_core_share", number(own_core_share));
-  add("other_core_share", number(other_core_share));
-  add("batch_allocations", std::to_string(batch_allocations));
-  add("block_decodes", std::to_string(block_decodes));
-  add("block_uses", std::to_string(block_uses));
-  add("block_decodes_saved", std::to_string(block_decodes_saved));
-  std::string list;
-  for (const IdleShare& i : idle)
-    list += (list.empty() ? "" : ", ") + ("\"" + std::string(to_string(i.why)) + "\": ") + number(i.share);
-  add("idle", "{" + list + "}");
-  list.clear();
-  for (const WaitShare& w : waits)
-    list += (list.empty() ? "" : ", ") + ("\"" + std::string(to_string(w.what)) + "\": ") + number(w.share);
-  add("waits", "{" + list + "}");
-  add("wait_looks", std::to_string(wait_looks));
-  list.clear();
-  for (const StageReport& s : stages)
-    list += (list.empty() ? "" : ", ") + ("{\"name\": " + json_string(s.name)) +
-            ", \"samples\": " + std::to_string(s.samples) + ", \"bytes\": " + std::to_string(s.bytes) +
-            ", \"cpu_us_per_sample\": " + number(s.cpu_us_per_sample) +
-            ", \"wait_us_per_sample\": " + number(s.wait_us_per_sample) + ", \"share\": " + number(s.share) + "}";
-  add("stages", "[" + list + "]");
-  list.clear();
-  for (const MemoryRow& m : memory)
-    list += (list.empty() ? "" : ", ") + ("{\"name\": " + json_string(m.name)) +
-            ", \"count\": " + std::to_string(m.count) + ", \"bytes_each\": " + std::to_string(m.bytes_each) + "}";
-  add("memory", "[" + list + "]");
-  list.clear();
-  for (const DeviceReport& d : devices) list += (list.empty() ? "" : ", ") + device_json(d);
-  add("devices", "[" + list + "]");
-  add("sending", sending ? "{\"batch_share\": " + number(sending->batch_share) + ", \"place_share\": " +
-                               number(sending->place_share) + ", \"read_share\": " + number(sending->read_share) +
-                               ", \"call_share\": " + number(sending->call_share) + "}"
-                         : "null");
-  list.clear();
-  for (const FileReport& f : files)
-    list += (list.empty() ? "" : ", ") + ("{\"name\": " + json_string(f.name)) +
-            ", \"measured\": " + std::to_string(f.measured) + ", \"read_us\": " + number(f.read_us) +
-            ", \"share\": " + number(f.share) + ", \"of_blocks\": " + (f.of_blocks ? "true" : "false") + "}";
-  add("files", "[" + list + "]");
-  add("tuning", tuning ? detail::tune_json(*tuning) : "null");
-  list.clear();
-  for (const std::string& note : notes) list += (list.empty() ? "" : ", ") + json_string(note);
-  add("notes", "[" + list + "]");
-  return out + "}";
 }
 
 }  // namespace penstock

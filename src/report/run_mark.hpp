@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/core_time.hpp"
+#include "base/counts.hpp"
 #include "delivery/device_counts.hpp"
 #include "engine/run_totals.hpp"
 #include "report/delivery_counters.hpp"
@@ -22,11 +23,7 @@ struct RunMark {
 /// What was counted after `before`. Bad samples, messages, the first batch, and times of `next()` are those of the
 /// whole run.
 inline DeliveryCounters since(DeliveryCounters now, const DeliveryCounters& before) {
-  now.batches -= before.batches;
-  now.samples -= before.samples;
-  now.bytes -= before.bytes;
-  now.next_ns -= before.next_ns;
-  now.elapsed_ns -= before.elapsed_ns;
+  subtract_counts<DeliveryCounts>(now, before);
   now.acted_before = before.acted;
   return now;
 }

@@ -14,11 +14,11 @@ using Notes = std::vector<std::string>;
 // Who made the samples, where that is not as many runners as were asked for. A few that were made while a runner was
 // only being woken are not worth a word.
 void note_makers(Notes& notes, const RunTotals& t) {
-  if (t.helped * 20 > t.samples)
-    notes.push_back("the caller made " + std::to_string(t.helped) + " of " + std::to_string(t.samples) +
+  if (t.helped * 20 > t.samples.all)
+    notes.push_back("the caller made " + std::to_string(t.helped) + " of " + std::to_string(t.samples.all) +
                     " samples itself: while it waited, fewer runners got a thread than there are");
-  if (t.joined * 20 > t.samples)
-    notes.push_back(std::to_string(t.joined) + " of " + std::to_string(t.samples) +
+  if (t.joined * 20 > t.samples.all)
+    notes.push_back(std::to_string(t.joined) + " of " + std::to_string(t.samples.all) +
                     " samples were made by the thread that waits for batches: they take so little time that it is "
                     "one of the runners meanwhile");
   if (!t.reader_error.empty())

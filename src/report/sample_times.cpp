@@ -24,7 +24,7 @@ double quantile_s(const std::vector<MeasuredSample>& sorted, double share) {
 // Of the time of the first stage, which has advice to the source in it as well.
 bool loads_take_longest(const Report& r, const RunTotals& t) {
   double loads = 0, ns = 0;
-  for (const MeasuredSample& load : t.measured_loads) {
+  for (const MeasuredSample& load : t.load_times.run) {
     loads += load.weight;
     ns += load.weight * static_cast<double>(load.read_ns);
   }
@@ -46,7 +46,7 @@ std::string file_of(const SourceModel& source, std::uint64_t index) {
 
 void fill_files(Report& r, const SourceModel& source, const RunTotals& t) {
   const bool of_blocks = loads_take_longest(r, t);
-  const std::vector<MeasuredSample>& readings = of_blocks ? t.measured_loads : t.measured_samples;
+  const std::vector<MeasuredSample>& readings = of_blocks ? t.load_times.run : t.sample_times.run;
   struct Sum {
     std::uint64_t measured = 0;
     double readings = 0, ns = 0;
@@ -82,8 +82,8 @@ void fill_files(Report& r, const SourceModel& source, const RunTotals& t) {
 }  // namespace
 
 void fill_sample_times(Report& r, const SourceModel& source, const RunTotals& t) {
-  if (t.measured_samples.empty()) return;
-  std::vector<MeasuredSample> samples = t.measured_samples;
+  if (t.sample_times.run.empty()) return;
+  std::vector<MeasuredSample> samples = t.sample_times.run;
   std::ranges::sort(samples, {}, &MeasuredSample::sample_ns);
   r.sample_p50_s = quantile_s(samples, 0.5);
   r.sample_p99_s = quantile_s(samples, 0.99);

@@ -1,10 +1,6 @@
 #include "report/tune_words.hpp"
 
-#include <cmath>
 #include <cstdio>
-
-#include "base/json_text.hpp"
-#include "base/number_text.hpp"
 
 namespace penstock::detail {
 
@@ -16,20 +12,11 @@ std::string rate_of(double samples_per_s) {
   return text;
 }
 
-std::string number(double value) { return std::isfinite(value) ? shortest(value) : "0"; }
-
 std::string step_text(const TuneStep& step) {
   std::string out = "  tuned: " + step.setting + " " + std::to_string(step.from) + " -> " + std::to_string(step.to);
   if (step.after_samples_per_s != 0)
     out += ": " + rate_of(step.before_samples_per_s) + " -> " + rate_of(step.after_samples_per_s) + " samples/s";
   return out + (step.kept ? ", kept (" : ", not kept (") + step.why + ")\n";
-}
-
-std::string step_json(const TuneStep& step) {
-  return "{\"setting\": " + json_string(step.setting) + ", \"from\": " + std::to_string(step.from) +
-         ", \"to\": " + std::to_string(step.to) + ", \"before_samples_per_s\": " + number(step.before_samples_per_s) +
-         ", \"after_samples_per_s\": " + number(step.after_samples_per_s) +
-         ", \"kept\": " + (step.kept ? "true" : "false") + ", \"why\": " + json_string(step.why) + "}";
 }
 
 }  // namespace
@@ -46,17 +33,6 @@ std::string tune_text(const TuneReport& tuning) {
   out += "\n";
   for (const TuneStep& step : tuning.steps) out += step_text(step);
   return out;
-}
-
-std::string tune_json(const TuneReport& tuning) {
-  std::string steps;
-  for (const TuneStep& step : tuning.steps) steps += (steps.empty() ? "" : ", ") + step_json(step);
-  return std::string("{\"done\": ") + (tuning.done ? "true" : "false") + ", \"end\": " + json_string(tuning.end) +
-         ", \"batches\": " + std::to_string(tuning.batches) + ", \"samples\": " + std::to_string(tuning.samples) +
-         ", \"seconds\": " + number(tuning.seconds) + ", \"threads\": " + std::to_string(tuning.threads) +
-         ", \"depth\": " + std::to_string(tuning.depth) +
-         ", \"max_reorder_bytes\": " + std::to_string(tuning.max_reorder_bytes) +
-         ", \"max_block_bytes\": " + std::to_string(tuning.max_block_bytes) + ", \"steps\": [" + steps + "]}";
 }
 
 }  // namespace penstock::detail

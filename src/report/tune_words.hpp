@@ -8,7 +8,5 @@ namespace penstock::detail {
 
 /// For a person: a line of what the options are now, and one of each trial.
 std::string tune_text(const TuneReport& tuning);
-/// For a program: a JSON object with its fields.
-std::string tune_json(const TuneReport& tuning);
 
 }  // namespace penstock::detail

@@ -32,13 +32,13 @@ std::string mib(std::size_t bytes) {
 
 void set_threads(const MemoryRequest& r, unsigned threads, MemoryPlan& plan) {
   plan.threads = threads;
-  plan.entries = r.entries ? r.entries(threads) : 0;
-  plan.shared_records = r.shared_records ? r.shared_records(threads) : 0;
+  plan.entries = r.reorder.entries ? r.reorder.entries(threads) : 0;
+  plan.shared_records = r.reorder.shared_records ? r.reorder.shared_records(threads) : 0;
 }
 
 void plan_pinned(const MemoryRequest& r, MemoryPlan& plan) {
   if (r.max_pinned_bytes == 0 || r.pinned_buffer_bytes == 0) return;
-  const std::size_t each = saturating(r.devices, r.device_rows, r.pinned_buffer_bytes);
+  const std::size_t each = saturating(r.device.count, r.device.rows_bytes, r.pinned_buffer_bytes);
   const std::size_t fit = r.max_pinned_bytes / each;
   if (fit < min_depth)
     throw Error(Errc::out_of_memory, "`max_pinned_bytes` = " + mib(r.max_pinned_bytes) +
@@ -53,17 +53,17 @@ void plan_pinned(const MemoryRequest& r, MemoryPlan& plan) {
 
 void plan_device(const MemoryRequest& r, MemoryPlan& plan) {
   constexpr unsigned wanted = 3;  // one with the caller, one ready, one being copied
-  plan.device_depth = r.device_depth != 0 ? std::max(r.device_depth, min_depth) : wanted;
-  const std::size_t each = saturating(1, r.device_rows, r.device_buffer_bytes);
-  if (r.max_device_bytes == 0 || each == 0) return;
-  const std::size_t fit = (r.max_device_bytes - std::min(r.max_device_bytes, r.device_fixed_bytes)) / each;
+  plan.device_depth = r.device.depth != 0 ? std::max(r.device.depth, min_depth) : wanted;
+  const std::size_t each = saturating(1, r.device.rows_bytes, r.device.buffer_bytes);
+  if (r.device.max_bytes == 0 || each == 0) return;
+  const std::size_t fit = (r.device.max_bytes - std::min(r.device.max_bytes, r.device.fixed_bytes)) / each;
   if (fit < min_depth)
     throw Error(
         Errc::out_of_memory,
-        "`max_device_bytes` = " + mib(r.max_device_bytes) + " is too small: " + std::to_string(min_depth) +
+        "`max_device_bytes` = " + mib(r.device.max_bytes) + " is too small: " + std::to_string(min_depth) +
             " batches of " + mib(each) +
-            (r.device_fixed_bytes == 0 ? "" : " and " + mib(r.device_fixed_bytes) + " for the stages after batch") +
-            " need " + mib(saturating(min_depth, each, r.device_fixed_bytes)) +
+            (r.device.fixed_bytes == 0 ? "" : " and " + mib(r.device.fixed_bytes) + " for the stages after batch") +
+            " need " + mib(saturating(min_depth, each, r.device.fixed_bytes)) +
             "; raise it, or lower the batch size or the sample's shape");
   if (fit >= plan.device_depth) return;
   plan.notes.push_back("`max_device_bytes` allows " + std::to_string(fit) + " batches on the device instead of " +
@@ -73,9 +73,9 @@ void plan_device(const MemoryRequest& r, MemoryPlan& plan) {
 
 // What the device's limit leaves beside fields of fixed sizes: of a batch's rows, and of its decoded images.
 std::size_t device_share(const MemoryRequest& r, const MemoryPlan& plan) {
-  if (r.max_device_bytes == 0) return std::numeric_limits<std::size_t>::max();
-  const std::size_t taken = saturating(plan.device_depth, r.device_buffer_bytes, r.device_fixed_bytes);
-  return (r.max_device_bytes - std::min(r.max_device_bytes, taken)) / (plan.device_depth + r.device_images);
+  if (r.device.max_bytes == 0) return std::numeric_limits<std::size_t>::max();
+  const std::size_t taken = saturating(plan.device_depth, r.device.buffer_bytes, r.device.fixed_bytes);
+  return (r.device.max_bytes - std::min(r.device.max_bytes, taken)) / (plan.device_depth + r.device.images);
 }
 
 void lower_device_rows(MemoryPlan& plan, std::size_t limit, const char* option) {
@@ -89,7 +89,7 @@ void limit_rows(const MemoryRequest& r, MemoryPlan& plan) {
   lower_device_rows(plan, device_share(r, plan), "max_device_bytes");
   if (r.max_pinned_bytes == 0) return;
   const std::size_t taken = saturating(plan.depth, r.pinned_buffer_bytes, 0);
-  lower_device_rows(plan, (r.max_pinned_bytes - std::min(r.max_pinned_bytes, taken)) / (plan.depth * r.devices),
+  lower_device_rows(plan, (r.max_pinned_bytes - std::min(r.max_pinned_bytes, taken)) / (plan.depth * r.device.count),
                     "max_pinned_bytes");
 }
 
@@ -123,29 +123,31 @@ class HostShares {
     const bool limited = plan_.buffer_limit != MemoryPlan::unlimited;
     growth.depth_bytes = saturating(places(), limited ? plan_.buffer_limit : r_.append_buffer, r_.buffer_bytes);
     growth.entry_bytes =
-        r_.row_bytes + (plan_.entry_limit != MemoryPlan::unlimited ? plan_.entry_limit : r_.append_row);
+        r_.reorder.row_bytes + (plan_.entry_limit != MemoryPlan::unlimited ? plan_.entry_limit : r_.reorder.append_row);
     const auto affordable = [&](std::size_t each) { return growth.bytes / std::max<std::size_t>(each, 1); };
-    if (r_.raises_depth && highest_depth() > plan_.depth)
+    if (r_.raises.depth && highest_depth() > plan_.depth)
       growth.most.depth +=
           static_cast<unsigned>(std::min<std::size_t>(highest_depth() - plan_.depth, affordable(growth.depth_bytes)));
-    if (r_.raises_entries && plan_.entries != 0)
+    if (r_.raises.entries && plan_.entries != 0)
       growth.most.entries =
-          std::clamp((affordable(growth.entry_bytes) - std::min(affordable(growth.entry_bytes), r_.held)) / 2,
+          std::clamp((affordable(growth.entry_bytes) - std::min(affordable(growth.entry_bytes), r_.reorder.held)) / 2,
                      plan_.entries, std::size_t{most_entries_times} * plan_.entries);
-    if (r_.raises_blocks && r_.blocks) growth.most.block_limit = saturating(1, plan_.block_limit, growth.bytes);
+    if (r_.raises.blocks && r_.blocks) growth.most.block_limit = saturating(1, plan_.block_limit, growth.bytes);
     if (growth.most == plan_.first() && !growth.tunes_threads) plan_.growth.reset();
   }
 
  private:
   // The caller may run samples too, so there is one share more than runners.
   std::size_t runs() const { return runs_of(plan_.threads + 1); }
-  std::size_t runs_of(unsigned threads) const { return std::size_t{threads} * (r_.stand_ins ? 2 : 1); }
-  bool raises() const { return r_.most_threads != 0 || r_.raises_depth || r_.raises_entries || r_.raises_blocks; }
-  std::size_t places() const { return r_.device_rows != 0 ? 2 : 1; }
+  std::size_t runs_of(unsigned threads) const { return std::size_t{threads} * (r_.reorder.stand_ins ? 2 : 1); }
+  bool raises() const {
+    return r_.raises.most_threads != 0 || r_.raises.depth || r_.raises.entries || r_.raises.blocks;
+  }
+  std::size_t places() const { return r_.device.rows_bytes != 0 ? 2 : 1; }
   unsigned highest_depth() const {
     const unsigned highest = most_depth_times * plan_.depth;
     // A device keeps the staging of rows of any size for good.
-    if (r_.device_rows != 0) return plan_.depth;
+    if (r_.device.rows_bytes != 0) return plan_.depth;
     if (r_.max_pinned_bytes == 0 || r_.pinned_buffer_bytes == 0) return highest;
     // All that is left of that limit is the rows' already, where they have any size.
     if (r_.append_buffer != 0) return plan_.depth;
@@ -158,19 +160,19 @@ class HostShares {
     if (!raises()) return;
     RunGrowth& growth = plan_.growth.emplace();
     growth.first = growth.most = plan_.first();
-    growth.tunes_threads = r_.most_threads != 0;
-    growth.held = r_.held;
+    growth.tunes_threads = r_.raises.most_threads != 0;
+    growth.held = r_.reorder.held;
     const std::size_t each = runs_of(1) * (scratch_ + roomy_scratch);
-    std::size_t more = std::max(r_.most_threads, plan_.threads) - plan_.threads;
+    std::size_t more = std::max(r_.raises.most_threads, plan_.threads) - plan_.threads;
     if (r_.max_memory_bytes != 0) more = std::min(more, left / 4 / each);
     growth.most.threads = plan_.threads + static_cast<unsigned>(more);
     const auto held = [](bool raises) { return raises ? HeldBy::limits : HeldBy::option; };
-    growth.threads_by = r_.most_threads == 0                     ? HeldBy::option
-                        : growth.most.threads >= r_.most_threads ? HeldBy::executor
-                                                                 : HeldBy::limits;
-    growth.depth_by = held(r_.raises_depth);
-    growth.entries_by = r_.stream ? HeldBy::stream : held(r_.raises_entries);
-    growth.blocks_by = held(r_.raises_blocks);
+    growth.threads_by = r_.raises.most_threads == 0                     ? HeldBy::option
+                        : growth.most.threads >= r_.raises.most_threads ? HeldBy::executor
+                                                                        : HeldBy::limits;
+    growth.depth_by = held(r_.raises.depth);
+    growth.entries_by = r_.raises.stream ? HeldBy::stream : held(r_.raises.entries);
+    growth.blocks_by = held(r_.raises.blocks);
     growth.bytes = (left - std::min(left, more_scratch())) / 2;
   }
   // The least that the runners need that may come.
@@ -178,14 +180,14 @@ class HostShares {
     return plan_.growth ? runs_of(plan_.growth->most.threads - plan_.threads) * scratch_ : 0;
   }
   std::size_t needs() const {
-    const std::size_t rows = saturating(plan_.entries + r_.held, r_.row_bytes + r_.append_row,
+    const std::size_t rows = saturating(plan_.entries + r_.reorder.held, r_.reorder.row_bytes + r_.reorder.append_row,
                                         saturating(plan_.depth, r_.buffer_bytes + r_.append_buffer, 0));
-    std::size_t device = saturating(plan_.device_depth, r_.device_notes_bytes, rows);
-    if (r_.device_is_host)
-      device = saturating(plan_.device_depth, r_.device_buffer_bytes, saturating(1, r_.device_fixed_bytes, device));
+    std::size_t device = saturating(plan_.device_depth, r_.device.notes_bytes, rows);
+    if (r_.device.is_host)
+      device = saturating(plan_.device_depth, r_.device.buffer_bytes, saturating(1, r_.device.fixed_bytes, device));
     return saturating(
         runs(), scratch_,
-        saturating(plan_.shared_records, r_.shared_record_bytes, saturating(1, plan_.block_limit, device)));
+        saturating(plan_.shared_records, r_.reorder.shared_record_bytes, saturating(1, plan_.block_limit, device)));
   }
   bool needs_too_much() const { return needs() > r_.max_memory_bytes; }
 
@@ -202,7 +204,7 @@ class HostShares {
   void lower_entries() {
     const std::size_t least = std::min<std::size_t>(plan_.entries, std::size_t{4} * plan_.threads);
     if (!needs_too_much() || plan_.entries <= least) return;
-    const std::size_t row = std::max<std::size_t>(r_.row_bytes + r_.append_row, 1);
+    const std::size_t row = std::max<std::size_t>(r_.reorder.row_bytes + r_.reorder.append_row, 1);
     const std::size_t over = (needs() - r_.max_memory_bytes + row - 1) / row;
     plan_.entries = std::max(least, plan_.entries - std::min(plan_.entries, over));
   }
@@ -215,22 +217,23 @@ class HostShares {
 
   [[noreturn]] void refuse() const {
     const MemoryPlan& plan = plan_;
-    throw Error(
-        Errc::out_of_memory,
-        "`max_memory_bytes` = " + mib(r_.max_memory_bytes) + " is too small: " + std::to_string(min_depth) +
-            " batches of " + mib(r_.buffer_bytes + r_.append_buffer) +
-            (plan.entries == 0 ? ""
-                               : ", " + std::to_string(plan.entries + r_.held) + " samples of " +
-                                     mib(r_.row_bytes + r_.append_row) + " that wait for those before them") +
-            " and working memory of " + mib(scratch_) + " each for 1 runner" +
-            (plan.shared_records == 0
-                 ? ""
-                 : ", " + std::to_string(plan.shared_records) + " shared records of " + mib(r_.shared_record_bytes)) +
-            (plan.block_limit == 0 ? "" : ", " + mib(plan.block_limit) + " of blocks that records share") +
-            " and the caller need " + mib(needs()) + "; raise it, or lower the batch size or the sample's shape" +
-            (plan.shared_records > 4 ? ", or the window of a stream's shuffle" : "") +
-            (r_.max_block_bytes != 0 ? ", or `max_block_bytes`" : "") +
-            (r_.held != 0 ? ", or the window of `bucket`" : ""));
+    throw Error(Errc::out_of_memory,
+                "`max_memory_bytes` = " + mib(r_.max_memory_bytes) + " is too small: " + std::to_string(min_depth) +
+                    " batches of " + mib(r_.buffer_bytes + r_.append_buffer) +
+                    (plan.entries == 0
+                         ? ""
+                         : ", " + std::to_string(plan.entries + r_.reorder.held) + " samples of " +
+                               mib(r_.reorder.row_bytes + r_.reorder.append_row) + " that wait for those before them") +
+                    " and working memory of " + mib(scratch_) + " each for 1 runner" +
+                    (plan.shared_records == 0 ? ""
+                                              : ", " + std::to_string(plan.shared_records) + " shared records of " +
+                                                    mib(r_.reorder.shared_record_bytes)) +
+                    (plan.block_limit == 0 ? "" : ", " + mib(plan.block_limit) + " of blocks that records share") +
+                    " and the caller need " + mib(needs()) +
+                    "; raise it, or lower the batch size or the sample's shape" +
+                    (plan.shared_records > 4 ? ", or the window of a stream's shuffle" : "") +
+                    (r_.max_block_bytes != 0 ? ", or `max_block_bytes`" : "") +
+                    (r_.reorder.held != 0 ? ", or the window of `bucket`" : ""));
   }
 
   void note_what_was_lowered() {
@@ -253,15 +256,15 @@ class HostShares {
     const std::size_t for_rows = r_.append_buffer != 0 ? left / 2 : 0;
     const std::size_t more = (left - for_rows) / (runs_of(plan_.most().threads + 1) + plan_.shared_records);
     plan_.scratch_limit = scratch_ + more;
-    plan_.shared_record_limit = r_.shared_record_bytes + more;
+    plan_.shared_record_limit = r_.reorder.shared_record_bytes + more;
     if (r_.append_buffer == 0) return;
     const std::size_t rows = static_cast<std::size_t>(r_.rows);
-    const std::size_t waiting = plan_.entries != 0 ? plan_.entries + r_.held : 0;
+    const std::size_t waiting = plan_.entries != 0 ? plan_.entries + r_.reorder.held : 0;
     const std::size_t each = for_rows / (saturating(plan_.depth, rows, waiting));
     // On the way to a device the same rows lie in two places.
     plan_.buffer_limit = saturating(rows, each, r_.append_buffer) / places();
-    if (places() == 2) lower_device_rows(plan_, plan_.buffer_limit / r_.devices, "max_memory_bytes");
-    plan_.entry_limit = r_.append_row + each;
+    if (places() == 2) lower_device_rows(plan_, plan_.buffer_limit / r_.device.count, "max_memory_bytes");
+    plan_.entry_limit = r_.reorder.append_row + each;
   }
 
   const MemoryRequest& r_;

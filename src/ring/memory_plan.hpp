@@ -2,53 +2,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <penstock/report.hpp>
 
+#include "ring/memory_request.hpp"
 #include "ring/run_settings.hpp"
 
 namespace penstock::detail {
 
 /// Bytes for decoded blocks, where nothing is said.
 inline constexpr std::size_t default_block_bytes = 512u << 20;
-
-struct MemoryRequest {
-  std::size_t max_memory_bytes = 0;  ///< bytes, 0 = no limit
-  unsigned depth = 0;                ///< 0 = choose
-  unsigned threads = 1;
-  std::uint64_t rows = 1;
-  std::size_t buffer_bytes = 0;
-  std::size_t sample_bytes = 0;   ///< largest fixed field: the least a runner may need
-  std::size_t row_bytes = 0;      ///< bytes of a reordered sample that waits for its row in a batch
-  std::size_t held = 0;           ///< how many reordered samples wait beside the entries
-  std::size_t append_buffer = 0;  ///< the least a buffer needs for fields of any size; 0 = there are none
-  std::size_t append_row = 0;     ///< the least that a reordered sample needs for fields of any size
-  std::function<std::size_t(unsigned threads)> entries = {},
-                                               shared_records = {};  ///< how many a reordered pipeline has
-  std::size_t shared_record_bytes = 0;                               ///< the least one may need
-  bool blocks = false;                                               ///< records share blocks
-  std::size_t max_block_bytes = 0;                                   ///< bytes for blocks; 0 = choose
-  std::size_t max_pinned_bytes = 0;  ///< bytes for buffers where they are pinned, 0 = no limit
-  std::size_t pinned_buffer_bytes = 0;
-  unsigned devices = 1;         ///< devices that share each batch
-  std::size_t device_rows = 0;  ///< the least a batch needs on a device for fields of any size; 0 = there are none
-  unsigned device_images = 0;   ///< batches of decoded images there, which have as many bytes each as those
-  std::size_t device_buffer_bytes = 0;  ///< bytes of a batch on a device
-  std::size_t device_fixed_bytes = 0;   ///< bytes of what stages on a device need beside its batches
-  bool device_is_host = false;          ///< the device's bytes are bytes of the host's
-  std::size_t device_notes_bytes = 0;   ///< bytes of what the host knows of a batch on a device
-  std::size_t max_device_bytes = 0;     ///< bytes for a device's batches, 0 = no limit
-  unsigned device_depth = 0;            ///< 0 = choose
-  bool stand_ins = false;               ///< a runner may make a child's parent once more, for that child alone
-  unsigned most_threads = 0;            ///< runners that there may be later, or fewer; 0 = `threads`, always
-  /// Which of the others may be raised while the run runs.
-  bool raises_depth = false, raises_entries = false, raises_blocks = false;
-  bool stream = false;  ///< entries are not raised for the source's sake
-};
 
 /// What a run's bytes are for, settled before its first batch. The defaults know no limits.
 struct MemoryPlan {

@@ -472,9 +472,10 @@ TEST_CASE("report shows what bench found, as text and as a page that needs nothi
   const auto half = json.without("/runs/1/report");
   const auto without_rate = json.with("/runs/0/samples_per_s", nullptr);
   const auto no_report = json.with("/runs/0/report", nullptr);
+  const auto other_kind = json.with("/runs/0/report/block_uses", "many");
   for (const std::string& wrong :
        {std::string("[]"), std::string("{\"runs\": []}"), std::string("no JSON"), half.dump(), without_rate.dump(),
-        no_report.dump(), std::string("{\"runs\": [{\"report\": {\"verdict\": \"v\"}}, {}]}")}) {
+        no_report.dump(), other_kind.dump(), std::string("{\"runs\": [{\"report\": {\"verdict\": \"v\"}}, {}]}")}) {
     std::ofstream(result) << wrong;
     const ToolResult refused = tool({"report", result, "--html", page});
     CHECK(refused.status == 2);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 
 #include <penstock/extend/store_files.hpp>
+#include <penstock/report.hpp>
 
 #include "console/json_input.hpp"
 
@@ -14,39 +16,69 @@ namespace {
 // Thousands of runs.
 constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
 
-bool has_numbers(const Json& of, std::initializer_list<const char*> names) {
+using Names = std::initializer_list<const char*>;
+
+bool has(const Json& of, const Names& names) {
+  return std::ranges::all_of(names, [&](const char* name) { return of.contains(name); });
+}
+
+bool has_numbers(const Json& of, const Names& names) {
   return std::ranges::all_of(names, [&](const char* name) { return of.contains(name) && of.at(name).is_number(); });
 }
 
-bool is_stage(const Json& stage) {
-  return stage.is_object() && stage.contains("name") && stage.at("name").is_string() &&
-         has_numbers(stage, {"samples", "bytes", "cpu_us_per_sample", "wait_us_per_sample", "share"});
+// A report with one of each thing that there may be several of, or none.
+Json full_report() {
+  Report report;
+  report.runner_delay_share = report.caller_delay_share = report.own_core_share = report.other_core_share = 0.0;
+  report.stages.resize(1);
+  report.files.resize(1);
+  report.memory.resize(1);
+  report.devices.resize(1);
+  report.notes.resize(1);
+  report.sending.emplace();
+  report.tuning.emplace().steps.resize(1);
+  return json_or_null(report.json());
 }
 
-bool is_trial(const Json& trial) {
-  const auto has_text = [&](const char* name) { return trial.contains(name) && trial.at(name).is_string(); };
-  return trial.is_object() && has_text("setting") && has_text("why") &&
-         has_numbers(trial, {"from", "to", "before_samples_per_s", "after_samples_per_s"});
+// Each field that both have is of the kind that it has in a report; an older one has fewer, a newer one more.
+bool is_like(const Json& value, const Json& model) {
+  if (model.is_number()) return value.is_number();
+  if (value.type() != model.type()) return false;
+  if (model.is_array()) return std::ranges::all_of(value, [&](const Json& one) { return is_like(one, model.at(0)); });
+  return !model.is_object() || std::ranges::all_of(model.items(), [&](const auto& field) {
+    return !value.contains(field.key()) || is_like(value.at(field.key()), field.value());
+  });
 }
 
-// Only runs that were tuned have it.
-bool is_tuning(const Json& tuning) {
-  if (tuning.is_null()) return true;
-  return tuning.is_object() && tuning.contains("end") && tuning.at("end").is_string() && tuning.contains("steps") &&
-         tuning.at("steps").is_array() && std::ranges::all_of(tuning.at("steps"), is_trial) &&
-         has_numbers(tuning, {"batches", "seconds", "threads", "depth", "max_reorder_bytes", "max_block_bytes"});
+// What there need not be is null.
+Json without_nulls(Json report) {
+  if (!report.is_object()) return report;
+  const Json empty = json_or_null(Report().json());
+  for (const auto& field : empty.items())
+    if (field.value().is_null() && report.contains(field.key()) && report.at(field.key()).is_null())
+      report.erase(field.key());
+  return report;
 }
 
-bool is_report(const Json& report) {
-  const auto is = [&](const char* name, bool (Json::*kind)() const noexcept) {
-    return report.contains(name) && (report.at(name).*kind)();
+// With all that is read of it.
+bool is_report(const Json& given) {
+  const Json report = without_nulls(given);
+  static const Json model = full_report();
+  if (!is_like(report, model) ||
+      !has(report, {"verdict", "idle", "stages", "memory", "notes", "limit_samples_per_s", "consumer_wait_share",
+                    "next_p50_s", "next_p99_s", "batches", "bytes", "runner_idle_share", "runner_wait_share"}))
+    return false;
+  const auto all_have = [](const Json& list, const Names& names) {
+    return std::ranges::all_of(list, [&](const Json& one) { return has(one, names); });
   };
-  return report.is_object() && is("verdict", &Json::is_string) && is("idle", &Json::is_object) &&
-         is("stages", &Json::is_array) && !report.at("stages").empty() && is("memory", &Json::is_array) &&
-         is("notes", &Json::is_array) && std::ranges::all_of(report.at("stages"), is_stage) &&
-         has_numbers(report, {"limit_samples_per_s", "consumer_wait_share", "next_p50_s", "next_p99_s", "batches",
-                              "bytes", "runner_idle_share", "runner_wait_share"}) &&
-         is_tuning(report.value("tuning", Json()));
+  return !report.at("stages").empty() &&
+         all_have(report.at("stages"),
+                  {"name", "samples", "bytes", "cpu_us_per_sample", "wait_us_per_sample", "share"}) &&
+         (!report.contains("tuning") ||
+          (has(report.at("tuning"),
+               {"end", "batches", "seconds", "threads", "depth", "max_reorder_bytes", "max_block_bytes", "steps"}) &&
+           all_have(report.at("tuning").at("steps"),
+                    {"setting", "why", "from", "to", "before_samples_per_s", "after_samples_per_s"})));
 }
 
 bool is_run(const Json& run) {

@@ -282,7 +282,7 @@ TEST_CASE("where samples are short the caller is one of as many runners as there
     p.pool.add_to(totals);
     CHECK(totals.joined == 1);
     CHECK(totals.helped == 0);
-    CHECK(totals.samples <= p.work.made);
+    CHECK(totals.samples.all <= p.work.made);
   }
 }
 

@@ -104,11 +104,11 @@ TEST_CASE("of all that was measured some are kept, of the run's whole length", "
   CHECK(all == Approx(25'600));
   // A part of the run has the last ones.
   penstock::detail::RunTotals before, now;
-  now.measured_samples = {{.index = 1}};
-  kept.for_each_last([&](const penstock::detail::MeasuredSample& sample) { now.last_samples.push_back(sample); });
+  now.sample_times.run = {{.index = 1}};
+  kept.for_each_last([&](const penstock::detail::MeasuredSample& sample) { now.sample_times.last.push_back(sample); });
   const penstock::detail::RunTotals part = since(now, before);
-  CHECK(part.measured_samples.size() == kept.size);
-  for (const penstock::detail::MeasuredSample& sample : part.measured_samples) CHECK(sample.index >= 25'600 - 256);
+  CHECK(part.sample_times.run.size() == kept.size);
+  for (const penstock::detail::MeasuredSample& sample : part.sample_times.run) CHECK(sample.index >= 25'600 - 256);
 }
 
 TEST_CASE("loads of blocks count as often as there are loads that they stand for", "[alone]") {
@@ -118,10 +118,10 @@ TEST_CASE("loads of blocks count as often as there are loads that they stand for
   penstock::detail::RunTotals t;
   t.kept = 100;
   t.blocks.loads = 96;
-  t.measured_samples.assign(64, {.index = 0, .read_ns = 5, .sample_ns = 10});
+  t.sample_times.run.assign(64, {.index = 0, .read_ns = 5, .sample_ns = 10});
   // Of file-0 each load was measured, of file-1 one in 16.
-  for (int i = 0; i < 32; ++i) t.measured_loads.push_back({.index = 0, .read_ns = 1'000});
-  for (int i = 0; i < 4; ++i) t.measured_loads.push_back({.index = 8, .read_ns = i == 0 ? 500u : 1'500u, .weight = 16});
+  for (int i = 0; i < 32; ++i) t.load_times.run.push_back({.index = 0, .read_ns = 1'000});
+  for (int i = 0; i < 4; ++i) t.load_times.run.push_back({.index = 8, .read_ns = i == 0 ? 500u : 1'500u, .weight = 16});
   ps::Report r;
   r.stages.resize(1);
   r.stages[0].wait_us_per_sample = 2;  // a load takes 1.17

@@ -89,14 +89,13 @@ TEST_CASE("what may be raised is paid from half of what a limit leaves") {
                   .rows = 8,
                   .buffer_bytes = 10 * mib,
                   .sample_bytes = mib,
-                  .row_bytes = mib,
-                  .entries = [](unsigned threads) { return std::size_t{8} * threads; },
-                  .blocks = true};
+                  .blocks = true,
+                  .reorder = {.row_bytes = mib, .entries = [](unsigned threads) { return std::size_t{8} * threads; }}};
   const MemoryPlan still = plan_memory(r);
   CHECK_FALSE(still.growth);
   CHECK(still.most() == still.first());
-  r.most_threads = 16;
-  r.raises_depth = r.raises_entries = r.raises_blocks = true;
+  r.raises.most_threads = 16;
+  r.raises.depth = r.raises.entries = r.raises.blocks = true;
   const MemoryPlan plan = plan_memory(r);
   CHECK(plan.first() == still.first());
   CHECK(plan.notes == still.notes);
@@ -109,7 +108,7 @@ TEST_CASE("what may be raised is paid from half of what a limit leaves") {
   CHECK(most.entries > first.entries);
   CHECK(most.block_limit == first.block_limit + growth.bytes);
   // All that there may be together, but for what costs more than there is.
-  const std::size_t all = first.depth * r.buffer_bytes + first.entries * r.row_bytes + first.block_limit +
+  const std::size_t all = first.depth * r.buffer_bytes + first.entries * r.reorder.row_bytes + first.block_limit +
                           (most.threads + 1) * plan.scratch_limit + growth.bytes;
   CHECK(all <= r.max_memory_bytes);
   CHECK(all >= r.max_memory_bytes * 9 / 10);
@@ -126,7 +125,7 @@ TEST_CASE("what may be raised is paid from half of what a limit leaves") {
 }
 
 TEST_CASE("without a limit, as much may be added as all takes, or 1 GiB") {
-  MemoryRequest r{.threads = 2, .rows = 8, .buffer_bytes = 1 << 20, .raises_depth = true};
+  MemoryRequest r{.threads = 2, .rows = 8, .buffer_bytes = 1 << 20, .raises = {.depth = true}};
   CHECK(plan_memory(r).growth->bytes == std::size_t{1} << 30);
   CHECK(plan_memory(r).most().depth == 16 * 4);
   CHECK(plan_memory(r).most().threads == 2);
@@ -145,7 +144,7 @@ TEST_CASE("pinned batches are raised within their own limit") {
                   .buffer_bytes = 1 << 20,
                   .max_pinned_bytes = 6 << 20,
                   .pinned_buffer_bytes = 1 << 20,
-                  .raises_depth = true};
+                  .raises = {.depth = true}};
   CHECK(plan_memory(r).most().depth == 6);
   // What is left of it is the rows' that have any size.
   r.append_buffer = 1 << 10;
