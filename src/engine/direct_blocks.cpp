@@ -37,19 +37,19 @@ bool DirectPlacement::work_in_blocks(ChainRun& run) noexcept {
     }
     over = turn.over();
   }
-  blocks_->leave(run.stretch);
+  blocks_->leave(run.blocks.stretch);
   return over;
 }
 
 void DirectPlacement::help_in_blocks(ChainRun& run) noexcept {
   step_in_blocks(run);
-  blocks_->leave(run.stretch);
+  blocks_->leave(run.blocks.stretch);
 }
 
 // False: there is nothing to do.
 bool DirectPlacement::step_in_blocks(ChainRun& run) noexcept {
   if (advises_) advise(run);
-  BlockSchedule::Work work = blocks_->take(run.stretch);
+  BlockSchedule::Work work = blocks_->take(run.blocks.stretch);
   if (!work) return false;
   if (work.load != nullptr) {
     std::byte* const destination = destination_of(*work.load);

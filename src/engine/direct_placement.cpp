@@ -158,10 +158,10 @@ void DirectPlacement::wait_awake(const BatchBuffer& buffer) noexcept {
   } else if (blocks_ == nullptr) {
     ChainRun* const run = pool().join(begun, begun - delivered_ns_ > busy_ns);
     if (run == nullptr) return;
-    const std::uint64_t before = run->totals.samples.get();
+    const std::uint64_t before = run->counters.totals.samples.get();
     const FloatMode standard;
     work_along(*run, buffer);
-    pool().count_joined(run->totals.samples.get() - before, now_ns() - begun);
+    pool().count_joined(run->counters.totals.samples.get() - before, now_ns() - begun);
   }
 }
 

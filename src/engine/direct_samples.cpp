@@ -41,7 +41,7 @@ class BufferOutlet final : public RowOutlet {
 bool DirectPlacement::work(ChainRun& run) noexcept {
   if (blocks_ != nullptr) return work_in_blocks(run);
   const Turn turn(executor_);
-  run.blocked = times_blocked();
+  run.runner.blocked = times_blocked();
   // What this runner has made of one batch is counted at once, when it turns to another: the batch can't be ready
   // before, and the count is in memory that all runners share.
   BatchBuffer* buffer = nullptr;
@@ -107,7 +107,7 @@ bool DirectPlacement::advise(ChainRun& run) noexcept {
 
 TicketRun DirectPlacement::take_tickets(const ChainRun& run) noexcept {
   const std::uint64_t most = pool().short_samples() ? max_short_at_once : max_at_once;
-  return tickets_.take(tickets_at_once(run.sample_ns, most), pool().shares());
+  return tickets_.take(tickets_at_once(run.counters.sample_ns, most), pool().shares());
 }
 
 // False: the batch is given up, whatever becomes of it. Samples that turn out to be long are left to others, and
@@ -145,7 +145,7 @@ bool DirectPlacement::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun
   if (!timed) return true;
   // Samples that became long must not be taken together once more before one of them happens to be measured.
   const std::uint64_t took = now_ns() - begun, each = took / tickets.count;
-  if (tickets.count > 4 && each > 4 * run.sample_ns) run.sample_ns = each;
+  if (tickets.count > 4 && each > 4 * run.counters.sample_ns) run.counters.sample_ns = each;
   if (took > long_ns) note_long(run);
   return true;
 }
@@ -153,11 +153,11 @@ bool DirectPlacement::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun
 // Tells the pool whether the runner waited meanwhile; to have no core is no waiting.
 void DirectPlacement::note_long(ChainRun& run) noexcept {
   const std::uint64_t blocked = times_blocked();
-  pool().note_long(blocked != std::exchange(run.blocked, blocked));
+  pool().note_long(blocked != std::exchange(run.runner.blocked, blocked));
 }
 
 void DirectPlacement::fill_row(ChainRun& run, BatchBuffer& buffer, std::uint64_t row, std::uint64_t ticket) {
-  for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = ring_.address(buffer, f, row);
+  for (std::size_t f = 0; f < run.row.fields.size(); ++f) run.row.fields[f] = ring_.address(buffer, f, row);
   BufferOutlet outlet(buffer);
   if (ring_.layout().row().varying() != 0) run.append_to(outlet);
   const std::uint64_t index = buffer.indices[row];
@@ -166,8 +166,8 @@ void DirectPlacement::fill_row(ChainRun& run, BatchBuffer& buffer, std::uint64_t
   while (!attempts.over()) {
     const Place& place = attempts.place();
     try {
-      attempts.made(chain_.run(run, place, attempts.index(), run.rows,
-                               place.attempt == 0 ? measures(ticket, run.totals.measured.get(), run.sample_ns) : 0));
+      attempts.made(chain_.run(run, place, attempts.index(), run.row.fields,
+                               place.attempt == 0 ? run.counters.stands_for(ticket) : 0));
     } catch (...) {
       run.copied_bytes = 0;
       attempts.failed(chain_.describe_failure(run, attempts.index()));
@@ -192,7 +192,7 @@ void DirectPlacement::note_varying(const ChainRun& run, BatchBuffer& buffer, std
   for (std::size_t f = 0; f < ring_.layout().fields(); ++f) {
     const RowField& field = ring_.layout().row()[f];
     if (field.kind == RowField::Kind::dense) continue;
-    const RaggedRow& made = run.varying[field.varying];
+    const RaggedRow& made = run.row.varying[field.varying];
     ring_.layout().note(buffer, f, row, made.data, made.shape);
   }
 }

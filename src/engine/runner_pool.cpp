@@ -53,7 +53,7 @@ void RunnerPool::count_runners() noexcept {
 
 std::uint64_t RunnerPool::samples() const noexcept {
   std::uint64_t samples = 0;
-  for (const auto& run : runs_) samples += run->totals.samples.get();
+  for (const auto& run : runs_) samples += run->counters.totals.samples.get();
   return samples;
 }
 
@@ -154,16 +154,16 @@ void RunnerPool::run(Lock& lock) noexcept {
   }
   ++runners_;
   count_runners();
-  run->thread = this_thread_id();
+  run->runner.thread = this_thread_id();
   bool again = false;
   for (;;) {
     lock.unlock();
-    run->delay.begin(now_ns());
+    run->runner.delay.begin(now_ns());
     const bool gives_way = [&] {
       const FloatMode standard;
       return work_.work(*run);
     }();
-    run->delay.end(now_ns());
+    run->runner.delay.end(now_ns());
     run->reader->pause();
     lock.lock();
     // Work is issued under this mutex, or by a runner that goes on itself and then wakes others, so none can be missed
@@ -176,7 +176,7 @@ void RunnerPool::run(Lock& lock) noexcept {
   }
   --runners_;
   count_runners();
-  run->thread = 0;
+  run->runner.thread = 0;
   idle_runs_.push_back(run);
   if (!again || !submit_runner()) --scheduled_;
   end_work();
@@ -186,14 +186,14 @@ void RunnerPool::help(Lock& lock) noexcept {
   begin_work();
   if (ChainRun* const run = lease_run(lock); run != nullptr) {
     lock.unlock();
-    const std::uint64_t before = run->totals.samples.get();
+    const std::uint64_t before = run->counters.totals.samples.get();
     {
       const FloatMode standard;
       work_.help(*run);
     }
     run->reader->pause();
     lock.lock();
-    helped_ += run->totals.samples.get() - before;
+    helped_ += run->counters.totals.samples.get() - before;
     idle_runs_.push_back(run);
     if (work_.has_work()) wake(lock);  // a runner may have found no reader while this one was used
   }
@@ -212,7 +212,7 @@ ChainRun* RunnerPool::join_anew(bool busy) noexcept {
       ++running_;
       if (!idle_runs_.empty() || runs_.size() + opening_ < threads()) joined_ = lease_run(lock);
       --running_;
-      if (joined_ != nullptr) joined_->blocked = times_blocked();
+      if (joined_ != nullptr) joined_->runner.blocked = times_blocked();
       monitor_.changed.notify_all();
     }
   }
@@ -276,7 +276,8 @@ void RunnerPool::look_at_waits(Lock& lock, std::uint64_t now) noexcept {
 std::size_t RunnerPool::threads_in_work(std::span<int> out) noexcept {
   std::size_t count = 0;
   for (std::size_t i = 0; i < runs_.size() && count < out.size(); ++i)
-    if (const ChainRun& run = *runs_[++looked_at_ % runs_.size()]; run.thread != 0) out[count++] = run.thread;
+    if (const ChainRun& run = *runs_[++looked_at_ % runs_.size()]; run.runner.thread != 0)
+      out[count++] = run.runner.thread;
   return count;
 }
 
@@ -291,34 +292,37 @@ void add_measured(const MeasuredSamples& measured, std::vector<MeasuredSample>& 
 void RunnerPool::add_to(RunTotals& t) const {
   t.waits = looks_.counts();
   for (const auto& run : runs_) {
+    const RunCounters& counted = run->counters;
     for (std::size_t i = 0; i < t.steps.size(); ++i) {
-      t.steps[i].cpu_ns += run->counters[i].cpu_ns.get();
-      t.steps[i].bytes += run->counters[i].bytes.get();
-      t.steps[i].wait_ns += run->counters[i].wait_ns.get();
-      const Remarks& remarks = run->counters[i].remarks;
+      t.steps[i].cpu_ns += counted.steps[i].cpu_ns.get();
+      t.steps[i].bytes += counted.steps[i].bytes.get();
+      t.steps[i].wait_ns += counted.steps[i].wait_ns.get();
+      const Remarks& remarks = counted.steps[i].remarks;
       t.steps[i].remarked += remarks.count();
       if (remarks.count() != 0) t.steps[i].remark = remarks.text();
     }
-    t.loads.cpu_ns += run->loads.cpu_ns.get();
-    t.loads.bytes += run->loads.bytes.get();
-    t.loads.wait_ns += run->loads.wait_ns.get();
-    t.samples += run->totals.samples.get();
-    t.made += run->totals.made.get() + run->parents.made.get();
-    t.measured += run->totals.measured.get();
-    if (run->measured_samples != nullptr) add_measured(*run->measured_samples, t.measured_samples, t.last_samples);
-    if (run->measured_loads != nullptr) add_measured(*run->measured_loads, t.measured_loads, t.last_loads);
-    t.delay_ns += run->delay.delay_ns();
-    t.delay_measured_ns += run->delay.measured_ns();
-    t.stood_for += run->totals.stood_for.get();
-    t.copied_bytes += run->totals.copied_bytes.get() + run->parents.copied_bytes.get() + run->reads.copied_bytes.get();
-    t.wall_ns += run->totals.wall_ns.get() + run->parents.wall_ns.get() + run->reads.wall_ns.get();
-    t.parents += run->parents.samples.get();
-    t.parents_stood_for += run->parents.stood_for.get();
-    t.reads += run->reads.samples.get();
-    t.reads_stood_for += run->reads.stood_for.get();
+    t.loads.cpu_ns += counted.loads.cpu_ns.get();
+    t.loads.bytes += counted.loads.bytes.get();
+    t.loads.wait_ns += counted.loads.wait_ns.get();
+    t.samples += counted.totals.samples.get();
+    t.made += counted.totals.made.get() + counted.parents.made.get();
+    t.measured += counted.totals.measured.get();
+    if (counted.measured_samples != nullptr)
+      add_measured(*counted.measured_samples, t.measured_samples, t.last_samples);
+    if (counted.measured_loads != nullptr) add_measured(*counted.measured_loads, t.measured_loads, t.last_loads);
+    t.delay_ns += run->runner.delay.delay_ns();
+    t.delay_measured_ns += run->runner.delay.measured_ns();
+    t.stood_for += counted.totals.stood_for.get();
+    t.copied_bytes +=
+        counted.totals.copied_bytes.get() + counted.parents.copied_bytes.get() + counted.reads.copied_bytes.get();
+    t.wall_ns += counted.totals.wall_ns.get() + counted.parents.wall_ns.get() + counted.reads.wall_ns.get();
+    t.parents += counted.parents.samples.get();
+    t.parents_stood_for += counted.parents.stood_for.get();
+    t.reads += counted.reads.samples.get();
+    t.reads_stood_for += counted.reads.stood_for.get();
     t.shared_record_bytes = std::max<std::size_t>(
-        t.shared_record_bytes, std::max(run->parents.scratch_bytes.get(), run->reads.scratch_bytes.get()));
-    t.scratch_bytes = std::max<std::size_t>(t.scratch_bytes, run->totals.scratch_bytes.get());
+        t.shared_record_bytes, std::max(counted.parents.scratch_bytes.get(), counted.reads.scratch_bytes.get()));
+    t.scratch_bytes = std::max<std::size_t>(t.scratch_bytes, counted.totals.scratch_bytes.get());
   }
   t.busy_ns = busy_ns_ + running_ * now_ns() + joined_ns_.get();
   t.helped = helped_;

@@ -209,7 +209,7 @@ class WriteWindow final : private RunnerWork {
     if (now - before < long_sample_ns) return;
     lock.unlock();
     const std::uint64_t blocked = times_blocked();
-    pool_.note_long(blocked != std::exchange(run->blocked, blocked));
+    pool_.note_long(blocked != std::exchange(run->runner.blocked, blocked));
     lock.lock();
   }
 
@@ -257,7 +257,7 @@ class WriteWindow final : private RunnerWork {
     auto run = std::make_unique<ChainRun>(chain_, ~std::size_t{0}, open_reader(*data_->source));
     run->arena.set_min_block(first_scratch_bytes);
     run->stop = stop_;
-    run->measured_samples = std::make_unique<MeasuredSamples>();
+    run->counters.measured_samples = std::make_unique<MeasuredSamples>();
     return run;
   }
   bool has_work() noexcept override {
@@ -303,7 +303,7 @@ class WriteWindow final : private RunnerWork {
     entry.bytes = entry.held = 0;
     try {
       if (entry.values == nullptr) entry.values = std::make_unique<FinishedCells>();
-      const std::uint64_t stands_for = measures(entry.item.position, run.totals.measured.get(), run.sample_ns);
+      const std::uint64_t stands_for = run.counters.stands_for(entry.item.position);
       entry.kept = chain_.run(run, Place{0, entry.item.position, 0, 0}, entry.item.index, {}, stands_for);
       run.at = nullptr;
       if (entry.kept) {
