@@ -57,44 +57,6 @@ class PENSTOCK_API LimitResource final : public MemoryResource {
   std::atomic<std::size_t> used_{0};
 };
 
-/// Counts what goes through it.
-class PENSTOCK_API StatisticsResource final : public MemoryResource {
- public:
-  /// Counts what comes from `upstream`, which must outlive it.
-  explicit StatisticsResource(MemoryResource& upstream) : upstream_(&upstream) {}
-  void* allocate(std::size_t bytes, std::size_t align) override;
-  void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override;
-  MemoryKind kind() const noexcept override { return upstream_->kind(); }
-  /// Calls of `allocate` that succeeded.
-  std::uint64_t allocations() const noexcept { return allocations_.load(std::memory_order_relaxed); }
-  /// Bytes in use.
-  std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
-  /// The most bytes that were in use at once.
-  std::size_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
-
- private:
-  MemoryResource* upstream_;
-  std::atomic<std::uint64_t> allocations_{0};
-  std::atomic<std::size_t> used_{0}, peak_{0};
-};
-
-/// For tests: the n-th allocation from now fails (once, or that and all later ones).
-class PENSTOCK_API FailAfterResource final : public MemoryResource {
- public:
-  /// Takes memory from `upstream`, which must outlive it. The `n`-th allocation from now fails; with `for_ever` all
-  /// later ones too.
-  FailAfterResource(MemoryResource& upstream, std::uint64_t n, bool for_ever)
-      : upstream_(&upstream), left_(static_cast<std::int64_t>(n)), for_ever_(for_ever) {}
-  void* allocate(std::size_t bytes, std::size_t align) override;
-  void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override;
-  MemoryKind kind() const noexcept override { return upstream_->kind(); }
-
- private:
-  MemoryResource* upstream_;
-  std::atomic<std::int64_t> left_;
-  bool for_ever_;
-};
-
 /// A device's own memory, from a pool of penstock's: what loaders take their batches from. Under a LimitResource it is
 /// a limit that several loaders share (`LoaderOptions::device_resource`). Of the host: its memory. Any thread; the
 /// device stays open as long as it is kept. @throws Error(unsupported) that says why there is no such device.

@@ -1,5 +1,6 @@
 #include "numbers.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -8,22 +9,31 @@
 #include <system_error>
 #include <type_traits>
 
-#include "decimal.hpp"
-#include "whole_number.hpp"
+#include "with_number_type.hpp"
 
 namespace penstock::csv {
 
 namespace {
 
+// False where all of `text` is a sign and digits, and `value`, the float nearest to them, is another whole number. What
+// has a point or an exponent was written as a float, perhaps in the fewest digits that tell it from others.
+template <class T>
+bool keeps_whole_number(std::string_view text, T value) noexcept {
+  const T size = std::abs(value);
+  // Below it floats have all whole numbers.
+  constexpr T end = static_cast<T>(std::uint64_t{1} << std::numeric_limits<T>::digits);
+  if (!(size >= end && size <= std::numeric_limits<T>::max())) return true;
+  if (text.starts_with('-')) text.remove_prefix(1);
+  text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
+  if (text.find_first_not_of("0123456789") != std::string_view::npos) return true;
+  char exact[std::numeric_limits<T>::max_exponent10 + 2];
+  const auto [last, failed] = std::to_chars(exact, exact + sizeof exact, size, std::chars_format::fixed, 0);
+  return failed == std::errc() && text == std::string_view(exact, static_cast<std::size_t>(last - exact));
+}
+
 template <class T>
 NumberFault parse(std::string_view text, std::byte* to) noexcept {
   T value{};
-  if constexpr (std::is_floating_point_v<T>) {
-    if (parse_decimal(text, value)) {
-      std::memcpy(to, &value, sizeof value);
-      return keeps_whole_number(text, value) ? NumberFault::none : NumberFault::rounded;
-    }
-  }
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failed == std::errc::invalid_argument || end != text.data() + text.size()) return NumberFault::not_a_number;
   if (failed != std::errc()) return NumberFault::out_of_range;
@@ -34,7 +44,8 @@ NumberFault parse(std::string_view text, std::byte* to) noexcept {
   return NumberFault::none;
 }
 
-NumberFault parse_boolean(std::string_view text, std::byte* to) noexcept {
+template <>
+NumberFault parse<bool>(std::string_view text, std::byte* to) noexcept {
   const bool yes = text == "1" || text == "true" || text == "True" || text == "TRUE";
   if (!yes && text != "0" && text != "false" && text != "False" && text != "FALSE") return NumberFault::not_a_number;
   *to = static_cast<std::byte>(yes ? 1 : 0);
@@ -69,66 +80,11 @@ std::string_view trimmed(std::string_view cell) noexcept {
 NumberFault parse_number(std::string_view cell, DType dtype, std::byte* to) noexcept {
   std::string_view text = trimmed(cell);
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-  switch (dtype) {
-    case DType::u8:
-      return parse<std::uint8_t>(text, to);
-    case DType::i8:
-      return parse<std::int8_t>(text, to);
-    case DType::u16:
-      return parse<std::uint16_t>(text, to);
-    case DType::i16:
-      return parse<std::int16_t>(text, to);
-    case DType::u32:
-      return parse<std::uint32_t>(text, to);
-    case DType::i32:
-      return parse<std::int32_t>(text, to);
-    case DType::u64:
-      return parse<std::uint64_t>(text, to);
-    case DType::i64:
-      return parse<std::int64_t>(text, to);
-    case DType::f32:
-      return parse<float>(text, to);
-    case DType::f64:
-      return parse<double>(text, to);
-    case DType::boolean:
-      return parse_boolean(text, to);
-    case DType::f16:
-    case DType::bf16:
-      break;
-  }
-  return NumberFault::not_a_number;
+  return with_number_type(dtype, NumberFault::not_a_number, [&]<class T>(T) { return parse<T>(text, to); });
 }
 
 bool store_number(double value, DType dtype, std::byte* to) noexcept {
-  switch (dtype) {
-    case DType::u8:
-      return store<std::uint8_t>(value, to);
-    case DType::i8:
-      return store<std::int8_t>(value, to);
-    case DType::u16:
-      return store<std::uint16_t>(value, to);
-    case DType::i16:
-      return store<std::int16_t>(value, to);
-    case DType::u32:
-      return store<std::uint32_t>(value, to);
-    case DType::i32:
-      return store<std::int32_t>(value, to);
-    case DType::u64:
-      return store<std::uint64_t>(value, to);
-    case DType::i64:
-      return store<std::int64_t>(value, to);
-    case DType::f32:
-      return store<float>(value, to);
-    case DType::f64:
-      return store<double>(value, to);
-    case DType::boolean:
-      *to = static_cast<std::byte>(value == 1 ? 1 : 0);
-      return value == 0 || value == 1;
-    case DType::f16:
-    case DType::bf16:
-      break;
-  }
-  return false;
+  return with_number_type(dtype, false, [&]<class T>(T) { return store<T>(value, to); });
 }
 
 std::string whole_number_types(std::string_view cell) {

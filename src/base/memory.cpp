@@ -96,27 +96,4 @@ void LimitResource::deallocate(void* data, std::size_t bytes, std::size_t align)
   used_.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
-void* StatisticsResource::allocate(std::size_t bytes, std::size_t align) {
-  void* data = upstream_->allocate(bytes, align);
-  allocations_.fetch_add(1, std::memory_order_relaxed);
-  const std::size_t now = used_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  std::size_t peak = peak_.load(std::memory_order_relaxed);
-  while (peak < now && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
-  }
-  return data;
-}
-void StatisticsResource::deallocate(void* data, std::size_t bytes, std::size_t align) noexcept {
-  upstream_->deallocate(data, bytes, align);
-  used_.fetch_sub(bytes, std::memory_order_relaxed);
-}
-
-void* FailAfterResource::allocate(std::size_t bytes, std::size_t align) {
-  const std::int64_t left = left_.fetch_sub(1, std::memory_order_relaxed);
-  if (left == 1 || (left < 1 && for_ever_)) throw Error(Errc::out_of_memory, "this allocation was made to fail");
-  return upstream_->allocate(bytes, align);
-}
-void FailAfterResource::deallocate(void* data, std::size_t bytes, std::size_t align) noexcept {
-  upstream_->deallocate(data, bytes, align);
-}
-
 }  // namespace penstock

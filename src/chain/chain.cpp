@@ -52,7 +52,7 @@ bool Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
   const Step& step = *steps()[number];
   run.at = &step.label;
   const ProfiledRange range(step.label);
-  const TracedRange traced(run.trace, step.label.c_str());
+  const TracedRange traced(run.runner.trace, step.label.c_str());
   run.begin(step, rows);
   // What a cache keeps must not depend on when it is made.
   const Place of_record{0, index, 0, 0};
@@ -67,7 +67,7 @@ void Chain::finish(ChainRun& run, std::span<std::byte* const> rows) const {
     std::memcpy(rows[i], value, row_bytes_[i]);
     run.copied_bytes += row_bytes_[i];
   }
-  if (!run.varying.empty()) finish_varying(run, rows);
+  if (!run.row.varying.empty()) finish_varying(run, rows);
 }
 
 void Chain::finish_varying(ChainRun& run, std::span<std::byte* const> rows) const {
@@ -81,7 +81,7 @@ void Chain::finish_varying(ChainRun& run, std::span<std::byte* const> rows) cons
                                             " elements in this sample and is padded to " + std::to_string(field.to) +
                                             "; cut it with a map, or pad to more")
           .with_stage("pad(" + is.name + ")");
-    RaggedRow& out = run.varying[field.varying];
+    RaggedRow& out = run.row.varying[field.varying];
     const std::size_t bytes = static_cast<std::size_t>(cell.shape.elements()) * size_of(is.dtype);
     const std::byte* const value = run.value(i);
     if (value != out.data || !(cell.shape == out.shape)) {
@@ -91,7 +91,7 @@ void Chain::finish_varying(ChainRun& run, std::span<std::byte* const> rows) cons
     }
     if (field.kind == RowField::Kind::padded) fill_padding(field, out.data + bytes, field.row_bytes - bytes);
   }
-  bounds_->check(run.varying);
+  bounds_->check(run.row.varying);
 }
 
 bool Chain::run_steps(ChainRun& run, std::size_t first, std::size_t last, const Place& place, std::uint64_t index,
@@ -104,9 +104,9 @@ bool Chain::run_steps(ChainRun& run, std::size_t first, std::size_t last, const 
 
 bool Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
                 std::uint64_t stands_for) const {
-  const TracedRange traced(run.trace, "sample", index);
+  const TracedRange traced(run.runner.trace, "sample", index);
   std::size_t first = 0;
-  for (RaggedRow& row : run.varying) row.data = nullptr;
+  for (RaggedRow& row : run.row.varying) row.data = nullptr;
   if (run.parent != nullptr) {
     first = children_begin();
     run.adopt();
@@ -115,24 +115,24 @@ bool Chain::run(ChainRun& run, const Place& place, std::uint64_t index, std::spa
   }
   const bool kept = stands_for == 0 ? run_steps(run, first, steps().size(), place, index, rows)
                                     : run_measured(run, first, steps().size(), place, index, rows, stands_for);
-  run.totals.samples.add(1);
+  run.counters.totals.samples.add(1);
   if (run.copied_bytes != 0) {
-    run.totals.copied_bytes.add(run.copied_bytes);
+    run.counters.totals.copied_bytes.add(run.copied_bytes);
     run.copied_bytes = 0;
   }
   return kept;
 }
 
 bool Chain::open(ChainRun& parent, const Place& place, std::uint64_t index, std::uint64_t stands_for) const {
-  const TracedRange traced(parent.trace, "record", index);
+  const TracedRange traced(parent.runner.trace, "record", index);
   const std::size_t first = data_->source->is_stream() ? 1 : first_step(parent, index);
   const bool kept = stands_for == 0 ? run_steps(parent, first, children_begin(), place, index, {})
                                     : run_measured(parent, first, children_begin(), place, index, {}, stands_for);
-  parent.totals.samples.add(1);
+  parent.counters.totals.samples.add(1);
   // The reader goes on to another record, and what it gave to view goes with it.
   if (kept)
     for (std::size_t slot = 0; slot < parent.cells.size(); ++slot) parent.own(slot);
-  parent.totals.copied_bytes.add(std::exchange(parent.copied_bytes, 0));
+  parent.counters.totals.copied_bytes.add(std::exchange(parent.copied_bytes, 0));
   return kept;
 }
 
@@ -153,7 +153,7 @@ bool Chain::read(ChainRun& parent, StreamModel& stream) const {
     parent.own(slot);
   }
   step.check_sizes(parent);
-  parent.totals.copied_bytes.add(std::exchange(parent.copied_bytes, 0));
+  parent.counters.totals.copied_bytes.add(std::exchange(parent.copied_bytes, 0));
   return true;
 }
 
@@ -163,28 +163,29 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
   // Samples that mostly take a few microseconds may wait now and then, for a page of a file: so each is watched, but
   // only what was off its core for long is asked about, which costs as much as making a short one.
   constexpr std::uint64_t worth_asking_ns = 1'000;
-  WaitWatch watch(run.sample_ns == 0 || run.sample_ns > 20000);
+  RunCounters& counters = run.counters;
+  WaitWatch watch(counters.sample_ns == 0 || counters.sample_ns > 20000);
   Clocks before = read_clocks();
   const Clocks begun = before;
   std::uint64_t read_ns = 0;
   const auto count = [&](std::size_t i) {
     const Clocks after = read_clocks();
     const std::uint64_t cpu_ns = after.cpu_ns - before.cpu_ns, wall_ns = after.wall_ns - before.wall_ns;
-    run.counters[i].cpu_ns.add(stands_for * cpu_ns);
+    counters.steps[i].cpu_ns.add(stands_for * cpu_ns);
     if (i == 0) read_ns = wall_ns;
     before = after;
     if (wall_ns <= cpu_ns + worth_asking_ns) return;
-    run.counters[i].wait_ns.add(stands_for * watch.waited(wall_ns - cpu_ns));
+    counters.steps[i].wait_ns.add(stands_for * watch.waited(wall_ns - cpu_ns));
     before = read_clocks();
   };
   const auto count_all = [&] {
-    run.sample_ns = before.wall_ns - begun.wall_ns;
-    run.totals.wall_ns.add(stands_for * run.sample_ns);
-    run.totals.measured.add(1);
-    run.totals.stood_for.add(stands_for);
-    run.totals.scratch_bytes.set(run.arena.peak());
-    run.delay.tick(before.wall_ns);
-    if (run.measured_samples != nullptr) run.measured_samples->add({index, read_ns, run.sample_ns});
+    counters.sample_ns = before.wall_ns - begun.wall_ns;
+    counters.totals.wall_ns.add(stands_for * counters.sample_ns);
+    counters.totals.measured.add(1);
+    counters.totals.stood_for.add(stands_for);
+    counters.totals.scratch_bytes.set(run.arena.peak());
+    run.runner.delay.tick(before.wall_ns);
+    if (counters.measured_samples != nullptr) counters.measured_samples->add({index, read_ns, counters.sample_ns});
   };
   std::size_t i = first;
   bool kept = true;
@@ -198,7 +199,7 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
       const Step& step = *steps()[i];
       for (std::size_t slot = 0; slot < run.cells.size(); ++slot)
         if (step.counts(slot, i == first)) bytes += run.cells[slot].shape.elements() * size_of(step.schema[slot].dtype);
-      run.counters[i].bytes.add(stands_for * bytes);
+      counters.steps[i].bytes.add(stands_for * bytes);
     }
   } catch (...) {
     count(i);

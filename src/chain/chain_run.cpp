@@ -13,11 +13,11 @@ ChainRun::ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_pt
     : arena(scratch_limit), reader(std::move(its_reader)), chain_(&chain) {
   const auto& steps = chain.steps();
   max_bytes = chain.data().check_value().max_sample_bytes;
-  counters.resize(steps.size());
-  decoders.resize(steps.size());
-  shared_draws.resize(chain.shared_draws());
-  if (chain.layout() != nullptr) varying.resize(chain.layout()->varying());
-  for (std::size_t i = 0; i < std::min(steps.size(), max_steps); ++i) decoders[i] = steps[i]->start_decoding();
+  counters.steps.resize(steps.size());
+  images.decoders.resize(steps.size());
+  images.shared_draws.resize(chain.shared_draws());
+  if (chain.layout() != nullptr) row.varying.resize(chain.layout()->varying());
+  for (std::size_t i = 0; i < std::min(steps.size(), max_steps); ++i) images.decoders[i] = steps[i]->start_decoding();
 }
 
 void ChainRun::begin(const Step& step, std::span<std::byte* const> destinations) {
@@ -80,18 +80,18 @@ void ChainRun::decode(const Promise& promise, std::byte* out) {
   at = stage;
 }
 
-void ChainRun::append_to(RowOutlet& outlet) noexcept { outlet_ = &outlet; }
+void ChainRun::append_to(RowOutlet& outlet) noexcept { row.outlet = &outlet; }
 
 // Where a value of this shape belongs that becomes a row of the batch. One that is too long may still be cut, or left
 // out by a filter.
-std::byte* ChainRun::destination(std::size_t row, const Shape& shape) {
-  const RowField& field = (*chain_->layout())[row];
-  RaggedRow& out = varying[field.varying];
-  const std::uint64_t bytes = shape.elements() * size_of(chain_->data().schema[row].dtype);
+std::byte* ChainRun::destination(std::size_t number, const Shape& shape) {
+  const RowField& field = (*chain_->layout())[number];
+  RaggedRow& out = row.varying[field.varying];
+  const std::uint64_t bytes = shape.elements() * size_of(chain_->data().schema[number].dtype);
   if (field.appended())
-    out = {outlet_->append(static_cast<std::size_t>(bytes)), shape};
+    out = {row.outlet->append(static_cast<std::size_t>(bytes)), shape};
   else if (shape[0] <= field.to)
-    out = {rows[row], shape};
+    out = {row.fields[number], shape};
   else
     return arena.allocate(static_cast<std::size_t>(bytes));
   return out.data;

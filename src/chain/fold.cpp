@@ -24,11 +24,11 @@ class Fold {
       : run_(run), step_(step), check_(check) {
     const Cell& cell = run.cells[step.slot];
     ImageShape shape;
-    if (ImageDecoding* const decoding = run.decoders[number].get(); decoding != nullptr) {
+    if (ImageDecoding* const decoding = run.images.decoders[number].get(); decoding != nullptr) {
       run.at = &step.decoder_label;
       const std::byte* const data = run.value(step.slot);
       shape = decoding->open({data, static_cast<std::size_t>(cell.shape[0])});
-      if (const char* const remark = decoding->remark()) run.counters[number].remarks.add(remark, 1);
+      if (const char* const remark = decoding->remark()) run.counters.steps[number].remarks.add(remark, 1);
       encoded_ = decoding;
       made_of_ = {.image = decoding, .shape = shape, .stage = &step.decoder_label};
     } else {
@@ -139,7 +139,7 @@ class Fold {
       ask([&] { stage.model->draw(shape, rng, room); });
       return room;
     }
-    SharedDraw& shared = run_.shared_draws[stage.shared];
+    SharedDraw& shared = run_.images.shared_draws[stage.shared];
     if (stage.draw == FoldStage::Draw::lead) {
       ask([&] { stage.model->draw(shape, rng, shared.params); });
       shared.shape = shape;

@@ -25,9 +25,9 @@ class SourceWork {
   std::uint64_t end() noexcept {
     const Clocks ended = read_clocks();
     const std::uint64_t cpu_ns = ended.cpu_ns - begun_.cpu_ns, wall_ns = ended.wall_ns - begun_.wall_ns;
-    run_.loads.cpu_ns.add(cpu_ns * stands_for_);
-    if (wall_ns > cpu_ns) run_.loads.wait_ns.add(watch_.waited(wall_ns - cpu_ns) * stands_for_);
-    run_.reads.wall_ns.add(wall_ns * stands_for_);
+    run_.counters.loads.cpu_ns.add(cpu_ns * stands_for_);
+    if (wall_ns > cpu_ns) run_.counters.loads.wait_ns.add(watch_.waited(wall_ns - cpu_ns) * stands_for_);
+    run_.counters.reads.wall_ns.add(wall_ns * stands_for_);
     return wall_ns;
   }
 
@@ -55,7 +55,7 @@ inline std::unique_ptr<ReaderModel> open_reader(const SourceModel& source) {
 
 /// Tells the source which records will be wanted.
 inline void advise(const SourceModel& source, ChainRun& run, std::span<const std::uint64_t> indices) noexcept {
-  const TracedRange traced(run.trace, "advise");
+  const TracedRange traced(run.runner.trace, "advise");
   SourceWork work(run, 1, false);
   source.will_need(indices);
   work.end();

@@ -76,39 +76,41 @@ std::vector<std::unique_ptr<ChainRun>> ChainRuns::take() noexcept {
 
 std::uint64_t ChainRuns::samples() const noexcept {
   std::uint64_t samples = 0;
-  for (const auto& run : all_) samples += run->totals.samples.get();
+  for (const auto& run : all_) samples += run->counters.totals.samples.get();
   return samples;
 }
 
 std::size_t ChainRuns::threads_in_work(std::span<int> out) noexcept {
   std::size_t count = 0;
   for (std::size_t i = 0; i < all_.size() && count < out.size(); ++i)
-    if (const ChainRun& run = *all_[++looked_at_ % all_.size()]; run.thread != 0) out[count++] = run.thread;
+    if (const ChainRun& run = *all_[++looked_at_ % all_.size()]; run.runner.thread != 0)
+      out[count++] = run.runner.thread;
   return count;
 }
 
 void ChainRuns::add_to(RunTotals& t) const {
   for (const auto& run : all_) {
     for (std::size_t i = 0; i < t.steps.size(); ++i) {
-      add_costs(t.steps[i], run->counters[i]);
-      const Remarks& remarks = run->counters[i].remarks;
+      add_costs(t.steps[i], run->counters.steps[i]);
+      const Remarks& remarks = run->counters.steps[i].remarks;
       t.steps[i].remarked += remarks.count();
       if (remarks.count() != 0) t.steps[i].remark = remarks.text();
     }
-    add_costs(t.loads, run->loads);
-    add_chains(t, t.samples, run->totals);
-    add_chains(t, t.parents, run->parents);
-    add_chains(t, t.reads, run->reads);
-    t.made += run->totals.made.get() + run->parents.made.get();
-    t.measured += run->totals.measured.get();
-    add_measured(run->measured_samples.get(), t.sample_times);
-    add_measured(run->measured_loads.get(), t.load_times);
-    t.delay_ns += run->delay.delay_ns();
-    t.delay_measured_ns += run->delay.measured_ns();
+    add_costs(t.loads, run->counters.loads);
+    add_chains(t, t.samples, run->counters.totals);
+    add_chains(t, t.parents, run->counters.parents);
+    add_chains(t, t.reads, run->counters.reads);
+    t.made += run->counters.totals.made.get() + run->counters.parents.made.get();
+    t.measured += run->counters.totals.measured.get();
+    add_measured(run->counters.measured_samples.get(), t.sample_times);
+    add_measured(run->counters.measured_loads.get(), t.load_times);
+    t.delay_ns += run->runner.delay.delay_ns();
+    t.delay_measured_ns += run->runner.delay.measured_ns();
     MemoryTotals& memory = t.memory;
     memory.shared_record_bytes = std::max<std::size_t>(
-        memory.shared_record_bytes, std::max(run->parents.scratch_bytes.get(), run->reads.scratch_bytes.get()));
-    memory.scratch_bytes = std::max<std::size_t>(memory.scratch_bytes, run->totals.scratch_bytes.get());
+        memory.shared_record_bytes,
+        std::max(run->counters.parents.scratch_bytes.get(), run->counters.reads.scratch_bytes.get()));
+    memory.scratch_bytes = std::max<std::size_t>(memory.scratch_bytes, run->counters.totals.scratch_bytes.get());
   }
   t.readers = all_.size();
   if (error_) t.reader_error = error_->what();

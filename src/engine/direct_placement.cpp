@@ -147,10 +147,10 @@ void DirectPlacement::wait_awake(const BatchBuffer& buffer) noexcept {
   } else if (blocks_ == nullptr) {
     ChainRun* const run = pool().join(begun, begun - delivered_ns_ > busy_ns);
     if (run == nullptr) return;
-    const std::uint64_t before = run->totals.samples.get();
+    const std::uint64_t before = run->counters.totals.samples.get();
     const FloatMode standard;
     work_along(*run, buffer);
-    pool().count_joined(run->totals.samples.get() - before, now_ns() - begun);
+    pool().count_joined(run->counters.totals.samples.get() - before, now_ns() - begun);
   }
 }
 
@@ -176,7 +176,7 @@ void DirectPlacement::work_along(ChainRun& run, const BatchBuffer& wanted) noexc
 bool DirectPlacement::work(ChainRun& run) noexcept {
   if (blocks_ != nullptr) return work_in_blocks(run);
   const Turn turn(executor_);
-  run.blocked = times_blocked();
+  run.runner.blocked = times_blocked();
   // What this runner has made of one batch is counted at once, when it turns to another: the batch can't be ready
   // before, and the count is in memory that all runners share.
   BatchBuffer* buffer = nullptr;
@@ -242,7 +242,7 @@ bool DirectPlacement::advise(ChainRun& run) noexcept {
 
 TicketRun DirectPlacement::take_tickets(const ChainRun& run) noexcept {
   const std::uint64_t most = pool().short_samples() ? max_short_at_once : max_at_once;
-  return tickets_.take(tickets_at_once(run.sample_ns, most), pool().shares());
+  return tickets_.take(tickets_at_once(run.counters.sample_ns, most), pool().shares());
 }
 
 // False: the batch is given up, whatever becomes of it. Samples that turn out to be long are left to others, and
@@ -271,7 +271,7 @@ bool DirectPlacement::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun
   if (!timed) return true;
   // Samples that became long must not be taken together once more before one of them happens to be measured.
   const std::uint64_t took = now_ns() - begun, each = took / tickets.count;
-  if (tickets.count > 4 && each > 4 * run.sample_ns) run.sample_ns = each;
+  if (tickets.count > 4 && each > 4 * run.counters.sample_ns) run.counters.sample_ns = each;
   if (took > long_ns) note_long(run);
   return true;
 }
@@ -279,7 +279,7 @@ bool DirectPlacement::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun
 // Tells the pool whether the runner waited meanwhile; to have no core is no waiting.
 void DirectPlacement::note_long(ChainRun& run) noexcept {
   const std::uint64_t blocked = times_blocked();
-  pool().note_long(blocked != std::exchange(run.blocked, blocked));
+  pool().note_long(blocked != std::exchange(run.runner.blocked, blocked));
 }
 
 void DirectPlacement::help(ChainRun& run) noexcept {
@@ -324,19 +324,19 @@ bool DirectPlacement::work_in_blocks(ChainRun& run) noexcept {
     }
     over = turn.over();
   }
-  blocks_->leave(run.stretch);
+  blocks_->leave(run.blocks.stretch);
   return over;
 }
 
 void DirectPlacement::help_in_blocks(ChainRun& run) noexcept {
   step_in_blocks(run);
-  blocks_->leave(run.stretch);
+  blocks_->leave(run.blocks.stretch);
 }
 
 // False: there is nothing to do.
 bool DirectPlacement::step_in_blocks(ChainRun& run) noexcept {
   if (advises_) advise(run);
-  BlockSchedule::Work work = blocks_->take(run.stretch);
+  BlockSchedule::Work work = blocks_->take(run.blocks.stretch);
   if (!work) return false;
   if (work.load != nullptr) {
     std::byte* const destination = destination_of(*work.load);

@@ -27,12 +27,12 @@ Placement::Placement(const Context& context)
 
 std::unique_ptr<ChainRun> Placement::open_run() {
   auto run = std::make_unique<ChainRun>(chain_, setup_.plan.scratch_limit, open_reader(*data_.source));
-  run->decodes_on_device = setup_.decodes_on_device;
+  run->images.decodes_on_device = setup_.decodes_on_device;
   run->stop = stop_;
-  if (setup_.trace != nullptr) run->trace = &setup_.trace->next_lane("runner");
-  run->measured_samples = std::make_unique<MeasuredSamples>();
-  if (data_.source->block_model() != nullptr) run->measured_loads = std::make_unique<MeasuredSamples>();
-  run->rows.resize(ring_.layout().fields());
+  if (setup_.trace != nullptr) run->runner.trace = &setup_.trace->next_lane("runner");
+  run->counters.measured_samples = std::make_unique<MeasuredSamples>();
+  if (data_.source->block_model() != nullptr) run->counters.measured_loads = std::make_unique<MeasuredSamples>();
+  run->row.fields.resize(ring_.layout().fields());
   return run;
 }
 

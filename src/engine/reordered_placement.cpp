@@ -56,13 +56,13 @@ bool ReorderedPlacement::work(ChainRun& run) noexcept {
     }
     over = turn.over();
   }
-  if (blocks_ != nullptr) blocks_->leave(run.stretch);
+  if (blocks_ != nullptr) blocks_->leave(run.blocks.stretch);
   return over;
 }
 
 void ReorderedPlacement::help(ChainRun& run) noexcept {
   reordered_->step(run);
-  if (blocks_ != nullptr) blocks_->leave(run.stretch);
+  if (blocks_ != nullptr) blocks_->leave(run.blocks.stretch);
 }
 
 BlockSchedule::Feed ReorderedPlacement::feed(Cursor at) const {

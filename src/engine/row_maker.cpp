@@ -33,7 +33,7 @@ void fail_row(BatchBuffer& buffer, std::uint64_t row, Error error, bool fatal) {
 }  // namespace
 
 void RowMaker::fill_row(ChainRun& run, BatchBuffer& buffer, std::uint64_t row, std::uint64_t ticket) const {
-  for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = ring_.address(buffer, f, row);
+  for (std::size_t f = 0; f < run.row.fields.size(); ++f) run.row.fields[f] = ring_.address(buffer, f, row);
   BufferOutlet outlet(buffer);
   if (ring_.layout().row().varying() != 0) run.append_to(outlet);
   const std::uint64_t index = buffer.indices[row];
@@ -42,8 +42,8 @@ void RowMaker::fill_row(ChainRun& run, BatchBuffer& buffer, std::uint64_t row, s
   while (!attempts.over()) {
     const Place& place = attempts.place();
     try {
-      attempts.made(chain_.run(run, place, attempts.index(), run.rows,
-                               place.attempt == 0 ? measures(ticket, run.totals.measured.get(), run.sample_ns) : 0));
+      attempts.made(chain_.run(run, place, attempts.index(), run.row.fields,
+                               place.attempt == 0 ? run.counters.stands_for(ticket) : 0));
     } catch (...) {
       run.copied_bytes = 0;
       attempts.failed(chain_.describe_failure(run, attempts.index()));
@@ -68,7 +68,7 @@ void RowMaker::note_varying(const ChainRun& run, BatchBuffer& buffer, std::uint6
   for (std::size_t f = 0; f < ring_.layout().fields(); ++f) {
     const RowField& field = ring_.layout().row()[f];
     if (field.kind == RowField::Kind::dense) continue;
-    const RaggedRow& made = run.varying[field.varying];
+    const RaggedRow& made = run.row.varying[field.varying];
     ring_.layout().note(buffer, f, row, made.data, made.shape);
   }
 }

@@ -105,16 +105,16 @@ void RunnerPool::run(Lock& lock) noexcept {
   }
   ++runners_;
   count_runners();
-  run->thread = this_thread_id();
+  run->runner.thread = this_thread_id();
   bool again = false;
   for (;;) {
     lock.unlock();
-    run->delay.begin(now_ns());
+    run->runner.delay.begin(now_ns());
     const bool gives_way = [&] {
       const FloatMode standard;
       return work_.work(*run);
     }();
-    run->delay.end(now_ns());
+    run->runner.delay.end(now_ns());
     run->reader->pause();
     lock.lock();
     // Work is issued under this mutex, or by a runner that goes on itself and then wakes others, so none can be missed
@@ -128,7 +128,7 @@ void RunnerPool::run(Lock& lock) noexcept {
   }
   --runners_;
   count_runners();
-  run->thread = 0;
+  run->runner.thread = 0;
   runs_.give_back(run);
   if (!again || !submit_runner()) --scheduled_;
   end_work();
@@ -138,14 +138,14 @@ void RunnerPool::help(Lock& lock) noexcept {
   begin_work();
   if (ChainRun* const run = runs_.lease(lock); run != nullptr) {
     lock.unlock();
-    const std::uint64_t before = run->totals.samples.get();
+    const std::uint64_t before = run->counters.totals.samples.get();
     {
       const FloatMode standard;
       work_.help(*run);
     }
     run->reader->pause();
     lock.lock();
-    consumer_.helped += run->totals.samples.get() - before;
+    consumer_.helped += run->counters.totals.samples.get() - before;
     runs_.give_back(run);
     if (work_.has_work()) wake(lock);  // a runner may have found no reader while this one was used
   }
@@ -164,7 +164,7 @@ ChainRun* RunnerPool::join_anew(bool busy) noexcept {
       ++running_;
       if (runs_.has_idle() || runs_.count() < threads()) consumer_.run = runs_.lease(lock);
       --running_;
-      if (consumer_.run != nullptr) consumer_.run->blocked = times_blocked();
+      if (consumer_.run != nullptr) consumer_.run->runner.blocked = times_blocked();
       monitor_.changed.notify_all();
     }
   }

@@ -110,8 +110,8 @@ std::optional<Idle> Reordered::why_idle() noexcept {
 bool Reordered::step(ChainRun& run) noexcept {
   bool did = tidy(run);
   if (issuer_) did = issue(run) || did;
-  if (const TicketRun tickets =
-          tickets_.take(tickets_at_once(run.sample_ns), std::uint64_t{2} * threads_.load(std::memory_order_relaxed));
+  if (const TicketRun tickets = tickets_.take(tickets_at_once(run.counters.sample_ns),
+                                              std::uint64_t{2} * threads_.load(std::memory_order_relaxed));
       tickets.count != 0) {
     make(run, tickets);
     tidy(run);
@@ -134,7 +134,7 @@ bool Reordered::tidy(const ChainRun& run) noexcept {
   bool did = false;
   while (can_tidy()) {
     if (retiring_.exchange(true, std::memory_order_seq_cst)) return did;
-    const TracedRange traced(run.trace, "settle");
+    const TracedRange traced(run.runner.trace, "settle");
     std::array<ReorderBuffer::Move, moves_at_once> moves;
     const std::size_t count = buffer_.retire(moves);
     const std::uint64_t expanded = samples_ ? samples_->expand() : 0;
@@ -184,7 +184,7 @@ bool Reordered::read(ChainRun& run) noexcept {
 
 // A block, or what is read of some: a sample, or the record that its children share.
 bool Reordered::work_in_blocks(ChainRun& run) noexcept {
-  BlockSchedule::Work work = blocks_->take(run.stretch);
+  BlockSchedule::Work work = blocks_->take(run.blocks.stretch);
   if (!work) return false;
   if (work.load != nullptr) {
     if (work_on_block(*blocks_, run, std::move(work))) signals_.wake_runners();
@@ -226,7 +226,8 @@ void Reordered::make(ChainRun& run, TicketRun tickets) noexcept {
   }
   // Samples that became long must not be taken together once more before one of them happens to be measured.
   if (begun != 0)
-    if (const std::uint64_t each = (now_ns() - begun) / tickets.count; each > 4 * run.sample_ns) run.sample_ns = each;
+    if (const std::uint64_t each = (now_ns() - begun) / tickets.count; each > 4 * run.counters.sample_ns)
+      run.counters.sample_ns = each;
 }
 
 void Reordered::open(ChainRun& run, std::uint64_t number) noexcept {

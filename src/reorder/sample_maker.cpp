@@ -13,13 +13,13 @@ class LentReader {
  public:
   LentReader(ChainRun& from, ChainRun& to) noexcept : from_(from), to_(to) {
     std::swap(from_.reader, to_.reader);
-    to_.trace = from_.trace;
+    to_.runner.trace = from_.runner.trace;
   }
   LentReader(const LentReader&) = delete;
   LentReader& operator=(const LentReader&) = delete;
   ~LentReader() {
     std::swap(from_.reader, to_.reader);
-    to_.trace = nullptr;
+    to_.runner.trace = nullptr;
   }
 
  private:
@@ -50,7 +50,7 @@ void SampleMaker::make(ChainRun& run, ReorderEntry& entry, std::uint64_t ticket)
     entry.broken = record->broken;
     entry.outcome.kept = entry.outcome.masked;  // what was made has no samples
   } else if (!entry.outcome.fatal) {
-    for (std::size_t f = 0; f < run.rows.size(); ++f) run.rows[f] = buffer_.address(entry, f);
+    for (std::size_t f = 0; f < run.row.fields.size(); ++f) run.row.fields[f] = buffer_.address(entry, f);
     if (record != nullptr && entry.place.child == 0) entry.outcome.bad = std::move(record->outcome.bad);
     CellOutlet outlet(*entry.row);
     run.append_to(outlet);
@@ -63,10 +63,9 @@ void SampleMaker::make(ChainRun& run, ReorderEntry& entry, std::uint64_t ticket)
       try {
         at_work = &run;
         entry.row->arena.reset();
-        const std::uint64_t stands_for =
-            place.attempt == attempt ? measures(ticket, run.totals.measured.get(), run.sample_ns) : 0;
+        const std::uint64_t stands_for = place.attempt == attempt ? run.counters.stands_for(ticket) : 0;
         attempts.made(record != nullptr ? make_child(run, *record, place, index, stands_for, at_work)
-                                        : chain_.run(run, place, index, run.rows, stands_for));
+                                        : chain_.run(run, place, index, run.row.fields, stands_for));
       } catch (...) {
         run.copied_bytes = 0;
         if (run.stand_in != nullptr) run.stand_in->copied_bytes = 0;
@@ -77,7 +76,7 @@ void SampleMaker::make(ChainRun& run, ReorderEntry& entry, std::uint64_t ticket)
   if (entry.outcome.masked)
     buffer_.clear(entry);
   else if (entry.outcome.kept && !entry.outcome.fatal)
-    buffer_.note(entry, run.varying);
+    buffer_.note(entry, run.row.varying);
 }
 
 // A child of its record, or, where another record is tried in its place, of that one, which is made for it alone.
@@ -100,7 +99,7 @@ bool SampleMaker::make_child(ChainRun& run, const SharedRecord& record, const Pl
     run.child = place.child % count;
     at_work = &run;
   }
-  return chain_.run(run, place, index, run.rows, stands_for);
+  return chain_.run(run, place, index, run.row.fields, stands_for);
 }
 
 ChainRun& SampleMaker::run_of(SharedRecord& record) {
@@ -122,7 +121,8 @@ void SampleMaker::open(ChainRun& run, SharedRecord& record, std::uint64_t number
     try {
       const bool first = place.attempt == 0;
       const bool kept =
-          chain_.open(parent, place, index, first ? measures(number, run.parents.measured.get(), parent.sample_ns) : 0);
+          chain_.open(parent, place, index,
+                      first ? measures(number, run.counters.parents.measured.get(), parent.counters.sample_ns) : 0);
       record.count = kept ? chain_.count(parent, place, index) : 0;
       attempts.made(kept);
     } catch (...) {
@@ -135,23 +135,24 @@ void SampleMaker::open(ChainRun& run, SharedRecord& record, std::uint64_t number
 
 // The counters of shared records are kept by the runner that makes them, as others read those.
 void SampleMaker::collect(ChainRun& parent, ChainRun& run) noexcept {
-  const auto move = [](Tally& from, Tally& to) {
-    to.add(from.get());
-    from.set(0);
+  const auto move = [](Tally& out_of, Tally& into) {
+    into.add(out_of.get());
+    out_of.set(0);
   };
+  RunCounters &from = parent.counters, &to = run.counters;
   for (std::size_t i = 0; i < chain_.children_begin(); ++i) {
-    move(parent.counters[i].cpu_ns, run.counters[i].cpu_ns);
-    move(parent.counters[i].bytes, run.counters[i].bytes);
-    move(parent.counters[i].wait_ns, run.counters[i].wait_ns);
-    parent.counters[i].remarks.move_to(run.counters[i].remarks);
+    move(from.steps[i].cpu_ns, to.steps[i].cpu_ns);
+    move(from.steps[i].bytes, to.steps[i].bytes);
+    move(from.steps[i].wait_ns, to.steps[i].wait_ns);
+    from.steps[i].remarks.move_to(to.steps[i].remarks);
   }
-  move(parent.totals.samples, run.parents.samples);
-  move(parent.totals.copied_bytes, run.parents.copied_bytes);
-  move(parent.totals.made, run.parents.made);
-  move(parent.totals.measured, run.parents.measured);
-  move(parent.totals.stood_for, run.parents.stood_for);
-  move(parent.totals.wall_ns, run.parents.wall_ns);
-  run.parents.scratch_bytes.set(std::max<std::uint64_t>(run.parents.scratch_bytes.get(), parent.arena.peak()));
+  move(from.totals.samples, to.parents.samples);
+  move(from.totals.copied_bytes, to.parents.copied_bytes);
+  move(from.totals.made, to.parents.made);
+  move(from.totals.measured, to.parents.measured);
+  move(from.totals.stood_for, to.parents.stood_for);
+  move(from.totals.wall_ns, to.parents.wall_ns);
+  to.parents.scratch_bytes.set(std::max<std::uint64_t>(to.parents.scratch_bytes.get(), parent.arena.peak()));
 }
 
 }  // namespace penstock::detail

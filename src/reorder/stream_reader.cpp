@@ -34,7 +34,7 @@ bool StreamReader::can_read() noexcept {
 unsigned StreamReader::read(ChainRun& run) noexcept {
   Intake& intake = context_.intake;
   if (!can_read() || !intake.enter()) return 0;
-  const TracedRange traced(run.trace, "read stream");
+  const TracedRange traced(run.runner.trace, "read stream");
   WaitWatch watch(last_ns_ > read_worth_asking_ns);
   const Clocks begun = read_clocks();
   unsigned count = 0;
@@ -47,11 +47,12 @@ unsigned StreamReader::read(ChainRun& run) noexcept {
   const std::uint64_t cpu_ns = ended.cpu_ns - begun.cpu_ns, wall_ns = ended.wall_ns - begun.wall_ns;
   last_ns_ = wall_ns;
   intake.leave();
-  run.counters[0].cpu_ns.add(cpu_ns);
-  if (wall_ns > cpu_ns) run.counters[0].wait_ns.add(watch.waited(wall_ns - cpu_ns));
-  run.reads.wall_ns.add(wall_ns);
-  run.reads.samples.add(count);
-  run.reads.stood_for.add(count);
+  RunCounters& counters = run.counters;
+  counters.steps[0].cpu_ns.add(cpu_ns);
+  if (wall_ns > cpu_ns) counters.steps[0].wait_ns.add(watch.waited(wall_ns - cpu_ns));
+  counters.reads.wall_ns.add(wall_ns);
+  counters.reads.samples.add(count);
+  counters.reads.stood_for.add(count);
   return count;
 }
 
@@ -97,10 +98,11 @@ void StreamReader::note(ChainRun& parent, ChainRun& run) noexcept {
   std::uint64_t bytes = 0;
   for (std::size_t f = 0; f < parent.cells.size(); ++f)
     bytes += parent.cells[f].shape.elements() * size_of((*parent.schema)[f].dtype);
-  run.counters[0].bytes.add(bytes);
-  run.reads.copied_bytes.add(parent.totals.copied_bytes.get());
-  parent.totals.copied_bytes.set(0);
-  run.reads.scratch_bytes.set(std::max<std::uint64_t>(run.reads.scratch_bytes.get(), parent.arena.peak()));
+  ChainCounters &reads = run.counters.reads, &totals = parent.counters.totals;
+  run.counters.steps[0].bytes.add(bytes);
+  reads.copied_bytes.add(totals.copied_bytes.get());
+  totals.copied_bytes.set(0);
+  reads.scratch_bytes.set(std::max<std::uint64_t>(reads.scratch_bytes.get(), parent.arena.peak()));
 }
 
 // Call inside a catch block. A stream that could not even begin is no matter of one record.

@@ -11,6 +11,9 @@
 
 namespace penstock::detail {
 
+/// Finished samples are small, together, below so many bytes.
+inline constexpr std::size_t small_finished_bytes = std::size_t{32} << 20;
+
 /// What a sample has in the end, in memory of its own: a finished one stays while its runner goes on. Where a sample
 /// needs more memory than it leaves values, that is the runner's, the same for each sample, and so in a cache.
 class FinishedCells final : public Cells {

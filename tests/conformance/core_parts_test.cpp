@@ -1,9 +1,11 @@
 // What the core has, held to its contracts.
 #include <penstock/penstock.hpp>
 #include <penstock/sources/memory.hpp>
+#include <penstock/testing/fail_after_resource.hpp>
 #include <penstock/testing/generated_records.hpp>
 #include <penstock/testing/memory_resource.hpp>
 #include <penstock/testing/source.hpp>
+#include <penstock/testing/statistics_resource.hpp>
 #include <penstock/testing/transform.hpp>
 
 #include "support/catch.hpp"
@@ -78,10 +80,10 @@ TEST_CASE("memory resources keep their contract") {
   ps::LimitResource limited(ps::host_memory(), std::size_t{1} << 30);
   CHECK(check_memory_resource(limited).text() == "");
   CHECK(limited.used() == 0);
-  ps::StatisticsResource counted(ps::host_memory());
+  ps::testing::StatisticsResource counted(ps::host_memory());
   CHECK(check_memory_resource(counted).text() == "");
   CHECK(counted.used() == 0);
-  ps::FailAfterResource never(ps::host_memory(), 1'000'000'000, false);
+  ps::testing::FailAfterResource never(ps::host_memory(), 1'000'000'000, false);
   CHECK(check_memory_resource(never).text() == "");
 }
 

@@ -8,6 +8,7 @@
 
 #include <penstock/penstock.hpp>
 #include <penstock/testing/memory_resource.hpp>
+#include <penstock/testing/statistics_resource.hpp>
 
 #include "findings.hpp"
 #include "support/catch.hpp"
@@ -36,7 +37,7 @@ ps::testing::Report report_on(ps::MemoryResource& resource) {
 
 TEST_CASE("a memory resource that is right passes") {
   Right right;
-  ps::StatisticsResource counted(right);
+  ps::testing::StatisticsResource counted(right);
   const auto report = report_on(counted);
   CHECK(report.text() == "");
   CHECK(report.passed());

@@ -8,6 +8,7 @@
 #include <string>
 
 #include <penstock/memory.hpp>
+#include <penstock/testing/statistics_resource.hpp>
 
 #include "../batches.hpp"
 #include "../steps.hpp"
@@ -28,7 +29,7 @@ double status_bytes(const std::string& key) {
 // What loaders have of a GPU, through counters of ours.
 struct Counted {
   std::shared_ptr<MemoryResource> device = device_memory(gpu(0)), pinned = pinned_memory(gpu(0));
-  StatisticsResource device_counter{*device}, pinned_counter{*pinned};
+  testing::StatisticsResource device_counter{*device}, pinned_counter{*pinned};
 };
 
 struct Used {

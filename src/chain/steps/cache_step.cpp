@@ -25,7 +25,7 @@ class CacheStep final : public Step {
       run.at = &label;
       run.begin(*this, call.rows);
     }
-    run.totals.made.add(1);
+    run.counters.totals.made.add(1);
     for (std::size_t slot = 0; slot < fields; ++slot) run.value(slot);
     run.at = &label;
     Sample sample(run);

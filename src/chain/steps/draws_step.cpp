@@ -16,20 +16,20 @@ namespace {
 class Room final : public DrawRoom {
  public:
   Room(ChainRun& run, const DeviceProgram& program, const StepCall& call)
-      : run_(run), program_(program), remarks_(run.counters[call.number].remarks), verifies_(call.check.verify) {}
+      : run_(run), program_(program), remarks_(run.counters.steps[call.number].remarks), verifies_(call.check.verify) {}
   std::byte* make(std::size_t field, std::size_t bytes) override {
     return run_.make(field, Shape{static_cast<std::int64_t>(bytes)});
   }
   Scratch& scratch() override { return run_.arena; }
   const std::byte* value(std::size_t field) override { return run_.value(field); }
   ImageDecoding& decoding(std::size_t step) override {
-    run_.batch_decoders.resize(program_.steps.size());
-    auto& decoding = run_.batch_decoders[step];
+    run_.images.batch_decoders.resize(program_.steps.size());
+    auto& decoding = run_.images.batch_decoders[step];
     if (decoding == nullptr) decoding = program_.steps[step].decoder->start();
     return *decoding;
   }
   bool decodes_on_device(std::size_t step) const override {
-    return step < run_.decodes_on_device.size() && run_.decodes_on_device[step];
+    return step < run_.images.decodes_on_device.size() && run_.images.decodes_on_device[step];
   }
   void require_size(std::size_t field, std::uint64_t bytes) const override { run_.require_size(field, bytes); }
   bool verifies() const override { return verifies_; }
@@ -52,10 +52,11 @@ class DrawsStep final : public Step {
   }
 
   bool run(ChainRun& run, const StepCall& call) const override {
-    run.shapes.clear();
-    for (std::size_t slot = 0; slot < program_.sample.size(); ++slot) run.shapes.push_back(run.cells[slot].shape);
+    run.images.batch_shapes.clear();
+    for (std::size_t slot = 0; slot < program_.sample.size(); ++slot)
+      run.images.batch_shapes.push_back(run.cells[slot].shape);
     Room room(run, program_, call);
-    draw_row(program_, call.seed, call.place, run.shapes, room, run.image_ops, &run.at);
+    draw_row(program_, call.seed, call.place, run.images.batch_shapes, room, run.images.batch_ops, &run.at);
     return true;
   }
   std::string describe(const CheckOptions&) const override { return label + ": for the stages after batch"; }

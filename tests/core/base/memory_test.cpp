@@ -6,6 +6,9 @@
 #include <fstream>
 #include <iterator>
 
+#include <penstock/testing/fail_after_resource.hpp>
+#include <penstock/testing/statistics_resource.hpp>
+
 #include "support/catch.hpp"
 
 #include "core/help.hpp"
@@ -190,39 +193,10 @@ TEST_CASE("a child process has the host's memory, whatever other threads did at 
   }
 }
 
-TEST_CASE("statistics count") {
-  ps::StatisticsResource stats(ps::host_memory());
-  void* a = stats.allocate(100, 64);
-  void* b = stats.allocate(50, 64);
-  stats.deallocate(a, 100, 64);
-  void* c = stats.allocate(20, 64);
-  CHECK(stats.allocations() == 3);
-  CHECK(stats.used() == 70);
-  CHECK(stats.peak() == 150);
-  stats.deallocate(b, 50, 64);
-  stats.deallocate(c, 20, 64);
-  CHECK(stats.used() == 0);
-}
-
-TEST_CASE("the n-th allocation fails: once, or from then on") {
-  ps::FailAfterResource once(ps::host_memory(), 2, false);
-  ps::FailAfterResource always(ps::host_memory(), 2, true);
-  const auto works = [](ps::MemoryResource& r) {
-    try {
-      r.deallocate(r.allocate(8, 8), 8, 8);
-      return true;
-    } catch (const ps::Error&) {
-      return false;
-    }
-  };
-  CHECK((works(once) && !works(once) && works(once) && works(once)));
-  CHECK((works(always) && !works(always) && !works(always) && !works(always)));
-}
-
 TEST_CASE("what upstream refuses does not count either") {
-  ps::FailAfterResource failing(ps::host_memory(), 1, true);
+  ps::testing::FailAfterResource failing(ps::host_memory(), 1, true);
   ps::LimitResource limit(failing, 1000);
-  ps::StatisticsResource stats(limit);
+  ps::testing::StatisticsResource stats(limit);
   CHECK(error_of([&] { (void)stats.allocate(10, 8); }));
   CHECK(limit.used() == 0);
   CHECK(stats.used() == 0);
@@ -242,8 +216,8 @@ TEST_CASE("host memory is aligned, and what can't be had is an Error") {
 
 TEST_CASE("a loader whose buffers can't be allocated throws and leaks nothing") {
   const ps::Pipeline p = ps::from(Records{.count = 64}) | ps::batch(4);
-  ps::StatisticsResource stats(ps::host_memory());
-  ps::FailAfterResource failing(stats, 1, true);
+  ps::testing::StatisticsResource stats(ps::host_memory());
+  ps::testing::FailAfterResource failing(stats, 1, true);
   CHECK(error_of([&] { ps::Loader(p, {.threads = 1, .depth = 3, .host_memory = &failing}); })->code() ==
         ps::Errc::out_of_memory);
   CHECK(stats.used() == 0);

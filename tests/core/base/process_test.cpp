@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <penstock/extend/device_stage.hpp>
+#include <penstock/testing/statistics_resource.hpp>
 
 #include "core/delivery/device_help.hpp"
 
@@ -358,7 +359,7 @@ TEST_CASE("memory stays flat over 1,000 epochs with a new loader each, and buffe
     (void)collect(loader, 20);
   }
   for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
-    ps::StatisticsResource memory(ps::host_memory());
+    ps::testing::StatisticsResource memory(ps::host_memory());
     {
       ps::Loader loader(p, {.threads = 2, .depth = 4, .host_memory = &memory, .epochs = 1});
       std::uint64_t batches = 0, allocations = 0;
@@ -381,7 +382,7 @@ TEST_CASE("memory stays flat over 1,000 epochs with a new loader each, and buffe
 
 TEST_CASE("memory of one loader stays flat over many epochs") {
   const Watchdog dog(300s);
-  ps::StatisticsResource memory(ps::host_memory());
+  ps::testing::StatisticsResource memory(ps::host_memory());
   ps::Loader loader(
       ps::from(Varying{20}) | ps::map([](ps::Sample&, ps::Context&) {}) |
           ps::map("bytes",

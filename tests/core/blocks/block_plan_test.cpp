@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <penstock/detail/source_adapter.hpp>
+#include <penstock/testing/statistics_resource.hpp>
 
 #include "core/blocks/chunks.hpp"
 #include "core/help.hpp"
@@ -142,7 +143,7 @@ TEST_CASE("a plan that begins again keeps the blocks that may stay") {
 }
 
 TEST_CASE("memory for blocks is used again, and what is beyond the limit goes back") {
-  ps::StatisticsResource resource(ps::host_memory());
+  ps::testing::StatisticsResource resource(ps::host_memory());
   std::mutex mutex;
   const int one = 0, other_one = 0;  // runners
   {

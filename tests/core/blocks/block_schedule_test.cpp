@@ -8,6 +8,7 @@
 
 #include <penstock/detail/source_adapter.hpp>
 #include <penstock/detail/source_model.hpp>
+#include <penstock/testing/statistics_resource.hpp>
 
 #include "core/blocks/chunks.hpp"
 #include "core/help.hpp"
@@ -110,7 +111,7 @@ class Run {
   std::shared_ptr<const SourceModel> model_;
   std::vector<std::uint64_t> order_;
   std::size_t limit_, in_flight_;
-  ps::StatisticsResource memory_;
+  ps::testing::StatisticsResource memory_;
   BlockSchedule plan_;
   std::vector<BlockSchedule::Work> taken_;
   std::vector<std::uint64_t> held_{std::vector(5, WorkStretches::none)};  // by runners: more than are planned for
@@ -151,7 +152,7 @@ TEST_CASE("a plan of blocks that begins again has all of its memory") {
   Chunks source{.count = 100, .per_block = 1};
   const std::shared_ptr<const SourceModel> model = std::make_shared<BlockSourceOf<Chunks>>(source);
   constexpr std::size_t limit = 4 * 32;
-  ps::StatisticsResource memory(ps::host_memory());
+  ps::testing::StatisticsResource memory(ps::host_memory());
   BlockSchedule plan(*model->block_model(), limit, 8, 4, {2, 2}, memory);
   const auto feed = [at = std::uint64_t{0}](std::vector<std::uint64_t>& out) mutable { out.push_back(at++); };
   for (int times = 0; times < 3; ++times) {

@@ -1,4 +1,6 @@
 // Sources whose records share blocks: what is decoded, how often, in how much memory, and what comes of it.
+#include <penstock/testing/statistics_resource.hpp>
+
 #include "support/catch.hpp"
 
 #include <cstring>
@@ -99,7 +101,7 @@ TEST_CASE("blocks work with everything that decides on the way") {
 TEST_CASE("decoded blocks never take more memory than they may") {
   const Watchdog dog(60s);
   const Chunks source{.count = 2000, .per_block = 100};
-  ps::StatisticsResource memory(ps::host_memory());
+  ps::testing::StatisticsResource memory(ps::host_memory());
   {
     const std::size_t limit = 4 * 3232;
     // Blocks are in use for a while, also those that are to go.
@@ -298,7 +300,7 @@ TEST_CASE("a block whose size can't be told, or is more than there is, is a bad 
 
 TEST_CASE("a batch that is held keeps its ring, and no blocks") {
   const Chunks source{.count = 5000, .per_block = 500};
-  ps::StatisticsResource memory(ps::host_memory());
+  ps::testing::StatisticsResource memory(ps::host_memory());
   ps::Batch held;
   {
     ps::Loader loader(ps::from(source) | ps::batch(10), {.threads = 2, .depth = 2, .host_memory = &memory});

@@ -3,6 +3,7 @@
 
 #include <penstock/extend/device_stage.hpp>
 #include <penstock/stages/on_error.hpp>
+#include <penstock/testing/statistics_resource.hpp>
 
 #include "core/delivery/device_help.hpp"
 #include "core/reorder/reordered_help.hpp"
@@ -358,7 +359,7 @@ TEST_CASE("memory for rows counts twice where they travel") {
     void read(std::uint64_t, ps::SampleBuilder& out) const { out.emplace<std::uint8_t, 1>("x", {700 << 10}); }
   };
   ps::EmulatedGpu gpu;
-  ps::StatisticsResource memory(ps::host_memory());
+  ps::testing::StatisticsResource memory(ps::host_memory());
   const std::size_t limit = 64 << 20;
   ps::Loader loader(
       ps::from(Large{}) | ps::batch(4),

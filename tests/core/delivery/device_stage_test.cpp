@@ -6,6 +6,7 @@
 
 #include <penstock/extend/device_stage.hpp>
 #include <penstock/stages/on_error.hpp>
+#include <penstock/testing/statistics_resource.hpp>
 
 #include "core/chain/fake_images.hpp"
 #include "core/delivery/device_help.hpp"
@@ -431,7 +432,7 @@ TEST_CASE("in fixed steps the next epoch begins after the batch whose stage thre
 }
 
 TEST_CASE("batches after stages on the host come from its memory and are counted as they are delivered") {
-  ps::StatisticsResource memory(ps::host_memory());
+  ps::testing::StatisticsResource memory(ps::host_memory());
   ps::Loader loader(ps::from(Images{.count = 8}) | ps::batch(8) | Shift{}, {.threads = 1, .host_memory = &memory});
   const auto batch = loader.next();
   std::size_t bytes = 0;

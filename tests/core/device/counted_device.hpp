@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <penstock/memory.hpp>
+#include <penstock/testing/statistics_resource.hpp>
 
 #include "core/device/forwarding_device.hpp"
 
@@ -39,7 +40,7 @@ class CountedDevice final : public ForwardingDevice {
   }
 
  private:
-  penstock::StatisticsResource device_memory_, pinned_memory_;
+  penstock::testing::StatisticsResource device_memory_, pinned_memory_;
   std::atomic<std::uint64_t> streams_{0}, events_{0};
 };
 

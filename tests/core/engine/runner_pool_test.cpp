@@ -193,7 +193,7 @@ class Endless final : public RunnerWork {
   void help(ChainRun& run) noexcept override { one(run); }
   void one(ChainRun& run) noexcept {
     if (++made % 100 == 0 && long_ms != 0) std::this_thread::sleep_for(std::chrono::milliseconds(long_ms));
-    run.totals.samples.add(1);
+    run.counters.totals.samples.add(1);
   }
 
  private:

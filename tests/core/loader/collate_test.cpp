@@ -1,5 +1,7 @@
 // Fields of any length, and batches of any number of rows: what the random pipelines, which know their batches, can't
 // tell.
+#include <penstock/testing/statistics_resource.hpp>
+
 #include "support/catch.hpp"
 
 #include <cstring>
@@ -276,7 +278,7 @@ TEST_CASE("a failure inside a window comes before all of its batches") {
 }
 
 TEST_CASE("a ring that is warm allocates nothing for fields of any size") {
-  ps::StatisticsResource memory(ps::host_memory());
+  ps::testing::StatisticsResource memory(ps::host_memory());
   {
     Texts source{.count = 600, .length = [](std::uint64_t i) { return static_cast<std::int64_t>(1500 + i % 2); }};
     ps::Loader loader(ps::from(source) | ps::pad("text") | ps::batch(60), {.threads = 2, .host_memory = &memory});

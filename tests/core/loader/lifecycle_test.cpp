@@ -1,4 +1,6 @@
 // Beginnings and endings: at any moment, from any state, promptly, leaving nothing after.
+#include <penstock/testing/statistics_resource.hpp>
+
 #include "support/catch.hpp"
 
 #include "core/help.hpp"
@@ -169,7 +171,7 @@ TEST_CASE("work on what a record's children share sees the stop", "[alone]") {
 TEST_CASE("a caller that stalls costs nothing: the source is idle, the memory flat", "[alone]") {
   const Watchdog dog(30s);
   Records source{.count = 100'000};
-  ps::StatisticsResource memory(ps::host_memory());
+  ps::testing::StatisticsResource memory(ps::host_memory());
   ps::Loader loader(endless(source), {.threads = 2, .depth = 4, .host_memory = &memory});
   const auto first = loader.next();
   REQUIRE(first);
@@ -210,7 +212,7 @@ TEST_CASE("batches may outlive their loader, their executor and the pipeline") {
   const Watchdog dog(30s);
   std::vector<ps::Batch> held;
   std::vector<Got> before;
-  ps::StatisticsResource memory(ps::host_memory());
+  ps::testing::StatisticsResource memory(ps::host_memory());
   {
     ps::Loader loader(endless(), {.threads = 2, .depth = 5, .host_memory = &memory});
     for (int i = 0; i < 4; ++i) {
@@ -279,7 +281,7 @@ TEST_CASE("the memory resource may go as soon as the loader has") {
   // Nothing of the loader is left to threads that end later.
   const Watchdog dog(120s);
   for (std::uint64_t i = 0; i < scaled(400, 50); ++i) {
-    auto memory = std::make_unique<ps::StatisticsResource>(ps::host_memory());
+    auto memory = std::make_unique<ps::testing::StatisticsResource>(ps::host_memory());
     {
       ps::Loader loader(endless(), {.threads = 3, .depth = 3, .host_memory = memory.get()});
       for (std::uint64_t n = 0; n < mix(i) % 4; ++n) (void)loader.next();

@@ -1,6 +1,8 @@
 // Loaders that choose their settings themselves: what they choose, within which limits, and that no batch changes.
 #include <algorithm>
 
+#include <penstock/testing/statistics_resource.hpp>
+
 #include "core/blocks/chunks.hpp"
 #include "core/help.hpp"
 #include "loader/tuning.hpp"
@@ -132,7 +134,7 @@ TEST_CASE("what a cache gives while settings change is not told as made", "[alon
 
 TEST_CASE("a limit of memory is kept while settings are tried", "[alone]") {
   const QuickPace quick;
-  ps::StatisticsResource statistics(ps::host_memory());
+  ps::testing::StatisticsResource statistics(ps::host_memory());
   const std::size_t most = ps::MiB(24);
   Records source{.count = 100'000, .width = 4096};
   source.shared->before_read = [](std::uint64_t i) { std::this_thread::sleep_for(i % 64 == 5 ? 5ms : 200us); };

@@ -1,3 +1,6 @@
+#include <penstock/testing/fail_after_resource.hpp>
+#include <penstock/testing/statistics_resource.hpp>
+
 #include "support/catch.hpp"
 
 #include <cstring>
@@ -17,7 +20,7 @@ const ps::Schema schema{{"a", ps::DType::f32, {3}}, {"b", ps::DType::u8, {}}, {"
 }
 
 TEST_CASE("a buffer's rows don't overlap and are aligned") {
-  ps::StatisticsResource memory(ps::host_memory());
+  ps::testing::StatisticsResource memory(ps::host_memory());
   {
     BatchRing ring(schema, 10, 3, memory);
     CHECK(ring.depth() == 3);
@@ -91,8 +94,8 @@ TEST_CASE("clearing a row clears that row") {
 }
 
 TEST_CASE("buffers that get no memory give back what they had") {
-  ps::StatisticsResource counted(ps::host_memory());
-  ps::FailAfterResource failing(counted, 1, false);
+  ps::testing::StatisticsResource counted(ps::host_memory());
+  ps::testing::FailAfterResource failing(counted, 1, false);
   CHECK(error_of([&] { BatchRing ring(schema, 8, 4, failing); })->code() == ps::Errc::out_of_memory);
   CHECK(counted.used() == 0);
   const ps::Schema huge{{"x", ps::DType::f64, {std::int64_t{1} << 59}}};
@@ -214,7 +217,7 @@ TEST_CASE("threads that take tickets, and give some back, while the limit rises 
 }
 
 TEST_CASE("a ring grows and shrinks, while some of its batches are in use") {
-  ps::StatisticsResource memory(ps::host_memory());
+  ps::testing::StatisticsResource memory(ps::host_memory());
   {
     std::mutex mutex;
     BatchRing ring(schema, 10, 2, memory, ~std::size_t{0}, nullptr, 5);
@@ -261,7 +264,7 @@ TEST_CASE("a ring grows and shrinks, while some of its batches are in use") {
     CHECK(ring.free_count() == 2);
     CHECK(memory.used() == 2 * each);
     // Without memory all is as before, and what was had is kept for the next time.
-    ps::FailAfterResource fails(memory, 3, true);
+    ps::testing::FailAfterResource fails(memory, 3, true);
     BatchRing poor(schema, 10, 2, fails, ~std::size_t{0}, nullptr, 5);
     CHECK_THROWS_AS(poor.prepare_to_grow(5), ps::Error);
     CHECK(poor.depth() == 2);

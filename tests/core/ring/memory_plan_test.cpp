@@ -1,3 +1,5 @@
+#include <penstock/testing/statistics_resource.hpp>
+
 #include "ring/memory_plan.hpp"
 
 #include "core/help.hpp"
@@ -69,7 +71,7 @@ TEST_CASE("a budget lowers depth, then threads, then refuses with a table") {
 }
 
 TEST_CASE("a loader stays inside its byte budget") {
-  ps::StatisticsResource memory(ps::host_memory());
+  ps::testing::StatisticsResource memory(ps::host_memory());
   const ps::Pipeline p = ps::from(Records{.count = 64, .width = 64 << 10}) | ps::batch(4);  // 1 MiB a batch
   ps::Loader loader(p, {.threads = 2, .max_memory_bytes = ps::MiB(8), .depth = 20, .host_memory = &memory});
   CHECK(collect(loader).size() == 16);

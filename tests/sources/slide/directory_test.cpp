@@ -24,7 +24,21 @@ using namespace penstock_test;
 
 namespace {
 
-enum Type : std::uint16_t { u8 = 1, ascii, u16, u32, rational, i8, bytes, f32 = 11, f64, ifd, u64 = 16, ifd8 = 18 };
+enum Type : std::uint16_t {
+  u8 = 1,
+  ascii,
+  u16,
+  u32,
+  rational,
+  i8,
+  bytes,
+  srational,
+  f32,
+  f64,
+  ifd,
+  u64 = 16,
+  ifd8 = 18
+};
 
 int bytes_of(std::uint16_t type) {
   return type <= ascii || type == i8 || type == bytes                    ? 1
@@ -214,9 +228,17 @@ TEST_CASE("resolutions are read as rationals, floats and whole numbers") {
     std::vector<std::uint64_t> stored;
     double mpp;  // 0: none
   };
-  const std::vector<Way> ways{{rational, {40'000, 2}, 0.5}, {f32, {f(20'000)}, 0.5}, {f64, {d(20'000)}, 0.5},
-                              {u16, {20'000}, 0.5},         {u64, {20'000}, 0.5},    {rational, {20'000, 0}, 0},
-                              {f32, {f(-20'000)}, 0},       {f64, {d(-1)}, 0},       {f64, {d(1e300)}, 0},
+  const std::vector<Way> ways{{rational, {40'000, 2}, 0.5},
+                              {srational, {40'000, 2}, 0.5},
+                              {srational, {0xffff0000, 2}, 0},
+                              {f32, {f(20'000)}, 0.5},
+                              {f64, {d(20'000)}, 0.5},
+                              {u16, {20'000}, 0.5},
+                              {u64, {20'000}, 0.5},
+                              {rational, {20'000, 0}, 0},
+                              {f32, {f(-20'000)}, 0},
+                              {f64, {d(-1)}, 0},
+                              {f64, {d(1e300)}, 0},
                               {f32, {0x7fc00000}, 0}};
   for (const Way& way : ways)
     for (const std::uint64_t unit : {3u, 7u}) {
@@ -237,7 +259,10 @@ TEST_CASE("resolutions are read as rationals, floats and whole numbers") {
       [](ChangedDirectory& directory) {
         directory.set(282, ascii, {'4', '0', 0});
       },
-      [](const SlideInfo& info) { check_refused(info, "tag 282 has the type 2, which is no number"); });
+      [](const SlideInfo& info) {
+        check_same(info);
+        CHECK(info.mpp_x == 0);
+      });
 }
 
 TEST_CASE("text of a directory ends at its first 0, and may be said to be bytes") {
@@ -254,11 +279,7 @@ TEST_CASE("text of a directory ends at its first 0, and may be said to be bytes"
             check_same(info);
             CHECK(info.mpp_x == 0.5);
           });
-  for_each_form(
-      [](ChangedDirectory& directory) {
-        directory.set(270, u16, {65, 66, 67, 68, 69});
-      },
-      [](const SlideInfo& info) { check_refused(info, "tag 270 has the type 3, which is no bytes"); });
+  for_each_form([](ChangedDirectory& directory) { directory.set(270, u16, {65, 66, 67, 68, 69}); }, check_same);
 }
 
 TEST_CASE("a value that reaches beyond the file, or is longer than any, is damage") {

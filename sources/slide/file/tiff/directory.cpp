@@ -19,6 +19,7 @@ enum TiffType : std::uint16_t {
   type_rational = 5,
   type_sbyte = 6,
   type_undefined = 7,
+  type_srational = 10,
   type_float = 11,
   type_double = 12,
   type_ifd = 13,
@@ -41,6 +42,7 @@ std::uint32_t bytes_of_type(std::uint16_t type) noexcept {
     case type_ifd:
       return 4;
     case type_rational:
+    case type_srational:
     case type_double:
     case type_long8:
     case type_ifd8:
@@ -148,16 +150,19 @@ float Directory::real(TiffTag tag) const {
     value = std::bit_cast<float>(static_cast<std::uint32_t>(part(0, 4)));
   } else if (entry->type == type_double) {
     value = std::bit_cast<double>(part(0, 8));
-  } else if (entry->type == type_rational) {
-    if (part(4, 4) != 0) value = static_cast<double>(part(0, 4)) / static_cast<double>(part(4, 4));
-  } else {
-    fail_type(*entry, "number");
+  } else if (entry->type == type_rational || entry->type == type_srational) {
+    constexpr std::uint64_t most_signed = std::numeric_limits<std::int32_t>::max();
+    const std::uint64_t over = part(0, 4), under = part(4, 4);
+    if (under != 0 && (entry->type == type_rational || (over <= most_signed && under <= most_signed)))
+      value = static_cast<double>(over) / static_cast<double>(under);
   }
   return value > 0 && value <= std::numeric_limits<float>::max() ? static_cast<float>(value) : 0;
 }
 
 std::string Directory::text(TiffTag tag) const {
-  const std::vector<std::byte> stored = bytes(tag);
+  const Entry* const entry = find(tag);
+  if (entry == nullptr || bytes_of_type(entry->type) != 1) return {};
+  const std::vector<std::byte> stored = values(*entry, entry->count);
   const auto end = std::ranges::find(stored, std::byte{0});
   return {reinterpret_cast<const char*>(stored.data()), static_cast<std::size_t>(end - stored.begin())};
 }

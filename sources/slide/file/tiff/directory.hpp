@@ -41,8 +41,9 @@ enum class TiffTag : std::uint16_t {
 
 /// The entries of one directory, which are read once; of a tag that stands there twice, the first. A value is read from
 /// the file when it is asked for, so the file has to be there as long.
-/// All that give values: @throws Error(corrupt) for a value of another type, too long a one, and one that reaches
-/// beyond the file; Error(io).
+/// All that give values: @throws Error(corrupt) for too long a value, and one that reaches beyond the file; Error(io).
+/// Whole numbers and bytes: Error(corrupt) for a value of another type. A real number or a text of another type is as if
+/// it were not there: a slide can be read without.
 class Directory {
  public:
   /// @throws Error(corrupt | io) for one that can't be read, or has too many entries.
@@ -55,9 +56,9 @@ class Directory {
   std::uint64_t number(TiffTag tag, std::uint64_t otherwise) const;
   /// Whole numbers, the first ones of more than `most`.
   std::vector<std::uint64_t> numbers(TiffTag tag, std::uint64_t most) const;
-  /// The first value, where it is positive; else 0.
+  /// The first value, where it is a positive number; else 0.
   float real(TiffTag tag) const;
-  /// What stands there up to the first 0; empty where nothing does.
+  /// What stands there up to the first 0; empty where no text does.
   std::string text(TiffTag tag) const;
   std::vector<std::byte> bytes(TiffTag tag) const;
   /// Where whole numbers lie; none where the tag isn't there, or has others than of 2, 4 or 8 bytes.

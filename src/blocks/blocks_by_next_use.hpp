@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "blocks/known_blocks.hpp"
+
+namespace penstock::detail {
+
+/// Blocks in the order of their next uses, by their keys, and how many bytes they have. A key is changed only while the
+/// block is not among them, or pinned.
+class BlocksByNextUse {
+ public:
+  using Order = std::set<std::pair<std::uint64_t, std::uint64_t>>;  // (key, number)
+
+  void add(std::uint64_t number, const KnownBlock& block) {
+    unpin(number, block);
+    bytes_ += block.bytes;
+  }
+  void remove(std::uint64_t number, const KnownBlock& block) noexcept {
+    pin(number, block);
+    bytes_ -= block.bytes;
+  }
+  /// It has no place in the order until `unpin`. Its bytes still count.
+  void pin(std::uint64_t number, const KnownBlock& block) noexcept { order_.erase({block.key, number}); }
+  void unpin(std::uint64_t number, const KnownBlock& block) { order_.emplace(block.key, number); }
+  void clear() noexcept {
+    order_.clear();
+    bytes_ = 0;
+  }
+
+  const Order& order() const noexcept { return order_; }
+  /// Number of the block whose next use is farthest.
+  std::uint64_t farthest() const noexcept { return std::prev(order_.end())->second; }
+  std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  Order order_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace penstock::detail

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <penstock/detail/image_stage_model.hpp>
+#include <penstock/extend/image_decoder.hpp>
+#include <penstock/shape.hpp>
+
+namespace penstock::detail {
+
+/// What the first field of a stage with several drew, for the others.
+struct SharedDraw {
+  alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
+  ImageShape shape;                    ///< shape of the first field, before the stage
+  const std::string* field = nullptr;  ///< name of the first field
+};
+
+/// Working state of the image stages in one run of chains.
+struct RunImages {
+  std::vector<std::unique_ptr<ImageDecoding>> decoders;  ///< one per step that has one
+  std::vector<SharedDraw> shared_draws;
+  /// Decodings of the stages after `batch`, made on first use.
+  std::vector<std::unique_ptr<ImageDecoding>> batch_decoders;
+  std::vector<bool> decodes_on_device;  ///< for each step after `batch`: a device does its decode
+  std::vector<ImageOp> batch_ops;       ///< operations on images in the stages after `batch`
+  std::vector<Shape> batch_shapes;      ///< shapes of the values that those stages draw for
+};
+
+}  // namespace penstock::detail
