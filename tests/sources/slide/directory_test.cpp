@@ -32,7 +32,7 @@ enum Type : std::uint16_t {
   rational,
   i8,
   bytes,
-  srational,
+  srational = 10,
   f32,
   f64,
   ifd,
@@ -40,11 +40,13 @@ enum Type : std::uint16_t {
   ifd8 = 18
 };
 
+bool is_of_two(std::uint16_t type) { return type == rational || type == srational; }
+
 int bytes_of(std::uint16_t type) {
-  return type <= ascii || type == i8 || type == bytes                    ? 1
-         : type == u16                                                   ? 2
-         : type == u32 || type == rational || type == f32 || type == ifd ? 4
-                                                                         : 8;
+  return type <= ascii || type == i8 || type == bytes                   ? 1
+         : type == u16                                                  ? 2
+         : type == u32 || is_of_two(type) || type == f32 || type == ifd ? 4
+                                                                        : 8;
 }
 
 // The first directory of a file, to be changed and written at its end.
@@ -78,7 +80,7 @@ class ChangedDirectory {
       stored = at;
     }
     stored.resize(room_);
-    put({tag, type, type == rational ? values.size() / 2 : values.size(), stored});
+    put({tag, type, is_of_two(type) ? values.size() / 2 : values.size(), stored});
   }
   // Says that so many values lie there.
   void set_place(std::uint16_t tag, std::uint16_t type, std::uint64_t count, std::uint64_t at) {
