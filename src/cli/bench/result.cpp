@@ -16,13 +16,13 @@ namespace {
 // Thousands of runs.
 constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
 
-using Names = std::initializer_list<const char*>;
+using FieldNames = std::initializer_list<const char*>;
 
-bool has(const Json& of, const Names& names) {
+bool has(const Json& of, const FieldNames& names) {
   return std::ranges::all_of(names, [&](const char* name) { return of.contains(name); });
 }
 
-bool has_numbers(const Json& of, const Names& names) {
+bool has_numbers(const Json& of, const FieldNames& names) {
   return std::ranges::all_of(names, [&](const char* name) { return of.contains(name) && of.at(name).is_number(); });
 }
 
@@ -68,7 +68,7 @@ bool is_report(const Json& given) {
       !has(report, {"verdict", "idle", "stages", "memory", "notes", "limit_samples_per_s", "consumer_wait_share",
                     "next_p50_s", "next_p99_s", "batches", "bytes", "runner_idle_share", "runner_wait_share"}))
     return false;
-  const auto all_have = [](const Json& list, const Names& names) {
+  const auto all_have = [](const Json& list, const FieldNames& names) {
     return std::ranges::all_of(list, [&](const Json& one) { return has(one, names); });
   };
   return !report.at("stages").empty() &&
