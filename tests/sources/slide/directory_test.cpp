@@ -32,21 +32,24 @@ enum Type : std::uint16_t {
   rational,
   i8,
   bytes,
-  srational = 10,
+  i16,
+  i32,
+  srational,
   f32,
   f64,
   ifd,
   u64 = 16,
+  i64,
   ifd8 = 18
 };
 
 bool is_of_two(std::uint16_t type) { return type == rational || type == srational; }
 
 int bytes_of(std::uint16_t type) {
-  return type <= ascii || type == i8 || type == bytes                   ? 1
-         : type == u16                                                  ? 2
-         : type == u32 || is_of_two(type) || type == f32 || type == ifd ? 4
-                                                                        : 8;
+  return type <= ascii || type == i8 || type == bytes                                  ? 1
+         : type == u16 || type == i16                                                  ? 2
+         : type == u32 || type == i32 || is_of_two(type) || type == f32 || type == ifd ? 4
+                                                                                       : 8;
 }
 
 // The first directory of a file, to be changed and written at its end.
@@ -161,7 +164,7 @@ void check_refused(const SlideInfo& info, const std::string& says) {
 }  // namespace
 
 TEST_CASE("whole numbers of a directory are read in each type, alone or several that agree") {
-  for (const std::uint16_t type : {u8, u16, u32, ifd, u64, ifd8})
+  for (const std::uint16_t type : {u8, u16, u32, i16, i32, ifd, u64, i64, ifd8})
     for (const std::size_t count : {1u, 2u, 3u, 7u}) {
       CAPTURE(type, count);
       for_each_form(
@@ -181,6 +184,10 @@ TEST_CASE("whole numbers of a directory are read in each type, alone or several 
           },
           check_same);
     }
+  for (const auto& [type, below] : {std::pair{i16, 0xffff}, {i32, -1}})
+    for_each_form([&, type = type, below = below](
+                      ChangedDirectory& directory) { directory.set(256, type, {static_cast<std::uint64_t>(below)}); },
+                  [](const SlideInfo& info) { check_refused(info, "tag 256 has a value below 0"); });
   for (const int tag : {256, 258, 259, 262, 274, 277, 284, 322, 339}) {
     CAPTURE(tag);
     const auto number = static_cast<std::uint16_t>(tag);

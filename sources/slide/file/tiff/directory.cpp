@@ -19,11 +19,14 @@ enum TiffType : std::uint16_t {
   type_rational = 5,
   type_sbyte = 6,
   type_undefined = 7,
+  type_sshort = 8,
+  type_slong = 9,
   type_srational = 10,
   type_float = 11,
   type_double = 12,
   type_ifd = 13,
   type_long8 = 16,
+  type_slong8 = 17,
   type_ifd8 = 18
 };
 
@@ -36,8 +39,10 @@ std::uint32_t bytes_of_type(std::uint16_t type) noexcept {
     case type_undefined:
       return 1;
     case type_short:
+    case type_sshort:
       return 2;
     case type_long:
+    case type_slong:
     case type_float:
     case type_ifd:
       return 4;
@@ -45,6 +50,7 @@ std::uint32_t bytes_of_type(std::uint16_t type) noexcept {
     case type_srational:
     case type_double:
     case type_long8:
+    case type_slong8:
     case type_ifd8:
       return 8;
     default:
@@ -52,9 +58,13 @@ std::uint32_t bytes_of_type(std::uint16_t type) noexcept {
   }
 }
 
+bool has_sign(std::uint16_t type) noexcept {
+  return type == type_sbyte || type == type_sshort || type == type_slong || type == type_slong8;
+}
+
 bool is_whole_number(std::uint16_t type) noexcept {
-  return type == type_byte || type == type_short || type == type_long || type == type_ifd || type == type_long8 ||
-         type == type_ifd8;
+  return has_sign(type) || type == type_byte || type == type_short || type == type_long || type == type_ifd ||
+         type == type_long8 || type == type_ifd8;
 }
 
 }  // namespace
@@ -131,8 +141,10 @@ std::vector<std::uint64_t> Directory::numbers(TiffTag tag, std::uint64_t most) c
   const std::size_t each = bytes_of_type(entry->type);
   const std::vector<std::byte> stored = values(*entry, std::min(entry->count, most));
   std::vector<std::uint64_t> numbers;
-  for (std::size_t at = 0; at < stored.size(); at += each)
+  for (std::size_t at = 0; at < stored.size(); at += each) {
     numbers.push_back(number_of(std::span(stored).subspan(at, each), file_->big_endian()));
+    if (has_sign(entry->type) && numbers.back() >> (8 * each - 1) != 0) fail(*entry, "has a value below 0");
+  }
   return numbers;
 }
 
@@ -145,7 +157,8 @@ float Directory::real(TiffTag tag) const {
   };
   double value = 0;
   if (is_whole_number(entry->type)) {
-    value = static_cast<double>(part(0, stored.size()));
+    const std::uint64_t whole = part(0, stored.size());
+    if (!has_sign(entry->type) || whole >> (8 * stored.size() - 1) == 0) value = static_cast<double>(whole);
   } else if (entry->type == type_float) {
     value = std::bit_cast<float>(static_cast<std::uint32_t>(part(0, 4)));
   } else if (entry->type == type_double) {
