@@ -13,7 +13,7 @@ constexpr std::uint64_t max_uses = 1u << 14;  // uses of blocks that are known a
 }  // namespace
 
 UpcomingSamples::UpcomingSamples(const BlockModel& model, std::uint64_t lookahead, std::uint64_t at_least,
-                                 bool asks_rows) noexcept
+                                 bool asks_rows)
     : model_(model), lookahead_(lookahead), at_least_(std::min(lookahead, at_least)), asks_rows_(asks_rows) {}
 
 void UpcomingSamples::reset(Feed feed) {

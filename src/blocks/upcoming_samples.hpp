@@ -37,7 +37,7 @@ class UpcomingSamples {
   using Feed = std::function<void(std::vector<std::uint64_t>&)>;
 
   /// `lookahead`, `at_least`: as of BlockPlan. `asks_rows`: blocks can go into a batch.
-  UpcomingSamples(const BlockModel& model, std::uint64_t lookahead, std::uint64_t at_least, bool asks_rows) noexcept;
+  UpcomingSamples(const BlockModel& model, std::uint64_t lookahead, std::uint64_t at_least, bool asks_rows);
 
   void reset(Feed feed);
   /// Asks the feed, and the source, for what the next `count` samples need, and those after them.
