@@ -235,8 +235,8 @@ struct PENSTOCK_API Report {
   std::vector<StageReport> stages;
   std::uint64_t block_decodes = 0;  ///< blocks of the source that were decoded; 0 where records share none
   std::uint64_t block_uses = 0;     ///< how often samples needed one
-  /// Of the decodes, those that twice the `max_block_bytes` would have saved. Exact where blocks are of one size and
-  /// no record can do without its blocks.
+  /// How many of `block_decodes` twice the `max_block_bytes` would have saved. An estimate, unless all blocks have one
+  /// size and every record needs all of its blocks.
   std::uint64_t block_decodes_saved = 0;
 
   // -- devices and memory --

@@ -93,9 +93,9 @@ PENSTOCK_API std::string missing_folder(const std::string& file);
 PENSTOCK_API std::size_t literal_folders(std::string_view pattern);
 
 /// Finds a path, or what a pattern names. A path that is there stands for itself. Else `*`, `?` and `[` make it a
-/// pattern: its files and folders are sorted by their bytes, and those that `is_skipped` names are left out. Folders
-/// that are there stand for themselves, whatever characters they have, and so does what stands before the last `*`,
-/// where that finds anything: shards in "run[1]" are "run[1]/x-*.tar", and those of "x?" are "x?-*.tar". `braces`:
+/// pattern. Files and folders that fit are sorted by their bytes; those for which `is_skipped` holds are left out.
+/// Folders that are there stand for themselves, whatever characters they have, and so does what stands before the last
+/// `*`, where that finds anything: shards in "run[1]" are "run[1]/x-*.tar", and those of "x?" are "x?-*.tar". `braces`:
 /// {a,b} stands for either. @throws Error(not_found) where nothing has a name of the pattern, which names the folder
 /// that is missing, and Error(io) with the folder where one of it can't be read, with `source`.
 PENSTOCK_API std::vector<std::string> files_of_pattern(const std::string& path, std::string_view source,

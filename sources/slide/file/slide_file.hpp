@@ -48,7 +48,7 @@ struct SlideFile {
     std::vector<SlideLevel> levels;  ///< levels that are stored
     std::string missing_levels;      ///< why some can't be read, or are not among these; empty: all are there
     std::string unread_images;       ///< which images, about as large, are not read; empty: none is known of
-    SlideBounds bounds;              ///< of one that an index says, all 0
+    SlideBounds bounds;              ///< where its pixels lie; all 0 for a slide of an index
     Resolution resolution;
     /// The version of OpenSlide that was asked, or "none" where there was none; empty: none was needed.
     std::string openslide;
@@ -85,7 +85,7 @@ struct SlideFile {
 
   struct Records {
     Grid grid;
-    std::uint64_t places = 0;                   ///< how many places the grid has, those that are no records too
+    std::uint64_t places = 0;                   ///< places of the grid, records or not
     std::uint64_t first = 0;                    ///< record
     bool whole_tiles = false;                   ///< each record is whole tiles, which no other record needs
     std::uint64_t first_block = 0, blocks = 0;  ///< tiles that are kept decoded while there is room; none: they are not

@@ -21,8 +21,8 @@ struct SlideLists {
 /// have, and where no list is of a slide.
 SlideLists find_lists(const Slides& options, const std::vector<std::string>& names);
 
-/// The places of a list that lie on its slide. @throws Error(unsupported) for the list of another slide, or of places
-/// of another size.
+/// The places of a list that lie on its slide. @throws Error(unsupported) where the list belongs to another slide, or
+/// its places have another size.
 Grid listed_places(SlideFile& slide, const SlideCoords& list, const Slides& options);
 
 }  // namespace penstock::slide

@@ -17,8 +17,8 @@ Grid whole_grid(const SlideFile& slide, const Slides& options);
 /// Gives a slide its grid, or the places of `list`, which is null where there are lists and none of this slide.
 void lay_grid(SlideFile& slide, const Slides& options, const SlideCoords* list);
 
-/// Reads the classes of a slide without records, too: they have the same numbers whoever opens which slides, and
-/// whichever can be read.
+/// Reads the classes of a slide, also of one without records: so each class has the same number in all processes,
+/// whichever slides each of them opens.
 void take_classes(SlideFile& slide, const SlideRegions& regions);
 
 /// Leaves out the places that show too little tissue by `mask`, or that regions rule out.

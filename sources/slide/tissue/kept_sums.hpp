@@ -25,7 +25,8 @@ class KeptSums {
   /// What was kept of a tile at the same bytes, and so far from the next block's begin; empty where nothing was. `box`
   /// is a tile, or what the level has of it. @throws Error(io).
   std::span<const std::uint32_t> find(const SlideBox& box);
-  /// Room for so many sums of the box that was not found, zeros; empty where they are not kept, as the first time.
+  /// Makes room for the sums of the box that was not found, all 0. Empty if they are not kept: the first time, or if
+  /// they are too many.
   std::span<std::uint32_t> keep(const SlideBox& box, std::size_t sums);
 
  private:

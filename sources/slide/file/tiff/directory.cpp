@@ -109,7 +109,7 @@ void Directory::fail_type(const Entry& entry, const char* wanted) const {
 }
 
 std::vector<std::byte> Directory::values(const Entry& entry, std::uint64_t count) const {
-  // What is no size of any file becomes none by the product.
+  // A product that overflows could pass for a small size.
   const std::uint64_t each = bytes_of_type(entry.type);
   const std::uint64_t bytes = std::min(count, std::numeric_limits<std::uint64_t>::max() / 8) * each;
   if (entry.offset >= begin_ && bytes <= stored_.size() && entry.offset - begin_ <= stored_.size() - bytes) {

@@ -86,7 +86,7 @@ class Directory {
 };
 
 struct DirectoryChain {
-  std::vector<Directory> directories;  ///< the first one, and those that follow it
+  std::vector<Directory> directories;  ///< in their order
   std::string broken_by;               ///< why the chain is not followed to its end; empty: it is
 };
 

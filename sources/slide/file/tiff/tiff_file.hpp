@@ -20,8 +20,8 @@ class TiffFile {
   void read(std::span<std::byte> out, std::uint64_t offset, const std::string& what) const;
   /// Reads a whole number of up to 8 bytes of a directory.
   std::uint64_t number(std::uint64_t offset, std::size_t bytes) const;
-  /// Reads a value. Several may be told to lie at the same long place, so those that were read before count.
-  /// @throws Error(corrupt), too, for more than 64 MiB, or 96 MiB of all together.
+  /// Reads a value. @throws Error(corrupt), too, for a value above 64 MiB, and once all values that were read have more
+  /// than 96 MiB: many entries may point to one long value.
   std::vector<std::byte> value(std::uint64_t offset, std::uint64_t bytes, const std::string& what);
 
   const std::string& path() const noexcept { return path_; }
