@@ -168,7 +168,7 @@ std::function<bool(const ps::Report&)> tuning_says(const char* words) {
   return [words](const ps::Report& r) { return r.tuning && r.tuning->end.find(words) != std::string::npos; };
 }
 
-ps::Report cells() {
+ps::Report entries() {
   const ps::Pipeline p = ps::from(Source{many}) | work([](std::int64_t i) { spin_us(i % 50 == 7 ? 30'000 : 300); }) |
                          ps::filter([](const ps::Sample&) { return true; }) | ps::batch(64);
   return run(p, {.options = {.threads = 2, .max_reorder_bytes = 1}});
@@ -250,22 +250,22 @@ std::vector<Case> cases() {
          return run(ps::from(Source{many}) | computing(200) | ps::batch(8),
                     {.options = {.threads = 1}, .caller_us = 8'000});
        }},
-      {"too few slots", Bound::slots, "depth",
+      {"too few buffers", Bound::buffers, "depth",
        [] {
          return run(ps::from(Source{many}) | computing(2'000) | ps::batch(1), {.options = {.threads = 2, .depth = 2}});
        }},
       {"a straggler in 100", Bound::stragglers, "depth", straggler},
-      {"too few cells", Bound::cells, "max_reorder_bytes", cells},
+      {"too few entries", Bound::entries, "max_reorder_bytes", entries},
       {"slow copies", Bound::copies, "Copies to", slow_copies},
       {"a slow stage on a device", Bound::device, "stages on", slow_device_stage},
       {"slow work on a device", Bound::consumer, "caller's work on", slow_device_work},
       {"a noisy neighbour", Bound::other_processes, "Other processes", neighbours},
       {"a busy stage and a neighbour", Bound::other_processes, "planted_stage(x) takes", neighbours},
       {"a kept dataset", Bound::cpu, "read takes", kept_dataset},
-      {"a depth that is set", Bound::slots, "depth", fixed_depth, depth_is_named, true,
+      {"a depth that is set", Bound::buffers, "depth", fixed_depth, depth_is_named, true,
        tuning_says("`depth` = 2, which is set")},
       {"nothing left to tune",
-       Bound::slots,
+       Bound::buffers,
        "depth",
        nothing_to_tune,
        {},

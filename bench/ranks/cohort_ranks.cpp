@@ -1,5 +1,5 @@
 // What sharing a cohort of slides among ranks comes to: time, the longest rank, bytes. The cut is the real one
-// (Shard::run_of); costs are measured on a slide, the cohort's sizes are drawn, and no slide of it is made.
+// (Rank::run_of); costs are measured on a slide, the cohort's sizes are drawn, and no slide of it is made.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <penstock/shard.hpp>
+#include <penstock/rank.hpp>
 
 #include "measured_costs.hpp"
 
@@ -46,7 +46,7 @@ struct RankWork {
 
 RankWork work_of(const std::vector<std::uint64_t>& sizes, const TileCosts& costs, const Options& options, int rank,
                  int world) {
-  const penstock::ItemRun run = penstock::Shard{.rank = rank, .world = world}.run_of(sizes);
+  const penstock::ItemRun run = penstock::Rank{.rank = rank, .world = world}.run_of(sizes);
   RankWork work{.slides = run.count};
   double longest_mask = 0, masks = 0, opening = 0;
   for (std::size_t i = run.first; i < run.first + run.count; ++i) {
@@ -98,8 +98,7 @@ void tell(const std::vector<std::uint64_t>& sizes, const TileCosts& costs, const
 int main(int argc, char** argv) {
   Options options;
   CLI::App app{"Computes what a cohort of slides takes on so many ranks, from costs measured on SLIDE."};
-  app.add_option("SLIDE", options.slide, "A slide, which is cut here: make_slides x.svs --gigapixels 0.1")
-      ->required();
+  app.add_option("SLIDE", options.slide, "A slide, which is cut here: make_slides x.svs --gigapixels 0.1")->required();
   app.add_option("--slides", options.slides, "In the cohort")->capture_default_str();
   app.add_option("--ranks", options.ranks, "How many, between commas")->delimiter(',')->capture_default_str();
   app.add_option("--mean-gb", options.mean_gb, "Mean size of a slide's file")->capture_default_str();

@@ -70,11 +70,11 @@ Options parse(int argc, char** argv) {
   return o;
 }
 
-ps::Shard shard_of_mpi() {
-  ps::Shard shard;
-  MPI_Comm_rank(MPI_COMM_WORLD, &shard.rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &shard.world);
-  return shard;
+ps::Rank rank_of_mpi() {
+  ps::Rank rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &rank.world);
+  return rank;
 }
 
 // Where the data stands, and the network: 64 bytes, then numbers. Complete or not there at all.
@@ -101,12 +101,12 @@ ps::State load(const std::string& file, Network& network) {
 }
 
 // The first process reads the checkpoint for all; false where there is none.
-bool go_on(const std::string& file, const ps::Shard& shard, ps::Loader& loader, Network& network) {
-  int exists = shard.rank == 0 && !file.empty() && std::filesystem::exists(file) ? 1 : 0;
+bool go_on(const std::string& file, const ps::Rank& rank, ps::Loader& loader, Network& network) {
+  int exists = rank.rank == 0 && !file.empty() && std::filesystem::exists(file) ? 1 : 0;
   MPI_Bcast(&exists, 1, MPI_INT, 0, MPI_COMM_WORLD);
   if (exists == 0) return false;
   ps::State state;
-  if (shard.rank == 0) state = load(file, network);
+  if (rank.rank == 0) state = load(file, network);
   MPI_Bcast(&state, sizeof state, MPI_BYTE, 0, MPI_COMM_WORLD);
   for (const std::span<double> part : {network.values(), network.velocities()})
     MPI_Bcast(part.data(), static_cast<int>(part.size()), MPI_DOUBLE, 0, MPI_COMM_WORLD);
@@ -115,10 +115,10 @@ bool go_on(const std::string& file, const ps::Shard& shard, ps::Loader& loader, 
 }
 
 // One line a step, of all processes' records in order.
-void log_batch(std::FILE* log, const ps::Batch& batch, const ps::Shard& shard) {
+void log_batch(std::FILE* log, const ps::Batch& batch, const ps::Rank& rank) {
   const std::vector<unsigned long long> mine(batch.indices().begin(), batch.indices().end());
   const int count = static_cast<int>(mine.size());
-  std::vector<int> counts(static_cast<std::size_t>(shard.world)), offsets(counts.size());
+  std::vector<int> counts(static_cast<std::size_t>(rank.world)), offsets(counts.size());
   MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
   std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), 0);
   std::vector<unsigned long long> all(static_cast<std::size_t>(offsets.back() + counts.back()));
@@ -143,20 +143,20 @@ struct File {
   std::FILE* handle;
 };
 
-void train(const Options& options, const ps::Shard& shard) {
+void train(const Options& options, const ps::Rank& rank) {
   constexpr std::size_t features = Shapes::side * Shapes::side;
   // clang-format off
   const auto pipeline = ps::from(Shapes{options.samples})
                       | ps::shuffle({.seed = 7})
                       | Brightness{}
                       | ps::batch(options.batch)  // of all processes together
-                      | ps::shard(shard);
+                      | ps::for_rank(rank);
   // clang-format on
   ps::Loader loader(pipeline, {.threads = options.threads, .epochs = options.epochs});
   Network network(features, 24, Shapes::classes);
-  const bool first = shard.rank == 0;
+  const bool first = rank.rank == 0;
   if (first) std::printf("%s", pipeline.plan().c_str());
-  if (go_on(options.checkpoint, shard, loader, network) && first)
+  if (go_on(options.checkpoint, rank, loader, network) && first)
     std::printf("goes on at step %llu\n", static_cast<unsigned long long>(loader.state().step));
 
   const File log(first ? options.log : "");
@@ -180,7 +180,7 @@ void train(const Options& options, const ps::Shard& shard) {
       MPI_Allreduce(MPI_IN_PLACE, network.gradients().data(), static_cast<int>(network.gradients().size()), MPI_DOUBLE,
                     MPI_SUM, MPI_COMM_WORLD);
       network.step(0.05, static_cast<double>(batch.global_size()));
-      if (!options.log.empty()) log_batch(log.handle, batch, shard);
+      if (!options.log.empty()) log_batch(log.handle, batch, rank);
       if (loader.state().step == options.stop_after) {
         stopped = true;
         break;
@@ -191,7 +191,7 @@ void train(const Options& options, const ps::Shard& shard) {
       std::printf("epoch %llu: loss %.4f, accuracy %.4f of %.0f samples\n", static_cast<unsigned long long>(epoch),
                   sums[0] / std::max(sums[2], 1.0), sums[1] / std::max(sums[2], 1.0), sums[2]);
   }
-  std::printf("rank %d of %d: %llu steps\n", shard.rank, shard.world,
+  std::printf("rank %d of %d: %llu steps\n", rank.rank, rank.world,
               static_cast<unsigned long long>(loader.state().step));
   if (!first) return;
   if (!options.checkpoint.empty()) save(options.checkpoint, loader.state(), network);
@@ -208,11 +208,11 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   try {
     const Options options = parse(argc, argv);
-    const ps::Shard mpi = shard_of_mpi();
-    const ps::Shard shard = options.environment ? ps::Shard::from_environment() : mpi;
-    if (shard.rank != mpi.rank || shard.world != mpi.world)
+    const ps::Rank mpi = rank_of_mpi();
+    const ps::Rank rank = options.environment ? ps::Rank::from_environment() : mpi;
+    if (rank.rank != mpi.rank || rank.world != mpi.world)
       throw std::runtime_error("the environment names another rank or world than MPI");
-    train(options, shard);
+    train(options, rank);
   } catch (const std::exception& error) {
     // The others wait for this one in their next step: MPI ends them all.
     std::fprintf(stderr, "train_mpi: %s\n", error.what());

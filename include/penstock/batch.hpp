@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 class Lease;
 }
 
@@ -27,7 +27,7 @@ class PENSTOCK_API Batch {
  public:
   Batch() noexcept;
   /// For code of the library.
-  explicit Batch(std::unique_ptr<detail::Lease> lease) noexcept;
+  explicit Batch(std::unique_ptr<detail::runtime::Lease> lease) noexcept;
   Batch(const Batch&) = delete;  // a batch is one lease: take it by reference (Batch& batch), or std::move it
   Batch(Batch&&) noexcept;
   Batch& operator=(Batch&&) noexcept;
@@ -58,9 +58,9 @@ class PENSTOCK_API Batch {
   /// The fields, in the pipeline's order; shapes are those of one row. @throws Error(closed) for an empty batch.
   const Schema& schema() const;
 
-  /// N, rows of padding included. 0 where a `shard` has no row of an incomplete batch.
+  /// N, rows of padding included. 0 where `for_rank` has no row of an incomplete batch.
   std::uint64_t size() const noexcept;
-  /// Rows of this batch on all ranks of a `shard` together, without padding: what a sum over all ranks is divided by
+  /// Rows of this batch on all ranks of `for_rank` together, without padding: what a sum over all ranks is divided by
   /// for its mean. Bad samples that were masked are counted; a rank does not know of those of the others.
   std::uint64_t global_size() const noexcept;
   /// Source index of each row; ~0 for rows of padding. Of a replaced row, the index that replaced it.
@@ -84,7 +84,7 @@ class PENSTOCK_API Batch {
   void release() noexcept;
 
  private:
-  std::unique_ptr<detail::Lease> lease_;
+  std::unique_ptr<detail::runtime::Lease> lease_;
 };
 
 }  // namespace penstock

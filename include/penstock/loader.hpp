@@ -206,7 +206,7 @@ class PENSTOCK_API Loader {
   [[nodiscard]] EpochRange epoch(StreamRef stream = {}) &;
   EpochRange epoch(StreamRef stream = {}) && = delete;  // the loader would be gone in the loop: give it a name
   /// Gives up what is left of the epoch that was begun, or resumed: the next `epoch()` or `next()` begins the one after
-  /// it, and `state()` names that one's first batch. (With `Shard::steps_per_epoch` the data go on after the last
+  /// it, and `state()` names that one's first batch. (With `Rank::steps_per_epoch` the data go on after the last
   /// batch that was delivered.) Nothing where none is begun.
   void end_epoch();
   /// The next batch, or nothing at the end of the epoch (once; then the next epoch begins) and after a stop.
@@ -248,7 +248,7 @@ class PENSTOCK_API Loader {
   /// from epoch 2^32 on.
   State state() const;
   /// Goes on at the batch that `state` names with the next `epoch()` or `next()`, at any thread count and depth, on any
-  /// number of ranks (with `Shard::steps_per_epoch`: as the same rank of as many). @throws Error(state_mismatch) that
+  /// number of ranks (with `Rank::steps_per_epoch`: as the same rank of as many). @throws Error(state_mismatch) that
   /// says what differs: seed, source, orders, stages, or the rest.
   void resume(const State& state);
   /// Writes `state()` to a file, as `save_state` does, and after it, for people, the pipeline in words.

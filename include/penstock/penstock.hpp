@@ -13,10 +13,10 @@
 #include <penstock/loader.hpp>
 #include <penstock/memory.hpp>
 #include <penstock/pipeline.hpp>
+#include <penstock/rank.hpp>
 #include <penstock/report.hpp>
 #include <penstock/schema.hpp>
 #include <penstock/shape.hpp>
-#include <penstock/shard.hpp>
 #include <penstock/stages/batch.hpp>
 #include <penstock/stages/cache.hpp>
 #include <penstock/stages/check.hpp>

@@ -48,11 +48,11 @@ class PENSTOCK_API Pipeline {
   /// Positions an epoch: samples, where no filter, flat_map or policy changes their number. `unknown_size` for a
   /// stream.
   std::uint64_t size() const noexcept;
-  /// Rows a batch, of all ranks of a `shard` together; 0 before `batch`.
+  /// Rows a batch, of all ranks of `for_rank` together; 0 before `batch`.
   std::uint64_t batch_size() const noexcept;
   /// Batches an epoch, the same on every rank. @throws Error(invalid_argument) before `batch`, and where their number
   /// is known only after the epoch (filter, flat_map, the policy `drop`, bounds by size, streams) and
-  /// `Shard::steps_per_epoch` does not say it.
+  /// `Rank::steps_per_epoch` does not say it.
   std::uint64_t steps_per_epoch() const;
   /// The seed of its draws; 0 where none was set.
   std::uint64_t seed() const noexcept;

@@ -51,8 +51,8 @@ enum class Idle : std::uint8_t {
   pause,         ///< the same, where the caller was away for much longer than a batch takes: validation, a checkpoint
   leases,        ///< the caller, or copies to a device, held all batches
   straggler,     ///< batches after the next one were ready, but a sample of that one was still in work
-  slots,         ///< all samples of the batches in work were begun, and there was no batch for others
-  cells,         ///< a reordered pipeline: samples waited for an older one, and there was no cell for another
+  buffers,       ///< all samples of the batches in work were begun, and there was no batch for others
+  entries,       ///< a reordered pipeline: every entry of the reorder buffer held a sample that waited for an older one
   blocks,        ///< the blocks that samples need were being loaded
   block_memory,  ///< there was no memory for the blocks that samples need
   stream,        ///< another runner read the stream, which one does at a time
@@ -111,7 +111,7 @@ struct DeviceReport {
   double copy_bytes_per_s = 0;  ///< bytes per second while it copies
   StreamTime stages;            ///< the stages after `batch`
   /// Copies waited for memory of the device's: for the caller's work there on an earlier batch, or for the stages'.
-  StreamTime place;
+  StreamTime buffer;
   /// The caller's stream had come to the call of `next()` and waited there: it had nothing else to do. Not known of a
   /// caller that takes batches on the host's own stream: it waits itself.
   StreamTime starved;
@@ -120,7 +120,7 @@ struct DeviceReport {
 /// What the thread that sends batches to devices waits for: shares of `Report::seconds`.
 struct SendReport {
   double batch_share = 0;  ///< for the next batch to be made
-  double place_share = 0;  ///< with a batch: for a place on the device, as the caller had not taken or still held all
+  double buffer_share = 0;  ///< with a batch: for a buffer on the device, as the caller had not taken or still held all
   double read_share = 0;   ///< for devices to have read batches of the host's
   double call_share = 0;   ///< for nothing: it packed rows of any size, and was in calls of the device
 };
@@ -159,15 +159,15 @@ enum class Bound : std::uint8_t {
   waiting,          ///< runners waited in another stage, which the verdict names
   lock,             ///< the same, for one another: a lock lets one go on at a time
   stragglers,       ///< single slow samples kept the others waiting
-  slots,            ///< there were too few batches for the runners to write to
-  cells,            ///< a reordered pipeline had too few cells for samples that wait for older ones
+  buffers,          ///< there were too few batches for the runners to write to
+  entries,          ///< the reorder buffer had too few entries for samples that wait for older ones
   blocks,           ///< runners waited for blocks, or for memory for them
   stream,           ///< the source's stream, which one runner reads at a time
   order,            ///< asking the order which records come next
   memory,           ///< a limit of memory left fewer runners than were wanted, and those are used up
   copies,           ///< copies to the device
   sink,             ///< what `write` stores into
-  device,           ///< batches waited for a place on the device: for the stages there, or it is not known for what
+  device,           ///< batches waited for a buffer on the device: for the stages there, or it is not known for what
   threads,          ///< the executor brought too few threads
   cores,            ///< there are more threads than cores, and those are used up
   other_processes,  ///< runners waited for cores that other processes had

@@ -14,7 +14,7 @@ namespace penstock {
 /// random draw, so a draw depends on nothing else: no thread, no timing, no earlier sample.
 struct Place {
   std::uint64_t epoch = 0;     ///< which pass over the data it is, in the order's count; with
-                               ///< `Shard::steps_per_epoch` that is not the epoch of batches
+                               ///< `Rank::steps_per_epoch` that is not the epoch of batches
   std::uint64_t position = 0;  ///< position in the epoch's order; for a stream, the record's number
   std::uint32_t child = 0;     ///< which of the samples that one position became; 0 where there is one
   std::uint32_t attempt = 0;   ///< 0, or which replacement of a bad sample this is
@@ -39,7 +39,7 @@ struct State {
   /// Number of the epoch, from 0.
   std::uint32_t epoch = 0;
   std::uint32_t number = 0;    ///< number of the batch in its epoch
-  std::uint64_t position = 0;  ///< the first position not yet delivered; with `Shard::steps_per_epoch` counted on over
+  std::uint64_t position = 0;  ///< the first position not yet delivered; with `Rank::steps_per_epoch` counted on over
                                ///< all passes
   std::uint64_t step = 0;      ///< batches delivered since the first epoch
   std::uint64_t samples = 0;   ///< samples in them, bad ones as well, for the quota of an error policy; on one of

@@ -17,7 +17,7 @@ namespace penstock::coords {
 
 namespace {
 
-using common::nobody;
+using common::no_match;
 using common::several;
 
 // As files end that keep what was made of a slide.
@@ -62,13 +62,13 @@ class NameEnds {
     for (std::string_view name = cell; !name.empty();) {
       for (const Names* const names : {&whole_, &ends_})
         if (const auto found = names->find(std::string(name)); found != names->end()) return found->second;
-      if (const std::size_t slide = slide_at_end(name); slide != nobody) return slide;
+      if (const std::size_t slide = slide_at_end(name); slide != no_match) return slide;
       constexpr std::string_view ome = ".ome";
       const bool more = name.size() != cell.size() && name.ends_with(ome);
-      if (name.size() != cell.size() && !more) return nobody;
+      if (name.size() != cell.size() && !more) return no_match;
       name = more ? name.substr(0, name.size() - ome.size()) : without_files_ending(name);
     }
-    return nobody;
+    return no_match;
   }
   std::size_t slide_at_end(std::string_view cell) const {
     // An end with more parts than any name is none: a long cell costs no more than its length.
@@ -79,7 +79,7 @@ class NameEnds {
     while (true) {
       if (const auto found = whole_.find(std::string(cell)); found != whole_.end()) return found->second;
       const std::size_t slash = cell.find('/');
-      if (slash == std::string_view::npos) return nobody;
+      if (slash == std::string_view::npos) return no_match;
       cell.remove_prefix(slash + 1);
     }
   }

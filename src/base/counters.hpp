@@ -10,10 +10,10 @@
 namespace penstock::detail {
 
 /// A number that one thread changes and any thread reads.
-class Tally {
+class RelaxedCounter {
  public:
-  Tally() = default;
-  Tally(Tally&& other) noexcept : value_(other.get()) {}
+  RelaxedCounter() = default;
+  RelaxedCounter(RelaxedCounter&& other) noexcept : value_(other.get()) {}
   void add(std::uint64_t n) noexcept {
     value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
@@ -43,24 +43,24 @@ class Remarks {
   const char* text() const noexcept { return text_.load(std::memory_order_relaxed); }
 
  private:
-  Tally count_;
+  RelaxedCounter count_;
   std::atomic<const char*> text_{nullptr};
 };
 
 /// What one step did in one runner. Filled in measured chains only, but for remarks; each counts as often as there are
 /// chains it stands for.
 struct StepCounters {
-  Tally cpu_ns, bytes;
-  Tally wait_ns;  ///< wall less CPU time, where the thread gave up its core
+  RelaxedCounter cpu_ns, bytes;
+  RelaxedCounter wait_ns;  ///< wall less CPU time, where the thread gave up its core
   Remarks remarks;
 };
 
 /// Counters of all chains of one runner.
 struct ChainCounters {
-  Tally samples, copied_bytes, scratch_bytes;
-  Tally made;                ///< samples that a cache did not have; where there is one
-  Tally measured;            ///< chains
-  Tally stood_for, wall_ns;  ///< chains that the measured ones stand for, and the time of those
+  RelaxedCounter samples, copied_bytes, scratch_bytes;
+  RelaxedCounter made;                ///< samples that a cache did not have; where there is one
+  RelaxedCounter measured;            ///< chains
+  RelaxedCounter stood_for, wall_ns;  ///< chains that the measured ones stand for, and the time of those
 };
 
 /// Which chains are measured, and how many each stands for; 0: this one is not. A runner's first few are, so that short

@@ -196,12 +196,12 @@ void PassedOver::count(const std::string& ending, std::uint64_t files) {
 }
 
 std::string PassedOver::text() const {
-  constexpr std::size_t told = 8;
+  constexpr std::size_t max_listed = 8;
   std::string text;
   if (files_ != 0) {
     std::vector<std::pair<std::string, std::uint64_t>> kinds(endings_.begin(), endings_.end());
     std::ranges::stable_sort(kinds, std::ranges::greater{}, &std::pair<std::string, std::uint64_t>::second);
-    if (kinds.size() > told) kinds.resize(told);
+    if (kinds.size() > max_listed) kinds.resize(max_listed);
     std::uint64_t others = files_;
     for (const auto& [ending, count] : kinds) {
       text += (text.empty() ? "" : ", ") + ending + " " + std::to_string(count);

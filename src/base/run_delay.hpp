@@ -33,7 +33,7 @@ class DelayMeter {
   void look(std::uint64_t now) noexcept;
 
   static constexpr std::uint64_t interval_ns = 5'000'000;
-  Tally delay_ns_, measured_ns_;
+  RelaxedCounter delay_ns_, measured_ns_;
   bool at_work_ = false;
   std::uint64_t looked_ = 0;  // when the kernel was asked last
   std::optional<std::uint64_t> before_;

@@ -28,27 +28,27 @@ std::string thread_name(std::size_t thread, const std::string& name) {
          R"(,"name":"thread_sort_index","args":{"sort_index":)" + number + "}}";
 }
 
-std::string event(std::size_t thread, const TraceLane::Slice& slice, std::uint64_t origin_ns) {
+std::string event(std::size_t thread, const TraceLine::Slice& slice, std::uint64_t origin_ns) {
   std::string out = R"({"ph":"X","pid":1,"tid":)" + std::to_string(thread) + R"(,"name":)" + json_string(slice.name) +
                     R"(,"ts":)" + microseconds(slice.begin_ns - origin_ns) + R"(,"dur":)" +
                     microseconds(slice.end_ns - slice.begin_ns);
-  if (slice.number != TraceLane::no_number) out += R"(,"args":{"number":)" + std::to_string(slice.number) + "}";
+  if (slice.number != TraceLine::no_number) out += R"(,"args":{"number":)" + std::to_string(slice.number) + "}";
   return out + "}";
 }
 
 }  // namespace
 
-TraceLane::TraceLane(std::string name, std::size_t most_slices)
+TraceLine::TraceLine(std::string name, std::size_t most_slices)
     : name_(std::move(name)), ring_(std::max<std::size_t>(most_slices, 1)) {}
 
-void TraceLane::put(const Slice& slice) noexcept { ring_[added_++ % ring_.size()] = slice; }
+void TraceLine::put(const Slice& slice) noexcept { ring_[added_++ % ring_.size()] = slice; }
 
-void TraceLane::add(const Slice& slice) noexcept {
+void TraceLine::add(const Slice& slice) noexcept {
   const std::lock_guard lock(mutex_);
   put(slice);
 }
 
-void TraceLane::turn_to(const char* name, std::uint64_t ended, std::uint64_t begun) noexcept {
+void TraceLine::turn_to(const char* name, std::uint64_t ended, std::uint64_t begun) noexcept {
   const std::lock_guard lock(mutex_);
   const std::uint64_t now = now_ns();
   if (state_.name != nullptr)
@@ -56,7 +56,7 @@ void TraceLane::turn_to(const char* name, std::uint64_t ended, std::uint64_t beg
   state_ = {name, now, now, begun};
 }
 
-std::vector<TraceLane::Slice> TraceLane::slices() const {
+std::vector<TraceLine::Slice> TraceLine::slices() const {
   std::vector<Slice> out;
   const std::lock_guard lock(mutex_);
   out.reserve(ring_.size() + 1);
@@ -66,18 +66,18 @@ std::vector<TraceLane::Slice> TraceLane::slices() const {
   return out;
 }
 
-TraceLane& Trace::lane(const std::string& name) {
+TraceLine& Trace::lane(const std::string& name) {
   const std::lock_guard lock(mutex_);
-  lanes_.push_back(std::make_unique<TraceLane>(name, most_slices_));
+  lanes_.push_back(std::make_unique<TraceLine>(name, most_slices_));
   return *lanes_.back();
 }
 
-TraceLane& Trace::next_lane(const std::string& name) {
+TraceLine& Trace::next_lane(const std::string& name) {
   const std::lock_guard lock(mutex_);
   std::size_t same = 1;
   for (const auto& lane : lanes_)
     if (lane->name().starts_with(name + " ")) ++same;
-  lanes_.push_back(std::make_unique<TraceLane>(name + " " + std::to_string(same), most_slices_));
+  lanes_.push_back(std::make_unique<TraceLine>(name + " " + std::to_string(same), most_slices_));
   return *lanes_.back();
 }
 
@@ -89,9 +89,9 @@ std::size_t Trace::bytes() const {
 }
 
 // The mutex is not held while the file is written: runners that come want a line of their own.
-std::vector<const TraceLane*> Trace::all() const {
+std::vector<const TraceLine*> Trace::all() const {
   const std::lock_guard lock(mutex_);
-  std::vector<const TraceLane*> out;
+  std::vector<const TraceLine*> out;
   for (const auto& lane : lanes_) out.push_back(lane.get());
   return out;
 }
@@ -110,16 +110,16 @@ void Trace::write(const std::string& file) const {
   };
   put("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
   put(R"({"ph":"M","pid":1,"name":"process_name","args":{"name":"penstock"}})");
-  const std::vector<const TraceLane*> lanes = all();
-  std::vector<std::vector<TraceLane::Slice>> slices;
+  const std::vector<const TraceLine*> lanes = all();
+  std::vector<std::vector<TraceLine::Slice>> slices;
   std::uint64_t origin_ns = ~std::uint64_t{0};
-  for (const TraceLane* lane : lanes) {
+  for (const TraceLine* lane : lanes) {
     slices.push_back(lane->slices());
-    for (const TraceLane::Slice& slice : slices.back()) origin_ns = std::min(origin_ns, slice.begin_ns);
+    for (const TraceLine::Slice& slice : slices.back()) origin_ns = std::min(origin_ns, slice.begin_ns);
   }
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     put(",\n" + thread_name(i + 1, lanes[i]->name()));
-    for (const TraceLane::Slice& slice : slices[i]) put(",\n" + event(i + 1, slice, origin_ns));
+    for (const TraceLine::Slice& slice : slices[i]) put(",\n" + event(i + 1, slice, origin_ns));
   }
   put("\n]}\n");
   if (std::fclose(std::exchange(out.file, nullptr)) != 0) throw failed("write");

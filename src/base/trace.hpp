@@ -13,7 +13,7 @@ namespace penstock::detail {
 
 /// A line of a timeline: what one runner, slot of a batch, or other thread of a run did lately. Only the latest slices
 /// are kept. Names live as long as the lane. Any thread.
-class TraceLane {
+class TraceLine {
  public:
   static constexpr std::uint64_t no_number = ~std::uint64_t{0};
   struct Slice {
@@ -22,7 +22,7 @@ class TraceLane {
     std::uint64_t number;  ///< index of a record, number of a batch or block; or `no_number`
   };
 
-  TraceLane(std::string name, std::size_t most_slices);
+  TraceLine(std::string name, std::size_t most_slices);
   void add(const Slice& slice) noexcept;
   /// For a lane that is always in one state: that which it is in ends, with `ended` for its number where it was begun
   /// without one, and `name` begins; null: none.
@@ -50,9 +50,9 @@ class Trace {
   explicit Trace(std::size_t most_slices) : most_slices_(most_slices) {}
 
   /// A new lane, which lives as long as the trace. @throws std::bad_alloc.
-  TraceLane& lane(const std::string& name);
+  TraceLine& lane(const std::string& name);
   /// Likewise one of several, which are numbered from 1.
-  TraceLane& next_lane(const std::string& name);
+  TraceLine& next_lane(const std::string& name);
   /// Bytes of all lanes.
   std::size_t bytes() const;
   /// Writes Chrome's trace-event format, which Perfetto reads too: a thread for each lane, and complete events.
@@ -60,16 +60,16 @@ class Trace {
   void write(const std::string& file) const;
 
  private:
-  std::vector<const TraceLane*> all() const;
+  std::vector<const TraceLine*> all() const;
   const std::size_t most_slices_;
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<TraceLane>> lanes_;
+  std::vector<std::unique_ptr<TraceLine>> lanes_;
 };
 
 /// A slice from its construction to its end; nothing where `lane` is null.
 class TracedRange {
  public:
-  TracedRange(TraceLane* lane, const char* name, std::uint64_t number = TraceLane::no_number) noexcept
+  TracedRange(TraceLine* lane, const char* name, std::uint64_t number = TraceLine::no_number) noexcept
       : lane_(lane), name_(name), number_(number), begin_ns_(lane != nullptr ? now_ns() : 0) {}
   ~TracedRange() {
     if (lane_ != nullptr) lane_->add({name_, begin_ns_, now_ns(), number_});
@@ -78,7 +78,7 @@ class TracedRange {
   TracedRange& operator=(const TracedRange&) = delete;
 
  private:
-  TraceLane* const lane_;
+  TraceLine* const lane_;
   const char* const name_;
   const std::uint64_t number_, begin_ns_;
 };

@@ -14,7 +14,7 @@
 #include "blocks/block_schedule.hpp"
 #include "ring/memory_plan.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -123,4 +123,4 @@ std::string describe_blocks(const PipelineData& data) {
   }
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -4,7 +4,7 @@
 
 #include "base/alignment.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 std::byte* BlockMemory::take(std::size_t bytes, const void* runner, std::mutex& mutex) {
   if (bytes == 0) return nullptr;
@@ -62,4 +62,4 @@ void BlockMemory::free(const Spares& spares) noexcept {
   for (const Spare& spare : spares) resource_.deallocate(spare.data, spare.bytes, alignment);
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

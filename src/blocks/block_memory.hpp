@@ -7,7 +7,7 @@
 
 #include <penstock/memory.hpp>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Counts and recycles the memory of blocks that are loaded, or are being loaded. Blocks are mostly of one size: what
 /// one of them leaves is there for the next. It refuses nothing: ask `has_room_for` before `reserve`.
@@ -55,4 +55,4 @@ class BlockMemory {
   std::size_t spare_bytes_ = 0;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

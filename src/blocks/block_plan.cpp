@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 BlockPlan::BlockPlan(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
                      std::vector<std::size_t> destination_bytes, std::uint64_t at_least)
@@ -257,4 +257,4 @@ void BlockPlan::make_room(std::size_t bytes, std::vector<std::uint64_t>& evicted
   }
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

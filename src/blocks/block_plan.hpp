@@ -12,7 +12,7 @@
 #include "blocks/known_blocks.hpp"
 #include "blocks/upcoming_samples.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Which blocks are in memory when a sample is made, and which go.
 ///
@@ -110,4 +110,4 @@ class BlockPlan {
   std::size_t in_batch_field_ = 0;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 BlockQueue::BlockQueue(std::size_t in_flight, unsigned threads, unsigned most)
     : samples_(in_flight), stretches_(in_flight, threads, most) {}
@@ -109,4 +109,4 @@ void BlockQueue::clear() noexcept {
   waiting_ = end_ = 0;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

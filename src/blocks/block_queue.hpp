@@ -10,7 +10,7 @@
 
 #include "blocks/work_stretches.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// One stay of a block in memory.
 struct Residency {
@@ -93,4 +93,4 @@ class BlockQueue {
   std::uint64_t waiting_ = 0;  // those before this one have no load that may not begin yet
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -6,7 +6,9 @@
 #include <optional>
 #include <utility>
 
-namespace penstock::detail {
+namespace penstock {
+
+namespace detail::runtime {
 
 namespace {
 
@@ -82,8 +84,10 @@ class BlockReader final : public ReaderModel {
 
 }  // namespace
 
-std::unique_ptr<ReaderModel> make_block_reader(const BlockSourceModel& model) {
-  return std::make_unique<BlockReader>(model);
+}  // namespace detail::runtime
+
+std::unique_ptr<detail::ReaderModel> detail::make_block_reader(const BlockSourceModel& model) {
+  return std::make_unique<runtime::BlockReader>(model);
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock

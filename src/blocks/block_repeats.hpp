@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// How many of the blocks that are decoded in a pass over the data were decoded in it before. Of very many blocks, what
 /// some at regular distances let expect. One thread at a time.
@@ -29,4 +29,4 @@ class BlockRepeats {
   std::uint64_t again_ = 0;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -10,7 +10,7 @@
 
 #include "base/failure.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 BlockSchedule::BlockSchedule(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
                              std::size_t in_flight, BlockRunners runners, MemoryResource& memory,
@@ -38,7 +38,7 @@ void BlockSchedule::raise_limit(std::size_t bytes) noexcept {
   update();
 }
 
-void BlockSchedule::let_go(const auto& unwanted) noexcept {
+void BlockSchedule::release(const auto& unwanted) noexcept {
   for (auto at = held_.begin(); at != held_.end();) {
     if (!unwanted(at->first, at->second.get())) {
       ++at;
@@ -58,9 +58,9 @@ void BlockSchedule::reset(Feed feed) {
   memory_.give_back(nullptr, std::exchange(not_begun_, 0), nullptr);
   out_of_memory_ = false;
   // What was planned and never loaded goes, as what is worth another try.
-  let_go([](std::uint64_t, const Residency* held) { return held == nullptr || !held->done || held->failed(); });
+  release([](std::uint64_t, const Residency* held) { return held == nullptr || !held->done || held->failed(); });
   plan_.reset(std::move(feed), [this](std::uint64_t block) { return held_.contains(block); });
-  let_go([this](std::uint64_t block, const Residency*) { return !plan_.has(block); });
+  release([this](std::uint64_t block, const Residency*) { return !plan_.has(block); });
   update();
 }
 
@@ -245,4 +245,4 @@ BlockSchedule::Counts BlockSchedule::counts() const {
   return counts;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

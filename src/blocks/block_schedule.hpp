@@ -19,7 +19,7 @@
 #include "blocks/block_queue.hpp"
 #include "blocks/block_repeats.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// A plan of blocks knows at least so many records ahead.
 inline constexpr std::uint64_t min_records_in_sight = 4096;
@@ -89,7 +89,7 @@ class BlockSchedule {
 
  private:
   void plan(std::uint64_t number, std::uint64_t left);
-  void let_go(const auto& unwanted) noexcept;
+  void release(const auto& unwanted) noexcept;
   std::shared_ptr<Residency> add_load(const BlockPlan::Need& need, std::uint64_t number, bool in_batch);
   void drop(std::shared_ptr<Residency>& residency) noexcept;
   bool update() noexcept;
@@ -115,4 +115,4 @@ class BlockSchedule {
   std::uint64_t pass_ = 0;  // pass of the samples that are planned
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -7,7 +7,7 @@
 #include "base/trace.hpp"
 #include "chain/source_work.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 // A block of so many takes much longer than to ask the kernel something.
@@ -39,4 +39,4 @@ void lend_blocks(BlockSchedule& blocks, ChainRun& run, std::uint64_t sample, std
   }
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

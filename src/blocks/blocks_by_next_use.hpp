@@ -8,7 +8,7 @@
 
 #include "blocks/known_blocks.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Blocks in the order of their next uses, by their keys, and how many bytes they have. A key is changed only while the
 /// block is not among them, or pinned.
@@ -42,4 +42,4 @@ class BlocksByNextUse {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// A block that samples in sight need, or that is in memory after the last planned sample, or both.
 struct KnownBlock {
@@ -61,4 +61,4 @@ class KnownBlocks {
   std::vector<decltype(blocks_)::node_type> nodes_;  // nodes that are kept: thousands come and go
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

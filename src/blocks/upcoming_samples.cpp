@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 // Room of a record of more is not kept: in time all of thousands would have as much.
@@ -126,4 +126,4 @@ void UpcomingSamples::give_back(UpcomingSample sample) {
     spare_.push_back(std::move(sample));
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -10,7 +10,7 @@
 #include <penstock/detail/source_model.hpp>
 #include <penstock/extend/block_source.hpp>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// One of the blocks that a sample in sight needs.
 struct UpcomingBlock {
@@ -77,4 +77,4 @@ class UpcomingSamples {
   std::vector<UpcomingSample> spare_;                   // room that is kept
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

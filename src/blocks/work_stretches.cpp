@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -100,4 +100,4 @@ void WorkStretches::clear() noexcept {
   pieces_ = 0;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

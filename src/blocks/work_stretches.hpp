@@ -6,7 +6,7 @@
 #include <queue>
 #include <vector>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Which samples a runner turns to next: short stretches of the order, one runner's each.
 ///
@@ -78,4 +78,4 @@ class WorkStretches {
   std::vector<std::uint64_t> held_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

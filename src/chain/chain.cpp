@@ -12,7 +12,7 @@
 #include "base/trace.hpp"
 #include "pipeline/rank_rows.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 const std::string read_label = "read";
@@ -26,7 +26,7 @@ Chain::Chain(std::shared_ptr<const PipelineData> data)
       program_(ChainCompiler(*data_, layout()).compile()) {
   if (data_->cache && !data_->cache->allows.random) cached_by_ = &data_->cache->label;
   if (!layout_) return;
-  BatchItem of_rank = *data_->batch;
+  BatchSpec of_rank = *data_->batch;
   of_rank.rows = max_rows_of_rank(*data_);
   bounds_.emplace(data_->sample(), of_rank, data_->groups.get());
   for (const RowField& field : layout_->fields())
@@ -163,7 +163,7 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
   // Samples that mostly take a few microseconds may wait now and then, for a page of a file: so each is watched, but
   // only what was off its core for long is asked about, which costs as much as making a short one.
   constexpr std::uint64_t worth_asking_ns = 1'000;
-  RunCounters& counters = run.counters;
+  ChainRunCounters& counters = run.counters;
   WaitWatch watch(counters.sample_ns == 0 || counters.sample_ns > 20000);
   Clocks before = read_clocks();
   const Clocks begun = before;
@@ -223,4 +223,4 @@ Error Chain::describe_failure(const ChainRun& run, std::uint64_t index) const {
   return error.with_index(index);
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -20,7 +20,7 @@
 #include "pipeline/pipeline_data.hpp"
 #include "ring/batch_bounds.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// A pipeline's per-sample part, compiled: one sample through all its stages. Immutable; any thread, a ChainRun each.
 class Chain {
@@ -86,4 +86,4 @@ class Chain {
   std::vector<std::size_t> row_bytes_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

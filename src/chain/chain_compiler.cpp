@@ -10,7 +10,7 @@
 #include "chain/steps/steps.hpp"
 #include "data/find_field.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -236,4 +236,4 @@ void ChainCompiler::check_fixed_sizes() {
   }
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -14,7 +14,7 @@
 #include "data/row_layout.hpp"
 #include "pipeline/pipeline_data.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// A pipeline's per-sample part as steps, in order. The first one reads.
 struct ChainProgram {
@@ -65,4 +65,4 @@ class ChainCompiler {
   std::vector<ImageStep*> images_;  // the image steps that end the steps, which later image stages may join
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

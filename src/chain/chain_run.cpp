@@ -6,7 +6,7 @@
 #include "chain/chain.hpp"
 #include "data/decode_whole.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 ChainRun::ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_ptr<ReaderModel> its_reader,
                    std::size_t max_steps)
@@ -97,4 +97,4 @@ std::byte* ChainRun::destination(std::size_t number, const Shape& shape) {
   return out.data;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

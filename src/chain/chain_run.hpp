@@ -12,14 +12,14 @@
 #include <penstock/detail/source_model.hpp>
 #include <penstock/extend/sample.hpp>
 
+#include "chain/chain_run_blocks.hpp"
+#include "chain/chain_run_counters.hpp"
+#include "chain/chain_run_images.hpp"
 #include "chain/row_destination.hpp"
-#include "chain/run_blocks.hpp"
-#include "chain/run_counters.hpp"
-#include "chain/run_images.hpp"
 #include "chain/runner_state.hpp"
 #include "data/scratch.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 class Chain;
 class Step;
@@ -33,11 +33,11 @@ class ChainRun final : public Cells {
 
   ScratchArena arena;
   std::unique_ptr<ReaderModel> reader;
-  RunImages images;
+  ChainRunImages images;
   std::vector<Cell> spare;
   RowDestination row;
-  RunBlocks blocks;
-  RunCounters counters;
+  ChainRunBlocks blocks;
+  ChainRunCounters counters;
   RunnerState runner;
   const std::string* at = nullptr;      ///< label of the stage in work, for errors
   std::optional<std::size_t> decoding;  ///< slot of the source's field whose promised image is in work, for errors
@@ -66,4 +66,4 @@ class ChainRun final : public Cells {
   const Chain* chain_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

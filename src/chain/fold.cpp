@@ -13,7 +13,7 @@
 #include "data/file_pieces.hpp"
 #include "image/encoders.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -277,4 +277,4 @@ bool ImageStep::run(ChainRun& run, const StepCall& call) const {
   return true;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

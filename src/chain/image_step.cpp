@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 void ImageStep::follow(const Schema& before) {
   if (decoder == nullptr) {
@@ -87,4 +87,4 @@ std::vector<std::string> mask_notes(const std::string& field, const ImageDecoder
   return becomes.empty() ? std::vector<std::string>{} : std::vector{field + " is used as a mask: " + becomes};
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -15,7 +15,7 @@
 
 #include "chain/step.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// One image stage inside a fold.
 struct FoldStage {
@@ -82,4 +82,4 @@ class ImageStep final : public Step {
 /// What plan() says where a field that `decoder` makes is used as a mask; empty: it keeps labels as they are.
 std::vector<std::string> mask_notes(const std::string& field, const ImageDecoder& decoder);
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -8,7 +8,7 @@
 
 #include "base/hash.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// What one measured chain took, or one load of a block.
 struct MeasuredSample {
@@ -74,4 +74,4 @@ class MeasuredSamples {
   std::atomic<std::uint64_t> count_{0};
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

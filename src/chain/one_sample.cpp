@@ -11,7 +11,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -54,12 +54,12 @@ OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace detail::runtime
 
 OwnedSample Pipeline::at(std::uint64_t position, std::uint64_t epoch, std::uint32_t child) const {
   std::uint64_t index = 0;
   fill(epoch, position, {&index, 1});
-  return detail::run_once(*data_, Place{epoch, position, child, 0}, index);
+  return detail::runtime::run_once(*data_, Place{epoch, position, child, 0}, index);
 }
 
 }  // namespace penstock

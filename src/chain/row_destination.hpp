@@ -5,7 +5,7 @@
 
 #include "data/row_layout.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Where the row in work lies.
 struct RowDestination {
@@ -14,4 +14,4 @@ struct RowDestination {
   RowOutlet* outlet = nullptr;     ///< where fields without a size of their own are appended to
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

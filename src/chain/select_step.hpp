@@ -6,7 +6,7 @@
 #include "chain/step.hpp"
 #include "pipeline/pipeline_data.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Says which fields there are, and changes no value.
 class SelectStep : public Step {
@@ -18,4 +18,4 @@ class SelectStep : public Step {
   bool makes(const Schema&, std::size_t) const override { return false; }
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

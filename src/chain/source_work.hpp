@@ -12,7 +12,7 @@
 #include "base/trace.hpp"
 #include "chain/chain_run.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Measures what a runner does for the source beside reading its samples, from the construction to `end`: loads of
 /// blocks, advice. It counts as reading.
@@ -61,4 +61,4 @@ inline void advise(const SourceModel& source, ChainRun& run, std::span<const std
   work.end();
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

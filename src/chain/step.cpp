@@ -5,7 +5,7 @@
 #include "chain/chain_run.hpp"
 #include "data/find_field.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 bool Step::declares_anew(const Schema& before, std::size_t slot) const {
   const Field& field = schema[slot];
@@ -40,4 +40,4 @@ void refuse_draws(const StepCall& call, Context& context) {
                                           "after the cache, or set allows.random");
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -15,7 +15,7 @@
 #include <penstock/stages/check.hpp>
 #include <penstock/state.hpp>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 class ChainRun;
 
@@ -105,4 +105,4 @@ class Step {
 /// Call after a callable ran whose result a cache keeps. @throws Error(invalid_argument) where it drew.
 void refuse_draws(const StepCall& call, Context& context);
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

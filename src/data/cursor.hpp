@@ -9,7 +9,7 @@ namespace penstock::detail {
 struct Cursor {
   std::uint64_t epoch = 0;
   std::uint64_t number = 0;    ///< number of the batch in its epoch
-  std::uint64_t position = 0;  ///< position of that sample; with `Shard::steps_per_epoch` counted on over all passes
+  std::uint64_t position = 0;  ///< position of that sample; with `Rank::steps_per_epoch` counted on over all passes
   std::uint32_t child = 0;
   std::uint16_t window_batches = 0;  ///< batches already made of the bucket window that begins here
   std::uint64_t failed_in_row = 0;   ///< samples before it that failed one after the other, where that is bounded

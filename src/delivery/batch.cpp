@@ -14,14 +14,14 @@
 namespace penstock {
 
 namespace {
-const detail::Lease& need(const std::unique_ptr<detail::Lease>& lease) {
+const detail::runtime::Lease& need(const std::unique_ptr<detail::runtime::Lease>& lease) {
   if (lease == nullptr) throw Error(Errc::closed, "the batch was released, or moved away");
   return *lease;
 }
 }  // namespace
 
 Batch::Batch() noexcept = default;
-Batch::Batch(std::unique_ptr<detail::Lease> lease) noexcept : lease_(std::move(lease)) {}
+Batch::Batch(std::unique_ptr<detail::runtime::Lease> lease) noexcept : lease_(std::move(lease)) {}
 Batch::Batch(Batch&&) noexcept = default;
 Batch& Batch::operator=(Batch&&) noexcept = default;
 Batch::~Batch() = default;
@@ -29,7 +29,7 @@ Batch::~Batch() = default;
 const Schema& Batch::schema() const { return need(lease_).schema(); }
 
 TensorView Batch::operator[](std::string_view field) const {
-  const detail::Lease& lease = need(lease_);
+  const detail::runtime::Lease& lease = need(lease_);
   const Schema& schema = lease.schema();
   const std::size_t slot = schema.slot(field);
   std::array<std::int64_t, Shape::max_rank + 1> dims{};
@@ -58,7 +58,7 @@ TensorView Batch::operator[](std::string_view field) const {
 namespace {
 
 // Its slot in the batch as the pipeline made it: what is known of rows of any size is numbered by that.
-std::size_t made_slot(const detail::Lease& lease, std::string_view field) {
+std::size_t made_slot(const detail::runtime::Lease& lease, std::string_view field) {
   const std::size_t slot = lease.schema().slot(field);
   if (const auto made = lease.data().schema.find(field))
     if (lease.data().schema[*made].collate == lease.schema()[slot].collate) return *made;
@@ -69,9 +69,9 @@ std::size_t made_slot(const detail::Lease& lease, std::string_view field) {
 }  // namespace
 
 RaggedRows Batch::ragged(std::string_view field) const {
-  const detail::Lease& lease = need(lease_);
+  const detail::runtime::Lease& lease = need(lease_);
   const std::size_t slot = made_slot(lease, field);
-  const detail::BatchLayout& layout = lease.made_layout();
+  const detail::runtime::BatchLayout& layout = lease.made_layout();
   if (layout.row()[slot].kind != detail::RowField::Kind::ragged)
     throw Error(Errc::unsupported,
                 "field \"" + std::string(field) + "\" is not ragged; batch[field] is all of its rows");
@@ -91,7 +91,7 @@ PackedTensor Batch::packed(std::string_view field) const {
 }
 
 std::span<const std::int64_t> Batch::lengths(std::string_view field) const {
-  const detail::Lease& lease = need(lease_);
+  const detail::runtime::Lease& lease = need(lease_);
   const std::size_t slot = made_slot(lease, field);
   if (lease.made_layout().row()[slot].kind == detail::RowField::Kind::dense)
     throw Error(Errc::unsupported, "field \"" + std::string(field) +
@@ -112,7 +112,7 @@ std::uint64_t Batch::global_size() const noexcept {
   const detail::PipelineData& data = lease_->data();
   if (!data.reordered()) return detail::BatchPositions(data).global_valid(number());
   // Where ranks share a reordered batch, all of them are full.
-  return data.shard_value().world > 1 ? data.batch->rows : std::max(lease_->info().valid, lease_->info().of_all);
+  return data.rank_value().world > 1 ? data.batch->rows : std::max(lease_->info().valid, lease_->info().of_all);
 }
 std::span<const std::uint64_t> Batch::indices() const noexcept {
   return lease_ == nullptr ? std::span<const std::uint64_t>{} : std::span(lease_->info().indices.data(), size());

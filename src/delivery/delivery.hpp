@@ -14,7 +14,7 @@
 #include "ring/batch_info.hpp"
 #include "ring/leases_exhausted.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Where `next()` gets its batches: from the engine's ring itself, or from one on a device that is filled from it.
 /// One thread at a time, but for `stop` and `describe`.
@@ -59,4 +59,4 @@ class Delivery {
   virtual void describe(Report& report) const = 0;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

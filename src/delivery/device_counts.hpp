@@ -7,7 +7,7 @@
 
 #include "base/counts.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Stretches of a stream's work that were timed. Each stands for those before it that were not, as an earlier one was
 /// in work still, so that `ns` and `bytes` are of all of them.
@@ -22,14 +22,14 @@ struct DeviceCounts {
   std::string name;
   TimedCounts copies;   ///< copies of a batch, on the copy stream
   TimedCounts stages;   ///< the stages after `batch`, for a batch
-  TimedCounts place;    ///< the copy stream waited for the memory that a batch goes to
+  TimedCounts buffer;   ///< the copy stream waited for the memory that a batch goes to
   TimedCounts starved;  ///< the caller's stream had come to the call of `next()`, and waited for the batch
 };
 
 /// What the thread that sends batches to devices did, in nanoseconds.
 struct SendCounts {
   std::uint64_t batch_ns = 0;  ///< it waited for a batch of the runners'
-  std::uint64_t place_ns = 0;  ///< it had a batch, and waited for a place on the device
+  std::uint64_t place_ns = 0;  ///< it had a batch, and waited for a buffer on the device
   std::uint64_t read_ns = 0;   ///< it waited until devices had read batches of the host's
   std::uint64_t call_ns = 0;   ///< it was in calls of the device
 };
@@ -44,11 +44,11 @@ struct DeliveryTimes {
 inline DeliveryTimes since(DeliveryTimes now, const DeliveryTimes& before) {
   for (std::size_t i = 0; i < now.devices.size() && i < before.devices.size(); ++i) {
     for (const auto timed :
-         {&DeviceCounts::copies, &DeviceCounts::stages, &DeviceCounts::place, &DeviceCounts::starved})
+         {&DeviceCounts::copies, &DeviceCounts::stages, &DeviceCounts::buffer, &DeviceCounts::starved})
       subtract_counts(now.devices[i].*timed, before.devices[i].*timed);
   }
   subtract_counts(now.sending, before.sending);
   return now;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

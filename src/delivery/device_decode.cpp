@@ -9,7 +9,7 @@
 #include "data/scratch.hpp"
 #include "ring/batch_layout.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -146,4 +146,4 @@ void DeviceDecode::forget() noexcept {
   for (Buffer& buffer : buffers_) buffer.used = false;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

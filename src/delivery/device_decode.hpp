@@ -18,7 +18,7 @@
 #include "image/decode_op.hpp"
 #include "pipeline/device_program.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// One stage after `batch` that decodes, on one device: memory for what is decoded there, which grows to the largest
 /// batch, and a table of where each image is, there or among those that runners decoded. One thread at a time; the
@@ -85,4 +85,4 @@ class DeviceDecode {
   std::vector<BatchDecoding::Image> images_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -20,7 +20,7 @@
 #include "delivery/device_ring.hpp"
 #include "delivery/host_delivery.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -33,7 +33,7 @@ struct Submitted {
 // Time of a block; null: it is not counted.
 class Spent {
  public:
-  explicit Spent(Tally* on) noexcept : on_(on), begun_(on == nullptr ? 0 : now_ns()) {}
+  explicit Spent(RelaxedCounter* on) noexcept : on_(on), begun_(on == nullptr ? 0 : now_ns()) {}
   Spent(const Spent&) = delete;
   Spent& operator=(const Spent&) = delete;
   ~Spent() {
@@ -41,7 +41,7 @@ class Spent {
   }
 
  private:
-  Tally* on_;
+  RelaxedCounter* on_;
   std::uint64_t begun_;
 };
 
@@ -378,7 +378,7 @@ class DeviceDelivery final : public Delivery {
   std::optional<Cursor> after_failure_;  // where to go on after a batch that failed on its way
   std::string why_not_;                  // why the ring did not grow; the caller's
 
-  Tally for_batch_, for_place_, for_reading_, in_calls_;  // the submitter's
+  RelaxedCounter for_batch_, for_place_, for_reading_, in_calls_;  // the submitter's
   std::optional<DeviceReaper> reaper_;
   std::thread submitter_;
 };
@@ -390,4 +390,4 @@ std::unique_ptr<Delivery> device_delivery(DeviceModels devices, std::shared_ptr<
   return std::make_unique<DeviceDelivery>(std::move(devices), std::move(engine), options);
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -7,7 +7,7 @@
 #include "device/staging_memory.hpp"
 #include "engine/engine.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 struct DeviceDeliveryOptions {
   MemoryResource* memory = nullptr;                   ///< where the only device gets its memory; null: its own
@@ -21,4 +21,4 @@ struct DeviceDeliveryOptions {
 std::unique_ptr<Delivery> device_delivery(DeviceModels devices, std::shared_ptr<Engine> engine,
                                           const DeviceDeliveryOptions& options);
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -4,7 +4,7 @@
 
 #include "delivery/device_ring.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// A thread is in one device at a time: it enters the only one once, and each of several in turn. One thread.
 class DeviceEntry {
@@ -33,4 +33,4 @@ class DeviceEntry {
   int before_ = 0;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -5,7 +5,7 @@
 
 #include "base/profiled_range.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -174,4 +174,4 @@ void DeviceLane::describe(Report& report, std::size_t depth) const {
   if (prep_) prep_->describe(report);
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

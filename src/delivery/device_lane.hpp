@@ -13,7 +13,7 @@
 #include "delivery/timed_work.hpp"
 #include "ring/memory_plan.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// The way of batches to one device: its copy stream, the stages after `batch`, and an event for each of the engine's
 /// buffers that is recorded where it was read. Used by a loader's two threads and by whoever closes it; the device is
@@ -59,7 +59,7 @@ class DeviceLane {
   DeviceModel& device_;
   const std::size_t number_;
   const BatchLayout& whole_;
-  TraceLane *enqueues_ = nullptr, *waits_ = nullptr;  // lines of a timeline, for each of the two threads
+  TraceLine *enqueues_ = nullptr, *waits_ = nullptr;  // lines of a timeline, for each of the two threads
   std::optional<DevicePrep> prep_;                    // where there are stages after `batch`
   std::optional<DeviceRows> rows_;                    // where there are fields of any size
   std::unique_ptr<DeviceModel::Stream> copies_;
@@ -69,4 +69,4 @@ class DeviceLane {
   TimedWork starved_time_;  // the caller's
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

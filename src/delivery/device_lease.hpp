@@ -9,7 +9,7 @@
 #include "delivery/device_ring.hpp"
 #include "delivery/lease.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// @throws Error(invalid_argument | unsupported) for a stream that batches of this device can't be used on.
 inline void check_device_stream(DeviceModel& device, StreamRef stream) {
@@ -86,4 +86,4 @@ class DeviceLease final : public Lease {
   int pid_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

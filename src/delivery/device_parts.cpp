@@ -5,7 +5,7 @@
 
 #include "pipeline/rank_rows.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 void share_out(DeviceBatch& buffer, const BatchLayout& whole, const BatchLayout& each) {
   for (std::size_t p = 0; p < buffer.parts.size(); ++p) {
@@ -29,4 +29,4 @@ void share_out(DeviceBatch& buffer, const BatchLayout& whole, const BatchLayout&
   }
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -11,7 +11,7 @@
 #include "base/failure.hpp"
 #include "base/profiled_range.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -276,4 +276,4 @@ void DevicePrep::describe(Report& report) const {
   if (between_bytes_ != 0) report.memory.insert(at, {"between stages on " + where, 1, between_bytes_});
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

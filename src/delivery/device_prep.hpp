@@ -16,7 +16,7 @@
 #include "pipeline/device_program.hpp"
 #include "ring/batch_layout.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// The stages after `batch`, between the copy of a batch and its buffer in the device's ring: raw batches, a stream of
 /// its own, and what one stage leaves to the next. One thread at a time.
@@ -104,4 +104,4 @@ class DevicePrep {
   std::vector<std::pair<Where, Where>> kept_;  // fields that no stage makes
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

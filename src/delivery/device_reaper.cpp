@@ -4,7 +4,7 @@
 
 #include "base/failure.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 DeviceReaper::DeviceReaper(DeviceRing& ring, Engine& engine, const Lanes& lanes)
     : ring_(ring), engine_(engine), lanes_(lanes) {
@@ -76,4 +76,4 @@ void DeviceReaper::give_back_read(Lock& lock, DeviceEntry& entry) {
   sent_.erase(sent_.begin(), sent_.begin() + static_cast<std::ptrdiff_t>(asked_.size()));
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -10,7 +10,7 @@
 #include "delivery/device_ring.hpp"
 #include "engine/engine.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// A buffer of the engine's that devices read.
 struct SentBuffer {
@@ -62,4 +62,4 @@ class DeviceReaper {
   std::thread thread_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -6,7 +6,7 @@
 #include "base/failure.hpp"
 #include "pipeline/rank_rows.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 std::string names_of(const DeviceModels& devices) {
   std::string names;
@@ -186,4 +186,4 @@ void DeviceRing::give_back(DeviceBatch& buffer, std::size_t part, std::span<cons
   changed.notify_all();
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

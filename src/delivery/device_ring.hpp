@@ -16,7 +16,7 @@
 #include "pipeline/pipeline_data.hpp"
 #include "ring/batch_layout.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Where the rows of a ragged field are on a device.
 struct PackedField {
@@ -141,4 +141,4 @@ class DeviceRing {
   std::optional<Error> spare_;  ///< made while there is memory to
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -7,7 +7,7 @@
 
 #include <penstock/error.hpp>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -139,4 +139,4 @@ void DeviceRows::write(const BatchInfo& from, std::uint64_t rows, std::byte* sta
   }
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -12,7 +12,7 @@
 #include "device/staging_memory.hpp"
 #include "ring/batch_layout.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Fields of any size, on their way to one device: their rows are packed one after the other into pinned memory, each
 /// ragged field with a table of where they begin, and go by one copy beside that of the other fields. What holds them,
@@ -72,4 +72,4 @@ class DeviceRows {
   std::atomic<std::size_t> largest_{0}, staged_{0};
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -7,7 +7,7 @@
 #include "base/process.hpp"
 #include "device/devices.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -78,4 +78,4 @@ std::unique_ptr<Delivery> host_delivery(std::shared_ptr<Engine> engine) {
   return std::make_unique<HostDelivery>(std::move(engine));
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

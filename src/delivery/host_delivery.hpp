@@ -5,7 +5,7 @@
 #include "delivery/delivery.hpp"
 #include "engine/engine.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// The buffer that the runners filled is the batch: nothing is copied.
 std::unique_ptr<Delivery> host_delivery(std::shared_ptr<Engine> engine);
@@ -28,4 +28,4 @@ class HostLease final : public Lease {
   int pid_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -10,7 +10,7 @@
 #include "pipeline/pipeline_data.hpp"
 #include "ring/batch_layout.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// A batch in the caller's hands, wherever it is: ended, it goes back to where it came from.
 class Lease {
@@ -62,4 +62,4 @@ class Lease {
   std::byte* fields_ = nullptr;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 TimedWork::TimedWork(DeviceModel& device) {
   while (stretches_.size() < timers) {
@@ -57,4 +57,4 @@ void TimedWork::end(StreamRef stream, std::size_t bytes) noexcept {
 
 TimedCounts TimedWork::counts() const noexcept { return {timed_.get(), stood_for_.get(), ns_.get(), all_bytes_.get()}; }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -9,7 +9,7 @@
 #include "delivery/device_counts.hpp"
 #include "device/device_model.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Times stretches of a stream's work, as many at a time as there are timers; the next one that is timed stands for
 /// those that were not. Never fails: where the device's clock does, nothing is timed any more. One thread at a time,
@@ -43,7 +43,7 @@ class TimedWork {
   std::size_t oldest_ = 0, ended_ = 0;  // those that ended, and were not read, from the oldest on
   std::uint64_t untimed_ = 0;           // stretches since the last one that was timed
   enum class Now : std::uint8_t { none, timed, untimed } now_ = Now::none;
-  Tally timed_, stood_for_, ns_, all_bytes_;
+  RelaxedCounter timed_, stood_for_, ns_, all_bytes_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -7,7 +7,7 @@
 
 #include "ring/batch_ring.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// The batches that are issued and not yet delivered, in order. They are numbered from 0 since the last `reset`.
 ///
@@ -55,4 +55,4 @@ class BatchQueue {
   std::size_t leased_ = 0;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

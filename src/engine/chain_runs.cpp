@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -28,7 +28,7 @@ void add_costs(StepCounts& to, const StepCounters& counters) {
 
 }  // namespace
 
-ChainRuns::ChainRuns(RunnerWork& work, std::size_t most) : work_(work) {
+ChainRuns::ChainRuns(PoolWork& work, std::size_t most) : work_(work) {
   all_.reserve(most);
   idle_.reserve(most);
 }
@@ -116,4 +116,4 @@ void ChainRuns::add_to(RunTotals& t) const {
   if (error_) t.reader_error = error_->what();
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -12,10 +12,10 @@
 #include "base/failure.hpp"
 #include "chain/chain.hpp"
 #include "engine/monitor.hpp"
+#include "engine/pool_work.hpp"
 #include "engine/run_totals.hpp"
-#include "engine/runner_work.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// What runners work with: a ChainRun each, and with it a reader of the source. They are opened as runners come, and go
 /// from one that leaves to the next.
@@ -26,7 +26,7 @@ class ChainRuns {
   using Lock = Monitor::Lock;
 
   /// `most`: how many there may be.
-  ChainRuns(RunnerWork& work, std::size_t most);
+  ChainRuns(PoolWork& work, std::size_t most);
 
   /// One that nobody has, or another one; null: it can't be opened. The mutex is let go meanwhile.
   ChainRun* lease(Lock& lock) noexcept;
@@ -53,7 +53,7 @@ class ChainRuns {
   void add_to(RunTotals& totals) const;
 
  private:
-  RunnerWork& work_;
+  PoolWork& work_;
   std::vector<std::unique_ptr<ChainRun>> all_;
   std::vector<ChainRun*> idle_;
   unsigned opening_ = 0;
@@ -63,4 +63,4 @@ class ChainRuns {
   std::size_t looked_at_ = 0;   ///< whose turn it was last
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

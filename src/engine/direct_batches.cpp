@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 void DirectBatches::prepare(BatchBuffer& buffer) const {
   buffer.arena.reset();
@@ -34,4 +34,4 @@ BlockSchedule::Feed DirectBatches::feed(Cursor at) const {
   };
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

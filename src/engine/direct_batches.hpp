@@ -8,7 +8,7 @@
 #include "ring/batch_ring.hpp"
 #include "ring/run_setup.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Which samples are in which batch, where every position is one sample.
 class DirectBatches {
@@ -36,4 +36,4 @@ class DirectBatches {
   Cursor cursor_;  // where the next batch begins
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -10,7 +10,7 @@
 #include "blocks/block_work.hpp"
 #include "chain/source_work.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 constexpr std::uint64_t spin_ns = 20'000;
@@ -235,7 +235,7 @@ bool DirectPlacement::advise(ChainRun& run) noexcept {
   // Relaxed, as the number alone is exchanged: the buffer after it was published by the queue, and stays, as its
   // advice is one of the parts that it waits for.
   BatchBuffer& buffer = queue_.at(ordinal);
-  if (buffer.valid != 0) detail::advise(*data_.source, run, {buffer.indices.data(), buffer.valid});
+  if (buffer.valid != 0) detail::runtime::advise(*data_.source, run, {buffer.indices.data(), buffer.valid});
   finish(buffer, 1);
   return true;
 }
@@ -358,4 +358,4 @@ void DirectPlacement::add_to(RunTotals& totals) const {
   if (blocks_ != nullptr) totals.blocks = blocks_->counts();
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

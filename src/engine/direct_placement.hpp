@@ -15,7 +15,7 @@
 #include "engine/row_maker.hpp"
 #include "ring/tickets.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Every position is one sample, whose row is known when its ticket is issued: it is made there.
 class DirectPlacement final : public Placement {
@@ -66,4 +66,4 @@ class DirectPlacement final : public Placement {
   std::uint64_t delivered_ns_ = 0;  // when wait() gave the last batch; the consumer's
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -8,7 +8,7 @@
 #include "engine/reordered_placement.hpp"
 #include "pipeline/rank_rows.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 Engine::Engine(RunSetup setup, Executor::Impl& executor)
     : setup_(std::move(setup)),
@@ -85,7 +85,7 @@ void Engine::interrupt() noexcept {
   monitor_.changed.notify_all();
 }
 
-void Engine::change(const RunSettings& settings) {
+void Engine::change(const TunedSettings& settings) {
   if (setup_.has_threads_alone) executor_.use(settings.threads);
   ring_.prepare_to_grow(settings.depth);
   if (settings.entries != settings_.entries) placement_->prepare_entries(settings.entries);
@@ -102,8 +102,8 @@ void Engine::change(const RunSettings& settings) {
 }
 
 bool Engine::trim() noexcept {
-  const bool let_go = placement_ == nullptr || placement_->let_go();
-  return ring_.trim(monitor_.mutex) && let_go;
+  const bool free_replaced = placement_ == nullptr || placement_->free_replaced();
+  return ring_.trim(monitor_.mutex) && free_replaced;
 }
 
 void Engine::close() noexcept {
@@ -135,4 +135,4 @@ RunTotals Engine::totals() const {
   return totals;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

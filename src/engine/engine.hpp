@@ -16,7 +16,7 @@
 #include "ring/batch_ring.hpp"
 #include "ring/run_setup.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// A run: its ring of batches, the placement that fills them, and the one consumer that takes them in order. Batches
 /// that outlive the loader keep it alive.
@@ -41,11 +41,11 @@ class Engine final {
   /// Goes on with these settings, which are between those of the plan; another number of samples in work from the next
   /// `seek` on. One thread at a time, the loader's caller. @throws what the resources throw: the run goes on as before,
   /// and `trim` frees what was taken.
-  void change(const RunSettings& settings);
+  void change(const TunedSettings& settings);
   /// Frees what was there before a change. False: some of it is still in use. That thread.
   bool trim() noexcept;
   /// Those it has, or will have from the next `seek` on. That thread.
-  const RunSettings& settings() const noexcept { return settings_; }
+  const TunedSettings& settings() const noexcept { return settings_; }
   /// Waits for what is in work and lets all go but the ring.
   void close() noexcept;
 
@@ -73,8 +73,8 @@ class Engine final {
   std::stop_source stop_source_;
   std::unique_ptr<Placement> placement_;  ///< null once closed
   Executor::Impl& executor_;
-  RunSettings settings_;
+  TunedSettings settings_;
   bool waited_ = false;  ///< for a batch, at least once; the consumer's
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 void IdleTime::begin(std::uint64_t now) noexcept {
   begun_ = true;
@@ -48,4 +48,4 @@ void IdleTime::change(std::uint64_t now, const Now& to) noexcept {
   add(Idle::caller, ready, end);
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

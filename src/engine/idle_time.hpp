@@ -9,7 +9,7 @@
 #include "base/trace.hpp"
 #include "ring/batch_ring.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// How long runners had nothing to do, by reason. It is told of each change, and counts the time before it as what it
 /// was told of at the change before.
@@ -34,7 +34,7 @@ class IdleTime {
   };
 
   /// Its times stand in this line of a timeline, too, with how many runners had nothing to do.
-  void show(TraceLane& lane) noexcept { lane_ = &lane; }
+  void show(TraceLine& lane) noexcept { lane_ = &lane; }
   /// From this call on time counts.
   void begin(std::uint64_t now) noexcept;
   void change(std::uint64_t now, const Now& to) noexcept;
@@ -55,7 +55,7 @@ class IdleTime {
   Now last_;
   Counts counted_, taken_;
   std::uint64_t takes_ = 0;
-  TraceLane* lane_ = nullptr;
+  TraceLine* lane_ = nullptr;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

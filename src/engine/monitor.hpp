@@ -4,7 +4,7 @@
 #include <condition_variable>
 #include <mutex>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// What a run's threads agree by: the consumer, the runners, and whoever lets a batch go.
 struct Monitor {
@@ -34,4 +34,4 @@ struct Monitor {
   }
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

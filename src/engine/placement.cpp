@@ -7,7 +7,7 @@
 #include "chain/source_work.hpp"
 #include "pipeline/rank_rows.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 Placement::Placement(const Context& context)
     : setup_(context.setup),
@@ -62,7 +62,7 @@ void Placement::note_idle(std::uint64_t now) noexcept {
     to.ended = !why;
     if (why) to.why = *why;
     // What else is in the way stays in the way when the caller takes a batch.
-    if ((why == Idle::slots || why == Idle::straggler) && !queue_.empty()) to.next = &queue_.front();
+    if ((why == Idle::buffers || why == Idle::straggler) && !queue_.empty()) to.next = &queue_.front();
   }
   if (now != 0 || !idle_.still_busy(to)) idle_.change(now != 0 ? now : now_ns(), to);
 }
@@ -71,7 +71,7 @@ Idle Placement::why_no_batch() const noexcept {
   if (queue_.empty()) return queue_.leased() >= ring_.depth() ? Idle::leases : Idle::order;
   for (std::uint64_t i = queue_.delivered() + 1; i < queue_.admitted(); ++i)
     if (queue_.at(i).ready()) return Idle::straggler;
-  return Idle::slots;
+  return Idle::buffers;
 }
 
 LeasesExhausted Placement::leases_exhausted() const {
@@ -79,4 +79,4 @@ LeasesExhausted Placement::leases_exhausted() const {
                                       " batches of the ring; let some go, or raise `depth`"};
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -10,22 +10,22 @@
 #include "engine/batch_queue.hpp"
 #include "engine/idle_time.hpp"
 #include "engine/monitor.hpp"
+#include "engine/pool_work.hpp"
 #include "engine/run_totals.hpp"
 #include "engine/runner_pool.hpp"
-#include "engine/runner_work.hpp"
 #include "reorder/reorder_buffer.hpp"
 #include "ring/batch_ring.hpp"
 #include "ring/leases_exhausted.hpp"
 #include "ring/run_setup.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// How samples come to their rows. There are two ways: each is made in its row (DirectPlacement), or it is made
 /// somewhere else and its row is known when those before it are finished (ReorderedPlacement).
 ///
 /// A placement issues work as batches become free, has its runners do it, and has batches admitted to the queue, in
 /// order, which become ready when all of their rows are made.
-class Placement : public RunnerWork {
+class Placement : public PoolWork {
  public:
   using Lock = Monitor::Lock;
 
@@ -72,7 +72,7 @@ class Placement : public RunnerWork {
   /// on. @throws what the resource throws.
   virtual void prepare_entries(std::size_t) {}
   /// Frees what `begin` replaced. False: it is still to do so.
-  virtual bool let_go() noexcept { return true; }
+  virtual bool free_replaced() noexcept { return true; }
 
   // -- the consumer's thread --
   /// The first batch of the queue, once it is ready; null where the run is paused, and, where only the samples tell, at
@@ -104,11 +104,11 @@ class Placement : public RunnerWork {
   const std::stop_token stop_;
   const std::uint64_t rows_;               ///< rows of a batch, the most that this rank has
   std::unique_ptr<BlockSchedule> blocks_;  ///< null: records share none
-  TraceLane* order_lane_ = nullptr;        ///< where the timeline shows that the order is asked; null: none is kept
+  TraceLine* order_lane_ = nullptr;        ///< where the timeline shows that the order is asked; null: none is kept
 
  private:
   RunnerPool pool_;
   IdleTime idle_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

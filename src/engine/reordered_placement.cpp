@@ -6,7 +6,7 @@
 #include "base/relax.hpp"
 #include "pipeline/positions.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 ReorderedPlacement::ReorderedPlacement(const Context& context) : Placement(context) {
   const MemoryPlan& plan = setup_.plan;
@@ -17,7 +17,7 @@ ReorderedPlacement::ReorderedPlacement(const Context& context) : Placement(conte
         BlockRunners{plan.threads, plan.most().threads}, *setup_.memory, std::vector<std::size_t>(), plan.block_option);
   }
   BatchOutlet& outlet = *this;
-  RunSignals& signals = *this;
+  ThreadSignals& signals = *this;
   reordered_ = std::make_unique<Reordered>(setup_, chain_, stop_, blocks_.get(), ring_, outlet, signals, order_lane_);
   ends_.reserve(ring_.most());
   if (setup_.keeps_places)
@@ -181,4 +181,4 @@ void ReorderedPlacement::add_to(RunTotals& t) const {
   if (blocks_ != nullptr) t.blocks = blocks_->counts();
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

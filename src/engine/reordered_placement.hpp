@@ -9,11 +9,11 @@
 #include "engine/placement.hpp"
 #include "reorder/reordered.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// A sample's row is known when those before it are finished: samples wait in a reorder buffer. What the runners do is
 /// found there; here are the batches, the ends of epochs, and the consumer.
-class ReorderedPlacement final : public Placement, private BatchOutlet, private RunSignals {
+class ReorderedPlacement final : public Placement, private BatchOutlet, private ThreadSignals {
  public:
   explicit ReorderedPlacement(const Context& context);
 
@@ -25,7 +25,7 @@ class ReorderedPlacement final : public Placement, private BatchOutlet, private 
     Placement::set_threads(lock, threads);
   }
   void prepare_entries(std::size_t entries) override { reordered_->prepare_entries(entries); }
-  bool let_go() noexcept override { return reordered_->let_go(); }
+  bool free_replaced() noexcept override { return reordered_->free_replaced(); }
   BatchBuffer* wait(std::uint64_t epoch) override;
   std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) override;
 
@@ -53,4 +53,4 @@ class ReorderedPlacement final : public Placement, private BatchOutlet, private 
   std::vector<EpochEnd> ends_;  // oldest first; never more than there are buffers. Under the mutex
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

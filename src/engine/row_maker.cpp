@@ -4,7 +4,7 @@
 
 #include "pipeline/outcome.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -73,4 +73,4 @@ void RowMaker::note_varying(const ChainRun& run, BatchBuffer& buffer, std::uint6
   }
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -9,7 +9,7 @@
 #include "pipeline/batch_positions.hpp"
 #include "ring/batch_ring.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Makes samples in their rows. Any runner.
 class RowMaker {
@@ -39,4 +39,4 @@ class RowMaker {
   const BatchPositions positions_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -6,7 +6,7 @@
 
 #include "base/counts.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -53,4 +53,4 @@ RunTotals together(RunTotals first, const RunTotals& second) {
   return all;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -8,9 +8,9 @@
 #include "blocks/block_schedule.hpp"
 #include "chain/measured_samples.hpp"
 #include "engine/idle_time.hpp"
-#include "engine/wait_looks.hpp"
+#include "engine/wait_probe.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// What a step took.
 struct StepCounts {
@@ -39,7 +39,7 @@ struct RunCounts {
   std::uint64_t busy_ns = 0;
   std::uint64_t delay_ns = 0, delay_measured_ns = 0;  ///< runners waited for a core, and the time that this was in
   IdleTime::Counts idle;
-  WaitLooks::Counts waits;
+  WaitProbe::Counts waits;
 };
 
 /// What some chains, or loads of blocks, took, one by one.
@@ -76,4 +76,4 @@ RunTotals since(RunTotals now, const RunTotals& before);
 /// is that of the second.
 RunTotals together(RunTotals first, const RunTotals& second);
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -9,9 +9,9 @@
 #include "base/float_mode.hpp"
 #include "engine/thread_wait.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
-RunnerPool::RunnerPool(RunnerWork& work, Monitor& monitor, Executor::Impl& executor, unsigned threads, unsigned most,
+RunnerPool::RunnerPool(PoolWork& work, Monitor& monitor, Executor::Impl& executor, unsigned threads, unsigned most,
                        std::chrono::nanoseconds short_time)
     : work_(work),
       monitor_(monitor),
@@ -225,4 +225,4 @@ void RunnerPool::add_to(RunTotals& t) const {
   t.threads_seen = threads_seen_;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

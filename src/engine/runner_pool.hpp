@@ -18,12 +18,12 @@
 #include "chain/chain.hpp"
 #include "engine/chain_runs.hpp"
 #include "engine/monitor.hpp"
+#include "engine/pool_work.hpp"
 #include "engine/run_totals.hpp"
-#include "engine/runner_work.hpp"
 #include "engine/sample_duration.hpp"
-#include "engine/wait_looks.hpp"
+#include "engine/wait_probe.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// A runner's turn on its thread: how long it goes on while others wait for one.
 class Turn {
@@ -48,7 +48,7 @@ class RunnerPool {
 
   /// `executor`, `monitor` and `work` must live until no runner is in work after `close_door`. Samples are short that
   /// take less than `short_time`, as a mean. `most`: runners that there may be later; no fewer than `threads`.
-  RunnerPool(RunnerWork& work, Monitor& monitor, Executor::Impl& executor, unsigned threads, unsigned most,
+  RunnerPool(PoolWork& work, Monitor& monitor, Executor::Impl& executor, unsigned threads, unsigned most,
              std::chrono::nanoseconds short_time = std::chrono::microseconds(5));
 
   /// So many runners from now on, at most as many as there may be later. Those that are too many leave soon.
@@ -149,13 +149,13 @@ class RunnerPool {
 
   /// What the consumer's thread does of the runners' work while it waits.
   struct Consumer {
-    bool joins = false;       ///< it is one of the runners
-    ChainRun* run = nullptr;  ///< what it works with, once there is one; it alone changes this
-    Tally joined, busy_ns;    ///< samples that it made as one, and the time of that
+    bool joins = false;              ///< it is one of the runners
+    ChainRun* run = nullptr;         ///< what it works with, once there is one; it alone changes this
+    RelaxedCounter joined, busy_ns;  ///< samples that it made as one, and the time of that
     std::uint64_t helped = 0;
   };
 
-  RunnerWork& work_;
+  PoolWork& work_;
   Monitor& monitor_;
   Executor::Impl& executor_;
   std::shared_ptr<Door> door_;
@@ -165,7 +165,7 @@ class RunnerPool {
   std::atomic<bool> crowded_{false};
   SampleDuration duration_;
   ChainRuns runs_;
-  WaitLooks looks_;
+  WaitProbe looks_;
   Consumer consumer_;
   unsigned scheduled_ = 0;              ///< tasks: waiting for a thread, or in work
   unsigned running_ = 0, runners_ = 0;  ///< running: runners, also without a reader yet, and the consumer's help
@@ -173,4 +173,4 @@ class RunnerPool {
   std::uint64_t busy_ns_ = 0;           ///< less the beginning of each runner now running (wraps)
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

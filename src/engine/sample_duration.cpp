@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 // Over some milliseconds, as a mean: one long sample among thousands of short ones makes all of them long. Long ones
 // are believed at once. A runner without a core is no busier for it, so that at most the cores count.
@@ -21,4 +21,4 @@ void SampleDuration::look(std::uint64_t now, std::uint64_t busy_ns, std::uint64_
   looked_samples_ = samples;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Whether samples are so short that to fall asleep and be woken costs as much as a batch of them, and wait for
 /// nothing.
@@ -38,4 +38,4 @@ class SampleDuration {
   std::atomic<std::uint64_t> waited_ns_{0};  ///< when samples were last seen to wait; 0: never
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <initializer_list>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -61,4 +61,4 @@ std::optional<Wait> wait_of_thread(int id) noexcept {
   return got <= 0 ? std::nullopt : parse_wait({text, static_cast<std::size_t>(got)});
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -6,7 +6,7 @@
 
 #include <penstock/report.hpp>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Kinds of waiting.
 inline constexpr std::size_t wait_kinds = static_cast<std::size_t>(Wait::other) + 1;
@@ -19,4 +19,4 @@ std::optional<Wait> wait_of_thread(int id) noexcept;
 /// The same, from the text of its /proc/self/task/ID/syscall.
 std::optional<Wait> parse_wait(std::string_view syscall) noexcept;
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

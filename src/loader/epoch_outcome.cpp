@@ -6,7 +6,7 @@
 
 #include "pipeline/outcome.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 void EpochOutcome::begin(bool whole) noexcept {
   whole_ = whole;
@@ -27,7 +27,7 @@ void EpochOutcome::note_rows(const BatchInfo& batch) noexcept {
   bad_ += masks.size();
 }
 
-void EpochOutcome::note_end(const SampleTally& end) noexcept {
+void EpochOutcome::note_end(const SampleCounts& end) noexcept {
   const std::uint64_t bad = end.bad.size() + end.unlisted;
   good_ = good_ || end.samples > bad;
   bad_ += bad;
@@ -43,4 +43,4 @@ std::optional<Error> EpochOutcome::lost(OnError policy, std::uint64_t epoch) con
   return error_at(*first_bad_, Errc::quota_exceeded, cause + "; the first one: " + first_bad_->cause());
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

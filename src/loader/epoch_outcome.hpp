@@ -9,7 +9,7 @@
 
 #include "ring/batch_info.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Whether anything can be learnt of the epoch that the caller reads. The caller's thread.
 class EpochOutcome {
@@ -21,7 +21,7 @@ class EpochOutcome {
   /// What a bucket window tells of, it tells with its first batch: rows say which are bad.
   void note_rows(const BatchInfo& batch) noexcept;
   /// What its end tells, beside its batches.
-  void note_end(const SampleTally& end) noexcept;
+  void note_end(const SampleCounts& end) noexcept;
   /// What says so, where whatever was made failed, and nobody may look at masks. A stand-in did not fail.
   std::optional<Error> lost(OnError policy, std::uint64_t epoch) const;
 
@@ -34,4 +34,4 @@ class EpochOutcome {
   std::uint64_t first_bad_of_ = 0;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -70,7 +70,7 @@ void Loader::resume(const std::string& file) {
 std::uint64_t Loader::epoch_number() const noexcept { return impl_->epoch_number(); }
 void Loader::stop() noexcept { impl_->stop(); }
 std::shared_ptr<detail::DeviceModel> Loader::device() const noexcept {
-  const detail::DeviceModels& devices = impl_->devices();
+  const detail::runtime::DeviceModels& devices = impl_->devices();
   return devices.empty() || devices[0]->is_host() ? nullptr : devices[0];
 }
 const Pipeline& Loader::pipeline() const noexcept { return impl_->pipeline(); }

@@ -8,7 +8,7 @@
 #include "report/make_report.hpp"
 #include "ring/batch_layout.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -66,8 +66,8 @@ LoaderCounts::Clock::time_point LoaderCounts::deliver(const BatchInfo& batch, Cl
   return now;
 }
 
-RunMark LoaderCounts::mark() const {
-  RunMark mark{engine_.totals(), {}, delivery_.times(), read_core_time()};
+CountsSoFar LoaderCounts::mark() const {
+  CountsSoFar mark{engine_.totals(), {}, delivery_.times(), read_core_time()};
   const std::lock_guard lock(mutex_);
   mark.delivered = counters_;
   return mark;
@@ -78,7 +78,7 @@ void LoaderCounts::mark_if_due(Clock::time_point now) noexcept {
   if (now - marked_ < mark_every) return;
   marked_ = now;
   try {
-    RunMark made = mark();
+    CountsSoFar made = mark();
     const std::lock_guard lock(mutex_);
     lately_ = std::exchange(latest_, std::move(made));
   } catch (...) {  // no memory: without it
@@ -86,7 +86,7 @@ void LoaderCounts::mark_if_due(Clock::time_point now) noexcept {
 }
 
 void LoaderCounts::begin_anew() {
-  RunMark begin = mark();
+  CountsSoFar begin = mark();
   latency_.clear();
   const std::lock_guard lock(mutex_);
   begin_ = std::move(begin);
@@ -126,8 +126,8 @@ void LoaderCounts::note_beyond(std::uint64_t epochs) noexcept {
 }
 
 Report LoaderCounts::report() const {
-  RunMark now;
-  std::optional<RunMark> begin, lately;
+  CountsSoFar now;
+  std::optional<CountsSoFar> begin, lately;
   std::optional<CoreTime> first;
   {
     const std::lock_guard lock(mutex_);
@@ -157,4 +157,4 @@ Report LoaderCounts::report() const {
   return report;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -15,12 +15,12 @@
 #include "base/run_delay.hpp"
 #include "delivery/delivery.hpp"
 #include "engine/engine.hpp"
+#include "report/counts_so_far.hpp"
 #include "report/delivery_counters.hpp"
-#include "report/run_mark.hpp"
 #include "ring/batch_info.hpp"
 #include "ring/policy.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// What a loader counts as batches are delivered, and the report of it. The caller's thread, but for `report`.
 class LoaderCounts {
@@ -52,7 +52,7 @@ class LoaderCounts {
   Report report() const;
 
  private:
-  RunMark mark() const;
+  CountsSoFar mark() const;
 
   const Engine& engine_;
   const Delivery& delivery_;
@@ -69,8 +69,8 @@ class LoaderCounts {
   // Under the mutex, as reports are any thread's:
   DeliveryCounters counters_;
   std::optional<CoreTime> cores_first_, cores_last_;  // at the first call, and where an epoch ended
-  std::optional<RunMark> begin_;            // where tuning changed something: there begins what a report tells
-  std::optional<RunMark> lately_, latest_;  // some seconds ago; the later one: once the next is made
+  std::optional<CountsSoFar> begin_;            // where tuning changed something: there begins what a report tells
+  std::optional<CountsSoFar> lately_, latest_;  // some seconds ago; the later one: once the next is made
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -29,16 +29,17 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
   if (data.schema.size() == 0) throw Error(Errc::schema_mismatch, "the pipeline has no fields left to batch");
   detail::check_threads(options_.threads);
   detail::check_not_forked();
-  devices_ = detail::open_devices(data, options_);
-  executor_.emplace(options_.executor ? *options_.executor : detail::own_executor(options_));
+  devices_ = detail::runtime::open_devices(data, options_);
+  executor_.emplace(options_.executor ? *options_.executor : detail::runtime::own_executor(options_));
   detail::DeviceModel* const device = devices_.empty() ? nullptr : devices_[0].get();
   shape_.steps = data.steps();
   shape_.reordered = data.reordered();
   shape_.endless = data.fixed_steps() != 0;
-  detail::check_steps(data);
+  detail::runtime::check_steps(data);
   shape_.empty = shape_.reordered ? data.size == 0 : shape_.steps == 0;
-  const detail::MemoryRequest request = detail::memory_request(data, options_, executor_->threads(), devices_);
-  detail::MemoryPlan plan = detail::plan_memory(request);
+  const detail::runtime::MemoryRequest request =
+      detail::runtime::memory_request(data, options_, executor_->threads(), devices_);
+  detail::runtime::MemoryPlan plan = detail::runtime::plan_memory(request);
   if (const std::string& shortage = executor_->impl().shortage(); !shortage.empty())
     plan.notes.push_back(shortage);
   else if (request.threads < options_.threads)
@@ -47,7 +48,7 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
                          std::to_string(options_.threads) + " runners that were asked for");
   data.open();
   shape_.fingerprint = detail::facts_of(pipeline_.data()).of_state();
-  detail::RunSetup setup;
+  detail::runtime::RunSetup setup;
   setup.data = std::make_shared<const detail::PipelineData>(data);
   setup.plan = std::move(plan);
   setup.epochs = options_.epochs;
@@ -63,24 +64,25 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
   if (options_.tune && !setup.plan.growth)
     setup.plan.notes.push_back(
         "`tune` has nothing to change: what it would change is set, or there is no memory for more");
-  setup.decodes_on_device = detail::decodes_on_devices(data, devices_, setup.plan.notes);
+  setup.decodes_on_device = detail::runtime::decodes_on_devices(data, devices_, setup.plan.notes);
   if (device == nullptr) {
-    engine_ = std::make_shared<detail::Engine>(std::move(setup), executor_->impl());
-    delivery_ = detail::host_delivery(engine_);
+    engine_ = std::make_shared<detail::runtime::Engine>(std::move(setup), executor_->impl());
+    delivery_ = detail::runtime::host_delivery(engine_);
   } else {
     const detail::Entered entered(*device);
     std::shared_ptr<detail::StagingMemory> staging;
     if (options_.host_memory == nullptr)
       setup.buffer_memory = staging = std::make_shared<detail::StagingMemory>(devices_[0]);
-    engine_ = std::make_shared<detail::Engine>(std::move(setup), executor_->impl());
-    delivery_ = detail::device_delivery(devices_, engine_,
-                                        {.memory = options_.device_resource,
-                                         .staging = std::move(staging),
-                                         .grows = options_.growth == Growth::on_demand});
+    engine_ = std::make_shared<detail::runtime::Engine>(std::move(setup), executor_->impl());
+    delivery_ = detail::runtime::device_delivery(devices_, engine_,
+                                                 {.memory = options_.device_resource,
+                                                  .staging = std::move(staging),
+                                                  .grows = options_.growth == Growth::on_demand});
   }
   counts_.emplace(*engine_, *delivery_);
   if (engine_->setup().plan.growth)
-    tuning_ = std::make_unique<detail::Tuning>(*engine_, device == nullptr ? 0 : engine_->setup().plan.device_depth);
+    tuning_ =
+        std::make_unique<detail::runtime::Tuning>(*engine_, device == nullptr ? 0 : engine_->setup().plan.device_depth);
   stop_callback_.emplace(options_.stop, [this] { stop(); });
 }
 
@@ -174,7 +176,7 @@ bool Loader::Impl::over() {
 }
 
 // The exception in flight ends the epoch, at this batch where it is one's. Call inside a catch block.
-Error Loader::Impl::ended(const detail::BatchInfo* batch) {
+Error Loader::Impl::ended(const detail::runtime::BatchInfo* batch) {
   in_epoch_ = false;
   ended_by_error_ = true;
   after_error_ = batch != nullptr ? std::optional(batch->next) : delivery_->after_failure();
@@ -184,13 +186,13 @@ Error Loader::Impl::ended(const detail::BatchInfo* batch) {
 // -- batches --
 
 std::optional<Batch> Loader::Impl::next(StreamRef stream) {
-  std::unique_ptr<detail::Lease> lease;
+  std::unique_ptr<detail::runtime::Lease> lease;
   if (!next({&stream, 1}, {&lease, 1})) return std::nullopt;
   return Batch(std::move(lease));
 }
 
 std::optional<std::vector<Batch>> Loader::Impl::next_parts(std::span<const StreamRef> streams) {
-  std::vector<std::unique_ptr<detail::Lease>> leases(streams.size());
+  std::vector<std::unique_ptr<detail::runtime::Lease>> leases(streams.size());
   std::vector<Batch> parts;
   parts.reserve(streams.size());
   if (!next(streams, leases)) return std::nullopt;
@@ -198,7 +200,7 @@ std::optional<std::vector<Batch>> Loader::Impl::next_parts(std::span<const Strea
   return parts;
 }
 
-bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::unique_ptr<detail::Lease>> leases) {
+bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::unique_ptr<detail::runtime::Lease>> leases) {
   check(streams);
   if (!in_epoch_) begin_epoch();
   if (engine_->stopped() || beyond_epochs()) return over();
@@ -218,7 +220,7 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
       must_seek_ = begins_anew_ = false;
       if (tuning_ != nullptr) tuning_->begin_window();
     }
-    detail::BatchInfo* made = nullptr;
+    detail::runtime::BatchInfo* made = nullptr;
     try {
       for (std::size_t i = 0; i < leases.size(); ++i) leases[i] = delivery_->make_lease(i);
       const detail::ProfiledRange range("wait for batch");
@@ -230,7 +232,7 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
       }
       if (made->overflow) throw *made->overflow;
       check_rows(*made);
-    } catch (const detail::LeasesExhausted&) {
+    } catch (const detail::runtime::LeasesExhausted&) {
       throw;  // the caller can let go of a batch and go on
     } catch (...) {
       throw ended(made);
@@ -260,11 +262,11 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
 }
 
 // Some device would have none.
-bool Loader::Impl::few_rows(const detail::BatchInfo& batch) const noexcept {
+bool Loader::Impl::few_rows(const detail::runtime::BatchInfo& batch) const noexcept {
   return delivery_->parts() > 1 && batch.rows < delivery_->parts();
 }
 
-void Loader::Impl::check_rows(const detail::BatchInfo& batch) const {
+void Loader::Impl::check_rows(const detail::runtime::BatchInfo& batch) const {
   if (!few_rows(batch) || options_.few_rows != FewRows::error) return;
   throw Error(Errc::limit_exceeded, "batch " + std::to_string(batch.number) + " of epoch " +
                                         std::to_string(batch.epoch) + " has " + std::to_string(batch.rows) +
@@ -282,7 +284,7 @@ bool Loader::Impl::beyond_epochs() {
 
 // -- what became of samples --
 
-void Loader::Impl::account(detail::SampleTally& tally) {
+void Loader::Impl::account(detail::runtime::SampleCounts& tally) {
   if (tally.unreported) throw detail::no_memory();
   ledger_.account(tally.bad, samples_, tally.unlisted);
   outcome_.note_bad(tally.bad, epoch_);
@@ -291,11 +293,11 @@ void Loader::Impl::account(detail::SampleTally& tally) {
 
 // False: there was a stop, and how the epoch ends is not known.
 bool Loader::Impl::account_end() {
-  std::optional<detail::EpochEnd> end = delivery_->take_epoch_end(epoch_);
+  std::optional<detail::runtime::EpochEnd> end = delivery_->take_epoch_end(epoch_);
   if (!end) return false;
   // After a batch that held the pass's last sample the cursor is where the next epoch begins.
   const bool no_batch = cursor_.epoch == epoch_ && cursor_.number == 0 && cursor_.position == 0 && cursor_.child == 0;
-  const detail::PolicyLedger before = ledger_;
+  const detail::runtime::PolicyLedger before = ledger_;
   account(*end);
   outcome_.note_end(*end);
   try {
@@ -322,7 +324,7 @@ void Loader::Impl::refuse_lost_epoch() {
 // -- tuning, and what is told --
 
 void Loader::Impl::tune(std::uint64_t samples, Clock::time_point begun, Clock::time_point now) noexcept {
-  using Next = detail::Tuning::Next;
+  using Next = detail::runtime::Tuning::Next;
   const auto to_ns = [](Clock::time_point time) {
     return static_cast<std::uint64_t>(std::chrono::nanoseconds(time.time_since_epoch()).count());
   };

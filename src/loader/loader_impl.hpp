@@ -48,7 +48,7 @@ class Loader::Impl {
   bool goes_on(std::uint64_t beginning, std::uint64_t of_epoch) const;
 
   /// False: the epoch is over.
-  bool next(std::span<const StreamRef> streams, std::span<std::unique_ptr<detail::Lease>> leases);
+  bool next(std::span<const StreamRef> streams, std::span<std::unique_ptr<detail::runtime::Lease>> leases);
   std::optional<Batch> next(StreamRef stream);
   std::optional<std::vector<Batch>> next_parts(std::span<const StreamRef> streams);
 
@@ -64,22 +64,22 @@ class Loader::Impl {
   Report report() const;
   void write_trace(const std::string& file) const;
   const Pipeline& pipeline() const noexcept { return pipeline_; }
-  const detail::DeviceModels& devices() const noexcept { return devices_; }
+  const detail::runtime::DeviceModels& devices() const noexcept { return devices_; }
   bool here() const noexcept;
 
  private:
-  using Clock = detail::LoaderCounts::Clock;
+  using Clock = detail::runtime::LoaderCounts::Clock;
   using Cursor = detail::Cursor;
 
-  bool few_rows(const detail::BatchInfo& batch) const noexcept;
+  bool few_rows(const detail::runtime::BatchInfo& batch) const noexcept;
   [[noreturn]] void refuse(const State& s, const std::string& text) const;
-  void check_rows(const detail::BatchInfo& batch) const;
-  Error ended(const detail::BatchInfo* batch);
+  void check_rows(const detail::runtime::BatchInfo& batch) const;
+  Error ended(const detail::runtime::BatchInfo* batch);
   bool over();
   void leave_epoch();
   Cursor beginning_of(std::uint64_t epoch) const noexcept;
   void to_epoch(std::uint64_t number) noexcept;
-  void account(detail::SampleTally& tally);
+  void account(detail::runtime::SampleCounts& tally);
   bool account_end();
   void refuse_lost_epoch();
   bool beyond_epochs();
@@ -88,15 +88,15 @@ class Loader::Impl {
   Pipeline pipeline_;
   LoaderOptions options_;
   pid_t pid_;
-  detail::PolicyLedger ledger_;
+  detail::runtime::PolicyLedger ledger_;
   std::optional<Executor> executor_;
-  detail::DeviceModels devices_;       // none: the host. Before the engine, whose buffers may be their memory
-  detail::TraceLane* lane_ = nullptr;  ///< the line of next() in the timeline; null: none is kept
-  std::shared_ptr<detail::Engine> engine_;
-  std::unique_ptr<detail::Delivery> delivery_;
-  std::unique_ptr<detail::Tuning> tuning_;  ///< null: nothing is tuned
+  detail::runtime::DeviceModels devices_;  // none: the host. Before the engine, whose buffers may be their memory
+  detail::TraceLine* lane_ = nullptr;      ///< the line of next() in the timeline; null: none is kept
+  std::shared_ptr<detail::runtime::Engine> engine_;
+  std::unique_ptr<detail::runtime::Delivery> delivery_;
+  std::unique_ptr<detail::runtime::Tuning> tuning_;  ///< null: nothing is tuned
   std::optional<std::stop_callback<std::function<void()>>> stop_callback_;
-  std::optional<detail::LoaderCounts> counts_;  ///< made with the delivery
+  std::optional<detail::runtime::LoaderCounts> counts_;  ///< made with the delivery
   /// What of the pipeline says how an epoch goes.
   struct Shape {
     std::uint64_t fingerprint = 0, steps = 0;
@@ -108,7 +108,7 @@ class Loader::Impl {
   std::uint64_t epoch_ = 0;            // epoch that the caller reads
   Cursor cursor_;                      // where the batch after the last one delivered begins
   std::optional<Cursor> after_error_;  // cursor after the error that ended the epoch
-  detail::EpochOutcome outcome_;
+  detail::runtime::EpochOutcome outcome_;
   std::uint64_t step_ = 0, samples_ = 0;  // delivered batches and samples, those before a resume as well
   std::uint64_t beginnings_ = 0;
   bool in_epoch_ = false, ended_by_error_ = false, must_seek_ = true;

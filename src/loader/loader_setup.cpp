@@ -15,7 +15,7 @@
 #include "reorder/reordered.hpp"
 #include "ring/batch_layout.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -85,7 +85,7 @@ DeviceModels open_devices(const PipelineData& data, const LoaderOptions& options
 void check_steps(const PipelineData& data) {
   if (data.fixed_steps() != 0 && data.size == 0)
     throw Error(Errc::invalid_argument, "`steps_per_epoch` batches can't be made of a pipeline without samples")
-        .with_stage("shard");
+        .with_stage("for_rank");
   if (const std::string why = why_no_batch(data); !why.empty())
     throw Error(Errc::invalid_argument, why)
         .with_stage("batch")
@@ -177,4 +177,4 @@ std::vector<bool> decodes_on_devices(const PipelineData& data, const DeviceModel
   return decodes;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -9,7 +9,7 @@
 #include "pipeline/pipeline_data.hpp"
 #include "ring/memory_plan.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// What runs the devices of a loader; none where the buffers that the runners fill are the batches.
 /// @throws Error(invalid_argument | unsupported).
@@ -31,4 +31,4 @@ MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& opti
 std::vector<bool> decodes_on_devices(const PipelineData& data, const DeviceModels& devices,
                                      std::vector<std::string>& notes);
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

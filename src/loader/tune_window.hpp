@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// What was measured over some batches, made with settings that did not change meanwhile.
 struct TuneWindow {
@@ -10,7 +10,7 @@ struct TuneWindow {
   double wait_share = 0;  ///< share of the time that the caller spent in `next()`
   // Shares of the runners' time:
   double no_batch = 0;  ///< they had none to write to, or all waited for one slow sample
-  double no_cell = 0;   ///< samples waited for older ones, and none was left for others
+  double no_entry = 0;  ///< samples waited for older ones, and none was left for others
   double in_work = 0;   ///< they made samples
   double waiting = 0;   ///< of `in_work`, what they spent without computing
   /// What would be saved of the time in which they were in work, were there twice the memory for blocks; 0 to 1.
@@ -19,4 +19,4 @@ struct TuneWindow {
   bool blocks_known = true;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -23,7 +23,7 @@ constexpr unsigned most_pairs = 4;
 std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
 
 // The one setting in which they differ.
-TuneStep step_of(const RunSettings& from, const RunSettings& to) {
+TuneStep step_of(const TunedSettings& from, const TunedSettings& to) {
   TuneStep step;
   const auto differ = [&](const char* name, std::uint64_t before, std::uint64_t after) {
     if (before == after) return;
@@ -40,7 +40,7 @@ TuneStep step_of(const RunSettings& from, const RunSettings& to) {
 
 }  // namespace
 
-Tuner::Tuner(const RunGrowth& growth, unsigned cores, unsigned most_windows)
+Tuner::Tuner(const TuningBounds& growth, unsigned cores, unsigned most_windows)
     : growth_(growth), cores_(cores), most_windows_(most_windows), settings_(growth.first), kept_(growth.first) {}
 
 void Tuner::measured(const TuneWindow& window) {
@@ -86,7 +86,7 @@ void Tuner::refused() {
   decide(false, base_.rate, 0);
 }
 
-void Tuner::stop(const RunSettings& settings, std::string why) {
+void Tuner::stop(const TunedSettings& settings, std::string why) {
   settings_ = kept_ = settings;
   finish(std::move(why));
 }
@@ -144,7 +144,7 @@ void Tuner::finish(std::string why) {
 }
 
 // There is memory for it, and it was not tried in vain.
-bool Tuner::open(const RunSettings& settings) const noexcept {
+bool Tuner::open(const TunedSettings& settings) const noexcept {
   return settings != kept_ && growth_.cost(settings) <= growth_.bytes &&
          std::ranges::find(refuted_, settings) == refuted_.end();
 }
@@ -152,17 +152,17 @@ bool Tuner::open(const RunSettings& settings) const noexcept {
 std::optional<Tuner::Proposal> Tuner::propose() const {
   if (auto blocks = propose_blocks()) return blocks;
   std::vector<Proposal> all;
-  const auto add = [&](const RunSettings& to, double share, double least, const char* what) {
+  const auto add = [&](const TunedSettings& to, double share, double least, const char* what) {
     if (share >= least && open(to)) all.push_back({to, share, what + percent(share) + " of their time"});
   };
   // A little more may be far too little.
   for (const unsigned times : {2u, 8u}) {
     const double least = times == 2 ? least_lack : least_far_lack;
-    RunSettings deeper = kept_, more_cells = kept_;
+    TunedSettings deeper = kept_, more_entries = kept_;
     deeper.depth = std::min(times * kept_.depth, growth_.most.depth);
-    more_cells.entries = std::min(times * kept_.entries, growth_.most.entries);
+    more_entries.entries = std::min(times * kept_.entries, growth_.most.entries);
     add(deeper, base_.no_batch, least, "runners had no batch to write to, or waited for one slow sample, ");
-    add(more_cells, base_.no_cell, least, "runners waited for an older sample, as there was no cell for another, ");
+    add(more_entries, base_.no_entry, least, "runners waited for an older sample, as there was no room for another, ");
   }
   if (auto threads = propose_more_threads()) all.push_back(std::move(*threads));
   if (all.empty()) return propose_fewer_threads();
@@ -170,7 +170,7 @@ std::optional<Tuner::Proposal> Tuner::propose() const {
 }
 
 std::optional<Tuner::Proposal> Tuner::propose_blocks() const {
-  RunSettings to = kept_;
+  TunedSettings to = kept_;
   to.block_limit = kept_.block_limit + std::min(kept_.block_limit, growth_.most.block_limit - kept_.block_limit);
   // What other settings took is no longer there for blocks.
   if (const std::size_t cost = growth_.cost(to); cost > growth_.bytes)
@@ -190,7 +190,7 @@ std::optional<Tuner::Proposal> Tuner::propose_more_threads() const {
   const std::string why = now < cores_ ? "there are " + std::to_string(cores_) + " cores"
                                        : "samples wait " + percent(base_.waiting) + " of the time they take";
   for (const unsigned more : {now, (now + 1) / 2}) {
-    RunSettings to = kept_;
+    TunedSettings to = kept_;
     to.threads = std::min(now < cores_ ? std::min(now + more, cores_) : now + more, most);
     if (open(to)) return Proposal{to, base_.in_work, why};
   }
@@ -218,8 +218,8 @@ std::string Tuner::held_back() const {
   look(
       "depth", kept_.depth, growth_.most.depth, growth_.depth_by, base_.no_batch,
       "runners had no batch to write to, or waited for one slow sample, " + percent(base_.no_batch) + " of their time");
-  look(entries, kept_.entries, growth_.most.entries, growth_.entries_by, base_.no_cell,
-       "runners waited for an older sample, as there was no cell for another, " + percent(base_.no_cell) +
+  look(entries, kept_.entries, growth_.most.entries, growth_.entries_by, base_.no_entry,
+       "runners waited for an older sample, as there was no room for another, " + percent(base_.no_entry) +
            " of their time");
   look("max_block_bytes", kept_.block_limit, growth_.most.block_limit, growth_.blocks_by, base_.saved_by_blocks,
        "twice as much would save decodes that take " + percent(base_.saved_by_blocks) + " of the runners' time");
@@ -233,10 +233,10 @@ std::string Tuner::held_back() const {
 // They may be in each other's way.
 std::optional<Tuner::Proposal> Tuner::propose_fewer_threads() const {
   constexpr double least_in_work = 0.5;
-  RunSettings to = kept_;
+  TunedSettings to = kept_;
   to.threads = (kept_.threads + 1) / 2;
   if (!growth_.tunes_threads || base_.in_work < least_in_work || !open(to)) return std::nullopt;
   return Proposal{to, base_.in_work, "nothing else is left to try: fewer may be less in each other's way"};
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -7,7 +7,7 @@
 #include "base/cores.hpp"
 #include "reorder/reordered.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -74,8 +74,8 @@ TuneWindow Tuning::window_of(const RunTotals& totals) {
   TuneWindow w;
   w.rate = static_cast<double>(samples_) / (static_cast<double>(took_ns_) * 1e-9);
   w.wait_share = share_of(waited_ns_, took_ns_);
-  w.no_batch = share_of(t.idle, {Idle::slots, Idle::straggler, Idle::leases});
-  w.no_cell = share_of(t.idle, {Idle::cells});
+  w.no_batch = share_of(t.idle, {Idle::buffers, Idle::straggler, Idle::leases});
+  w.no_entry = share_of(t.idle, {Idle::entries});
   std::uint64_t idle_ns = 0;
   for (const std::uint64_t ns : t.idle.idle_ns) idle_ns += ns;
   w.in_work = t.idle.all_ns == 0 ? 0 : 1 - share_of(idle_ns, t.idle.all_ns);
@@ -105,10 +105,10 @@ Tuning::Next Tuning::go_on_waiting() {
 
 Tuning::Next Tuning::change() {
   waited_batches_ = 0;
-  const RunSettings before = engine_.settings();
+  const TunedSettings before = engine_.settings();
   apply();
   begin_window();
-  const RunSettings& now = engine_.settings();
+  const TunedSettings& now = engine_.settings();
   if (now.block_limit != block_limit_) {
     block_limit_ = now.block_limit;
     filled_bytes_ = 0;
@@ -118,10 +118,10 @@ Tuning::Next Tuning::change() {
 }
 
 void Tuning::apply() {
-  const RunSettings& wanted = tuner_.settings();
+  const TunedSettings& wanted = tuner_.settings();
   while (engine_.settings() != wanted) try {
       // What is given up is there for others once nobody uses it.
-      RunSettings fewer = engine_.settings();
+      TunedSettings fewer = engine_.settings();
       fewer.depth = std::min(fewer.depth, wanted.depth);
       fewer.entries = std::min(fewer.entries, wanted.entries);
       if (fewer != engine_.settings()) engine_.change(fewer);
@@ -140,7 +140,7 @@ void Tuning::apply() {
 
 // Reports are any thread's. `changed`: what they tell begins now.
 void Tuning::note(bool changed) noexcept {
-  const RunSettings& now = engine_.settings();
+  const TunedSettings& now = engine_.settings();
   const std::lock_guard lock(mutex_);
   if (changed) {
     report_.batches = seen_batches_;
@@ -170,4 +170,4 @@ TuneReport Tuning::report() const {
   return report_;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -9,7 +9,7 @@
 #include "engine/run_totals.hpp"
 #include "loader/tuner.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// How long a window lasts.
 struct TunePace {
@@ -68,4 +68,4 @@ class Tuning {
   TuneReport report_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -16,7 +16,7 @@ std::uint64_t BatchPositions::global_valid(std::uint64_t number) const noexcept 
 RankRows BatchPositions::rank_rows(const Cursor& at) const noexcept {
   const std::uint64_t valid = global_valid(at.number);
   const bool pads = data_->batch->options.tail == Tail::pad;
-  const RowRange part = balanced_share(pads ? data_->batch->rows : valid, data_->shard_value());
+  const RowRange part = balanced_share(pads ? data_->batch->rows : valid, data_->rank_value());
   return {at.position + part.first, std::min(part.count, valid - std::min(valid, part.first)), part.count};
 }
 

@@ -14,7 +14,7 @@ namespace penstock::detail {
 
 std::string type_text(DType dtype, const Shape& shape) { return std::string(to_string(dtype)) + shape.to_string(); }
 
-void WorkStage::compile(const BoundStage&, ChainCompiler&) const {}
+void WorkStage::compile(const BoundStage&, runtime::ChainCompiler&) const {}
 void WorkStage::launch(const BoundStage&, DeviceProgramBuilder&) const {}
 
 const Field& PipelineBuilder::at(const std::string& field, const std::string& label) const {

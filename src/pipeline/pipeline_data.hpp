@@ -10,15 +10,15 @@
 #include <penstock/detail/source_model.hpp>
 #include <penstock/extend/cache.hpp>
 #include <penstock/pipeline.hpp>
+#include <penstock/rank.hpp>
 #include <penstock/schema.hpp>
-#include <penstock/shard.hpp>
 #include <penstock/stages/check.hpp>
 #include <penstock/stages/on_error.hpp>
 
 #include "join/opened_cache.hpp"
 #include "order/group_table.hpp"
 #include "order/sample_order.hpp"
-#include "pipeline/batch_item.hpp"
+#include "pipeline/batch_spec.hpp"
 #include "pipeline/device_program.hpp"
 #include "pipeline/stage_model.hpp"
 
@@ -49,14 +49,14 @@ struct PipelineData {
   std::uint64_t stream_key = 0;                 ///< key of a stream's shuffle
   bool filters = false, flat_maps = false;
   std::map<std::string, Collate> collates;   ///< what stages said, by field
-  std::optional<BucketItem> bucket;          ///< with `batch`, its window is resolved
-  std::optional<BatchItem> batch;            ///< the batch, with the most rows that bounds of fixed size allow
+  std::optional<BucketSpec> bucket;          ///< with `batch`, its window is resolved
+  std::optional<BatchSpec> batch;            ///< the batch, with the most rows that bounds of fixed size allow
   bool bounded = false;                      ///< sizes of samples, or their groups, end a batch
   std::shared_ptr<const GroupTable> groups;  ///< groups that end a batch; null: none do
   std::optional<std::uint64_t> seed;
   std::optional<ErrorPolicy> policy;
   std::optional<CheckOptions> check;
-  std::optional<Shard> shard;
+  std::optional<Rank> rank;
   std::map<std::string, std::uint64_t> occurrences;
 
   /// Whose the source's records are. @throws as for_each_group.
@@ -78,13 +78,13 @@ struct PipelineData {
   SampleOrder sample_order() const noexcept { return {orders, seed_value(), size}; }
   ErrorPolicy policy_value() const noexcept { return policy.value_or(ErrorPolicy{}); }
   CheckOptions check_value() const noexcept { return check.value_or(CheckOptions{}); }
-  Shard shard_value() const noexcept { return shard.value_or(Shard{}); }
+  Rank rank_value() const noexcept { return rank.value_or(Rank{}); }
   /// Where a sample stands in its batch depends on those before it.
   bool reordered() const noexcept {
     return filters || flat_maps || bounded || bucket || source->is_stream() || policy_value().policy == OnError::drop;
   }
   /// Batches an epoch where the data go on without end, one pass after the other; 0 where a pass is an epoch.
-  std::uint64_t fixed_steps() const noexcept { return shard_value().steps_per_epoch; }
+  std::uint64_t fixed_steps() const noexcept { return rank_value().steps_per_epoch; }
   /// Batches an epoch; 0 where only the epoch's end tells.
   std::uint64_t steps() const noexcept {
     if (!batch || reordered()) return 0;

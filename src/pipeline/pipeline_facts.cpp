@@ -113,7 +113,7 @@ std::string short_enough(std::string text) {
 }
 
 void add_batch(FactList& list, const PipelineData& data) {
-  const BatchItem& batch = *data.batch;
+  const BatchSpec& batch = *data.batch;
   list.add(batch.rows);
   list.add(static_cast<std::uint64_t>(batch.options.tail));
   std::string words = std::to_string(batch.rows) + " rows, the last batch is " +
@@ -171,16 +171,16 @@ void add_policies(FactList& list, const PipelineData& data) {
   list.say("check", words_of(check));
   list.add(data.seed_value());
   list.say("seed", std::to_string(data.seed_value()));
-  if (const Shard shard = data.shard_value(); shard.steps_per_epoch != 0) {
+  if (const Rank rank = data.rank_value(); rank.steps_per_epoch != 0) {
     list.add_text("steps");
-    list.add(shard.steps_per_epoch);
-    std::string words = std::to_string(shard.steps_per_epoch) + " steps an epoch";
+    list.add(rank.steps_per_epoch);
+    std::string words = std::to_string(rank.steps_per_epoch) + " steps an epoch";
     if (data.reordered()) {  // else all ranks stand at the same position
-      list.add(static_cast<std::uint64_t>(shard.rank));
-      list.add(static_cast<std::uint64_t>(shard.world));
-      words += ", rank " + std::to_string(shard.rank) + " of " + std::to_string(shard.world);
+      list.add(static_cast<std::uint64_t>(rank.rank));
+      list.add(static_cast<std::uint64_t>(rank.world));
+      words += ", rank " + std::to_string(rank.rank) + " of " + std::to_string(rank.world);
     }
-    list.say("shard", std::move(words));
+    list.say("for_rank", std::move(words));
   }
 }
 
@@ -242,7 +242,7 @@ std::uint64_t PipelineFacts::of_state() const noexcept {
 
 std::string PipelineFacts::aspects_that_differ(std::uint64_t of_another) const {
   static constexpr const char* names[] = {"its source", "its orders", "its stages",
-                                          "its batch, or what is said of errors, checks or the shard"};
+                                          "its batch, or what is said of errors, checks or ranks"};
   std::vector<const char*> found;
   for (std::size_t aspect = 0; aspect < aspects.size(); ++aspect)
     if (byte_of(of_state(), aspect) != byte_of(of_another, aspect)) found.push_back(names[aspect]);

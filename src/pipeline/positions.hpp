@@ -22,8 +22,8 @@ class Positions {
       : data_(&data),
         ranges_(ranges),
         endless_(data.fixed_steps() != 0),
-        rank_(static_cast<std::uint64_t>(data.shard_value().rank)),
-        stride_(static_cast<std::uint64_t>(data.shard_value().world)) {}
+        rank_(static_cast<std::uint64_t>(data.rank_value().rank)),
+        stride_(static_cast<std::uint64_t>(data.rank_value().world)) {}
 
   /// The next one is the first of this rank's that is not before the cursor.
   void begin(const Cursor& cursor) noexcept {

@@ -5,7 +5,7 @@
 namespace penstock::detail {
 
 std::uint64_t max_rows_of_rank(const PipelineData& data) noexcept {
-  return balanced_share(data.batch->rows, data.shard_value()).count;
+  return balanced_share(data.batch->rows, data.rank_value()).count;
 }
 
 std::uint64_t window_rows_of_rank(const PipelineData& data) noexcept {

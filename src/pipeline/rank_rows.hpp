@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <penstock/shard.hpp>
+#include <penstock/rank.hpp>
 
 namespace penstock::detail {
 
@@ -15,8 +15,8 @@ struct RowRange {
 };
 
 /// What a rank has of `rows` rows: the first ones have one more where they don't come out even.
-inline RowRange balanced_share(std::uint64_t rows, const Shard& shard) noexcept {
-  const auto rank = static_cast<std::uint64_t>(shard.rank), world = static_cast<std::uint64_t>(shard.world);
+inline RowRange balanced_share(std::uint64_t rows, const Rank& of) noexcept {
+  const auto rank = static_cast<std::uint64_t>(of.rank), world = static_cast<std::uint64_t>(of.world);
   const std::uint64_t each = rows / world, more = rows % world;
   return {rank * each + std::min(rank, more), each + (rank < more ? 1 : 0)};
 }

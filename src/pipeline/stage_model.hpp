@@ -11,7 +11,9 @@
 
 namespace penstock::detail {
 
+namespace runtime {
 class ChainCompiler;
+}
 class DeviceProgramBuilder;
 class PipelineBuilder;
 struct BoundStage;
@@ -26,7 +28,7 @@ struct StageModel {
 /// A kind of stage that makes something of samples: once it has joined a pipeline, it is asked to become a step.
 struct WorkStage : StageModel {
   /// Adds its step to the chain of the stages before `batch`.
-  virtual void compile(const BoundStage& bound, ChainCompiler& chain) const;
+  virtual void compile(const BoundStage& bound, runtime::ChainCompiler& chain) const;
   /// Adds its launch to those of the stages after `batch`. Only for kinds that may stand there.
   virtual void launch(const BoundStage& bound, DeviceProgramBuilder& program) const;
   /// It draws at random, as far as it says so.

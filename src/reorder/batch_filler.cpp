@@ -5,7 +5,7 @@
 #include "pipeline/rank_rows.hpp"
 #include "ring/policy.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 BatchFiller::BatchFiller(const PipelineData& data, const BatchBounds& bounds, BatchOutlet& outlet, std::uint64_t epochs)
     : bounds_(bounds),
@@ -91,7 +91,7 @@ void BatchFiller::end_epoch(const Cursor& next) noexcept {
 }
 
 void BatchFiller::note_bad(Error error, bool fatal, bool must) noexcept {
-  SampleTally& to = tally();
+  SampleCounts& to = tally();
   if (to.bad.size() >= most_listed_ && !must) {
     ++to.unlisted;
     return;
@@ -103,4 +103,4 @@ void BatchFiller::note_bad(Error error, bool fatal, bool must) noexcept {
   }
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -13,11 +13,11 @@
 #include "ring/batch_bounds.hpp"
 #include "ring/batch_ring.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// How an epoch ended. The tally is of samples after its last batch; with Tail::drop also those of the batch that is
 /// not wanted.
-struct EpochEnd : SampleTally {
+struct EpochEnd : SampleCounts {
   std::uint64_t epoch = 0;
 };
 
@@ -78,7 +78,7 @@ class BatchFiller {
   /// It has all rows, or all bytes, that it may have.
   bool full() const noexcept { return batch_->valid == rows_ || bounds_.enough(fill_); }
   /// What has come to the open batch, or after the last one.
-  SampleTally& tally() noexcept { return batch_ != nullptr ? static_cast<SampleTally&>(*batch_) : carried_; }
+  SampleCounts& tally() noexcept { return batch_ != nullptr ? static_cast<SampleCounts&>(*batch_) : carried_; }
   /// What failed stands where its sample would have stood. Only the first of many without a survivor between them, and
   /// one that `must`, keep what they say.
   void note_bad(Error error, bool fatal, bool must) noexcept;
@@ -105,4 +105,4 @@ class BatchFiller {
   bool finished_ = false;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -6,7 +6,7 @@
 
 #include <penstock/extend/rng.hpp>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 constexpr std::uint64_t key = 0x6275636b6574;  // "bucket": no stage's key, which are hashes
@@ -97,4 +97,4 @@ std::span<const std::uint32_t> BucketWindow::left_over() const noexcept {
   return std::span(order_).subspan(ends_.empty() ? 0 : ends_.back());
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

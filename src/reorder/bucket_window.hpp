@@ -10,7 +10,7 @@
 #include "data/cursor.hpp"
 #include "ring/batch_bounds.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 struct WaitingRow;
 
@@ -79,4 +79,4 @@ class BucketWindow {
   BatchBounds::Fill fill_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -5,15 +5,16 @@
 
 #include "base/failure.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 constexpr std::uint64_t positions_at_once = 64;
 }
 
-PositionIssuer::PositionIssuer(const RunSetup& setup, Intake& intake, ReorderBuffer& buffer, SharedRecords* records)
+PositionIssuer::PositionIssuer(const RunSetup& setup, IssueProgress& intake, ReorderBuffer& buffer,
+                               SharedRecords* records)
     : epochs_(setup.epochs),
-      intake_(intake),
+      issue_progress_(intake),
       buffer_(buffer),
       records_(records),
       positions_(*setup.data, setup.ranges),
@@ -31,16 +32,16 @@ bool PositionIssuer::vacant(std::uint64_t number) noexcept {
 }
 
 bool PositionIssuer::can_issue() noexcept {
-  if (intake_.exhausted() || intake_.busy()) return false;
-  const std::uint64_t number = intake_.issued(), wanted = wanted_.load(std::memory_order_seq_cst);
+  if (issue_progress_.exhausted() || issue_progress_.busy()) return false;
+  const std::uint64_t number = issue_progress_.issued(), wanted = wanted_.load(std::memory_order_seq_cst);
   return wanted != 0 && vacant(number) && vacant(number + wanted - 1);
 }
 
 PositionIssuer::Issued PositionIssuer::issue() noexcept {
-  const std::uint64_t first = intake_.issued();
+  const std::uint64_t first = issue_progress_.issued();
   std::uint64_t count = 0;
   while (count < wanted_.load(std::memory_order_relaxed) && vacant(first + count)) ++count;
-  if (count == 0 || intake_.exhausted()) return {};
+  if (count == 0 || issue_progress_.exhausted()) return {};
   std::optional<Error> error;
   const std::uint64_t good = fill(count, error), issued = std::min(good + 1, count), pass = positions_.place(0).epoch;
   for (std::uint64_t i = 0; i < issued; ++i) {
@@ -51,9 +52,9 @@ PositionIssuer::Issued PositionIssuer::issue() noexcept {
   }
   if (good != issued) fail(first + good, std::move(error));
   positions_.skip(issued);
-  if (good != issued || (epochs_ != 0 && !positions_.endless() && positions_.epoch() >= epochs_)) intake_.end();
+  if (good != issued || (epochs_ != 0 && !positions_.endless() && positions_.epoch() >= epochs_)) issue_progress_.end();
   want();
-  intake_.issue_up_to(first + issued);
+  issue_progress_.issue_up_to(first + issued);
   return {first, issued, {indices_.data(), static_cast<std::size_t>(good)}, pass};
 }
 
@@ -99,4 +100,4 @@ void PositionIssuer::fail(std::uint64_t number, std::optional<Error> error) noex
 
 void PositionIssuer::want() noexcept { wanted_.store(std::min(chunk_, positions_.left()), std::memory_order_seq_cst); }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -11,19 +11,19 @@
 
 #include "data/cursor.hpp"
 #include "pipeline/positions.hpp"
-#include "reorder/intake.hpp"
+#include "reorder/issue_progress.hpp"
 #include "reorder/reorder_buffer.hpp"
 #include "reorder/shared_records.hpp"
 #include "ring/run_setup.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Positions of an order become entries, or the records that their samples share. One runner at a time, the one that
 /// entered the intake, but as said.
 class PositionIssuer {
  public:
   /// `records`: null where samples share none. These outlive it.
-  PositionIssuer(const RunSetup& setup, Intake& intake, ReorderBuffer& buffer, SharedRecords* records);
+  PositionIssuer(const RunSetup& setup, IssueProgress& intake, ReorderBuffer& buffer, SharedRecords* records);
 
   /// Only while nothing is in work.
   void reset(const Cursor& cursor);
@@ -47,7 +47,7 @@ class PositionIssuer {
   void want() noexcept;
 
   const std::uint64_t epochs_;
-  Intake& intake_;
+  IssueProgress& issue_progress_;
   ReorderBuffer& buffer_;
   SharedRecords* const records_;
   Positions positions_;
@@ -56,4 +56,4 @@ class PositionIssuer {
   std::atomic<std::uint64_t> wanted_{1};  // how many are asked for: a chunk, or what the epoch still has
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -5,7 +5,7 @@
 
 #include "base/hash.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -17,12 +17,12 @@ bool is_decided(const SharedRecord& record) noexcept {
 
 }  // namespace
 
-RecordSamples::RecordSamples(const RunSetup& setup, SharedRecords& records, ReorderBuffer& buffer, const Intake& intake,
-                             RunSignals& signals)
+RecordSamples::RecordSamples(const RunSetup& setup, SharedRecords& records, ReorderBuffer& buffer,
+                             const IssueProgress& intake, ThreadSignals& signals)
     : setup_(setup),
       records_(records),
       buffer_(buffer),
-      intake_(intake),
+      issue_progress_(intake),
       signals_(signals),
       from_stream_(setup.data->source->is_stream()),
       run_records_(std::max<std::uint64_t>(setup.data->stream_window, 1)) {}
@@ -51,7 +51,8 @@ void RecordSamples::publish(SharedRecord& record) noexcept {
 
 bool RecordSamples::asks() noexcept {
   const std::uint64_t next = answered_.load(std::memory_order_relaxed);
-  return setup_.skips != nullptr && next < intake_.issued() && records_.at(next).asks.load(std::memory_order_seq_cst);
+  return setup_.skips != nullptr && next < issue_progress_.issued() &&
+         records_.at(next).asks.load(std::memory_order_seq_cst);
 }
 
 void RecordSamples::answer() noexcept {
@@ -71,7 +72,7 @@ bool RecordSamples::can_expand() noexcept {
 
 // Its place in the ring may still be another's.
 bool RecordSamples::opened(std::uint64_t number) noexcept {
-  return number < intake_.issued() && records_.at(number).opened.load(std::memory_order_seq_cst);
+  return number < issue_progress_.issued() && records_.at(number).opened.load(std::memory_order_seq_cst);
 }
 
 // Looks for the rest of the run in hand. True: all of it is there, or what comes before its end.
@@ -156,4 +157,4 @@ bool RecordSamples::give(SharedRecord& record) noexcept {
   return through;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -7,21 +7,21 @@
 
 #include "data/cursor.hpp"
 #include "order/bijection.hpp"
-#include "reorder/intake.hpp"
+#include "reorder/issue_progress.hpp"
 #include "reorder/reorder_buffer.hpp"
-#include "reorder/run_signals.hpp"
 #include "reorder/shared_records.hpp"
+#include "reorder/thread_signals.hpp"
 #include "ring/run_setup.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Gives the samples of shared records their entries: record by record in order, or, where a stream is shuffled, run by
 /// run of so many consecutive records, each run permuted. One runner at a time, the one that retires, but as said.
 class RecordSamples {
  public:
   /// These outlive it.
-  RecordSamples(const RunSetup& setup, SharedRecords& records, ReorderBuffer& buffer, const Intake& intake,
-                RunSignals& signals);
+  RecordSamples(const RunSetup& setup, SharedRecords& records, ReorderBuffer& buffer, const IssueProgress& intake,
+                ThreadSignals& signals);
 
   /// Records of a whole run; 1 where nothing is shuffled so.
   std::uint64_t run_records() const noexcept { return run_records_; }
@@ -52,8 +52,8 @@ class RecordSamples {
   const RunSetup& setup_;
   SharedRecords& records_;
   ReorderBuffer& buffer_;
-  const Intake& intake_;
-  RunSignals& signals_;
+  const IssueProgress& issue_progress_;
+  ThreadSignals& signals_;
   const bool from_stream_;
   const std::uint64_t run_records_;
 
@@ -73,4 +73,4 @@ class RecordSamples {
   std::atomic<std::uint64_t> answered_{0};  // records; the consumer alone changes it
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -7,7 +7,7 @@
 
 #include "pipeline/rank_rows.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -15,7 +15,7 @@ namespace {
 // next, and to another rank: of k records that are kept, chance gives a rank none of so many with e^(-passes k).
 std::uint64_t positions_of_passes(const PipelineData& data) noexcept {
   constexpr std::uint64_t passes = 8, most = std::uint64_t{1} << 62;
-  const auto world = static_cast<std::uint64_t>(data.shard_value().world);
+  const auto world = static_cast<std::uint64_t>(data.rank_value().world);
   return (data.size > most / world / passes ? most : passes * data.size * world) + world;
 }
 
@@ -48,13 +48,13 @@ std::unique_ptr<WaitingRows> ReorderBuffer::make_rows(std::size_t entries) const
 }
 
 void ReorderBuffer::prepare(std::size_t entries) {
-  let_go();
+  free_replaced();
   if (entries == size()) return;
   other_entries_ = std::vector<ReorderEntry>(entries);
   other_rows_ = make_rows(entries);
 }
 
-void ReorderBuffer::let_go() noexcept {
+void ReorderBuffer::free_replaced() noexcept {
   other_rows_.reset();
   std::vector<ReorderEntry>().swap(other_entries_);
 }
@@ -137,7 +137,7 @@ void ReorderBuffer::check_pass(ReorderEntry& entry) noexcept {
               "nothing was left of eight times as many records, one after the other, as there are in "
               "the data, so `steps_per_epoch` batches may never come; look at what the filters keep, and "
               "at the samples that were dropped")
-            .with_stage("shard");
+            .with_stage("for_rank");
   } catch (...) {  // no memory even to say so
     entry.broken = true;
   }
@@ -299,4 +299,4 @@ void ReorderBuffer::copy_row(const Move& move, const BatchRing& ring) noexcept {
     rows_->give_back(*move.from);
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

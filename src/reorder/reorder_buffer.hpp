@@ -23,7 +23,7 @@
 #include "ring/batch_ring.hpp"
 #include "ring/policy.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 struct SharedRecord;
 
@@ -74,7 +74,7 @@ class ReorderBuffer {
   /// and does so without the lock: that calls a user's resource. @throws what that throws.
   void prepare(std::size_t entries);
   /// Frees what was there before `resize`, or was prepared in vain.
-  void let_go() noexcept;
+  void free_replaced() noexcept;
   /// Has the entries that were prepared. Only while nothing is in work, and before a `reset`.
   void resize() noexcept;
   ReorderEntry& entry(std::uint64_t number) noexcept { return entries_[number % entries_.size()]; }
@@ -175,4 +175,4 @@ class ReorderBuffer {
   std::size_t emitted_ = 0;            // rows of the batch in hand
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

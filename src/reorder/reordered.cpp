@@ -9,7 +9,7 @@
 #include "chain/source_work.hpp"
 #include "pipeline/rank_rows.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -51,7 +51,7 @@ std::size_t Reordered::min_shared_record_bytes(const PipelineData& data) {
 }
 
 Reordered::Reordered(const RunSetup& setup, const Chain& chain, std::stop_token stop, BlockSchedule* blocks,
-                     const BatchRing& ring, BatchOutlet& outlet, RunSignals& signals, TraceLane* order_lane)
+                     const BatchRing& ring, BatchOutlet& outlet, ThreadSignals& signals, TraceLine* order_lane)
     : setup_(setup),
       source_(*setup.data->source),
       blocks_(blocks),
@@ -68,12 +68,13 @@ Reordered::Reordered(const RunSetup& setup, const Chain& chain, std::stop_token 
   if (setup.lists_all_bad) buffer_.list_all_bad();
   if (setup.plan.shared_records != 0) {
     records_.emplace(setup.plan.shared_records);
-    samples_.emplace(setup, *records_, buffer_, intake_, signals);
+    samples_.emplace(setup, *records_, buffer_, issue_progress_, signals);
   }
   if (source_.is_stream())
-    reader_.emplace(setup, chain, StreamReader::Context{intake_, *records_, maker_, *samples_, to_open_, signals});
+    reader_.emplace(setup, chain,
+                    StreamReader::Context{issue_progress_, *records_, maker_, *samples_, to_open_, signals});
   else
-    issuer_.emplace(setup, intake_, buffer_, records_ ? &*records_ : nullptr);
+    issuer_.emplace(setup, issue_progress_, buffer_, records_ ? &*records_ : nullptr);
 }
 
 void Reordered::reset(const Cursor& cursor, const QuotaCount& count) {
@@ -81,7 +82,7 @@ void Reordered::reset(const Cursor& cursor, const QuotaCount& count) {
   buffer_.reset(cursor, count);
   tickets_.reset(buffer_.size());
   to_open_.reset();
-  intake_.reset(setup_.epochs != 0 && cursor.epoch >= setup_.epochs);
+  issue_progress_.reset(setup_.epochs != 0 && cursor.epoch >= setup_.epochs);
   if (records_) {
     records_->reset();
     samples_->reset(cursor);
@@ -101,10 +102,10 @@ bool Reordered::has_work() noexcept {
 std::optional<Idle> Reordered::why_idle() noexcept {
   if (blocks_ != nullptr)
     if (const std::optional<Idle> why = blocks_->why_idle()) return why;
-  if (intake_.exhausted() || buffer_.halted()) return std::nullopt;
-  if (intake_.busy()) return reader_ ? Idle::stream : Idle::order;
+  if (issue_progress_.exhausted() || buffer_.halted()) return std::nullopt;
+  if (issue_progress_.busy()) return reader_ ? Idle::stream : Idle::order;
   if (asks()) return Idle::caller;
-  return Idle::cells;
+  return Idle::entries;
 }
 
 bool Reordered::step(ChainRun& run) noexcept {
@@ -150,9 +151,9 @@ bool Reordered::tidy(const ChainRun& run) noexcept {
 bool Reordered::issue(ChainRun& run) noexcept {
   bool did = false;
   while (issuer_->can_issue() && !signals_.paused()) {
-    if (!intake_.enter()) return did;
+    if (!issue_progress_.enter()) return did;
     if (const PositionIssuer::Issued issued = issue_some(); issued.count != 0) announce(run, issued);
-    intake_.leave();
+    issue_progress_.leave();
     did = true;
   }
   return did;
@@ -241,4 +242,4 @@ void Reordered::open(ChainRun& run, std::uint64_t number) noexcept {
   samples_->publish(record);
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

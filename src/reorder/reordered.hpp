@@ -13,18 +13,18 @@
 #include "chain/chain.hpp"
 #include "data/cursor.hpp"
 #include "pipeline/pipeline_data.hpp"
-#include "reorder/intake.hpp"
+#include "reorder/issue_progress.hpp"
 #include "reorder/position_issuer.hpp"
 #include "reorder/record_samples.hpp"
 #include "reorder/reorder_buffer.hpp"
-#include "reorder/run_signals.hpp"
 #include "reorder/sample_maker.hpp"
 #include "reorder/shared_records.hpp"
 #include "reorder/stream_reader.hpp"
+#include "reorder/thread_signals.hpp"
 #include "ring/run_setup.hpp"
 #include "ring/tickets.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// What is reckoned for the part of a row whose size its sample tells.
 inline constexpr std::size_t appended_row_bytes = 1u << 14;
@@ -37,7 +37,7 @@ class Reordered {
   /// All of these outlive it. `blocks`: null where records share none. `order_lane`: where a timeline shows that the
   /// order is asked; null: none is kept.
   Reordered(const RunSetup& setup, const Chain& chain, std::stop_token stop, BlockSchedule* blocks,
-            const BatchRing& ring, BatchOutlet& outlet, RunSignals& signals, TraceLane* order_lane);
+            const BatchRing& ring, BatchOutlet& outlet, ThreadSignals& signals, TraceLine* order_lane);
 
   /// Bytes of an entry's row, as `max_reorder_bytes` counts them.
   static std::size_t entry_bytes(const PipelineData& data);
@@ -54,9 +54,9 @@ class Reordered {
     resizes_.store(entries != buffer_.size(), std::memory_order_relaxed);
   }
   /// Frees what the last `reset` replaced. False: there is to be one.
-  bool let_go() noexcept {
+  bool free_replaced() noexcept {
     if (resizes_.load(std::memory_order_relaxed)) return false;
-    buffer_.let_go();
+    buffer_.free_replaced();
     return true;
   }
   /// So many runners are there from now on. Any thread.
@@ -93,8 +93,8 @@ class Reordered {
   const SourceModel& source_;
   BlockSchedule* const blocks_;
   const BatchRing& ring_;
-  RunSignals& signals_;
-  TraceLane* const order_lane_;
+  ThreadSignals& signals_;
+  TraceLine* const order_lane_;
   const bool advises_;
   std::atomic<unsigned> threads_;
   std::atomic<bool> resizes_{false};  // other entries are prepared
@@ -102,7 +102,7 @@ class Reordered {
   std::optional<SharedRecords> records_;  // where samples share them
   Tickets tickets_, to_open_;             // entries, and shared records, that are to be made
   SampleMaker maker_;
-  Intake intake_;
+  IssueProgress issue_progress_;
   std::optional<RecordSamples> samples_;  // gives the samples of shared records their entries
   std::optional<PositionIssuer> issuer_;  // one of these two brings what is to be made
   std::optional<StreamReader> reader_;
@@ -110,4 +110,4 @@ class Reordered {
   alignas(64) std::atomic<bool> retiring_{false};
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -10,7 +10,7 @@
 #include "base/integer_at.hpp"
 #include "reorder/waiting_rows.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// The length of samples in which they are put together: the first dimension of a field, or what a scalar says.
 class SampleLength {
@@ -32,4 +32,4 @@ class SampleLength {
   Shape shape_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -135,11 +135,11 @@ void SampleMaker::open(ChainRun& run, SharedRecord& record, std::uint64_t number
 
 // The counters of shared records are kept by the runner that makes them, as others read those.
 void SampleMaker::collect(ChainRun& parent, ChainRun& run) noexcept {
-  const auto move = [](Tally& out_of, Tally& into) {
+  const auto move = [](RelaxedCounter& out_of, RelaxedCounter& into) {
     into.add(out_of.get());
     out_of.set(0);
   };
-  RunCounters &from = parent.counters, &to = run.counters;
+  ChainRunCounters &from = parent.counters, &to = run.counters;
   for (std::size_t i = 0; i < chain_.children_begin(); ++i) {
     move(from.steps[i].cpu_ns, to.steps[i].cpu_ns);
     move(from.steps[i].bytes, to.steps[i].bytes);
@@ -155,4 +155,4 @@ void SampleMaker::collect(ChainRun& parent, ChainRun& run) noexcept {
   to.parents.scratch_bytes.set(std::max<std::uint64_t>(to.parents.scratch_bytes.get(), parent.arena.peak()));
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

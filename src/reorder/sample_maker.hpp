@@ -8,7 +8,7 @@
 #include "reorder/shared_records.hpp"
 #include "ring/run_setup.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Makes samples in the rows of their entries, and the records that they share. Any runner, each with a ChainRun of its
 /// own, and none with an entry or a record that another one has in hand.
@@ -37,4 +37,4 @@ class SampleMaker {
   ReorderBuffer& buffer_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -11,7 +11,7 @@
 #include "data/cursor.hpp"
 #include "pipeline/outcome.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// One position, and what the samples that are made of it share: a stream's record, or the parent of a flat_map's
 /// children. Belongs to whoever issues it, then to the runner that opens it until `opened`, then all its samples read
@@ -74,4 +74,4 @@ class SharedRecords {
   std::vector<SharedRecord> shared_records_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -7,7 +7,7 @@
 #include "base/failure.hpp"
 #include "base/run_delay.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -26,13 +26,13 @@ void StreamReader::reset(const Cursor& cursor) noexcept {
 }
 
 bool StreamReader::can_read() noexcept {
-  const Intake& intake = context_.intake;
+  const IssueProgress& intake = context_.intake;
   return !intake.exhausted() && !intake.busy() &&
          context_.records.at(intake.issued()).vacant.load(std::memory_order_seq_cst);
 }
 
 unsigned StreamReader::read(ChainRun& run) noexcept {
-  Intake& intake = context_.intake;
+  IssueProgress& intake = context_.intake;
   if (!can_read() || !intake.enter()) return 0;
   const TracedRange traced(run.runner.trace, "read stream");
   WaitWatch watch(last_ns_ > read_worth_asking_ns);
@@ -47,7 +47,7 @@ unsigned StreamReader::read(ChainRun& run) noexcept {
   const std::uint64_t cpu_ns = ended.cpu_ns - begun.cpu_ns, wall_ns = ended.wall_ns - begun.wall_ns;
   last_ns_ = wall_ns;
   intake.leave();
-  RunCounters& counters = run.counters;
+  ChainRunCounters& counters = run.counters;
   counters.steps[0].cpu_ns.add(cpu_ns);
   if (wall_ns > cpu_ns) counters.steps[0].wait_ns.add(watch.waited(wall_ns - cpu_ns));
   counters.reads.wall_ns.add(wall_ns);
@@ -144,4 +144,4 @@ StreamReader::Begun StreamReader::begin(ChainRun& parent) {
   return Begun::at_record;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -7,15 +7,15 @@
 
 #include "chain/chain.hpp"
 #include "data/cursor.hpp"
-#include "reorder/intake.hpp"
+#include "reorder/issue_progress.hpp"
 #include "reorder/record_samples.hpp"
-#include "reorder/run_signals.hpp"
 #include "reorder/sample_maker.hpp"
 #include "reorder/shared_records.hpp"
+#include "reorder/thread_signals.hpp"
 #include "ring/run_setup.hpp"
 #include "ring/tickets.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Reads a stream's records, each into a shared record of its own. Any runner asks; the one that enters the intake
 /// reads.
@@ -23,12 +23,12 @@ class StreamReader {
  public:
   /// What it works with, all of which outlives it.
   struct Context {
-    Intake& intake;
+    IssueProgress& intake;
     SharedRecords& records;
     SampleMaker& maker;
     RecordSamples& samples;  ///< get what is read, unless it has children
     Tickets& to_open;        ///< gets what has
-    const RunSignals& signals;
+    const ThreadSignals& signals;
   };
   StreamReader(const RunSetup& setup, const Chain& chain, const Context& context);
 
@@ -55,4 +55,4 @@ class StreamReader {
   std::uint64_t last_ns_ = 0;  // wall time that the last reading took
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -8,7 +8,7 @@
 
 #include "base/alignment.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 std::size_t WaitingRows::row_bytes(const RowLayout& layout) {
   std::size_t bytes = 0;
@@ -103,4 +103,4 @@ std::size_t WaitingRows::append(const WaitingRow& from, BatchBuffer& to, std::ui
   return bytes;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

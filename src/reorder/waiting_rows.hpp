@@ -15,7 +15,7 @@
 #include "data/scratch.hpp"
 #include "ring/batch_ring.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Memory for a row that waits until those before it have their rows in a batch.
 struct WaitingRow {
@@ -77,4 +77,4 @@ class WaitingRows {
   std::atomic<std::size_t> max_appended_{0};
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

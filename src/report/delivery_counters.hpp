@@ -7,7 +7,7 @@
 
 #include "base/core_time.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// What was delivered, and the time that it took.
 struct DeliveryCounts {
@@ -27,4 +27,4 @@ struct DeliveryCounters : DeliveryCounts {
   std::vector<std::string> messages;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -11,7 +11,7 @@
 #include "report/sample_times.hpp"
 
 // Makes a report's words of its numbers.
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -61,11 +61,11 @@ std::optional<Bound> bound_of(Idle why) {
   switch (why) {
     case Idle::straggler:
       return Bound::stragglers;
-    case Idle::slots:
+    case Idle::buffers:
     case Idle::leases:
-      return Bound::slots;
-    case Idle::cells:
-      return Bound::cells;
+      return Bound::buffers;
+    case Idle::entries:
+      return Bound::entries;
     case Idle::blocks:
     case Idle::block_memory:
       return Bound::blocks;
@@ -83,7 +83,7 @@ std::optional<Bound> bound_of(Idle why) {
 
 bool on_device(const Report& r) { return !r.device.empty() && r.device != to_string(host()); }
 
-// Batches were made and had no place on the device, nor a way to it.
+// Batches were made and had no buffer on the device, nor a way to it.
 double device_share(const Report& r) {
   return on_device(r) ? idle_share(r, Idle::caller) + idle_share(r, Idle::leases) : 0;
 }
@@ -97,7 +97,7 @@ IdleShare worst_idleness(const Report& r) {
     if (on_device(r) && (i.why == Idle::caller || i.why == Idle::leases)) continue;
     const bool by_turns = i.why == Idle::caller && r.consumer_wait_share >= 0.2;
     if (!by_turns && !bound_of(i.why)) continue;
-    if (i.share > worst.share) worst = {by_turns ? Idle::slots : i.why, i.share};
+    if (i.share > worst.share) worst = {by_turns ? Idle::buffers : i.why, i.share};
   }
   return worst;
 }
@@ -118,7 +118,7 @@ std::string idle_words(const Report& r, const IdleShare& idle) {
   const std::string share = percent(idle.share) + " of their time";
   const std::string gain = " would give up to about " + number(rate_without(r, idle), 0) +
                            " samples/s in the place of " + number(r.samples_per_s, 0) + ".";
-  if (!r.sink.empty() && (idle.why == Idle::slots || idle.why == Idle::leases))
+  if (!r.sink.empty() && (idle.why == Idle::buffers || idle.why == Idle::leases))
     return "Samples in work bound the run: runners had none to begin for " + share +
            ", while the thread that stores waited " + percent(r.consumer_wait_share) + " of the time. A larger " +
            more_room(r) + gain;
@@ -132,8 +132,8 @@ std::string idle_words(const Report& r, const IdleShare& idle) {
              " runners had none to write to, as all were held by the caller or on their way to a device. A larger "
              "`depth` or letting batches go earlier" +
              gain;
-    case Idle::cells:
-      return "Cells bound the run: runners waited " + share +
+    case Idle::entries:
+      return "The reorder buffer bounds the run: runners waited " + share +
              " because every sample in work waited for an older one. Evener samples or, where no records are shared by "
              "several samples or read from a stream, a larger " +
              (r.sink.empty() ? "`max_reorder_bytes`" : more_room(r)) + gain;
@@ -168,7 +168,7 @@ std::string another_thread(const Report& r) {
 struct Judgement {
   Bound bound;
   std::string verdict;
-  ToldBesides told = {};
+  SaidElsewhere told = {};
 };
 
 // What every verdict speaks of. The limit is an estimate, which a run may exceed.
@@ -235,7 +235,7 @@ Judgement by_other_processes(const Report& r, const Rates& rates) {
 constexpr std::uint64_t enough_timed = 4;
 double busy_share(const DeviceReport& d) { return std::max(d.copies.share, d.stages.share); }
 
-// Batches found no place on a device, whose streams say why: the caller's never starves, or copies or stages take most
+// Batches found no buffer on a device, whose streams say why: the caller's never starves, or copies or stages take most
 // of the time of one that does. Where the caller waits itself, on the host's own stream, that is told already.
 std::optional<Judgement> by_streams(const Report& r, const Rates& rates) {
   constexpr double never = 0.1, mostly = 0.5;
@@ -247,7 +247,7 @@ std::optional<Judgement> by_streams(const Report& r, const Rates& rates) {
         *std::ranges::min_element(r.devices, {}, [](const DeviceReport& o) { return o.starved.share; });
     return Judgement{Bound::consumer, "The caller's work on " + d.name + " bounds the run: its stream waited for " +
                                           "batches " + percent(d.starved.share) +
-                                          " of the time, and batches waited for a place there." + took};
+                                          " of the time, and batches waited for a buffer there." + took};
   }
   const DeviceReport* busiest = nullptr;
   for (const DeviceReport& d : r.devices)
@@ -273,12 +273,13 @@ std::optional<Judgement> by_streams(const Report& r, const Rates& rates) {
 
 Judgement by_device(const Report& r, const Rates& rates) {
   if (std::optional<Judgement> known = by_streams(r, rates)) return *known;
-  return {Bound::device,
-          "The device bounds the run: for " + percent(device_share(r)) +
-              " of the time batches were made and found no place there, as it was copying, or working on, those before "
-              "them; the caller waited " +
-              percent(r.consumer_wait_share) + " of the time. It took " + rates.rate +
-              "; the loader could make about " + rates.limit + "."};
+  return {
+      Bound::device,
+      "The device bounds the run: for " + percent(device_share(r)) +
+          " of the time batches were made and found no buffer there, as it was copying, or working on, those before "
+          "them; the caller waited " +
+          percent(r.consumer_wait_share) + " of the time. It took " + rates.rate + "; the loader could make about " +
+          rates.limit + "."};
 }
 
 // Where reading is what takes long: one file among several that takes most of it.
@@ -376,7 +377,7 @@ Judgement by_cpu(const Report& r, const Rates& rates, double share_of_loads) {
   const auto costliest = std::ranges::max_element(r.stages, {}, &StageReport::share);
   std::string help = delay_words(r, "Runners", r.runner_delay_share);
   const double away = idle_share(r, Idle::pause);
-  const ToldBesides told{.delay = !help.empty(), .pause = away >= min_idle};
+  const SaidElsewhere told{.delay = !help.empty(), .pause = away >= min_idle};
   if (told.pause) help += " The caller was away for " + percent(away) + " of the time, in long pauses.";
   if (help.empty())
     help = r.threads < r.cores ? another_thread(r) : " More cores, or a cheaper " + costliest->name + ", would help.";
@@ -472,4 +473,4 @@ void judge(Report& r, bool short_samples, double share_of_loads) {
   r.besides = next_cause(r, found.told);
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

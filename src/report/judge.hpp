@@ -2,7 +2,7 @@
 
 #include <penstock/report.hpp>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Cores' time that the run may use: a quota, or else the cores.
 inline double core_time(const Report& report) noexcept {
@@ -14,4 +14,4 @@ inline double core_time(const Report& report) noexcept {
 /// that which loading blocks takes.
 void judge(Report& report, bool short_samples = false, double share_of_loads = 0);
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

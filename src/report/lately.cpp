@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -34,4 +34,4 @@ std::string what_changed(const Report& whole, const Report& lately) {
   return same ? rate + std::string(".") : rate + std::string(": ") + lately.verdict;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -12,7 +12,7 @@
 #include "report/run_notes.hpp"
 #include "report/sample_times.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -118,7 +118,7 @@ std::vector<IdleShare> idle_shares(const IdleTime::Counts& counts) {
   return shares;
 }
 
-std::vector<WaitShare> wait_shares(const WaitLooks::Counts& counts) {
+std::vector<WaitShare> wait_shares(const WaitProbe::Counts& counts) {
   std::vector<WaitShare> shares;
   for (std::size_t kind = 0; kind < wait_kinds; ++kind)
     if (counts.waits[kind] != 0)
@@ -160,7 +160,7 @@ void fill_devices(Report& r, const DeliveryTimes& times) {
          .copy_bytes_per_s =
              d.copies.ns == 0 ? 0 : static_cast<double>(d.copies.bytes) * 1e9 / static_cast<double>(d.copies.ns),
          .stages = stream_time(d.stages, r),
-         .place = stream_time(d.place, r),
+         .buffer = stream_time(d.buffer, r),
          .starved = stream_time(d.starved, r)});
   const auto share = [&](std::uint64_t ns) { return r.seconds > 0 ? std::min(1.0, seconds_of(ns) / r.seconds) : 0; };
   const SendCounts& s = times.sending;
@@ -221,7 +221,7 @@ Report make_write_report(const Chain& chain, const RunTotals& t, const WriteCoun
   return r;
 }
 
-Report make_report(const Engine& engine, const Delivery& delivery, const RunMark& run) {
+Report make_report(const Engine& engine, const Delivery& delivery, const CountsSoFar& run) {
   const RunTotals& t = run.totals;
   const DeliveryCounters& c = run.delivered;
   Report r;
@@ -240,4 +240,4 @@ Report make_report(const Engine& engine, const Delivery& delivery, const RunMark
   return r;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

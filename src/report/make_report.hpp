@@ -9,9 +9,9 @@
 #include "base/core_time.hpp"
 #include "delivery/delivery.hpp"
 #include "engine/engine.hpp"
-#include "report/run_mark.hpp"
+#include "report/counts_so_far.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// What a run of `write` counted besides.
 struct WriteCounts {
@@ -27,6 +27,6 @@ Report make_write_report(const std::string& sink);
 Report make_write_report(const Chain& chain, const RunTotals& totals, const WriteCounts& counts);
 
 /// Turns counters into numbers, and numbers into words.
-Report make_report(const Engine& engine, const Delivery& delivery, const RunMark& run);
+Report make_report(const Engine& engine, const Delivery& delivery, const CountsSoFar& run);
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -2,7 +2,7 @@
 
 #include "base/trace.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 std::vector<MemoryRow> memory_rows(const Engine& engine, const RunTotals& t) {
   const MemoryTotals& m = t.memory;
@@ -16,4 +16,4 @@ std::vector<MemoryRow> memory_rows(const Engine& engine, const RunTotals& t) {
   return rows;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

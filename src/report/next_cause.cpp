@@ -7,7 +7,7 @@
 
 #include <penstock/device.hpp>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -25,7 +25,7 @@ Cause of_idleness(const IdleShare& idle, const Report& report) {
   switch (idle.why) {
     case Idle::caller:
       return {idle.share,
-              {Bound::consumer, Bound::sink, Bound::copies, Bound::device, Bound::slots},
+              {Bound::consumer, Bound::sink, Bound::copies, Bound::device, Bound::buffers},
               on_device             ? "for the device or the caller, with all batches made"
               : report.sink.empty() ? "for the caller, with all batches ready"
                                     : "for the thread that stores, with samples ready"};
@@ -33,14 +33,14 @@ Cause of_idleness(const IdleShare& idle, const Report& report) {
       return {idle.share, {Bound::consumer}, "while the caller was away, in long pauses"};
     case Idle::leases:
       return {idle.share,
-              {Bound::consumer, Bound::sink, Bound::copies, Bound::device, Bound::slots},
+              {Bound::consumer, Bound::sink, Bound::copies, Bound::device, Bound::buffers},
               "for a batch to write to, as all were held, or on their way to a device"};
     case Idle::straggler:
       return {idle.share, {Bound::stragglers}, "for single slow samples, with the batches after them ready"};
-    case Idle::slots:
-      return {idle.share, {Bound::slots}, "for a batch to write to"};
-    case Idle::cells:
-      return {idle.share, {Bound::cells}, "for older samples, as no cell was left for newer ones"};
+    case Idle::buffers:
+      return {idle.share, {Bound::buffers}, "for a batch to write to"};
+    case Idle::entries:
+      return {idle.share, {Bound::entries}, "for older samples, as no cell was left for newer ones"};
     case Idle::blocks:
       return {idle.share, {Bound::blocks}, "for blocks that others loaded"};
     case Idle::block_memory:
@@ -74,7 +74,7 @@ std::vector<Cause> of_work(const Report& r) {
 
 }  // namespace
 
-std::string next_cause(const Report& report, const ToldBesides& told) {
+std::string next_cause(const Report& report, const SaidElsewhere& told) {
   if (report.bound == Bound::unknown) return "";
   std::vector<Cause> all;
   for (const IdleShare& idle : report.idle)
@@ -90,4 +90,4 @@ std::string next_cause(const Report& report, const ToldBesides& told) {
   return "Next to that, runners waited " + std::string(percent) + " of their time " + largest->what + ".";
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

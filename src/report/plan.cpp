@@ -15,10 +15,10 @@ namespace penstock {
 
 namespace {
 
-using detail::Step;
+using detail::runtime::Step;
 using Kind = detail::DeviceStep::Kind;
 
-std::string where(const detail::Chain& chain, const Step& step) {
+std::string where(const detail::runtime::Chain& chain, const Step& step) {
   if (!chain.data().batch || (step.destinations.empty() && step.varying_destinations.empty())) return "";
   std::string fields;
   for (const auto* destinations : {&step.destinations, &step.varying_destinations})
@@ -81,13 +81,13 @@ std::string rows_text(std::uint64_t first, std::uint64_t count) {
   return "rows " + std::to_string(first) + " to " + std::to_string(first + count - 1);
 }
 
-std::string describe(const detail::PipelineData& d, const Shard& shard) {
-  std::string text = "rank " + std::to_string(shard.rank) + " of " + std::to_string(shard.world);
+std::string describe(const detail::PipelineData& d, const Rank& rank) {
+  std::string text = "rank " + std::to_string(rank.rank) + " of " + std::to_string(rank.world);
   if (d.fixed_steps() != 0)
     text += ", an epoch is " + std::to_string(d.fixed_steps()) + " batches of one pass over the data after the other";
-  if (!d.batch || shard.world == 1) return text;
+  if (!d.batch || rank.world == 1) return text;
   const std::uint64_t rows = d.batch->rows, steps = d.steps();
-  const detail::RowRange part = detail::balanced_share(rows, shard);
+  const detail::RowRange part = detail::balanced_share(rows, rank);
   text += ": " + rows_text(part.first, part.count) + " of the " + std::to_string(rows) + " of each batch";
   if (steps == 0 || detail::BatchPositions(d).global_valid(steps - 1) == rows) return text;
   const detail::RankRows last =
@@ -103,7 +103,8 @@ std::string source_lines(const detail::PipelineData& d) {
   for (const std::string& note : d.source->notes()) out += "        " + note + "\n";
   for (const Field& field : d.source_schema)
     if (!field.classes.empty()) out += "        " + field.name + " stands for " + field.classes.to_string() + "\n";
-  if (const std::string blocks = detail::describe_blocks(d); !blocks.empty()) out += "blocks  " + blocks + "\n";
+  if (const std::string blocks = detail::runtime::describe_blocks(d); !blocks.empty())
+    out += "blocks  " + blocks + "\n";
   return out;
 }
 
@@ -123,7 +124,7 @@ std::string epoch_line(const detail::PipelineData& d) {
   return "epoch   " + std::to_string(d.size) + (d.filters || d.flat_maps ? " positions" : " samples") + ", " + seed;
 }
 
-std::string stage_lines(const detail::Chain& chain) {
+std::string stage_lines(const detail::runtime::Chain& chain) {
   std::string out;
   for (const auto& step : chain.steps()) {
     out += "stage   " + step->describe(chain.data().check_value()) + where(chain, *step) + "\n";
@@ -185,10 +186,10 @@ const char* error_line(OnError policy) {
 
 std::string Pipeline::plan() const {
   const detail::PipelineData& d = *data_;
-  std::string out = source_lines(d) + order_lines(d) + epoch_line(d) + stage_lines(detail::Chain(data_));
+  std::string out = source_lines(d) + order_lines(d) + epoch_line(d) + stage_lines(detail::runtime::Chain(data_));
   if (d.batch) out += batch_lines(d);
   if (d.device) out += device_lines(d.device->steps);
-  if (d.shard) out += "shard   " + describe(d, *d.shard) + "\n";
+  if (d.rank) out += "ranks   " + describe(d, *d.rank) + "\n";
   return out + error_line(d.policy_value().policy);
 }
 

@@ -61,7 +61,7 @@ std::string device_text(const DeviceReport& d) {
                     format(": copies %.1f us a batch (%.0f %% of the time, ", d.copies.us, 100 * d.copies.share) +
                     bytes_text(d.copy_bytes_per_s) + "/s)";
   if (d.stages.timed != 0) out += format(", stages %.1f us (%.0f %%)", d.stages.us, 100 * d.stages.share);
-  out += format(", waiting for a place %.1f us (%.0f %%)", d.place.us, 100 * d.place.share);
+  out += format(", waiting for a buffer %.1f us (%.0f %%)", d.buffer.us, 100 * d.buffer.share);
   if (d.starved.timed != 0)
     out += format("; the caller's stream starved %.1f us (%.0f %%)", d.starved.us, 100 * d.starved.share);
   return out + "\n";
@@ -79,10 +79,10 @@ const char* to_string(Idle why) noexcept {
       return "leases";
     case Idle::straggler:
       return "straggler";
-    case Idle::slots:
-      return "slots";
-    case Idle::cells:
-      return "cells";
+    case Idle::buffers:
+      return "buffers";
+    case Idle::entries:
+      return "entries";
     case Idle::blocks:
       return "blocks";
     case Idle::block_memory:
@@ -151,16 +151,17 @@ std::string Report::text() const {
   for (const DeviceReport& d : devices) out += device_text(d);
   if (sending)
     out += format(
-        "  sending waited %.0f %% of the time for batches, %.0f %% for a place on the device, %.0f %% for copies; %.0f "
+        "  sending waited %.0f %% of the time for batches, %.0f %% for a buffer on the device, %.0f %% for copies; "
+        "%.0f "
         "%% was in calls\n",
-        100 * sending->batch_share, 100 * sending->place_share, 100 * sending->read_share, 100 * sending->call_share);
+        100 * sending->batch_share, 100 * sending->buffer_share, 100 * sending->read_share, 100 * sending->call_share);
   for (const MemoryRow& m : memory)
     out += format("  memory  %llu x %s  ", static_cast<unsigned long long>(m.count),
                   bytes_text(static_cast<double>(m.bytes_each)).c_str()) +
            m.name + "\n";
   if (copied_bytes != 0) out += "  copied besides: " + bytes_text(static_cast<double>(copied_bytes)) + "\n";
   if (errors != 0) out += format("  bad samples acted on: %llu\n", static_cast<unsigned long long>(errors));
-  if (tuning) out += detail::tune_text(*tuning);
+  if (tuning) out += detail::runtime::tune_text(*tuning);
   for (const std::string& note : notes) out += "  note: " + note + "\n";
   return out;
 }

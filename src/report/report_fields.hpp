@@ -5,7 +5,7 @@
 
 #include <penstock/report.hpp>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// `T` or `const T`.
 template <class T, class Of>
@@ -53,14 +53,14 @@ void for_each_field(T& device, const auto& visit) {
   visit("copy_bytes_per_s", device.copy_bytes_per_s);
   visit("copies", device.copies);
   visit("stages", device.stages);
-  visit("place", device.place);
+  visit("buffer", device.buffer);
   visit("starved", device.starved);
 }
 
 template <MaybeConst<SendReport> T>
 void for_each_field(T& sending, const auto& visit) {
   visit("batch_share", sending.batch_share);
-  visit("place_share", sending.place_share);
+  visit("buffer_share", sending.buffer_share);
   visit("read_share", sending.read_share);
   visit("call_share", sending.call_share);
 }
@@ -142,4 +142,4 @@ void for_each_field(T& report, const auto& visit) {
   visit("notes", report.notes);
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -31,10 +31,10 @@ const char* name_of(Bound bound) {
       return "lock";
     case Bound::stragglers:
       return "stragglers";
-    case Bound::slots:
-      return "slots";
-    case Bound::cells:
-      return "cells";
+    case Bound::buffers:
+      return "buffers";
+    case Bound::entries:
+      return "entries";
     case Bound::blocks:
       return "blocks";
     case Bound::stream:
@@ -107,7 +107,8 @@ std::string json_of(const T& value) {
     return list.closed(']');
   } else {
     JsonMembers fields('{');
-    detail::for_each_field(value, [&](const char* name, const auto& field) { fields.add(name, json_of(field)); });
+    detail::runtime::for_each_field(value,
+                                    [&](const char* name, const auto& field) { fields.add(name, json_of(field)); });
     return fields.closed('}');
   }
 }

@@ -5,7 +5,7 @@
 #include "order/block_shuffle.hpp"
 #include "pipeline/pipeline_data.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -98,4 +98,4 @@ std::vector<std::string> run_notes(const Engine& engine, const RunTotals& t, con
   return notes;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

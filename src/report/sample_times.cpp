@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -110,4 +110,4 @@ const FileReport* slow_file(const Report& r) {
   return others != 0 && slowest->read_us >= 3 * others_time / others && slowest->share >= 0.2 ? &*slowest : nullptr;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -5,7 +5,7 @@
 #include "engine/engine.hpp"
 #include "engine/run_totals.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// From the chains that were measured one by one: how long samples take, and what reading takes in each file.
 void fill_sample_times(Report& report, const SourceModel& source, const RunTotals& totals);
@@ -13,4 +13,4 @@ void fill_sample_times(Report& report, const SourceModel& source, const RunTotal
 /// The file whose records take much longer to read than those of the others; null where there is none.
 const FileReport* slow_file(const Report& report);
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

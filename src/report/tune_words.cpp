@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -35,4 +35,4 @@ std::string tune_text(const TuneReport& tuning) {
   return out;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -8,7 +8,7 @@
 
 #include "order/group_table.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -20,7 +20,7 @@ std::uint64_t length_of(const RaggedRow& row) noexcept { return static_cast<std:
 
 }  // namespace
 
-BatchBounds::BatchBounds(const Schema& schema, const BatchItem& batch, const GroupTable* groups)
+BatchBounds::BatchBounds(const Schema& schema, const BatchSpec& batch, const GroupTable* groups)
     : schema_(schema),
       layout_(schema),
       groups_(groups),
@@ -131,4 +131,4 @@ void BatchBounds::check(std::span<const RaggedRow> row) const {
         .with_stage("batch");
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -10,17 +10,16 @@
 #include <penstock/tensor.hpp>
 
 #include "data/row_layout.hpp"
-#include "pipeline/batch_item.hpp"
+#include "order/group_table.hpp"
+#include "pipeline/batch_spec.hpp"
 
-namespace penstock::detail {
-
-class GroupTable;
+namespace penstock::detail::runtime {
 
 /// What ends a batch before its rows do. Immutable; any thread.
 class BatchBounds {
  public:
   /// `groups`: those that end a batch, which outlive it; null: none do. @throws Error where no sample could ever fit.
-  BatchBounds(const Schema& schema, const BatchItem& batch, const GroupTable* groups = nullptr);
+  BatchBounds(const Schema& schema, const BatchSpec& batch, const GroupTable* groups = nullptr);
 
   /// The most rows of a batch: what is known before any sample counts here.
   std::uint64_t rows() const noexcept { return rows_; }
@@ -63,4 +62,4 @@ class BatchBounds {
   std::size_t tokens_ = 0;  ///< field that is counted
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -11,7 +11,7 @@
 
 #include "data/cursor.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 struct BadSample {
   std::uint64_t row;
@@ -32,7 +32,7 @@ struct PaddedRows {
 };
 
 /// What became of the samples that a batch stands for, or of those after an epoch's last batch.
-struct SampleTally {
+struct SampleCounts {
   std::uint64_t samples = 0;   ///< those that have rows, and bad ones that were dropped
   std::uint64_t filtered = 0;  ///< beside those, left out by a filter
   std::uint64_t skipped = 0;   ///< those of `samples` of which nothing was to be made
@@ -41,7 +41,7 @@ struct SampleTally {
   bool unreported = false;     ///< there was no memory to say what one of them said
 
   /// Everything goes to `to`, and nothing is left here. The memory of `to` for bad samples stays in use.
-  void hand_over(SampleTally& to) noexcept {
+  void hand_over(SampleCounts& to) noexcept {
     to.bad.clear();
     to.bad.swap(bad);
     to.samples = std::exchange(samples, 0);
@@ -53,7 +53,7 @@ struct SampleTally {
 };
 
 /// What is known about one batch, wherever its fields are.
-struct BatchInfo : SampleTally {
+struct BatchInfo : SampleCounts {
   std::uint64_t epoch = 0, number = 0, first = 0;
   std::uint64_t valid = 0;   ///< rows that are samples
   std::uint64_t of_all = 0;  ///< `valid` of all parts, where this is one device's part
@@ -69,4 +69,4 @@ struct BatchInfo : SampleTally {
   std::vector<PaddedRows> padded;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

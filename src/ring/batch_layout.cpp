@@ -5,7 +5,7 @@
 
 #include <penstock/error.hpp>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 BatchLayout::BatchLayout(const Schema& schema, std::uint64_t rows) : rows_(rows), row_(schema) {
   offsets_.reserve(schema.size());
@@ -63,4 +63,4 @@ std::uint64_t BatchLayout::appended_bytes_of(const BatchInfo& info, std::size_t 
   return bytes;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

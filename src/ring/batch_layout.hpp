@@ -10,7 +10,7 @@
 #include "data/row_layout.hpp"
 #include "ring/batch_info.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Where the fields of a batch lie in its memory: one after the other, the rows of each side by side.
 class BatchLayout {
@@ -60,4 +60,4 @@ class BatchLayout {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

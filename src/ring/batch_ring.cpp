@@ -9,7 +9,7 @@
 #include "base/clock.hpp"
 #include "base/failure.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -33,7 +33,7 @@ void show_turn(const BatchBuffer& buffer, BufferState to) noexcept {
   if (buffer.trace == nullptr) return;
   // Which batch is filled is known later.
   const bool known = to == BufferState::ready || to == BufferState::leased;
-  buffer.trace->turn_to(shown_as(to), buffer.number, known ? buffer.number : TraceLane::no_number);
+  buffer.trace->turn_to(shown_as(to), buffer.number, known ? buffer.number : TraceLine::no_number);
 }
 
 }  // namespace
@@ -204,4 +204,4 @@ void BatchRing::release(BatchBuffer& buffer) noexcept {
   if (buffer.place < depth()) free_.push_back(&buffer);
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -18,7 +18,7 @@
 #include "ring/batch_info.hpp"
 #include "ring/batch_layout.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// A batch is in one of these states; the only ways are free → filling → ready → leased → free, and filling or ready →
 /// free when what is unread is given up.
@@ -29,7 +29,7 @@ struct BatchBuffer : BatchInfo {
   BatchBuffer(MemoryResource& memory, std::size_t limit) : arena(memory, limit) {}
   bool ready() const noexcept { return state.load(std::memory_order_seq_cst) == BufferState::ready; }
   std::byte* data = nullptr;
-  TraceLane* trace = nullptr;  ///< line of a timeline that shows its states; null: none is kept
+  TraceLine* trace = nullptr;  ///< line of a timeline that shows its states; null: none is kept
   std::atomic<BufferState> state{BufferState::free};
   std::size_t place = 0;                   ///< its number in the ring
   bool prepared = false;                   ///< it has room for what is known of a batch; the growing thread's
@@ -119,4 +119,4 @@ class BatchRing {
   std::atomic<std::size_t> grown_{0};  ///< how often memory was taken later; any thread reads it
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -2,11 +2,11 @@
 
 #include <penstock/error.hpp>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// The caller holds every batch of the ring: it can let go of one and go on.
 struct LeasesExhausted : Error {
   using Error::Error;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -5,7 +5,7 @@
 
 #include <penstock/error.hpp>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -119,7 +119,7 @@ class HostShares {
   // What one more takes is known when all is shared out.
   void price_growth() {
     if (!plan_.growth) return;
-    RunGrowth& growth = *plan_.growth;
+    TuningBounds& growth = *plan_.growth;
     const bool limited = plan_.buffer_limit != MemoryPlan::unlimited;
     growth.depth_bytes = saturating(places(), limited ? plan_.buffer_limit : r_.append_buffer, r_.buffer_bytes);
     growth.entry_bytes =
@@ -158,7 +158,7 @@ class HostShares {
   // working memory, each enough for a large image.
   void plan_growth(std::size_t left) {
     if (!raises()) return;
-    RunGrowth& growth = plan_.growth.emplace();
+    TuningBounds& growth = plan_.growth.emplace();
     growth.first = growth.most = plan_.first();
     growth.tunes_threads = r_.raises.most_threads != 0;
     growth.held = r_.reorder.held;
@@ -297,4 +297,4 @@ MemoryPlan plan_memory(const MemoryRequest& r) {
   return plan;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -9,9 +9,9 @@
 #include <penstock/report.hpp>
 
 #include "ring/memory_request.hpp"
-#include "ring/run_settings.hpp"
+#include "ring/tuned_settings.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Bytes for decoded blocks, where nothing is said.
 inline constexpr std::size_t default_block_bytes = 512u << 20;
@@ -34,16 +34,16 @@ struct MemoryPlan {
   /// Which of the user's options set them: what an error says to raise.
   const char *block_option = "max_block_bytes", *device_rows_option = "max_device_bytes";
   std::size_t device_images_limit = unlimited;  ///< bytes of a batch of images that a device decodes
-  std::optional<RunGrowth> growth;              ///< how far threads and the like may be raised; none: they stay
+  std::optional<TuningBounds> growth;           ///< how far threads and the like may be raised; none: they stay
   std::vector<std::string> notes;               ///< what was lowered, and why
 
   /// With what it begins.
-  RunSettings first() const noexcept { return {threads, depth, entries, block_limit}; }
+  TunedSettings first() const noexcept { return {threads, depth, entries, block_limit}; }
   /// How far that may be raised.
-  RunSettings most() const noexcept { return growth ? growth->most : first(); }
+  TunedSettings most() const noexcept { return growth ? growth->most : first(); }
 };
 
 /// @throws Error(out_of_memory) with the table and what to lower.
 MemoryPlan plan_memory(const MemoryRequest& request);
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

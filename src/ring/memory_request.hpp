@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// A device's batches: bytes are of one device.
 struct DeviceRequest {
@@ -55,4 +55,4 @@ struct MemoryRequest {
   GrowthRequest raises = {};
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

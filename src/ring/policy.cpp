@@ -5,7 +5,7 @@
 
 #include "pipeline/outcome.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 bool exceeds_quota(const ErrorPolicy& policy, const QuotaCount& count) noexcept {
   constexpr std::uint64_t min_for_share = 1000;
@@ -44,4 +44,4 @@ void PolicyLedger::account(std::vector<BadSample>& bad, std::uint64_t delivered_
   acted_ = acted;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

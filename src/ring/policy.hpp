@@ -8,7 +8,7 @@
 
 #include "ring/batch_ring.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// What a policy's quota goes by: bad samples, and all, so far in the run.
 struct QuotaCount {
@@ -43,4 +43,4 @@ class PolicyLedger {
   std::vector<std::string> messages_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

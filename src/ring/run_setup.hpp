@@ -6,14 +6,14 @@
 
 #include <penstock/memory.hpp>
 
+#include "base/trace.hpp"
 #include "data/position_range.hpp"
 #include "pipeline/pipeline_data.hpp"
 #include "ring/memory_plan.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 class RecordSkips;
-class Trace;
 
 /// What all parts of a run are told. Made once, before anything runs; nothing of it changes.
 struct RunSetup {
@@ -31,4 +31,4 @@ struct RunSetup {
   RecordSkips* skips = nullptr;              ///< asked of each record that samples share, where there are some
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Consecutive tickets of one batch; none where `count` is 0.
 struct TicketRun {
@@ -92,4 +92,4 @@ class Tickets {
   alignas(64) std::atomic<std::uint64_t> limit_{0};
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

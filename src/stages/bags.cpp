@@ -19,7 +19,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -183,11 +183,11 @@ class BagsStage final : public StageModel {
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace detail::runtime
 
 Stage bags(std::uint64_t size, BagOptions options) {
   if (size == 0) throw Error(Errc::invalid_argument, "a bag has at least one record").with_stage("bags");
-  return detail::make_stage(detail::BagsStage(size, std::move(options)));
+  return detail::make_stage(detail::runtime::BagsStage(size, std::move(options)));
 }
 
 }  // namespace penstock

@@ -13,7 +13,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -27,7 +27,7 @@ void join_groups(PipelineBuilder& pipeline) {
 
 class BatchStage final : public StageModel {
  public:
-  explicit BatchStage(BatchItem item) : item_(std::move(item)) {}
+  explicit BatchStage(BatchSpec item) : item_(std::move(item)) {}
   void join(PipelineBuilder& pipeline) const override {
     pipeline.refuse_after_batch("batch");
     std::vector<Field> fields(pipeline.data().schema.begin(), pipeline.data().schema.end());
@@ -65,12 +65,12 @@ class BatchStage final : public StageModel {
   }
 
  private:
-  const BatchItem item_;
+  const BatchSpec item_;
 };
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace detail::runtime
 
 Stage batch(std::uint64_t rows, BatchOptions options) {
   if (rows == 0 || rows > (1u << 24))
@@ -86,7 +86,7 @@ Stage batch(std::uint64_t rows, BatchOptions options) {
                 "a batch that is bounded by tokens, bytes or groups is complete with any number of rows: leave `.tail` "
                 "as keep")
         .with_stage("batch");
-  return detail::make_stage(detail::BatchStage(detail::BatchItem{rows, std::move(options)}));
+  return detail::make_stage(detail::runtime::BatchStage(detail::BatchSpec{rows, std::move(options)}));
 }
 
 }  // namespace penstock

@@ -10,13 +10,13 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
 class BucketStage final : public StageModel {
  public:
-  explicit BucketStage(BucketItem item) : item_(std::move(item)) {}
+  explicit BucketStage(BucketSpec item) : item_(std::move(item)) {}
   void join(PipelineBuilder& pipeline) const override {
     const std::string label = "bucket(" + item_.field + ")";
     pipeline.refuse_after_batch(label);
@@ -27,7 +27,7 @@ class BucketStage final : public StageModel {
   }
 
  private:
-  const BucketItem item_;
+  const BucketSpec item_;
 };
 
 }  // namespace
@@ -40,7 +40,7 @@ void check_length(const Field& field, const std::string& label) {
         .with_stage(label);
 }
 
-void join_bucket(PipelineBuilder& pipeline, BucketItem& item) {
+void join_bucket(PipelineBuilder& pipeline, BucketSpec& item) {
   const std::string label = "bucket(" + item.field + ")";
   check_length(pipeline.at(item.field, label), label);
   const std::uint64_t rows = pipeline.data().batch->rows, most = max_bucket_window;
@@ -54,14 +54,14 @@ void join_bucket(PipelineBuilder& pipeline, BucketItem& item) {
         .with_stage(label);
 }
 
-}  // namespace detail
+}  // namespace detail::runtime
 
 Stage bucket(std::string field, BucketOptions options) {
   if (options.window > detail::max_bucket_window)
     throw Error(Errc::invalid_argument,
                 "a window has at most " + std::to_string(detail::max_bucket_window) + " samples")
         .with_stage("bucket(" + field + ")");
-  return detail::make_stage(detail::BucketStage(detail::BucketItem{std::move(field), options}));
+  return detail::make_stage(detail::runtime::BucketStage(detail::BucketSpec{std::move(field), options}));
 }
 
 }  // namespace penstock

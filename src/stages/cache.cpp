@@ -9,7 +9,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -28,11 +28,11 @@ class CacheStage final : public StageModel {
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace detail::runtime
 
 Stage cache(std::shared_ptr<const CacheMaker> maker, CacheAllows allows) {
   if (maker == nullptr) throw Error(Errc::invalid_argument, "there is no maker of the cache").with_stage("cache");
-  return detail::make_stage(detail::CacheStage(std::move(maker), allows));
+  return detail::make_stage(detail::runtime::CacheStage(std::move(maker), allows));
 }
 
 }  // namespace penstock

@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -31,12 +31,12 @@ class CheckStage final : public StageModel {
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace detail::runtime
 
 Stage check(CheckOptions options) {
   if (options.max_sample_bytes == 0)
     throw Error(Errc::invalid_argument, "`max_sample_bytes` must not be 0").with_stage("check");
-  return detail::make_stage(detail::CheckStage(options));
+  return detail::make_stage(detail::runtime::CheckStage(options));
 }
 
 }  // namespace penstock

@@ -6,7 +6,7 @@
 
 #include "pipeline/pipeline_builder.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// The rows of the field can be put together as it says. @throws Error that names the stage.
 void check_rows(const Field& field, const std::string& label);
@@ -15,6 +15,6 @@ void check_rows(const Field& field, const std::string& label);
 void check_length(const Field& field, const std::string& label);
 
 /// Settles the window of buckets for the pipeline's batches. @throws Error(invalid_argument | schema_mismatch).
-void join_bucket(PipelineBuilder& pipeline, BucketItem& bucket);
+void join_bucket(PipelineBuilder& pipeline, BucketSpec& bucket);
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -10,7 +10,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -46,17 +46,17 @@ void check_rows(const Field& field, const std::string& label) {
   }
 }
 
-}  // namespace detail
+}  // namespace detail::runtime
 
 Stage ragged(std::string field) {
-  return detail::make_stage(detail::CollateStage(std::move(field), Collate::ragged()));
+  return detail::make_stage(detail::runtime::CollateStage(std::move(field), Collate::ragged()));
 }
 
 Stage pad(std::string field, PadOptions options) {
   if (options.to < 0)
     throw Error(Errc::invalid_argument, "rows can't be padded to " + std::to_string(options.to) + " elements")
         .with_stage("pad(" + field + ")");
-  return detail::make_stage(detail::CollateStage(std::move(field), Collate::pad(options.to, options.value)));
+  return detail::make_stage(detail::runtime::CollateStage(std::move(field), Collate::pad(options.to, options.value)));
 }
 
 }  // namespace penstock

@@ -13,7 +13,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -71,12 +71,12 @@ class DecodeStage final : public WorkStage {
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace detail::runtime
 
 Stage decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder, const ImageExecutor& executor) {
   if (decoder == nullptr)
     throw Error(Errc::invalid_argument, "there is no decoder").with_stage("decode_stage(" + field + ")");
-  return detail::make_stage(detail::DecodeStage(std::move(field), std::move(decoder), executor));
+  return detail::make_stage(detail::runtime::DecodeStage(std::move(field), std::move(decoder), executor));
 }
 
 }  // namespace penstock

@@ -11,7 +11,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -38,10 +38,10 @@ class DeviceStage final : public WorkStage {
 
 }  // namespace
 
-Stage make_device_stage(std::shared_ptr<const DeviceStageModel> model) {
-  return make_stage(DeviceStage(std::move(model)));
-}
+}  // namespace detail::runtime
 
-}  // namespace detail
+Stage detail::make_device_stage(std::shared_ptr<const DeviceStageModel> model) {
+  return make_stage(runtime::DeviceStage(std::move(model)));
+}
 
 }  // namespace penstock

@@ -10,7 +10,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -34,22 +34,22 @@ class BalancedByFieldStage final : public StageModel {
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace detail::runtime
 
 Stage draw_weighted(WeightedOptions options) {
   const std::optional<std::uint64_t> seed = options.seed;
-  return detail::make_stage(detail::OrderStage(detail::weighted_draws(std::move(options)), seed, true));
+  return detail::make_stage(detail::runtime::OrderStage(detail::weighted_draws(std::move(options)), seed, true));
 }
 
 Stage draw_balanced(const BalancedOptions& options) {
-  return detail::make_stage(detail::OrderStage(detail::balanced_draws(options), options.seed, true));
+  return detail::make_stage(detail::runtime::OrderStage(detail::balanced_draws(options), options.seed, true));
 }
 
 Stage detail::draw_balanced_by(std::string field, BalancedOptions options) {
   if (!options.labels.empty())
     throw Error(Errc::invalid_argument, "the field \"" + field + "\" gives the labels; leave `.labels` away")
         .with_stage("draw_balanced");
-  return detail::make_stage(detail::BalancedByFieldStage(std::move(field), std::move(options)));
+  return detail::make_stage(detail::runtime::BalancedByFieldStage(std::move(field), std::move(options)));
 }
 
 }  // namespace penstock

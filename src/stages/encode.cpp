@@ -14,7 +14,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -78,13 +78,13 @@ class EncodeStage final : public WorkStage {
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace detail::runtime
 
 Stage encode_stage(std::string field, std::shared_ptr<const ImageEncoder> encoder, const ImageExecutor& executor,
                    const std::string& out) {
   if (encoder == nullptr)
     throw Error(Errc::invalid_argument, "there is no encoder").with_stage("encode_stage(" + field + ")");
-  return detail::make_stage(detail::EncodeStage(std::move(field), std::move(encoder), executor, out));
+  return detail::make_stage(detail::runtime::EncodeStage(std::move(field), std::move(encoder), executor, out));
 }
 
 }  // namespace penstock

@@ -17,7 +17,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -210,11 +210,12 @@ class FieldMapStage final : public WorkStage {
 
 }  // namespace
 
-Stage make_field_map(std::string field, std::shared_ptr<const FieldMapModel> model, MapOptions options,
-                     std::shared_ptr<const DeviceStageModel> on_batches) {
-  return make_stage(FieldMapStage(std::move(field), std::move(model), std::move(options), std::move(on_batches)));
-}
+}  // namespace detail::runtime
 
-}  // namespace detail
+Stage detail::make_field_map(std::string field, std::shared_ptr<const FieldMapModel> model, MapOptions options,
+                             std::shared_ptr<const DeviceStageModel> on_batches) {
+  return make_stage(
+      runtime::FieldMapStage(std::move(field), std::move(model), std::move(options), std::move(on_batches)));
+}
 
 }  // namespace penstock

@@ -14,7 +14,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -70,11 +70,11 @@ class FilterStage final : public WorkStage {
 
 }  // namespace
 
-Stage make_filter(std::shared_ptr<const FilterModel> model, std::string field, DType dtype, std::size_t rank,
-                  FilterOptions options) {
-  return make_stage(FilterStage(std::move(model), std::move(field), dtype, rank, std::move(options)));
-}
+}  // namespace detail::runtime
 
-}  // namespace detail
+Stage detail::make_filter(std::shared_ptr<const FilterModel> model, std::string field, DType dtype, std::size_t rank,
+                          FilterOptions options) {
+  return make_stage(runtime::FilterStage(std::move(model), std::move(field), dtype, rank, std::move(options)));
+}
 
 }  // namespace penstock

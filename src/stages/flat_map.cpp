@@ -14,7 +14,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -70,8 +70,10 @@ class FlatMapStage final : public WorkStage {
 
 }  // namespace
 
-Stage make_flat_map(std::shared_ptr<const FlatMapModel> model) { return make_stage(FlatMapStage(std::move(model))); }
+}  // namespace detail::runtime
 
-}  // namespace detail
+Stage detail::make_flat_map(std::shared_ptr<const FlatMapModel> model) {
+  return make_stage(runtime::FlatMapStage(std::move(model)));
+}
 
 }  // namespace penstock

@@ -13,7 +13,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -103,11 +103,11 @@ class ImageStage final : public WorkStage {
 
 }  // namespace
 
-Stage make_image_stage(ImageFields fields, std::shared_ptr<const ImageStageModel> model,
-                       const ImageExecutor& executor) {
-  return make_stage(ImageStage(std::move(fields), std::move(model), executor));
-}
+}  // namespace detail::runtime
 
-}  // namespace detail
+Stage detail::make_image_stage(ImageFields fields, std::shared_ptr<const ImageStageModel> model,
+                               const ImageExecutor& executor) {
+  return make_stage(runtime::ImageStage(std::move(fields), std::move(model), executor));
+}
 
 }  // namespace penstock

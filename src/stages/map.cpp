@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -56,8 +56,10 @@ class MapStage final : public WorkStage {
 
 }  // namespace
 
-Stage make_map(std::shared_ptr<const TransformModel> model) { return make_stage(MapStage(std::move(model))); }
+}  // namespace detail::runtime
 
-}  // namespace detail
+Stage detail::make_map(std::shared_ptr<const TransformModel> model) {
+  return make_stage(runtime::MapStage(std::move(model)));
+}
 
 }  // namespace penstock

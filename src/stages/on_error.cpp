@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -33,12 +33,12 @@ class ErrorPolicyStage final : public StageModel {
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace detail::runtime
 
 Stage on_error(ErrorPolicy policy) {
   if (!(policy.max_share >= 0.0 && policy.max_share <= 1.0))
     throw Error(Errc::invalid_argument, "`max_share` is a share from 0 to 1").with_stage("on_error");
-  return detail::make_stage(detail::ErrorPolicyStage(policy));
+  return detail::make_stage(detail::runtime::ErrorPolicyStage(policy));
 }
 
 }  // namespace penstock

@@ -10,7 +10,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 OrderStage::OrderStage(std::shared_ptr<const OrderModel> model, std::optional<std::uint64_t> seed, bool per_record)
     : model_(std::move(model)), seed_(seed), per_record_(per_record) {}
@@ -21,10 +21,10 @@ void OrderStage::join(PipelineBuilder& pipeline) const {
   pipeline.add_order(model_);
 }
 
-Stage make_order(std::shared_ptr<const OrderModel> model, std::optional<std::uint64_t> seed) {
-  return make_stage(OrderStage(std::move(model), seed, false));
-}
+}  // namespace detail::runtime
 
-}  // namespace detail
+Stage detail::make_order(std::shared_ptr<const OrderModel> model, std::optional<std::uint64_t> seed) {
+  return make_stage(runtime::OrderStage(std::move(model), seed, false));
+}
 
 }  // namespace penstock

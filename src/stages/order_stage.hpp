@@ -8,7 +8,7 @@
 
 #include "pipeline/stage_model.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// An order, whoever wrote it.
 class OrderStage final : public StageModel {
@@ -24,4 +24,4 @@ class OrderStage final : public StageModel {
   bool per_record_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

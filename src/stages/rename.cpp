@@ -13,7 +13,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -68,11 +68,11 @@ class RenameStage final : public WorkStage {
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace detail::runtime
 
 Stage rename(std::string from, std::string to) {
   if (to.empty()) throw Error(Errc::invalid_argument, "say the field's new name").with_stage("rename(" + from + ")");
-  return detail::make_stage(detail::RenameStage(std::move(from), std::move(to)));
+  return detail::make_stage(detail::runtime::RenameStage(std::move(from), std::move(to)));
 }
 
 }  // namespace penstock

@@ -6,7 +6,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -21,8 +21,8 @@ class SeedStage final : public StageModel {
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace detail::runtime
 
-Stage seed(std::uint64_t value) { return detail::make_stage(detail::SeedStage(value)); }
+Stage seed(std::uint64_t value) { return detail::make_stage(detail::runtime::SeedStage(value)); }
 
 }  // namespace penstock

@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -62,17 +62,17 @@ class DropFieldsStage final : public WorkStage {
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace detail::runtime
 
 Stage select_fields(std::vector<std::string> names) {
   if (names.empty()) throw Error(Errc::invalid_argument, "name at least one field to keep").with_stage("select_fields");
-  return detail::make_stage(detail::SelectFieldsStage(std::move(names)));
+  return detail::make_stage(detail::runtime::SelectFieldsStage(std::move(names)));
 }
 
 Stage drop_fields(std::vector<std::string> names) {
   if (names.empty())
     throw Error(Errc::invalid_argument, "name at least one field to leave out").with_stage("drop_fields");
-  return detail::make_stage(detail::DropFieldsStage(std::move(names)));
+  return detail::make_stage(detail::runtime::DropFieldsStage(std::move(names)));
 }
 
 }  // namespace penstock

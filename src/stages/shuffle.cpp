@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -76,7 +76,7 @@ class BlockShuffleStage final : public StageModel {
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace detail::runtime
 
 Stage shuffle(ShuffleOptions options) {
   const auto refuse = [](const char* cause) { throw Error(Errc::invalid_argument, cause).with_stage("shuffle"); };
@@ -84,12 +84,12 @@ Stage shuffle(ShuffleOptions options) {
     if (options.window != 0) refuse("`.window` is for streams; of blocks, say `.window_blocks`");
     if (options.window_blocks == 0) refuse("`.window_blocks` is at least 1: a window holds a block");
     if (options.ranks == 0) refuse("`.ranks` is at least 1");
-    return detail::make_stage(detail::BlockShuffleStage(options));
+    return detail::make_stage(detail::runtime::BlockShuffleStage(options));
   }
   if (options.block_size != 0) refuse("`.block_size` belongs to `.blocks = true`");
   if (options.ranks != 1) refuse("`.ranks` belongs to `.blocks = true`");
   if (options.window_blocks != ShuffleOptions{}.window_blocks) refuse("`.window_blocks` belongs to `.blocks = true`");
-  return detail::make_stage(detail::ShuffleStage(options));
+  return detail::make_stage(detail::runtime::ShuffleStage(options));
 }
 
 }  // namespace penstock

@@ -15,7 +15,7 @@
 
 namespace penstock {
 
-namespace detail {
+namespace detail::runtime {
 
 namespace {
 
@@ -90,16 +90,18 @@ class StratifiedGroupSplitStage final : public StageModel {
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace detail::runtime
 
 Stage split(SplitOptions options) {
   detail::check_split(options);
   if (!options.stratify.empty() && options.by == SplitOptions::By::group)
-    return detail::make_stage(detail::StratifiedGroupSplitStage(std::move(options)));
-  if (!options.stratify.empty()) return detail::make_stage(detail::StratifiedSplitStage(std::move(options)));
-  if (options.by == SplitOptions::By::key) return detail::make_stage(detail::SplitByKeyStage(std::move(options)));
-  if (options.by == SplitOptions::By::group) return detail::make_stage(detail::SplitByGroupStage(std::move(options)));
-  return detail::make_stage(detail::OrderStage(detail::split_order(std::move(options)), std::nullopt, true));
+    return detail::make_stage(detail::runtime::StratifiedGroupSplitStage(std::move(options)));
+  if (!options.stratify.empty()) return detail::make_stage(detail::runtime::StratifiedSplitStage(std::move(options)));
+  if (options.by == SplitOptions::By::key)
+    return detail::make_stage(detail::runtime::SplitByKeyStage(std::move(options)));
+  if (options.by == SplitOptions::By::group)
+    return detail::make_stage(detail::runtime::SplitByGroupStage(std::move(options)));
+  return detail::make_stage(detail::runtime::OrderStage(detail::split_order(std::move(options)), std::nullopt, true));
 }
 
 }  // namespace penstock

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -52,4 +52,4 @@ FinishedCells::Bytes FinishedCells::take(ChainRun& run) {
   return {all, takes_memory ? std::max<std::uint64_t>(all, arena_->capacity()) : all};
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -9,7 +9,7 @@
 #include "chain/chain_run.hpp"
 #include "data/scratch.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Finished samples are small, together, below so many bytes.
 inline constexpr std::size_t small_finished_bytes = std::size_t{32} << 20;
@@ -36,4 +36,4 @@ class FinishedCells final : public Cells {
   std::optional<ScratchArena> arena_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -7,7 +7,7 @@
 
 #include "write/finished_cells.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Cells of samples that are stored, for others; few bytes of them. One thread at a time.
 class FreeCells {
@@ -36,4 +36,4 @@ class FreeCells {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

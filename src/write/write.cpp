@@ -51,7 +51,7 @@ void SinkThreads::submit(std::function<void()> work) const noexcept {
   }
 }
 
-namespace detail {
+namespace detail::runtime {
 
 std::string WriteItems::key_of(std::uint64_t index) const {
   std::string key;
@@ -174,7 +174,7 @@ void WriteRun::finish() {
   }
 }
 
-void WriteRun::tell_made(const Chain& chain, const RunTotals& totals, std::uint64_t waited_ns) {
+void WriteRun::take_counts(const Chain& chain, const RunTotals& totals, std::uint64_t waited_ns) {
   if (!options_.report) return;
   WriteCounts counts{.sink = sink_.name(),
                      .samples = progress.done - progress.skipped - progress.filtered - progress.dropped,
@@ -209,9 +209,9 @@ void check(const PipelineData& data, const WriteOptions& options) {
     throw Error(Errc::unsupported,
                 "write() stops at the first bad sample, or drops it; on_error can't replace or mask what is stored")
         .with_stage("write");
-  if (data.shard_value().world > 1 || data.fixed_steps() != 0)
+  if (data.rank_value().world > 1 || data.fixed_steps() != 0)
     throw Error(Errc::unsupported,
-                "write() stores all samples once, also those of the other ranks of shard(), and knows no "
+                "write() stores all samples once, also those of the other ranks of for_rank(), and knows no "
                 "`steps_per_epoch`; leave that stage away, or give each rank a split of its own and a store of its own")
         .with_stage("write");
   if (data.device)
@@ -248,14 +248,14 @@ WriteProgress run_write(const Pipeline& pipeline, SinkModel& sink, const WriteOp
 
 }  // namespace
 
-WriteProgress write(const Pipeline& pipeline, SinkModel& sink, const WriteOptions& options) {
+}  // namespace detail::runtime
+
+WriteProgress detail::write(const Pipeline& pipeline, SinkModel& sink, const WriteOptions& options) {
   try {
-    return run_write(pipeline, sink, options);
+    return runtime::run_write(pipeline, sink, options);
   } catch (...) {
     throw current_error();
   }
 }
-
-}  // namespace detail
 
 }  // namespace penstock

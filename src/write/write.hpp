@@ -17,7 +17,7 @@
 #include "pipeline/pipeline_data.hpp"
 #include "ring/policy.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Names samples for a sink. One thread at a time.
 class WriteItems {
@@ -56,9 +56,9 @@ class WriteRun {
   void commit_if_due();
   void finish();
   /// All that was made so far: what the report tells is taken from it.
-  void tell_made(const Chain& chain, const RunTotals& totals, std::uint64_t waited_ns);
+  void take_counts(const Chain& chain, const RunTotals& totals, std::uint64_t waited_ns);
   /// So long it was found out what is there already, and nothing was made.
-  void pass_over(std::uint64_t ns) noexcept { passed_over_ns_ += ns; }
+  void add_untimed(std::uint64_t ns) noexcept { passed_over_ns_ += ns; }
   /// Calls the caller's `report`, where there is one.
   void report();
   /// What was put after the last commit is not to be committed.
@@ -86,4 +86,4 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& dat
 bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,
                      unsigned threads);
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

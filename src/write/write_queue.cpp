@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 WriteQueue::WriteQueue(std::size_t entries, std::size_t fewest, std::size_t max_bytes)
     : entries_(entries), fewest_(std::min(entries, fewest)), max_bytes_(max_bytes) {}
@@ -69,4 +69,4 @@ WriteEntry& WriteQueue::pop() noexcept {
   return entry;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

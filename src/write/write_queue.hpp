@@ -11,7 +11,7 @@
 #include "write/finished_cells.hpp"
 #include "write/write.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// A sample on its way to the sink.
 struct WriteEntry {
@@ -75,4 +75,4 @@ class WriteQueue {
   std::size_t done_ = 0;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -22,7 +22,7 @@
 
 // Samples that share what they are made of: children of a record, records of blocks, and those of a stream. A loader's
 // engine makes them, in batches that are taken apart again.
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -60,7 +60,7 @@ std::shared_ptr<const PipelineData> in_batches(const PipelineData& data, const S
   out->schema = schema;
   out->collates.clear();
   out->bucket.reset();
-  out->batch = BatchItem{sizes.rows, {}, sizes.batch_bytes};
+  out->batch = BatchSpec{sizes.rows, {}, sizes.batch_bytes};
   out->bounded = true;
   return out;
 }
@@ -209,18 +209,18 @@ class Putting {
     return true;
   }
   // A batch, or the end of all.
-  void account(SampleTally& told) {
-    const std::uint64_t dropped = told.bad.size() + told.unlisted;
-    if (told.unreported) throw no_memory();
-    ledger_.account(told.bad, before_, told.unlisted);
+  void account(SampleCounts& counts) {
+    const std::uint64_t dropped = counts.bad.size() + counts.unlisted;
+    if (counts.unreported) throw no_memory();
+    ledger_.account(counts.bad, before_, counts.unlisted);
     if (run_.options().on_drop)
-      for (const BadSample& bad : told.bad) run_.options().on_drop(bad.error);
-    before_ += told.samples;
-    run_.progress.skipped += told.skipped;
-    run_.progress.filtered += told.filtered;
+      for (const BadSample& bad : counts.bad) run_.options().on_drop(bad.error);
+    before_ += counts.samples;
+    run_.progress.skipped += counts.skipped;
+    run_.progress.filtered += counts.filtered;
     run_.progress.dropped += dropped;
-    run_.progress.done += told.skipped + told.filtered + dropped;
-    if (told.skipped != 0 && run_.options().progress) run_.options().progress(run_.progress);
+    run_.progress.done += counts.skipped + counts.filtered + dropped;
+    if (counts.skipped != 0 && run_.options().progress) run_.options().progress(run_.progress);
   }
 
  private:
@@ -276,7 +276,7 @@ bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& s
     } else {
       const std::uint64_t begun = now_ns();
       missing = find_missing(run, data, position);
-      run.pass_over(now_ns() - begun);
+      run.add_untimed(now_ns() - begun);
       if (options.stop.stop_requested()) break;
       through = missing.empty();
       if (through) break;
@@ -304,9 +304,9 @@ bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& s
     through = position == data.size;
   }
   run.commit();
-  if (engine != nullptr) run.tell_made(engine->chain(), made, waited_ns - std::min(waited_ns, skips.asked_ns()));
+  if (engine != nullptr) run.take_counts(engine->chain(), made, waited_ns - std::min(waited_ns, skips.asked_ns()));
   if (through) run.progress.total = run.progress.done;
   return through;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -12,7 +12,7 @@
 #include "write/write_window.hpp"
 
 // Samples that share nothing, each of a record that is read on its own: what is there is not even read.
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -47,7 +47,7 @@ class SampleWriting {
     }
     run_.commit();
     if (ahead_ && !stopped()) throw *ahead_;
-    run_.tell_made(window_.chain(), window_.totals(), window_.waited_ns());
+    run_.take_counts(window_.chain(), window_.totals(), window_.waited_ns());
     return progress_.done == size_;
   }
 
@@ -63,7 +63,7 @@ class SampleWriting {
         item = items_.at_position(position_++);
         if (!name(item)) continue;
         there = run_.has(item);
-        pass_over(there);
+        add_untimed(there);
       } catch (...) {
         ahead_ = current_error();
         break;
@@ -91,13 +91,13 @@ class SampleWriting {
   }
 
   // The clock is asked only where one after the other is there, and nothing is in work beside it.
-  void pass_over(bool there) noexcept {
+  void add_untimed(bool there) noexcept {
     if (!there || !window_.empty()) {
       passing_since_ = 0;
       return;
     }
     const std::uint64_t now = now_ns();
-    if (passing_since_ != 0) run_.pass_over(now - passing_since_);
+    if (passing_since_ != 0) run_.add_untimed(now - passing_since_);
     passing_since_ = now;
   }
 
@@ -160,4 +160,4 @@ bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& sha
   return SampleWriting(run, shared, executor, threads).write();
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -11,7 +11,7 @@
 #include "chain/measured_samples.hpp"
 #include "chain/source_work.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -233,4 +233,4 @@ void WriteWindow::make(WriteEntry& entry, ChainRun& run) noexcept {
   run.reader->pause();
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

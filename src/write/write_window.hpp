@@ -14,11 +14,11 @@
 #include "write/write.hpp"
 #include "write/write_queue.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Samples in work, and the runners that make them. The caller's thread admits and takes them. A reader may be a file
 /// and a decoder, so there are as many as samples are made at once, not as many as wait.
-class WriteWindow final : private RunnerWork {
+class WriteWindow final : private PoolWork {
  public:
   WriteWindow(std::shared_ptr<const PipelineData> data, const WriteOptions& options, unsigned threads,
               Executor::Impl& executor);
@@ -83,4 +83,4 @@ class WriteWindow final : private RunnerWork {
   RunnerPool pool_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

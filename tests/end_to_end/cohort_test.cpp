@@ -221,7 +221,7 @@ TEST_CASE("four ranks that the shuffle knows of decode hardly more tiles togethe
         batch(64);
     std::uint64_t rows = 0;
     for (int rank = 0; rank < ranks; ++rank) {
-      Loader loader(ranks == 1 ? pipeline : pipeline | shard({.rank = rank, .world = ranks}),
+      Loader loader(ranks == 1 ? pipeline : pipeline | for_rank({.rank = rank, .world = ranks}),
                     {.threads = threads, .max_block_bytes = block_bytes, .epochs = 1});
       while (const auto batch = loader.next()) rows += batch->size();
     }

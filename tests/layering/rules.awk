@@ -43,6 +43,13 @@ function check_wing(path, name) {
   if (room_of(path) in floor && !(room_of(path) in said) || name ~ /^penstock\/(loader|report|write)\.hpp$/)
     report(room_of(file) "/ belongs to what is said and may not include what runs it: " name)
 }
+# A private name tells its wing: what is said lives in penstock::detail, what runs it in penstock::detail::runtime.
+function check_namespace(code) {
+  if (code !~ /^namespace (penstock::)?detail(::runtime)? \{/) return
+  if (room_of(file) in said && code ~ /::runtime /) report(room_of(file) "/ belongs to what is said: its names live in penstock::detail")
+  if (room_of(file) in floor && !(room_of(file) in said) && code !~ /::runtime /)
+    report(room_of(file) "/ runs what is said: its names live in penstock::detail::runtime")
+}
 function check_floor(path, name) {
   if (room_of(path) in floor && room_of(file) in floor && house_of(path) == house_of(file) && floor[room_of(path)] > floor[room_of(file)])
     report(room_of(file) "/ stands below " room_of(path) "/ and may not include \"" name "\"")
@@ -233,6 +240,7 @@ FNR == 1 {
   # They return a std::ranges::subrange of the library of g++ 12, which clang 14 and 15 can't compile.
   if (code ~ /(^|[^A-Za-z0-9_])ranges::(unique|remove|remove_if|search|search_n|find_end|partition|stable_partition|rotate|equal_range)[ \t]*\(/)
     report("clang 14 can't compile this; take the algorithm of std:: that returns an iterator: " code)
+  if (top == "src") check_namespace(code)
   if (is_part(file) && code ~ /(^|[^A-Za-z0-9_])detail::/) report("what is built in lives on what a stranger gets: " code)
   if (top == "include") {
     if (code ~ /(^|[^A-Za-z0-9_])(tbb|oneapi|hwy|r123|fmt|nlohmann|CLI)::/ ||

@@ -10,7 +10,7 @@
 
 #include <penstock/extend/device_stage.hpp>
 
-#include "cuda/jitter_kernels.hpp"
+#include "cuda/color_kernels.hpp"
 
 namespace penstock::image {
 

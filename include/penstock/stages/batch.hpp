@@ -36,7 +36,7 @@ struct BatchOptions {
   By by = By::order;
 };
 
-/// Puts at most `rows` consecutive samples together (of all ranks, where a `shard` shares them): exactly as many, but
+/// Puts at most `rows` consecutive samples together (of all ranks, where `for_rank` shares them): exactly as many, but
 /// for an epoch's last batch, where nothing else bounds it. A sample that is over such a bound alone is a bad sample.
 /// Fields whose shape varies must say what becomes of that (`ragged`, `pad`) or be left out (`drop_fields`). Ends
 /// the per-sample part of a pipeline. A batch that is bounded by bytes, tokens or groups is complete with any number

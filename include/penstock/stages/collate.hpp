@@ -16,7 +16,7 @@ PENSTOCK_API Stage ragged(std::string field);
 struct PadOptions {
   std::int64_t to = 0;  ///< result option: elements of the first dimension that every row gets; a longer row is a bad
                         ///< sample (cut it with a map). 0 = as many as the longest row of the batch has
-                        ///< (with a `shard`: the longest of this rank's part)
+                        ///< (with `for_rank`: the longest of this rank's part)
   double value = 0;     ///< result option: of elements that are added; one the field's dtype has exactly
 };
 /// Rows of this field are made equally long in their first dimension, the only one that may vary: the batch is

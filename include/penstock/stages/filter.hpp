@@ -42,7 +42,7 @@ concept FieldPredicate =
 ///     filter([](const Sample& s) { return s.scalar<std::int64_t>("label") != 0; })
 ///
 /// Survivors keep their order, at any number of threads. How many batches an epoch has is known only after it
-/// (`Pipeline::steps_per_epoch` throws, unless `shard` says it). Orders stand before it. Stages after it never see
+/// (`Pipeline::steps_per_epoch` throws, unless `for_rank` says it). Orders stand before it. Stages after it never see
 /// what it left out. A predicate that throws makes its sample a bad one.
 template <SamplePredicate F>
 Stage filter(F f, FilterOptions options = {}) {

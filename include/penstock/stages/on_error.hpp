@@ -22,12 +22,12 @@ struct ErrorPolicy {
                            ///< delivered), once there are 1,000 of them
   /// Result option, of a stream's samples: more that fail one after the other than this end the run, as a stream that
   /// fails for ever has no end. One that does not fail, filtered or not, ends the row; so do an epoch's end (not with
-  /// `Shard::steps_per_epoch`) and a resume. Other sources have an end, and need no such bound. Default: 1000.
+  /// `Rank::steps_per_epoch`) and a resume. Other sources have an end, and need no such bound. Default: 1000.
   std::uint64_t max_in_row = 1000;
 };
 /// Says what happens to bad samples. Counted in order, with the batch in which they stand or would have stood, so the
 /// same sample ends the run at any thread count, and what comes before it is delivered first. An incomplete last batch
-/// that is dropped counts where it had to be read to know that it is (filters and the like). Each rank of a `shard`
+/// that is dropped counts where it had to be read to know that it is (filters and the like). Each rank of `for_rank`
 /// counts its own samples. An epoch that has nothing but bad samples, beside what filters left out, is an error,
 /// whether they are dropped or masked: Error(quota_exceeded), after their batches. With `replace` the sample for which
 /// no record is good ends it. A rank without samples has none that are bad; an epoch left early, or that a state begins

@@ -31,7 +31,7 @@ struct ShuffleOptions {
 /// built. 16 bytes of memory a block and epoch, rebuilt from the seed when an epoch begins; at least the last two
 /// epochs' are kept, more of them while they are small together (64 MiB).
 ///
-/// Ranks that share each batch (`shard`) all go through the same blocks, and each decodes them. With `.ranks = n`
+/// Ranks that share each batch (`for_rank`) all go through the same blocks, and each decodes them. With `.ranks = n`
 /// the order of blocks is cut into n equal stretches, from each of which comes an n-th of each batch: the rows of a
 /// rank where there are n ranks, or fewer by a whole factor. Then only blocks around the cuts, and those of the last,
 /// incomplete batch, are decoded by more than one rank. The order depends on `.ranks` and on the

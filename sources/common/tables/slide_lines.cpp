@@ -88,7 +88,7 @@ std::vector<std::size_t> lines_of_slides(const TextTable& table, const TableWish
   const std::vector<std::size_t>& slides = by.found.slides;
   std::vector<std::size_t> line_of(names.size(), no_line);
   for (std::size_t line = 0; line < table.lines(); ++line) {
-    if (slides[line] == nobody) continue;
+    if (slides[line] == no_match) continue;
     if (slides[line] == several)
       throw table.error(table.where[line] + " calls a slide \"" + printable(table.columns[by.column][line]) +
                         "\", which any of several could be; say " + wish.say_more);
@@ -133,7 +133,7 @@ SlideLines read_slide_lines(const TextTable& table, const TableWish& wish, std::
   const NameColumn by = find_slide_column(table, wish, names.size(), find);
   SlideLines lines;
   lines.line_of = lines_of_slides(table, wish, by, names);
-  lines.other_lines = static_cast<std::size_t>(std::ranges::count(by.found.slides, nobody));
+  lines.other_lines = static_cast<std::size_t>(std::ranges::count(by.found.slides, no_match));
   lines.elsewhere = by.found.elsewhere;
   if (!by.is_plain) lines.guessed_column = table.names[by.column];
   for (const std::size_t line : lines.line_of) lines.listed.push_back(line != no_line);

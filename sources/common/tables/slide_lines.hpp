@@ -12,12 +12,12 @@
 
 namespace penstock::common {
 
-inline constexpr std::size_t nobody = static_cast<std::size_t>(-1);
+inline constexpr std::size_t no_match = static_cast<std::size_t>(-1);
 inline constexpr std::size_t several = static_cast<std::size_t>(-2);  ///< any of which it could be
 
 /// What the cells of a column name.
 struct FoundSlides {
-  std::vector<std::size_t> slides = {};  ///< for each cell: its slide's number, `nobody` or `several`
+  std::vector<std::size_t> slides = {};  ///< for each cell: its slide's number, `no_match` or `several`
   std::size_t exact = 0;                 ///< how many cells name one as well as can be
   std::string elsewhere = {};            ///< a folder of paths that were taken by their ends; empty: none was
 };

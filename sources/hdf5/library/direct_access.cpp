@@ -151,7 +151,7 @@ std::optional<StoredChunk> DirectAccess::find_chunk(std::size_t dataset, std::sp
   if (bytes == 0) return std::nullopt;
   StoredChunk chunk;
   std::byte nothing{};
-  const WhereInstead where;
+  const ReadProbe where;
   if (H5Dread_chunk(id, H5P_DEFAULT, at.data(), &chunk.mask, &nothing) < 0) throw Error(Errc::corrupt, library_says());
   const auto piece = where.piece();
   if (!piece || piece->bytes != bytes) throw Error(Errc::corrupt, "the HDF5 library does not say where it lies");

@@ -25,7 +25,7 @@ namespace penstock::hdf5 {
 
 namespace {
 
-WhereInstead* asked = nullptr;
+ReadProbe* asked = nullptr;
 OpensNoted* noting = nullptr;
 std::uint64_t opened = 0;  // files, by the library through this driver
 
@@ -218,10 +218,10 @@ std::string OpensNoted::lost() const {
   return {};
 }
 
-WhereInstead::WhereInstead() { asked = this; }
-WhereInstead::~WhereInstead() { asked = nullptr; }
+ReadProbe::ReadProbe() { asked = this; }
+ReadProbe::~ReadProbe() { asked = nullptr; }
 
-void WhereInstead::note(std::uint64_t offset, std::uint64_t bytes) noexcept {
+void ReadProbe::note(std::uint64_t offset, std::uint64_t bytes) noexcept {
   piece_ = {offset, bytes};
   ++pieces_;
 }

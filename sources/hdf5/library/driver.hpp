@@ -19,12 +19,12 @@ Handle open_through_driver(const char* path, std::string& said);
 
 /// While it lives, the library's reads of raw data read nothing: the first one is noted. For calls that do
 /// nothing with what they read but hand it on. Under the lock, one at a time.
-class WhereInstead {
+class ReadProbe {
  public:
-  WhereInstead();
-  WhereInstead(const WhereInstead&) = delete;
-  WhereInstead& operator=(const WhereInstead&) = delete;
-  ~WhereInstead();
+  ReadProbe();
+  ReadProbe(const ReadProbe&) = delete;
+  ReadProbe& operator=(const ReadProbe&) = delete;
+  ~ReadProbe();
 
   struct Piece {
     std::uint64_t offset = 0, bytes = 0;

@@ -75,7 +75,7 @@ struct SlideFile {
     bool without_list = false;            ///< others have lists of places
     std::uint64_t beyond = 0, twice = 0;  ///< listed places that lie beyond the slide, or are listed again
     std::vector<std::string> classes;     ///< classes of regions that the file has
-    std::vector<std::string> told;        ///< those of `classes` that records may show
+    std::vector<std::string> shown;       ///< those of `classes` that records may show
     std::uint64_t without_area = 0, no_annotation = 0;  ///< as Regions has them
     std::int64_t moved_x = 0, moved_y = 0;              ///< pixels that its regions were moved by
     /// Why parts of the mask could not be read, and count as glass; empty: all could.

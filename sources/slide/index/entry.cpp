@@ -127,7 +127,7 @@ void put(EntryWriter& to, const SlideFile::Choice& choice) {
   to.put(choice.beyond);
   to.put(choice.twice);
   to.put_all(choice.classes);
-  to.put_all(choice.told);
+  to.put_all(choice.shown);
   to.put(choice.without_area);
   to.put(choice.no_annotation);
   to.put(choice.moved_x);
@@ -142,7 +142,7 @@ SlideFile::Choice choice_in(EntryReader& from) {
   choice.beyond = from.get<std::uint64_t>();
   choice.twice = from.get<std::uint64_t>();
   choice.classes = from.texts();
-  choice.told = from.texts();
+  choice.shown = from.texts();
   choice.without_area = from.get<std::uint64_t>();
   choice.no_annotation = from.get<std::uint64_t>();
   choice.moved_x = from.get<std::int64_t>();
@@ -207,8 +207,8 @@ void check(const SlideFile& slide) {
   for (const Grid::Listed& at : slide.records.grid.listed())
     if (at.x >= scale.width || at.y >= scale.height) refuse();
   if (slide.records.places < slide.records.grid.size() || slide.is_view()) refuse();
-  if (!slide.choice.told.empty() && !slide.records.shown_classes.words().empty() &&
-      !slide.records.shown_classes.holds(slide.records.grid.size(), slide.choice.told.size()))
+  if (!slide.choice.shown.empty() && !slide.records.shown_classes.words().empty() &&
+      !slide.records.shown_classes.holds(slide.records.grid.size(), slide.choice.shown.size()))
     refuse();
 }
 

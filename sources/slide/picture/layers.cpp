@@ -29,17 +29,17 @@ Layers::Layers(const SlideFile& slide, const Slides& options, const Overview& ov
       place_pixels_(overview.length(std::min(options.size, options.stride))) {}
 
 // What a pixel becomes.
-void Layers::show(Bitmap& bitmap, std::int32_t x, std::int32_t y, Fate fate) const noexcept {
+void Layers::show(Bitmap& bitmap, std::int32_t x, std::int32_t y, PlaceOutcome outcome) const noexcept {
   constexpr std::int32_t period = 6, stripe = 2;  // pixels of the font
-  switch (fate) {
-    case Fate::record:
+  switch (outcome) {
+    case PlaceOutcome::record:
       if (place_pixels_ < least_outlined) bitmap.blend(x, y, record_colour, tint_parts);
       return;
-    case Fate::little_tissue:
-    case Fate::outside_regions:
+    case PlaceOutcome::little_tissue:
+    case PlaceOutcome::outside_regions:
       bitmap.blend(x, y, dim_colour, dim_parts);
       return;
-    case Fate::no_place:
+    case PlaceOutcome::no_place:
       if ((x + y) / scale_ % period < stripe)
         bitmap.blend(x, y, stripe_colour, stripe_parts);
       else
@@ -50,29 +50,29 @@ void Layers::show(Bitmap& bitmap, std::int32_t x, std::int32_t y, Fate fate) con
 
 Bitmap Layers::empty_swatch() const { return {swatch_side * scale_, swatch_side * scale_, unmarked}; }
 
-void Layers::explain(Fate fate, const std::string& meaning) {
+void Layers::explain(PlaceOutcome outcome, const std::string& meaning) {
   Bitmap swatch = empty_swatch();
   for (std::int32_t y = 0; y < swatch.height(); ++y)
-    for (std::int32_t x = 0; x < swatch.width(); ++x) show(swatch, x, y, fate);
-  if (fate == Fate::record) swatch.frame({0, 0, swatch.width(), swatch.height()}, scale_, record_colour);
+    for (std::int32_t x = 0; x < swatch.width(); ++x) show(swatch, x, y, outcome);
+  if (outcome == PlaceOutcome::record) swatch.frame({0, 0, swatch.width(), swatch.height()}, scale_, record_colour);
   legend_.push_back({std::move(swatch), meaning});
 }
 
-void Layers::draw_fates(const PlaceFates& places) {
-  fates_ = fates_of(slide_, options_, overview_, places);
+void Layers::draw_fates(const PlaceOutcomes& places) {
+  fates_ = outcomes_of(slide_, options_, overview_, places);
   for (std::size_t i = 0; i < fates_.size(); ++i) show(picture_, x_of(i), y_of(i), fates_[i]);
-  const auto has = [&](Fate fate) { return std::ranges::find(fates_, fate) != fates_.end(); };
-  if (has(Fate::record)) explain(Fate::record, "record");
-  if (slide_.is_view() && (has(Fate::little_tissue) || has(Fate::outside_regions)))
-    explain(Fate::little_tissue, "left out: not in this view");
-  else if (has(Fate::little_tissue) && has(Fate::outside_regions))
-    explain(Fate::little_tissue, "left out: too little tissue, or outside of the regions that are wanted");
-  else if (has(Fate::little_tissue))
-    explain(Fate::little_tissue, "left out: too little tissue");
-  else if (has(Fate::outside_regions))
-    explain(Fate::outside_regions, "left out: outside of the regions that are wanted");
-  if (has(Fate::no_place))
-    explain(Fate::no_place, slide_.records.grid.is_list() ? "in no record" : "in no place of the grid");
+  const auto has = [&](PlaceOutcome outcome) { return std::ranges::find(fates_, outcome) != fates_.end(); };
+  if (has(PlaceOutcome::record)) explain(PlaceOutcome::record, "record");
+  if (slide_.is_view() && (has(PlaceOutcome::little_tissue) || has(PlaceOutcome::outside_regions)))
+    explain(PlaceOutcome::little_tissue, "left out: not in this view");
+  else if (has(PlaceOutcome::little_tissue) && has(PlaceOutcome::outside_regions))
+    explain(PlaceOutcome::little_tissue, "left out: too little tissue, or outside of the regions that are wanted");
+  else if (has(PlaceOutcome::little_tissue))
+    explain(PlaceOutcome::little_tissue, "left out: too little tissue");
+  else if (has(PlaceOutcome::outside_regions))
+    explain(PlaceOutcome::outside_regions, "left out: outside of the regions that are wanted");
+  if (has(PlaceOutcome::no_place))
+    explain(PlaceOutcome::no_place, slide_.records.grid.is_list() ? "in no record" : "in no place of the grid");
 }
 
 void Layers::draw_unread() {
@@ -87,7 +87,7 @@ void Layers::draw_unread() {
 void Layers::draw_record_outlines() {
   std::vector<std::uint8_t> mask(fates_.size());
   if (place_pixels_ < least_outlined) {
-    std::ranges::transform(fates_, mask.begin(), [](Fate fate) { return fate == Fate::record ? 1 : 0; });
+    std::ranges::transform(fates_, mask.begin(), [](PlaceOutcome outcome) { return outcome == PlaceOutcome::record ? 1 : 0; });
     draw_outline(picture_, mask, picture_.width(), picture_.height(), 1, record_colour);
     return;
   }

@@ -12,8 +12,8 @@
 #include "file/slide_file.hpp"
 #include "picture/bitmap.hpp"
 #include "picture/caption.hpp"
-#include "picture/fates.hpp"
 #include "picture/overview.hpp"
+#include "picture/place_outcomes.hpp"
 #include "tissue/tissue_mask.hpp"
 
 namespace penstock::slide {
@@ -37,7 +37,7 @@ class Layers {
          std::int32_t scale);
 
   /// Pixels show what became of their places.
-  void draw_fates(const PlaceFates& places);
+  void draw_fates(const PlaceOutcomes& places);
   void draw_unread();
   /// Around each record, or around all where they are too small. After `draw_fates`.
   void draw_record_outlines();
@@ -49,8 +49,8 @@ class Layers {
   std::vector<LegendEntry>& legend() noexcept { return legend_; }
 
  private:
-  void show(Bitmap& bitmap, std::int32_t x, std::int32_t y, Fate fate) const noexcept;
-  void explain(Fate fate, const std::string& meaning);
+  void show(Bitmap& bitmap, std::int32_t x, std::int32_t y, PlaceOutcome outcome) const noexcept;
+  void explain(PlaceOutcome outcome, const std::string& meaning);
   Bitmap empty_swatch() const;
   // Where a pixel of the picture stands.
   std::int32_t x_of(std::size_t pixel) const noexcept {
@@ -66,7 +66,7 @@ class Layers {
   const std::int32_t scale_;
   Bitmap picture_;
   std::vector<std::uint8_t> unknown_;
-  std::vector<Fate> fates_;
+  std::vector<PlaceOutcome> fates_;
   double place_pixels_;  // pixels from one line of an outline to the next
   std::vector<LegendEntry> legend_;
 };

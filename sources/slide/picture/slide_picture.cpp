@@ -49,7 +49,7 @@ class SlideDrawing {
     std::optional<slide::TissueMask> mask;
     if (impl_.options.tissue.by != SlideTissue::By::everywhere)
       mask = make_mask(*impl_.readers, slide_, impl_.options.tissue);
-    const slide::PlaceFates places = place_fates(slide_, impl_.options, mask);
+    const slide::PlaceOutcomes places = place_outcomes(slide_, impl_.options, mask);
     layers.draw_fates(places);
     layers.draw_unread();
     layers.draw_record_outlines();
@@ -65,10 +65,10 @@ class SlideDrawing {
       return {slide.width(), slide.height(), std::move(slide.rgb())};
     }
     const std::int32_t width = std::max(overview.width(), slide::least_caption_width * caption.scale);
-    caption.lines =
-        caption_lines(info_, impl_.options, facts,
-                      {slide_.records.grid.is_list(), slide_.is_view(), places.count(slide::Fate::little_tissue),
-                       places.count(slide::Fate::outside_regions)});
+    caption.lines = caption_lines(
+        info_, impl_.options, facts,
+        {slide_.records.grid.is_list(), slide_.is_view(), places.count(slide::PlaceOutcome::little_tissue),
+         places.count(slide::PlaceOutcome::outside_regions)});
     caption.legend = std::move(layers.legend());
     caption.bar = slide::scale_bar(overview.step() * info_.mpp_x, width / 4);
     return joined(layers.picture(), draw_caption(caption, width));
@@ -86,7 +86,7 @@ class SlideDrawing {
     for (std::size_t number = 0; number < regions.classes.size(); ++number) {
       const slide::RegionClass& one = regions.classes[number];
       const bool excluded = slide::is_listed(rules.exclude, one.name);
-      if (!excluded && !slide::is_told(rules, one.name)) continue;
+      if (!excluded && !slide::may_show(rules, one.name)) continue;
       slide::RegionPlane plane(region_grid(slide_, rules.mpp));
       paint_class(plane, regions, one, 1);
       const std::string meaning = (excluded ? "region that is left out: " : "region: ") + one.name;

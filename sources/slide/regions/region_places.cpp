@@ -47,7 +47,7 @@ bool is_listed(const std::vector<std::string>& list, const std::string& name) {
   return std::ranges::any_of(list, [&](const std::string& one) { return one == "*" || one == name; });
 }
 
-bool is_told(const SlideRegions& rules, const std::string& name) {
+bool may_show(const SlideRegions& rules, const std::string& name) {
   return !is_listed(rules.exclude, name) && (rules.include.empty() || is_listed(rules.include, name));
 }
 
@@ -121,7 +121,7 @@ void paint_regions(RegionPlane& plane, const Regions& regions, const SlideRegion
     if (is_listed(rules.exclude, painted.name)) paint(plane, regions, painted, Bits::excluded, work_left);
   std::size_t number = 0;
   for (const RegionClass& painted : regions.classes) {
-    if (!is_told(rules, painted.name)) continue;
+    if (!may_show(rules, painted.name)) continue;
     plane.turn_into(Bits::current, Bits::included);
     paint(plane, regions, painted, Bits::current, work_left);
     if (each) each(number);
@@ -138,8 +138,8 @@ void paint_class(RegionPlane& plane, const Regions& regions, const RegionClass& 
 ShownClasses strike_out_by_regions(const SlideFile& slide, const Regions& regions, const SlideRegions& rules,
                                    const std::function<SlideBox(const GridPlace&)>& box_of, std::vector<bool>& wanted) {
   ShownClasses classes;
-  for (const RegionClass& told : regions.classes)
-    if (is_told(rules, told.name)) classes.names.push_back(told.name);
+  for (const RegionClass& one : regions.classes)
+    if (may_show(rules, one.name)) classes.names.push_back(one.name);
 
   RegionPlane plane(region_grid(slide, rules.mpp));
   const PlacesOnPlane places = places_on(slide, plane.grid(), box_of);

@@ -19,7 +19,7 @@ namespace penstock::slide {
 bool is_listed(const std::vector<std::string>& list, const std::string& name);
 
 /// Whether records may be told to show that class.
-bool is_told(const SlideRegions& rules, const std::string& name);
+bool may_show(const SlideRegions& rules, const std::string& name);
 
 /// The plane that SlideRegions describes for a slide. @throws Error(limit_exceeded) where it would be too large.
 MaskGrid region_grid(const SlideFile& slide, double mpp);

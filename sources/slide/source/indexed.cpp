@@ -39,7 +39,7 @@ std::uint64_t hash_of_regions(const std::string& file) {
 namespace {
 
 // Of each slide that is wanted. They are all read, which is what it takes to know that they are the same.
-std::vector<std::uint64_t> hashes_of_regions(const Opening& opening) {
+std::vector<std::uint64_t> hashes_of_regions(const SlideOpener& opening) {
   std::vector<std::uint64_t> hashes(opening.count());
   common::for_each_on_threads(hashes.size(), 0, [&](std::size_t i) {
     if (opening.is_wanted(i)) hashes[i] = hash_of_regions(opening.region_file_of(i));
@@ -61,7 +61,7 @@ void set_order(SlideFile& slide, SlideOrder order) {
 }
 
 // Its places are those that the options give a slide of that size, or some of them.
-void check_places(const Opening& opening, const SlideFile& slide, const std::string& path) {
+void check_places(const SlideOpener& opening, const SlideFile& slide, const std::string& path) {
   if (slide.failure) return;
   const bool listed = !opening.options.coords.empty();
   const bool chooses =
@@ -78,7 +78,7 @@ void check_places(const Opening& opening, const SlideFile& slide, const std::str
 
 }  // namespace
 
-std::vector<SlideFile> indexed_slides(const Opening& opening) {
+std::vector<SlideFile> indexed_slides(const SlideOpener& opening) {
   const std::string& path = opening.options.index;
   const std::optional<IndexContent> index = read_index(path);
   if (!index)
@@ -136,7 +136,7 @@ std::vector<SlideFile> indexed_slides(const Opening& opening) {
       passed.region_file = slide.region_file;
       passed.passed_over = true;
       passed.choice.classes = std::move(slide.choice.classes);
-      passed.choice.told = std::move(slide.choice.told);
+      passed.choice.shown = std::move(slide.choice.shown);
       slide = std::move(passed);
       continue;
     }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "index/entry.hpp"
-#include "source/opening.hpp"
+#include "source/slide_opener.hpp"
 
 namespace penstock::slide {
 
@@ -18,6 +18,6 @@ std::uint64_t hash_of_regions(const std::string& file);
 /// All slides of `opening`, of which none is opened, by the index that its options name. @throws
 /// Error(invalid_argument) where it was made of other slides or settings, Error(not_found) where there is none,
 /// Error(corrupt | io).
-std::vector<SlideFile> indexed_slides(const Opening& opening);
+std::vector<SlideFile> indexed_slides(const SlideOpener& opening);
 
 }  // namespace penstock::slide

@@ -59,7 +59,7 @@ void take_classes(SlideFile& slide, const SlideRegions& regions) {
   try {
     for (const RegionClass& one : read_region_file(slide.region_file).classes) {
       slide.choice.classes.push_back(one.name);
-      if (is_told(regions, one.name)) slide.choice.told.push_back(one.name);
+      if (may_show(regions, one.name)) slide.choice.shown.push_back(one.name);
     }
   } catch (const Error& failed) {
     if (!failed.sample_scoped()) throw;
@@ -93,7 +93,7 @@ void choose_places(SlideFile& slide, const Slides& options, const std::optional<
   }
   if (!wanted.empty()) keep_places(slide, wanted, classes);
   slide.choice.struck = slide.records.places - slide.records.grid.size();
-  slide.choice.told = std::move(classes.names);
+  slide.choice.shown = std::move(classes.names);
 }
 
 }  // namespace penstock::slide

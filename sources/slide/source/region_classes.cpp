@@ -9,7 +9,7 @@
 
 #include "file/errors.hpp"
 #include "source/check_options.hpp"
-#include "source/opening.hpp"
+#include "source/slide_opener.hpp"
 
 namespace penstock::slide {
 
@@ -35,10 +35,10 @@ std::vector<std::string> number_classes(const SlideRegions& regions, std::vector
   std::set<std::string> names;
   if (!regions.include.empty() && !takes_all(regions.include))
     names.insert(regions.include.begin(), regions.include.end());
-  for (const SlideFile& slide : slides) names.insert(slide.choice.told.begin(), slide.choice.told.end());
+  for (const SlideFile& slide : slides) names.insert(slide.choice.shown.begin(), slide.choice.shown.end());
   if (regions.include.empty()) names.insert("");
   for (SlideFile& slide : slides)
-    for (const std::string& name : slide.choice.told)
+    for (const std::string& name : slide.choice.shown)
       slide.records.class_numbers.push_back(std::distance(names.begin(), names.find(name)));
   return {names.begin(), names.end()};
 }

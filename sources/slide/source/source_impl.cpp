@@ -109,7 +109,7 @@ PackedNumbers kept_of(const PackedNumbers& numbers, const std::vector<bool>& wan
 
 }  // namespace
 
-SlideSource::Impl::Impl(Slides o) : Opening(std::move(o)) {
+SlideSource::Impl::Impl(Slides o) : SlideOpener(std::move(o)) {
   rules.pad_color = options.pad_color;
   // Two fields of one name are refused before slides are opened.
   static_cast<void>(all_fields());

@@ -12,12 +12,12 @@
 #include "file/slide_file.hpp"
 #include "pixels/level_pixels.hpp"
 #include "pixels/promised_tile.hpp"
-#include "source/opening.hpp"
+#include "source/slide_opener.hpp"
 
 namespace penstock {
 
 /// What copies of a source share. Immutable but for open files and decoders.
-class SlideSource::Impl : public slide::Opening {
+class SlideSource::Impl : public slide::SlideOpener {
  public:
   explicit Impl(Slides options);
   /// The records of another one that have one of the values in a field.

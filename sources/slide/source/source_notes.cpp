@@ -124,20 +124,20 @@ void add_unread_masks(Lines& lines, const std::vector<SlideFile>& slides) {
 
 // Which slides go through OpenSlide, and why.
 void add_openslide_notes(Lines& notes, const std::vector<SlideFile>& slides, std::size_t count) {
-  constexpr std::size_t told = 5;
+  constexpr std::size_t max_listed = 5;
   const OpenSlideLibrary* const library = openslide_library();
   notes.push_back(counted(count, "slide") + " read through OpenSlide" +
                   (library == nullptr ? std::string(", which isn't here, and") : " " + library->version() + ",") +
                   " which is slower than tiles of JPEG or JPEG 2000:");
   std::size_t listed = 0;
   for (const SlideFile& slide : slides)
-    if (!slide.failure && !slide.found.why_openslide.empty() && listed++ < told)
+    if (!slide.failure && !slide.found.why_openslide.empty() && listed++ < max_listed)
       notes.push_back("  " + slide.path + ": " + slide.found.why_openslide);
 }
 
 }  // namespace
 
-std::vector<std::string> notes_of(const Opening& opening, const std::vector<SlideFile>& slides,
+std::vector<std::string> notes_of(const SlideOpener& opening, const std::vector<SlideFile>& slides,
                                   const std::vector<std::string>& unknown_classes) {
   const Slides& options = opening.options;
   std::vector<std::string> notes;
@@ -178,23 +178,23 @@ std::vector<std::string> notes_of(const Opening& opening, const std::vector<Slid
                     std::to_string(options.stain.patches) + " squares of tissue at most: field \"" +
                     printable(options.stain.field) + "\"");
   for (std::string& line : left_out_of(opening, slides, unknown_classes)) notes.push_back(std::move(line));
-  constexpr std::size_t told = 5;
+  constexpr std::size_t max_listed = 5;
   const auto failed = static_cast<std::size_t>(
       std::ranges::count_if(slides, [](const SlideFile& slide) { return slide.failure.has_value(); }));
   if (failed != 0) notes.push_back(counted(failed, "slide") + " that can't be read, each one record that is an error:");
   std::size_t listed = 0;
   for (const SlideFile& slide : slides)
-    if (slide.failure && listed++ < told)
+    if (slide.failure && listed++ < max_listed)
       notes.push_back("  " + slide.path + ": " + slide.failure->cause() +
                       (slide.failure->file() == slide.path ? "" : " (" + slide.failure->file() + ")"));
   return notes;
 }
 
-std::vector<std::string> left_out_of(const Opening& opening, const std::vector<SlideFile>& slides,
+std::vector<std::string> left_out_of(const SlideOpener& opening, const std::vector<SlideFile>& slides,
                                      const std::vector<std::string>& unknown_classes) {
   const Slides& options = opening.options;
   const SlideTable& table = opening.table;
-  const Opening::Counts& counts = opening.counts;
+  const SlideOpener::Counts& counts = opening.counts;
   const Choices choices = choices_of(slides);
   Lines lines;
   add_not_shown(lines, choices, options);

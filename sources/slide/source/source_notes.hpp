@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "file/slide_file.hpp"
-#include "source/opening.hpp"
+#include "source/slide_opener.hpp"
 
 namespace penstock::slide {
 
 /// Lines of plan(). `unknown_classes`: a line each.
-std::vector<std::string> notes_of(const Opening& opening, const std::vector<SlideFile>& slides,
+std::vector<std::string> notes_of(const SlideOpener& opening, const std::vector<SlideFile>& slides,
                                   const std::vector<std::string>& unknown_classes);
 /// What became no record.
-std::vector<std::string> left_out_of(const Opening& opening, const std::vector<SlideFile>& slides,
+std::vector<std::string> left_out_of(const SlideOpener& opening, const std::vector<SlideFile>& slides,
                                      const std::vector<std::string>& unknown_classes);
 
 }  // namespace penstock::slide

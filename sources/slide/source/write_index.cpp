@@ -22,18 +22,18 @@
 #include "index/index_file.hpp"
 #include "index/settings.hpp"
 #include "source/indexed.hpp"
-#include "source/opening.hpp"
+#include "source/slide_opener.hpp"
 
 namespace penstock {
 
 using slide::EntryKey;
 using slide::IndexContent;
-using slide::Opening;
+using slide::SlideOpener;
 
 namespace {
 
 // What there is of a slide now, without looking into it.
-EntryKey key_now(const Opening& opening, std::size_t number) {
+EntryKey key_now(const SlideOpener& opening, std::size_t number) {
   const std::string& path = opening.options.paths[number];
   const auto file = slide::open_file(path);
   return {.name = opening.names[number],
@@ -46,7 +46,7 @@ EntryKey key_now(const Opening& opening, std::size_t number) {
           .failed = false};
 }
 
-bool same_as_now(const Opening& opening, std::size_t number, const EntryKey& key) {
+bool same_as_now(const SlideOpener& opening, std::size_t number, const EntryKey& key) {
   try {
     return key.holds(key_now(opening, number));
   } catch (const Error& failed) {
@@ -58,7 +58,7 @@ bool same_as_now(const Opening& opening, std::size_t number, const EntryKey& key
 // Entries of slides: each is a record, which is made by opening the slide.
 class SlideEntries {
  public:
-  SlideEntries(std::shared_ptr<const Opening> opening, std::shared_ptr<const IndexContent> old)
+  SlideEntries(std::shared_ptr<const SlideOpener> opening, std::shared_ptr<const IndexContent> old)
       : opening_(std::move(opening)), old_(std::move(old)) {}
 
   std::uint64_t size() const { return opening_->count(); }
@@ -93,7 +93,7 @@ class SlideEntries {
     return slide::entry_of(key, slide);
   }
 
-  std::shared_ptr<const Opening> opening_;
+  std::shared_ptr<const SlideOpener> opening_;
   std::shared_ptr<const IndexContent> old_;
 };
 
@@ -105,7 +105,7 @@ WriteProgress write_slide_index(const Slides& slides, const std::string& path, c
   without.first_file = 0;  // it is of all
   without.file_count = Slides().file_count;
   without.max_kept_bytes = 0;  // nothing is read here
-  const auto opening = std::make_shared<const Opening>(std::move(without));
+  const auto opening = std::make_shared<const SlideOpener>(std::move(without));
   const std::string settings = slide::index_settings(opening->options);
   auto old = std::make_shared<IndexContent>();
   try {

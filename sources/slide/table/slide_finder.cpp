@@ -84,7 +84,7 @@ common::FoundSlides SlideFinder::find(std::span<const std::string> cells) const 
         match = {same->second, Ending::own};
       } else {
         match = find_absolute(path);
-        if (match.slide == nobody && one_folder) match = find_end(file_name_of(path));
+        if (match.slide == no_match && one_folder) match = find_end(file_name_of(path));
         if (match.slide < several && there && there->bytes != bytes_[match.slide]) match = {};
         if (match.slide < several && found.elsewhere.empty()) found.elsewhere = path.substr(0, path.rfind('/') + 1);
       }
@@ -102,7 +102,7 @@ common::FoundSlides SlideFinder::find(std::span<const std::string> cells) const 
     if (match.ending != Ending::another) named.insert(match.slide);
   for (const Match& match : matches) {
     const bool is_other = match.ending == Ending::another && named.contains(match.slide);
-    found.slides.push_back(is_other ? nobody : match.slide);
+    found.slides.push_back(is_other ? no_match : match.slide);
     found.exact += match.slide < several && match.ending == Ending::own;
   }
   return found;
@@ -122,7 +122,7 @@ SlideFinder::Match SlideFinder::find_absolute(std::string_view path) const {
     if (path[at - 1] == '/') slashes.push_back(at - 1);
   // From the longest end to the shortest with a folder.
   for (std::size_t i = slashes.size(); i-- > 1;)
-    if (const Match match = find_end(std::string(path.substr(slashes[i] + 1))); match.slide != nobody) return match;
+    if (const Match match = find_end(std::string(path.substr(slashes[i] + 1))); match.slide != no_match) return match;
   return {};
 }
 

@@ -24,7 +24,7 @@ namespace penstock::slide {
 /// folder at least; or, where all absolute paths of the column lie in one folder, the name of the file alone.
 class SlideFinder {
  public:
-  static constexpr std::size_t nobody = common::nobody, several = common::several;
+  static constexpr std::size_t no_match = common::no_match, several = common::several;
 
   explicit SlideFinder(std::span<const std::string> paths);
 
@@ -37,7 +37,7 @@ class SlideFinder {
   /// What a cell names, and how well: a file's own ending, none, another.
   enum class Ending : std::uint8_t { own, none, another };
   struct Match {
-    std::size_t slide = nobody;
+    std::size_t slide = no_match;
     Ending ending = Ending::none;
   };
   Match find_end(const std::string& end) const;

@@ -5,7 +5,7 @@
 #include "chain/chain_run.hpp"
 #include "chain/steps/steps.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -61,4 +61,4 @@ std::unique_ptr<Step> make_cache_step(const BoundCache& cache, const SourceModel
   return std::make_unique<CacheStep>(cache, source, schema);
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

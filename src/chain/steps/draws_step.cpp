@@ -9,7 +9,7 @@
 #include "data/find_field.hpp"
 #include "pipeline/device_draws.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -90,4 +90,4 @@ std::unique_ptr<Step> make_draws_step(const DeviceProgram& program, const Schema
   return std::make_unique<DrawsStep>(program, schema);
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

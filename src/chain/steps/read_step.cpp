@@ -3,7 +3,7 @@
 #include "chain/chain_run.hpp"
 #include "chain/steps/steps.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 namespace {
 
@@ -29,4 +29,4 @@ class ReadStep final : public Step {
 
 std::unique_ptr<Step> make_read_step(const Schema& schema) { return std::make_unique<ReadStep>(schema); }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

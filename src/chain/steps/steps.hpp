@@ -5,11 +5,11 @@
 #include "chain/step.hpp"
 #include "pipeline/pipeline_data.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 // Steps that are no stage of a user's. What they are made of must outlive them.
 std::unique_ptr<Step> make_read_step(const Schema& schema);
 std::unique_ptr<Step> make_cache_step(const BoundCache& cache, const SourceModel& source, const Schema& schema);
 std::unique_ptr<Step> make_draws_step(const DeviceProgram& program, const Schema& schema);
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

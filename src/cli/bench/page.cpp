@@ -173,7 +173,7 @@ if (!tuning) at("tuning").remove(); else {
 const onDevices = (r.devices || []).filter(d => d.copies.timed > 0);
 if (!onDevices.length) at("on-devices").remove(); else {
   const time = t => t.timed > 0 ? `${number(t.us)} µs, ${percent(t.share)}` : "";
-  table("devices", ["device", "copies", "at", "stages", "waiting for a place", "the caller's stream starved"], onDevices.map(d => [d.name, time(d.copies), `${bytes(d.copy_bytes_per_s)}/s`, time(d.stages), time(d.place), time(d.starved)]));
+  table("devices", ["device", "copies", "at", "stages", "waiting for a buffer", "the caller's stream starved"], onDevices.map(d => [d.name, time(d.copies), `${bytes(d.copy_bytes_per_s)}/s`, time(d.stages), time(d.buffer), time(d.starved)]));
 }
 table("memory", ["what for", "count", "each", "together"], r.memory.map(m => [m.name, number(m.count), bytes(m.bytes_each), bytes(m.count * m.bytes_each)]));
 if (!r.notes.length) at("noted").remove(); else for (const note of r.notes) at("notes").append(make("p", "", note));

@@ -225,13 +225,13 @@ std::string classes_text(const Schema& schema, const Findings& found) {
 }
 
 std::string empty_classes_text(const InputStore& store) {
-  constexpr std::size_t told = 10;
+  constexpr std::size_t max_listed = 10;
   const std::vector<std::string> names = store.empty_classes();
   if (names.empty()) return {};
   std::string text;
-  for (std::size_t i = 0; i < std::min(told, names.size()); ++i)
+  for (std::size_t i = 0; i < std::min(max_listed, names.size()); ++i)
     text += (i == 0 ? "" : ", ") + printable(in_list(names[i]));
-  if (names.size() > told) text += fmt::format(" and {} more", names.size() - told);
+  if (names.size() > max_listed) text += fmt::format(" and {} more", names.size() - max_listed);
   return fmt::format("  {} without a file: {}\n",
                      names.size() == 1 ? "1 class" : fmt::format("{} classes", names.size()), text);
 }

@@ -39,9 +39,9 @@ Rank rank_of(const RankFlags& flags) {
   Rank rank{.given = true};
   if (flags.rank == "auto") {
     if (!flags.world.empty()) throw UsageError("--rank auto takes the world from the launcher; leave --world away");
-    const Shard shard = Shard::from_environment();
-    rank.rank = static_cast<std::size_t>(shard.rank);
-    rank.world = static_cast<std::size_t>(shard.world);
+    const penstock::Rank found = penstock::Rank::from_environment();
+    rank.rank = static_cast<std::size_t>(found.rank);
+    rank.world = static_cast<std::size_t>(found.world);
     return rank;
   }
   if (flags.rank.empty() || flags.world.empty())
@@ -70,7 +70,7 @@ ItemRun share_of_files(const std::vector<std::string>& files, const Rank& rank) 
     const std::uintmax_t size = std::filesystem::file_size(file, failed);
     bytes.push_back(failed ? 0 : size);
   }
-  return Shard{.rank = static_cast<int>(rank.rank), .world = static_cast<int>(rank.world)}.run_of(bytes);
+  return penstock::Rank{.rank = static_cast<int>(rank.rank), .world = static_cast<int>(rank.world)}.run_of(bytes);
 }
 
 }  // namespace penstock::cli

@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include <penstock/shard.hpp>
+#include <penstock/rank.hpp>
 
 namespace penstock::cli {
 

@@ -18,6 +18,7 @@
 
 using namespace help;
 using namespace penstock::detail;
+using namespace penstock::detail::runtime;
 
 namespace {
 

@@ -8,6 +8,7 @@
 #include "support/catch.hpp"
 
 using namespace penstock::detail;
+using namespace penstock::detail::runtime;
 
 namespace {
 

@@ -388,7 +388,7 @@ TEST_CASE("ranks that the shuffle knows of decode together what one rank does") 
     const ps::Pipeline p =
         ps::from(source) | ps::shuffle({.seed = 2, .blocks = true, .window_blocks = 4, .ranks = ranks}) | ps::batch(40);
     for (int rank = 0; rank < 4; ++rank) {
-      ps::Loader loader(p | ps::shard({.rank = rank, .world = 4}),
+      ps::Loader loader(p | ps::for_rank({.rank = rank, .world = 4}),
                         {.threads = 2, .max_block_bytes = 9000, .epochs = 1});
       for (const ps::Batch& b : loader.epoch()) check_values(source, b);
     }

@@ -9,6 +9,7 @@ namespace PENSTOCK_TEST_FILE {
 
 using namespace help;
 using namespace penstock::detail;
+using namespace penstock::detail::runtime;
 
 namespace {
 
@@ -22,7 +23,7 @@ std::shared_ptr<EmulatedDevice> gpu(int number, const ps::EmulatedGpuOptions& op
 std::shared_ptr<const PipelineData> pipeline() {
   auto data = std::make_shared<PipelineData>();
   data->schema = schema;
-  data->batch = BatchItem{rows, {}};
+  data->batch = BatchSpec{rows, {}};
   return data;
 }
 std::unique_ptr<DeviceRing> ring_of(const DeviceModels& devices, unsigned depth, unsigned most) {

@@ -417,7 +417,7 @@ TEST_CASE("in fixed steps the next epoch begins after the batch whose stage thre
   };
   const ps::Pipeline p = ps::from(Images{.count = 200}) |
                          ps::filter([](const ps::Sample& s) { return s.scalar<std::int64_t>("label") % 2 == 1; }) |
-                         ps::shard({.steps_per_epoch = 5}) | ps::batch(4) | Throws{};
+                         ps::for_rank({.steps_per_epoch = 5}) | ps::batch(4) | Throws{};
   ps::Loader loader(p, {.threads = 1});
   std::vector<std::int64_t> firsts;
   int failed = 0;

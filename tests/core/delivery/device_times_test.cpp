@@ -97,7 +97,7 @@ TEST_CASE("a stream with work of its own doesn't starve, and the run is the call
   CHECK(r.devices[0].starved.timed > 0);
   CHECK(r.devices[0].starved.share < 0.1);
   CHECK(r.devices[0].copies.share < 0.5);
-  CHECK(r.devices[0].place.share > 0.2);  // copies wait for memory that the work uses
+  CHECK(r.devices[0].buffer.share > 0.2);  // copies wait for memory that the work uses
   CHECK(r.consumer_wait_share > 0.5);
   CHECK(is_told(r, ps::Bound::consumer, "The caller's work on " + r.devices[0].name));
 }
@@ -163,17 +163,17 @@ TEST_CASE("stages after batch are timed, those of a batch together, and named wh
 }
 
 TEST_CASE("only what came after the last change of a tuned loader is told of its devices") {
-  const ps::detail::DeliveryTimes before{{{"d", {4, 8, 400, 40}, {2, 2, 20, 0}, {1, 1, 10, 0}, {3, 3, 30, 0}}},
-                                         {1, 2, 3, 4}};
-  const ps::detail::DeliveryTimes now{{{"d", {9, 20, 1000, 90}, {5, 5, 70, 0}, {4, 4, 60, 0}, {8, 8, 50, 0}}},
-                                      {11, 22, 33, 44}};
-  const ps::detail::DeliveryTimes after = since(now, before);
+  const ps::detail::runtime::DeliveryTimes before{{{"d", {4, 8, 400, 40}, {2, 2, 20, 0}, {1, 1, 10, 0}, {3, 3, 30, 0}}},
+                                                  {1, 2, 3, 4}};
+  const ps::detail::runtime::DeliveryTimes now{{{"d", {9, 20, 1000, 90}, {5, 5, 70, 0}, {4, 4, 60, 0}, {8, 8, 50, 0}}},
+                                               {11, 22, 33, 44}};
+  const ps::detail::runtime::DeliveryTimes after = since(now, before);
   CHECK(after.devices[0].copies.timed == 5);
   CHECK(after.devices[0].copies.stood_for == 12);
   CHECK(after.devices[0].copies.ns == 600);
   CHECK(after.devices[0].copies.bytes == 50);
   CHECK(after.devices[0].stages.ns == 50);
-  CHECK(after.devices[0].place.ns == 50);
+  CHECK(after.devices[0].buffer.ns == 50);
   CHECK(after.devices[0].starved.ns == 20);
   CHECK(after.sending.batch_ns == 10);
   CHECK(after.sending.place_ns == 20);

@@ -14,12 +14,12 @@
 
 namespace {
 
-namespace pd = penstock::detail;
+namespace pd = penstock::detail::runtime;
 
 // Timers that read what the test says, once it says so.
 class Clocked final : public help::ForwardingDevice {
  public:
-  Clocked() : ForwardingDevice(std::make_shared<pd::HostDevice>(penstock::host_memory())) {}
+  Clocked() : ForwardingDevice(std::make_shared<penstock::detail::HostDevice>(penstock::host_memory())) {}
   std::unique_ptr<Timer> make_timer() override {
     if (times == nullptr) return nullptr;
     return std::make_unique<Told>(*this);

@@ -64,7 +64,7 @@ TEST_CASE("a batch leaves as tensors of DLPack of both kinds that are its own me
 
 TEST_CASE("a batch of no rows leaves without data") {
   for (const auto& [rank, rows] : {std::pair<int, std::int64_t>{0, 1}, {1, 0}}) {
-    ps::Loader loader(ps::from(Records{.count = 1}) | ps::batch(2) | ps::shard({.rank = rank, .world = 2}),
+    ps::Loader loader(ps::from(Records{.count = 1}) | ps::batch(2) | ps::for_rank({.rank = rank, .world = 2}),
                       {.threads = 1});
     auto batch = loader.next();
     REQUIRE(batch);

@@ -9,6 +9,7 @@
 
 using namespace help;
 using namespace penstock::detail;
+using namespace penstock::detail::runtime;
 
 TEST_CASE("a queue gives batches back in the order in which they were admitted") {
   std::vector<std::unique_ptr<BatchBuffer>> buffers;

@@ -6,6 +6,7 @@
 
 using namespace penstock;
 using namespace penstock::detail;
+using namespace penstock::detail::runtime;
 
 namespace {
 
@@ -20,12 +21,12 @@ IdleTime::Now idle(std::size_t runners, std::size_t idle, Idle why, const BatchB
 TEST_CASE("idle runners count for the reason that held, until it changes") {
   IdleTime time;
   time.begin(1000);
-  time.change(1000, idle(4, 3, Idle::slots));
+  time.change(1000, idle(4, 3, Idle::buffers));
   time.change(1100, idle(4, 1, Idle::order));
   time.change(1250, idle(4, 0, Idle::caller));
-  time.change(1300, idle(4, 2, Idle::slots));
+  time.change(1300, idle(4, 2, Idle::buffers));
   time.take();
-  CHECK(of(time, Idle::slots) == 300);
+  CHECK(of(time, Idle::buffers) == 300);
   CHECK(of(time, Idle::order) == 150);
   CHECK(of(time, Idle::caller) == 0);
   CHECK(time.counts().all_ns == 1200);
@@ -37,22 +38,22 @@ TEST_CASE("from when the next batch is ready, idle runners wait for the caller")
   time.begin(0);
   time.change(0, idle(2, 2, Idle::straggler, &next));
   next.ready_ns = 70;
-  time.change(100, idle(2, 1, Idle::slots, &next));
+  time.change(100, idle(2, 1, Idle::buffers, &next));
   time.change(200, {});
   time.take();
   CHECK(of(time, Idle::straggler) == 140);
   CHECK(of(time, Idle::caller) == 60 + 100);  // it was ready before the second change
-  CHECK(of(time, Idle::slots) == 0);
+  CHECK(of(time, Idle::buffers) == 0);
 }
 
 TEST_CASE("while all runners are in work nothing need be told, and the time counts") {
   IdleTime time;
   time.begin(0);
-  time.change(0, idle(2, 1, Idle::slots));
+  time.change(0, idle(2, 1, Idle::buffers));
   time.change(100, idle(2, 0, Idle::caller));
   CHECK(time.still_busy(idle(2, 0, Idle::caller)));
   CHECK_FALSE(time.still_busy(idle(1, 0, Idle::caller)));
-  CHECK_FALSE(time.still_busy(idle(2, 1, Idle::slots)));
+  CHECK_FALSE(time.still_busy(idle(2, 1, Idle::buffers)));
   CHECK_FALSE(time.still_busy({.runners = 2}));
   time.take();
   time.take();
@@ -60,7 +61,7 @@ TEST_CASE("while all runners are in work nothing need be told, and the time coun
   CHECK(time.counts().all_ns == 1800);
   time.change(1000, {});  // after the last batch that was taken
   CHECK(time.counts().all_ns == 1800);
-  CHECK(of(time, Idle::slots) == 100);
+  CHECK(of(time, Idle::buffers) == 100);
   CHECK(of(time, Idle::order) == 0);
 }
 
@@ -72,7 +73,7 @@ TEST_CASE("a caller that is away for much longer than a batch takes has paused")
   std::uint64_t now = 0;
   const auto batch = [&](std::uint64_t busy, std::uint64_t waits) {
     time.change(now, idle(2, 0, Idle::caller));
-    time.change(now += busy, idle(2, 2, Idle::slots, &next));
+    time.change(now += busy, idle(2, 2, Idle::buffers, &next));
     time.change(now += waits, idle(2, 0, Idle::caller));
     time.take();
   };
@@ -87,15 +88,15 @@ TEST_CASE("time before the first call, after the last batch, and with nothing le
   IdleTime time;
   time.change(0, idle(2, 2, Idle::blocks));
   time.begin(500);
-  time.change(600, idle(2, 1, Idle::cells));
+  time.change(600, idle(2, 1, Idle::entries));
   time.take();
   CHECK(of(time, Idle::blocks) == 200);
   time.change(900, {});
-  CHECK(of(time, Idle::cells) == 0);
+  CHECK(of(time, Idle::entries) == 0);
   time.take();
-  CHECK(of(time, Idle::cells) == 300);
-  time.change(5000, idle(2, 2, Idle::cells));  // it had ended
+  CHECK(of(time, Idle::entries) == 300);
+  time.change(5000, idle(2, 2, Idle::entries));  // it had ended
   time.take();
-  CHECK(of(time, Idle::cells) == 300);
+  CHECK(of(time, Idle::entries) == 300);
   CHECK(time.counts().all_ns == 200 + 600);
 }

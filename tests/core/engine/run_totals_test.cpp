@@ -6,6 +6,7 @@
 #include "engine/run_totals.hpp"
 
 using namespace penstock::detail;
+using namespace penstock::detail::runtime;
 
 TEST_CASE("what two runs of a chain counted is added up, but for what there is at the most") {
   RunTotals a, b;

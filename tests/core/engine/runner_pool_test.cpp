@@ -21,11 +21,12 @@
 
 using namespace help;
 using namespace penstock::detail;
+using namespace penstock::detail::runtime;
 
 namespace {
 
 // Counts down. Readers beyond the first `openable` can't be opened.
-class Countdown final : public RunnerWork {
+class Countdown final : public PoolWork {
  public:
   explicit Countdown(int pieces, int openable = 1000)
       : data_(std::make_shared<const PipelineData>(ps::from(Records(1)).data())),
@@ -173,7 +174,7 @@ TEST_CASE("a reader that can't be opened is one runner fewer, and without any th
 namespace {
 
 // Samples without end, each as long as the test wants it; counts who makes them at once.
-class Endless final : public RunnerWork {
+class Endless final : public PoolWork {
  public:
   Endless() : data_(std::make_shared<const PipelineData>(ps::from(Records(1)).data())), chain_(data_) {}
 

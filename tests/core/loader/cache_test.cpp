@@ -65,7 +65,7 @@ std::vector<Way> ways() {
        [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::select_fields({"made"}) | ps::batch(7); }},
       {"seeded after", [](const ps::Pipeline& p) { return p | ps::shuffle() | Noise{} | ps::seed(9) | ps::batch(7); }},
       {"sharded",
-       [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::shard({.rank = 1, .world = 2}) | ps::batch(7); },
+       [](const ps::Pipeline& p) { return p | ps::shuffle() | ps::for_rank({.rank = 1, .world = 2}) | ps::batch(7); },
        false},
   };
 }

@@ -24,8 +24,8 @@ std::vector<Kind> kinds() {
           {"filter", base | even() | ps::batch(3)},
           {"flat_map", base | Parts{} | ps::batch(5)},
           {"buckets", base | even() | ps::bucket("y", {.window = 4}) | ps::batch(2)},
-          {"steps", base | ps::batch(4) | ps::shard({.steps_per_epoch = 5})},
-          {"steps of survivors", base | even() | ps::batch(4) | ps::shard({.steps_per_epoch = 5})},
+          {"steps", base | ps::batch(4) | ps::for_rank({.steps_per_epoch = 5})},
+          {"steps of survivors", base | even() | ps::batch(4) | ps::for_rank({.steps_per_epoch = 5})},
           {"stream", ps::from(Seeking{}) | ps::batch(3)}};
 }
 

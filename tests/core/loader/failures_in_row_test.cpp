@@ -186,8 +186,8 @@ TEST_CASE("an epoch is judged by what this rank made of it, where it saw it begi
   Records source{.count = 8};
   for (const std::uint64_t i : {0u, 1u, 4u, 5u}) source.shared->faults[i] = Fault::corrupt;
   const ps::Pipeline p = ps::from(source) | ps::on_error({.policy = ps::OnError::mask}) | ps::batch(4);
-  ps::Loader first(p | ps::shard({.rank = 0, .world = 2}), {.threads = 2});
-  ps::Loader second(p | ps::shard({.rank = 1, .world = 2}), {.threads = 2});
+  ps::Loader first(p | ps::for_rank({.rank = 0, .world = 2}), {.threads = 2});
+  ps::Loader second(p | ps::for_rank({.rank = 1, .world = 2}), {.threads = 2});
   std::vector<Got> got;
   CHECK(says(end_of(first, got).cause(), "no row is good: all 4 samples of epoch 0 were bad"));
   CHECK(got.size() == 2);
@@ -198,7 +198,7 @@ TEST_CASE("an epoch is judged by what this rank made of it, where it saw it begi
   const ps::Pipeline single = ps::from(one) | ps::on_error({.policy = ps::OnError::mask}) | ps::batch(4);
   bool lost = false, without = false;
   for (const std::int32_t rank : {0, 1}) {
-    ps::Loader loader(single | ps::shard({.rank = rank, .world = 2}), {.threads = 1});
+    ps::Loader loader(single | ps::for_rank({.rank = rank, .world = 2}), {.threads = 1});
     std::uint64_t rows = 0;
     const auto error = error_of([&] {
       while (const auto batch = loader.next()) rows += batch->size();
@@ -213,7 +213,7 @@ TEST_CASE("an epoch is judged by what this rank made of it, where it saw it begi
   Records bad{.count = 8};
   for (std::uint64_t i = 0; i < bad.count; ++i) bad.shared->faults[i] = Fault::corrupt;
   const ps::Pipeline lost_one = ps::from(bad) | ps::on_error({.policy = ps::OnError::mask}) | ps::batch(4);
-  for (const ps::Pipeline& whole : {lost_one, lost_one | ps::shard({.steps_per_epoch = 2})}) {
+  for (const ps::Pipeline& whole : {lost_one, lost_one | ps::for_rank({.steps_per_epoch = 2})}) {
     ps::Loader left(whole, {.threads = 2});
     REQUIRE(left.next());
     ps::Loader rest(whole, {.threads = 2});

@@ -28,9 +28,9 @@ std::vector<Kind> forged_kinds() {
           {"filter", base | even() | ps::batch(3)},
           {"flat_map", base | Parts{} | ps::batch(5)},
           {"buckets", base | even() | ps::bucket("y", {.window = 4}) | ps::batch(2)},
-          {"steps", base | ps::batch(4) | ps::shard({.steps_per_epoch = 5})},
-          {"steps of survivors", base | even() | ps::batch(4) | ps::shard({.steps_per_epoch = 5})},
-          {"a rank", base | ps::batch(6) | ps::shard({.rank = 1, .world = 3})},
+          {"steps", base | ps::batch(4) | ps::for_rank({.steps_per_epoch = 5})},
+          {"steps of survivors", base | even() | ps::batch(4) | ps::for_rank({.steps_per_epoch = 5})},
+          {"a rank", base | ps::batch(6) | ps::for_rank({.rank = 1, .world = 3})},
           {"a quota", base | ps::on_error({.policy = ps::OnError::mask, .max_count = 3}) | ps::batch(4)},
           {"stream", ps::from(Seeking{}) | ps::batch(3)}};
 }

@@ -10,7 +10,7 @@ using namespace help;
 namespace {
 
 ps::Pipeline on_rank(const ps::Pipeline& p, int rank, int world) {
-  return p | ps::shard({.rank = rank, .world = world});
+  return p | ps::for_rank({.rank = rank, .world = world});
 }
 
 std::vector<ps::Loader> loaders(const ps::Pipeline& p, int world, std::uint64_t salt = 0) {
@@ -318,8 +318,8 @@ TEST_CASE("a bad sample ends the epoch on the rank whose it is") {
   CHECK(loader.state().position == 6);
 }
 
-TEST_CASE("the shard may stand anywhere, and is not in the fingerprint") {
-  const ps::Stage part = ps::shard({.rank = 1, .world = 3});
+TEST_CASE("for_rank may stand anywhere, and is not in the fingerprint") {
+  const ps::Stage part = ps::for_rank({.rank = 1, .world = 3});
   const ps::Pipeline source = ps::from(Records{.count = 31});
   const ps::Pipeline none = source | ps::shuffle() | AddDraw{} | ps::batch(8);
   const ps::Pipeline first = source | part | ps::shuffle() | AddDraw{} | ps::batch(8);
@@ -341,18 +341,18 @@ TEST_CASE("a plan says which rows are whose") {
     CAPTURE(text, words);
     CHECK(text.find(words) != std::string::npos);
   };
-  says(plan(20, {}, 0, 4), "shard   rank 0 of 4: rows 0 to 2 of the 9 of each batch, row 0 of the last one's\n");
-  says(plan(20, {}, 1, 4), "shard   rank 1 of 4: rows 3 to 4 of the 9 of each batch, row 1 of the last one's\n");
-  says(plan(20, {}, 3, 4), "shard   rank 3 of 4: rows 7 to 8 of the 9 of each batch, no row of the last one's\n");
-  says(plan(18, {}, 3, 4), "shard   rank 3 of 4: rows 7 to 8 of the 9 of each batch\n");
-  says(plan(20, {.tail = ps::Tail::drop}, 3, 4), "shard   rank 3 of 4: rows 7 to 8 of the 9 of each batch\n");
+  says(plan(20, {}, 0, 4), "ranks   rank 0 of 4: rows 0 to 2 of the 9 of each batch, row 0 of the last one's\n");
+  says(plan(20, {}, 1, 4), "ranks   rank 1 of 4: rows 3 to 4 of the 9 of each batch, row 1 of the last one's\n");
+  says(plan(20, {}, 3, 4), "ranks   rank 3 of 4: rows 7 to 8 of the 9 of each batch, no row of the last one's\n");
+  says(plan(18, {}, 3, 4), "ranks   rank 3 of 4: rows 7 to 8 of the 9 of each batch\n");
+  says(plan(20, {.tail = ps::Tail::drop}, 3, 4), "ranks   rank 3 of 4: rows 7 to 8 of the 9 of each batch\n");
   says(plan(20, {.tail = ps::Tail::pad}, 0, 4), "rows 0 to 1 of the last one's, and padding\n");
   says(plan(20, {.tail = ps::Tail::pad}, 3, 4), "no row of the last one's, and padding\n");
-  says(plan(20, {}, 8, 9), "shard   rank 8 of 9: row 8 of the 9 of each batch, no row of the last one's\n");
-  says(plan(0, {}, 1, 2), "shard   rank 1 of 2: rows 5 to 8 of the 9 of each batch\n");
-  says(plan(20, {}, 0, 1), "shard   rank 0 of 1\n");
-  says((ps::from(Records{.count = 3}) | ps::shard({.rank = 1, .world = 2})).plan(), "shard   rank 1 of 2\n");
-  CHECK((ps::from(Records{.count = 3}) | ps::batch(2)).plan().find("shard") == std::string::npos);
+  says(plan(20, {}, 8, 9), "ranks   rank 8 of 9: row 8 of the 9 of each batch, no row of the last one's\n");
+  says(plan(0, {}, 1, 2), "ranks   rank 1 of 2: rows 5 to 8 of the 9 of each batch\n");
+  says(plan(20, {}, 0, 1), "ranks   rank 0 of 1\n");
+  says((ps::from(Records{.count = 3}) | ps::for_rank({.rank = 1, .world = 2})).plan(), "ranks   rank 1 of 2\n");
+  CHECK((ps::from(Records{.count = 3}) | ps::batch(2)).plan().find("for_rank") == std::string::npos);
 }
 
 TEST_CASE("what can't be shared is refused when the pipeline is joined") {
@@ -361,7 +361,7 @@ TEST_CASE("what can't be shared is refused when the pipeline is joined") {
     CAPTURE(words);
     REQUIRE(error);
     CHECK(error->code() == code);
-    CHECK(error->stage() == "shard");
+    CHECK(error->stage() == "for_rank");
     CAPTURE(error->what());
     CHECK(error->cause().find(words) != std::string::npos);
   };
@@ -369,18 +369,18 @@ TEST_CASE("what can't be shared is refused when the pipeline is joined") {
   const auto bad = {std::pair{3, 3}, {4, 3}, {-1, 3}, {0, 0}, {0, -1}, {-2, -1}};
   for (const auto& [rank, world] : bad)
     refused(invalid_argument, "no rank " + std::to_string(rank) + " in a world of " + std::to_string(world),
-            [&, r = rank, w = world] { (void)ps::shard({.rank = r, .world = w}); });
+            [&, r = rank, w = world] { (void)ps::for_rank({.rank = r, .world = w}); });
   const ps::Pipeline source = ps::from(Records{.count = 30});
-  const ps::Stage two = ps::shard({.rank = 1, .world = 2}), one = ps::shard({.rank = 0, .world = 1});
+  const ps::Stage two = ps::for_rank({.rank = 1, .world = 2}), one = ps::for_rank({.rank = 0, .world = 1});
   refused(invalid_argument, "already", [&] { (void)(source | two | two); });
   refused(invalid_argument, "already", [&] { (void)(source | one | two); });
   for (const int world : {4, 5}) {
-    const ps::Stage part = ps::shard({.rank = 0, .world = world});
+    const ps::Stage part = ps::for_rank({.rank = 0, .world = world});
     refused(invalid_argument, "a batch of 3 rows can't be shared by " + std::to_string(world) + " ranks",
             [&] { (void)(source | ps::batch(3) | part); });
     refused(invalid_argument, "at least one row for each", [&] { (void)(source | part | ps::batch(3)); });
   }
-  CHECK_NOTHROW(source | ps::batch(3) | ps::shard({.rank = 2, .world = 3}));
+  CHECK_NOTHROW(source | ps::batch(3) | ps::for_rank({.rank = 2, .world = 3}));
 
   struct Twice {
     ps::Schema schema(const ps::Schema& in) const { return in; }
@@ -408,7 +408,7 @@ TEST_CASE("what can't be shared is refused when the pipeline is joined") {
   refused(unsupported, words, [&] { (void)(source | dropping | two); });
   refused(unsupported, words, [&] { (void)(source | ps::batch(4) | two | dropping); });
   refused(unsupported, words, [&] { (void)(ps::from(Stream{}) | two); });
-  CHECK_NOTHROW(source | some | ps::shard({.rank = 1, .world = 2, .steps_per_epoch = 3}) | Twice{} | dropping);
+  CHECK_NOTHROW(source | some | ps::for_rank({.rank = 1, .world = 2, .steps_per_epoch = 3}) | Twice{} | dropping);
 
   // One rank is none to share with.
   const ps::Pipeline alone = source | some | ps::batch(4);
@@ -420,15 +420,15 @@ TEST_CASE("what can't be shared is refused when the pipeline is joined") {
 TEST_CASE("write() stores no part of a run") {
   const ps::Pipeline source = ps::from(Records{.count = 30});
   CountingSink sink;
-  const auto error = error_of([&] { (void)ps::write(source | ps::shard({.rank = 1, .world = 2}), sink); });
+  const auto error = error_of([&] { (void)ps::write(source | ps::for_rank({.rank = 1, .world = 2}), sink); });
   REQUIRE(error);
   CHECK(error->code() == ps::Errc::unsupported);
   CHECK(error->stage() == "write");
-  CHECK(error->cause().find("shard") != std::string::npos);
+  CHECK(error->cause().find("for_rank") != std::string::npos);
   CHECK(error_of([&] {
-    (void)ps::write(source | ps::filter([](const ps::Sample&) { return true; }) | ps::shard({.steps_per_epoch = 2}),
+    (void)ps::write(source | ps::filter([](const ps::Sample&) { return true; }) | ps::for_rank({.steps_per_epoch = 2}),
                     sink);
   }));
   CHECK(sink.stored == 0);
-  CHECK(ps::write(source | ps::shard({.rank = 0, .world = 1}), sink).done == 30);
+  CHECK(ps::write(source | ps::for_rank({.rank = 0, .world = 1}), sink).done == 30);
 }

@@ -12,7 +12,7 @@ using namespace help;
 namespace {
 
 ps::Stage steps(std::uint64_t n, int rank = 0, int world = 1) {
-  return ps::shard({.rank = rank, .world = world, .steps_per_epoch = n});
+  return ps::for_rank({.rank = rank, .world = world, .steps_per_epoch = n});
 }
 
 // Even records, pass after pass, each in the order of its epoch.
@@ -136,8 +136,8 @@ TEST_CASE("each rank goes on from a state of its own, as the same rank of as man
       if (i == 7) states.push_back(loader.state());
     }
   }
-  const auto refuses = [&](const ps::Stage& shard, const ps::State& state) {
-    ps::Loader loader(p | shard, {.threads = 1});
+  const auto refuses = [&](const ps::Stage& rank, const ps::State& state) {
+    ps::Loader loader(p | rank, {.threads = 1});
     const auto error = error_of([&] { loader.resume(state); });
     return error && error->code() == ps::Errc::state_mismatch;
   };
@@ -145,7 +145,7 @@ TEST_CASE("each rank goes on from a state of its own, as the same rank of as man
   CHECK(refuses(steps(4, 1, 2), states[0]));
   CHECK(refuses(steps(4, 0, 3), states[0]));
   CHECK(refuses(steps(5, 0, 2), states[0]));
-  CHECK(refuses(ps::shard({}), states[0]));
+  CHECK(refuses(ps::for_rank({}), states[0]));
 }
 
 TEST_CASE("what fails ends the epoch of so many steps, and the next begins after it") {
@@ -180,7 +180,7 @@ TEST_CASE("a whole pass of which nothing is left is an error, and not for ever")
   for (int i = 0; i < 2; ++i) {
     const auto error = error_of([&] { (void)loader.next(); });
     REQUIRE(error);
-    CHECK(error->stage() == "shard");
+    CHECK(error->stage() == "for_rank");
     CHECK(error->cause().find("nothing was left of eight times as many records") != std::string::npos);
   }
   // The other rank has all there is.
@@ -222,7 +222,7 @@ TEST_CASE("storage that goes away in the middle of a batch, or of a window, is a
       while (loader.next()) ++batches;
     });
     REQUIRE(error);
-    CHECK(error->stage() == "shard");
+    CHECK(error->stage() == "for_rank");
     CHECK(batches == (buckets ? 30 : 31));
     CHECK(source.shared->reads < 251 + 800 + 100);
   }
@@ -395,7 +395,7 @@ TEST_CASE("steps_per_epoch is refused where it can't be, or need not be, said") 
   const auto cause_of = [](const std::function<void()>& f) {
     const auto error = error_of(f);
     REQUIRE(error);
-    CHECK(error->stage() == "shard");
+    CHECK(error->stage() == "for_rank");
     return error->cause();
   };
   CHECK(cause_of([&] { ps::Loader(ps::from(Records{}) | ps::batch(4) | steps(7)); }).find("without samples") !=

@@ -14,8 +14,8 @@ namespace {
 
 // Windows of a tenth of the usual time.
 struct QuickPace {
-  QuickPace() { ps::detail::tune_pace = {.ns = 40'000'000, .batches = 4}; }
-  ~QuickPace() { ps::detail::tune_pace = {}; }
+  QuickPace() { ps::detail::runtime::tune_pace = {.ns = 40'000'000, .batches = 4}; }
+  ~QuickPace() { ps::detail::runtime::tune_pace = {}; }
 };
 
 // Batches until it is tuned, and `more`; what the first `compared` were.
@@ -151,9 +151,10 @@ TEST_CASE("a limit of memory is kept while settings are tried", "[alone]") {
 
 TEST_CASE("a record that is too large for its blocks is so however much memory there is later", "[alone]") {
   // All that can be raised is, at once.
-  ps::detail::tune_pace = {.ns = 0, .batches = 1, .skips = false, .made_up = [] {
-                             return ps::detail::TuneWindow{.rate = 1, .wait_share = 1, .saved_by_blocks = 0.5};
-                           }};
+  ps::detail::runtime::tune_pace = {.ns = 0, .batches = 1, .skips = false, .made_up = [] {
+                                      return ps::detail::runtime::TuneWindow{
+                                          .rate = 1, .wait_share = 1, .saved_by_blocks = 0.5};
+                                    }};
   // Blocks of 6.1 MiB: of a half of 24 MiB two are too many, of what is there later they are not.
   std::vector<std::uint64_t> masked;
   for (const bool tunes : {false, true}) {
@@ -168,6 +169,6 @@ TEST_CASE("a record that is too large for its blocks is so however much memory t
     masked.push_back(bad);
     if (tunes) CHECK(loader.report().tuning->max_block_bytes > 2 * chunks.per_block * 32);
   }
-  ps::detail::tune_pace = {};
+  ps::detail::runtime::tune_pace = {};
   CHECK(masked == std::vector<std::uint64_t>{200, 200});
 }

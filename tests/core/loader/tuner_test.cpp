@@ -10,13 +10,14 @@
 
 using namespace help;
 using namespace penstock::detail;
+using namespace penstock::detail::runtime;
 
 namespace {
 
-using Model = std::function<TuneWindow(const RunSettings&)>;
+using Model = std::function<TuneWindow(const TunedSettings&)>;
 
-RunGrowth some_growth() {
-  RunGrowth growth;
+TuningBounds some_growth() {
+  TuningBounds growth;
   growth.first = {.threads = 1, .depth = 4, .entries = 64, .block_limit = 1 << 20};
   growth.most = {.threads = 16, .depth = 32, .entries = 512, .block_limit = 1 << 24};
   growth.tunes_threads = true;
@@ -26,10 +27,10 @@ RunGrowth some_growth() {
 }
 
 // Windows that it took.
-unsigned run(Tuner& tuner, const Model& model, const RunGrowth& growth, unsigned most = 10'000) {
+unsigned run(Tuner& tuner, const Model& model, const TuningBounds& growth, unsigned most = 10'000) {
   unsigned windows = 0;
   for (; !tuner.done() && windows < most; ++windows) {
-    const RunSettings& s = tuner.settings();
+    const TunedSettings& s = tuner.settings();
     REQUIRE(growth.cost(s) <= growth.bytes);
     REQUIRE((s.threads >= 1 && s.threads <= growth.most.threads));
     REQUIRE((s.depth >= growth.first.depth && s.depth <= growth.most.depth));
@@ -47,11 +48,11 @@ TuneWindow busy(double rate) { return {.rate = rate, .wait_share = 0.8, .in_work
 }  // namespace
 
 TEST_CASE("a run that waits gets as many threads as help it") {
-  const RunGrowth growth = some_growth();
+  const TuningBounds growth = some_growth();
   Tuner tuner(growth, 2);
   run(
       tuner,
-      [](const RunSettings& s) {
+      [](const TunedSettings& s) {
         TuneWindow w = busy(100.0 * std::min(s.threads, 8u));
         w.waiting = 0.95;
         return w;
@@ -63,33 +64,33 @@ TEST_CASE("a run that waits gets as many threads as help it") {
 }
 
 TEST_CASE("a run that computes gets the cores that there are, and no more") {
-  const RunGrowth growth = some_growth();
+  const TuningBounds growth = some_growth();
   Tuner tuner(growth, 4);
   run(
-      tuner, [](const RunSettings& s) { return busy(100.0 * std::min(s.threads, 4u)); }, growth);
+      tuner, [](const TunedSettings& s) { return busy(100.0 * std::min(s.threads, 4u)); }, growth);
   CHECK(tuner.settings().threads == 4);
   for (const ps::TuneStep& step : tuner.steps()) CHECK(step.to <= 4);
 }
 
 TEST_CASE("threads that are in each other's way are taken back") {
-  RunGrowth growth = some_growth();
+  TuningBounds growth = some_growth();
   growth.first.threads = 16;
   Tuner tuner(growth, 16);
   run(
-      tuner, [](const RunSettings& s) { return busy(1000.0 / (1 + 0.1 * s.threads)); }, growth);
+      tuner, [](const TunedSettings& s) { return busy(1000.0 / (1 + 0.1 * s.threads)); }, growth);
   CHECK(tuner.settings().threads == 1);
 }
 
 TEST_CASE("batches and cells are raised where runners lack them, as long as that helps") {
-  const RunGrowth growth = some_growth();
+  const TuningBounds growth = some_growth();
   Tuner tuner(growth, 1);
   run(
       tuner,
-      [](const RunSettings& s) {
+      [](const TunedSettings& s) {
         TuneWindow w =
             busy(100.0 * std::min(s.depth, 16u) + static_cast<double>(std::min<std::size_t>(s.entries, 128)));
         w.no_batch = s.depth < 16 ? 0.3 : 0.05;
-        w.no_cell = s.entries < 256 ? 0.2 : 0;
+        w.no_entry = s.entries < 256 ? 0.2 : 0;
         return w;
       },
       growth);
@@ -99,12 +100,12 @@ TEST_CASE("batches and cells are raised where runners lack them, as long as that
 }
 
 TEST_CASE("memory for blocks follows from what it saves, within what there is") {
-  const RunGrowth growth = some_growth();
+  const TuningBounds growth = some_growth();
   for (const std::size_t enough : {std::size_t{1} << 22, std::size_t{1} << 30}) {
     Tuner tuner(growth, 1);
     run(
         tuner,
-        [&](const RunSettings& s) {
+        [&](const TunedSettings& s) {
           TuneWindow w = busy(static_cast<double>(s.block_limit));
           w.saved_by_blocks = s.block_limit < enough ? 0.4 : 0;
           return w;
@@ -117,11 +118,11 @@ TEST_CASE("memory for blocks follows from what it saves, within what there is") 
 }
 
 TEST_CASE("it waits for blocks that may yet be saved, but not for ever") {
-  const RunGrowth growth = some_growth();
+  const TuningBounds growth = some_growth();
   Tuner tuner(growth, 1, 32);
   CHECK(run(
             tuner,
-            [&](const RunSettings&) {
+            [&](const TunedSettings&) {
               TuneWindow w = busy(100);
               w.blocks_known = false;
               return w;
@@ -131,7 +132,7 @@ TEST_CASE("it waits for blocks that may yet be saved, but not for ever") {
   Tuner later(growth, 1);
   run(
       later,
-      [&](const RunSettings& s) {
+      [&](const TunedSettings& s) {
         TuneWindow w = busy(100);
         w.blocks_known = ++windows >= 10;
         w.saved_by_blocks = windows >= 10 && s.block_limit < 1 << 21 ? 0.4 : 0;
@@ -142,11 +143,11 @@ TEST_CASE("it waits for blocks that may yet be saved, but not for ever") {
 }
 
 TEST_CASE("nothing is tried where the caller does not wait, unless it only begins slowly") {
-  const RunGrowth growth = some_growth();
+  const TuningBounds growth = some_growth();
   Tuner tuner(growth, 8);
   run(
       tuner,
-      [](const RunSettings&) {
+      [](const TunedSettings&) {
         TuneWindow w = busy(100);
         w.wait_share = 0.01;
         return w;
@@ -158,7 +159,7 @@ TEST_CASE("nothing is tried where the caller does not wait, unless it only begin
   Tuner slow_start(growth, 8);
   run(
       slow_start,
-      [&](const RunSettings& s) {
+      [&](const TunedSettings& s) {
         TuneWindow w = busy(100.0 * std::min(s.threads, 8u));
         if (++windows < 5) w.wait_share = 0;
         return w;
@@ -168,7 +169,7 @@ TEST_CASE("nothing is tried where the caller does not wait, unless it only begin
 }
 
 TEST_CASE("chance alone changes hardly anything, and what helps is found in spite of it") {
-  const RunGrowth growth = some_growth();
+  const TuningBounds growth = some_growth();
   std::mt19937 random(5);
   std::normal_distribution<double> noise(1, 0.02);
   int changed = 0, found = 0;
@@ -176,16 +177,16 @@ TEST_CASE("chance alone changes hardly anything, and what helps is found in spit
     Tuner same(growth, 1);
     run(
         same,
-        [&](const RunSettings&) {
+        [&](const TunedSettings&) {
           TuneWindow w = busy(100 * noise(random));
-          w.waiting = w.no_batch = w.no_cell = 0.5;
+          w.waiting = w.no_batch = w.no_entry = 0.5;
           return w;
         },
         growth);
     changed += same.settings() != growth.first;
     Tuner better(growth, 4);
     run(
-        better, [&](const RunSettings& s) { return busy(100 * noise(random) * (s.threads >= 2 ? 1.2 : 1)); }, growth);
+        better, [&](const TunedSettings& s) { return busy(100 * noise(random) * (s.threads >= 2 ? 1.2 : 1)); }, growth);
     found += better.settings().threads >= 2;
   }
   CHECK(changed <= 20);
@@ -199,7 +200,7 @@ TEST_CASE("whatever is measured, it ends in time and never leaves its limits") {
     return std::uniform_int_distribution<unsigned>(least, most)(random);
   };
   for (int i = 0; i < 2000; ++i) {
-    RunGrowth growth;
+    TuningBounds growth;
     growth.first = {.threads = some(1, 9),
                     .depth = some(2, 9),
                     .entries = some(0, 1) * some(4, 90),
@@ -216,12 +217,12 @@ TEST_CASE("whatever is measured, it ends in time and never leaves its limits") {
     Tuner tuner(growth, some(1, 16), 48);
     const unsigned windows = run(
         tuner,
-        [&](const RunSettings&) {
+        [&](const TunedSettings&) {
           if (share(random) < 0.05 && !tuner.steps().empty()) return TuneWindow{.rate = 1};
           return TuneWindow{.rate = share(random),
                             .wait_share = share(random) < 0.1 ? 0 : share(random),
                             .no_batch = share(random),
-                            .no_cell = share(random),
+                            .no_entry = share(random),
                             .in_work = share(random),
                             .waiting = share(random),
                             .saved_by_blocks = share(random),
@@ -234,7 +235,7 @@ TEST_CASE("whatever is measured, it ends in time and never leaves its limits") {
 }
 
 TEST_CASE("settings that there is no memory for are given up") {
-  const RunGrowth growth = some_growth();
+  const TuningBounds growth = some_growth();
   Tuner tuner(growth, 1);
   int refused = 0;
   for (unsigned i = 0; i < 1000 && !tuner.done(); ++i) {
@@ -259,7 +260,7 @@ TEST_CASE("settings that there is no memory for are given up") {
 }
 
 TEST_CASE("a trial that could not be had gets no rate from the windows after it") {
-  RunGrowth growth = some_growth();
+  TuningBounds growth = some_growth();
   growth.tunes_threads = false;
   growth.most.threads = growth.first.threads;
   Tuner tuner(growth, 1);
@@ -277,19 +278,19 @@ TEST_CASE("a trial that could not be had gets no rate from the windows after it"
 TEST_CASE("what bounds the run and may not be raised is named at the end") {
   struct Row {
     const char* what;
-    void (*change)(RunGrowth&, TuneWindow&);
+    void (*change)(TuningBounds&, TuneWindow&);
     const char* end;
   };
   const Row rows[] = {
-      {"nothing is lacking", [](RunGrowth&, TuneWindow&) {}, "nothing else is likely to make batches faster"},
+      {"nothing is lacking", [](TuningBounds&, TuneWindow&) {}, "nothing else is likely to make batches faster"},
       {"a depth that was raised in vain",
-       [](RunGrowth&, TuneWindow& w) {
+       [](TuningBounds&, TuneWindow& w) {
          w.in_work = 0.3;
          w.no_batch = 0.7;
        },
        "nothing else is likely to make batches faster"},
       {"a depth that is set",
-       [](RunGrowth& g, TuneWindow& w) {
+       [](TuningBounds& g, TuneWindow& w) {
          g.most.depth = g.first.depth;
          w.in_work = 0.3;
          w.no_batch = 0.7;
@@ -297,7 +298,7 @@ TEST_CASE("what bounds the run and may not be raised is named at the end") {
        "nothing else is likely to make batches faster, but `depth` = 4, which is set and so stays as it is, bounds the "
        "run: runners had no batch to write to, or waited for one slow sample, 70 % of their time"},
       {"a depth without memory for more",
-       [](RunGrowth& g, TuneWindow& w) {
+       [](TuningBounds& g, TuneWindow& w) {
          g.most.depth = g.first.depth;
          g.depth_by = HeldBy::limits;
          w.in_work = 0.3;
@@ -306,25 +307,25 @@ TEST_CASE("what bounds the run and may not be raised is named at the end") {
        "nothing else is likely to make batches faster, but `depth` = 4, the most that there is memory for or that is "
        "tried, bounds the run: runners had no batch to write to, or waited for one slow sample, 70 % of their time"},
       {"cells that are set",
-       [](RunGrowth& g, TuneWindow& w) {
+       [](TuningBounds& g, TuneWindow& w) {
          g.most.entries = g.first.entries;
          w.in_work = 0.4;
-         w.no_cell = 0.6;
+         w.no_entry = 0.6;
        },
        "nothing else is likely to make batches faster, but `max_reorder_bytes`, which is set and so stays as it is, "
        "bounds the run: runners waited for an older sample, as there was no cell for another, 60 % of their time"},
       {"cells of a stream",
-       [](RunGrowth& g, TuneWindow& w) {
+       [](TuningBounds& g, TuneWindow& w) {
          g.most.entries = g.first.entries;
          g.entries_by = HeldBy::stream;
          w.in_work = 0.4;
-         w.no_cell = 0.6;
+         w.no_entry = 0.6;
        },
        "nothing else is likely to make batches faster, but `max_reorder_bytes`, which `tune` does not change for a "
        "stream, bounds the run: runners waited for an older sample, as there was no cell for another, 60 % of their "
        "time"},
       {"memory for blocks that is set",
-       [](RunGrowth& g, TuneWindow& w) {
+       [](TuningBounds& g, TuneWindow& w) {
          g.most.block_limit = g.first.block_limit;
          w.in_work = 0.4;
          w.saved_by_blocks = 0.3;
@@ -333,14 +334,14 @@ TEST_CASE("what bounds the run and may not be raised is named at the end") {
        "it "
        "is, bounds the run: twice as much would save decodes that take 30 % of the runners' time"},
       {"an executor of fewer threads than cores",
-       [](RunGrowth& g, TuneWindow&) {
+       [](TuningBounds& g, TuneWindow&) {
          g.most.threads = g.first.threads = 2;
          g.threads_by = HeldBy::executor;
        },
        "nothing else is likely to make batches faster, but `threads` = 2, all threads of the executor, bounds the run: "
        "there are 4 cores"},
       {"threads that are set, and samples that wait",
-       [](RunGrowth& g, TuneWindow& w) {
+       [](TuningBounds& g, TuneWindow& w) {
          g.most.threads = g.first.threads = 4;
          g.tunes_threads = false;
          w.waiting = 0.8;
@@ -350,7 +351,7 @@ TEST_CASE("what bounds the run and may not be raised is named at the end") {
   };
   for (const Row& row : rows) {
     INFO(row.what);
-    RunGrowth growth = some_growth();
+    TuningBounds growth = some_growth();
     growth.first.threads = growth.most.threads = 4;
     growth.tunes_threads = false;
     TuneWindow window = busy(100);
@@ -358,7 +359,7 @@ TEST_CASE("what bounds the run and may not be raised is named at the end") {
     growth.most.threads = std::max(growth.most.threads, growth.first.threads);
     Tuner tuner(growth, 4);
     run(
-        tuner, [&](const RunSettings&) { return window; }, growth);
+        tuner, [&](const TunedSettings&) { return window; }, growth);
     CHECK(tuner.end() == row.end);
   }
 }

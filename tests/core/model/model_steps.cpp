@@ -110,7 +110,7 @@ std::vector<Event> run_steps(const Spec& spec, u64 steps, u64 epochs, u64& acted
         else
           fails(item.fatal[0], after);
       } else if (!item.kept && after.position > survived + (8 * size + 1) * rank.of) {
-        fails({"invalid_argument", "shard", "nothing was left", ~u64{0}, true}, after);
+        fails({"invalid_argument", "for_rank", "nothing was left", ~u64{0}, true}, after);
       } else {
         // The batch that this sample closes is not told of it.
         if (item.kept) survived = after.position;

@@ -135,7 +135,7 @@ class Ranks {
   void make(u64 world) {
     loaders_.clear();
     for (u64 r = 0; r < world; ++r)
-      loaders_.emplace_back(pipeline_ | ps::shard({.rank = static_cast<int>(r), .world = static_cast<int>(world)}),
+      loaders_.emplace_back(pipeline_ | ps::for_rank({.rank = static_cast<int>(r), .world = static_cast<int>(world)}),
                             options_(100 * ++made_ + r));
   }
 

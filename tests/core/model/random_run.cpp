@@ -78,17 +78,17 @@ std::string text(const model::Event& e) {
 namespace {
 
 // Has loaders that are tuned change what they can, whenever they can: up and down, and begin anew in between.
-penstock::detail::TuneWindow any_window() {
+penstock::detail::runtime::TuneWindow any_window() {
   static std::atomic<u64> count{0};
   auto share = [draw = mix(count.fetch_add(1))]() mutable {
     draw = mix(draw);
     return static_cast<double>(draw % 1000) / 1000;
   };
-  penstock::detail::TuneWindow w;
+  penstock::detail::runtime::TuneWindow w;
   w.rate = 1 + share();
   w.wait_share = 1;
   w.no_batch = share();
-  w.no_cell = share();
+  w.no_entry = share();
   w.in_work = share();
   w.waiting = share();
   w.saved_by_blocks = share();
@@ -121,7 +121,7 @@ ps::LoaderOptions some_options(u64 seed, u64 salt) {
   ps::LoaderOptions options;
   options.executor = executor(thread_counts[mix(seed + salt) % 4]);
   options.depth = static_cast<unsigned>(mix(seed + salt + 1) % 7);
-  penstock::detail::tune_pace = {.ns = 0, .batches = 1, .skips = false, .made_up = any_window};
+  penstock::detail::runtime::tune_pace = {.ns = 0, .batches = 1, .skips = false, .made_up = any_window};
   options.tune = mix(seed + salt + 60) % 3 == 0;
   if (options.tune && mix(seed + salt + 61) % 2 == 0) options.depth = 0;
   if (mix(seed + salt + 50) % 3 == 0) {

@@ -27,8 +27,8 @@ struct Play {
     ps::LoaderOptions o = some_options(seed, salt);
     if (mix(seed + salt + 2) % 2 == 0) o.epochs = epochs;
     if (mix(seed + salt + 3) % 3 == 0) o.max_reorder_bytes = 1 + mix(seed + salt + 4) % 4000;
-    const ps::Shard part{.rank = static_cast<int>(rank), .world = static_cast<int>(world), .steps_per_epoch = steps};
-    return ps::Loader(p | ps::shard(part), o);
+    const ps::Rank part{.rank = static_cast<int>(rank), .world = static_cast<int>(world), .steps_per_epoch = steps};
+    return ps::Loader(p | ps::for_rank(part), o);
   }
 };
 

@@ -65,7 +65,7 @@ TEST_CASE("ranks share batches of bags of one size by whole bags") {
     CAPTURE(t, size, world, each, bags);
     std::vector<ps::Loader> ranks;
     for (std::uint64_t rank = 0; rank < world; ++rank)
-      ranks.emplace_back(p | ps::shard({.rank = static_cast<int>(rank), .world = static_cast<int>(world)}),
+      ranks.emplace_back(p | ps::for_rank({.rank = static_cast<int>(rank), .world = static_cast<int>(world)}),
                          ps::LoaderOptions{.threads = 1 + static_cast<unsigned>(rank % 3)});
     for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
       std::multiset<std::string> seen;
@@ -106,7 +106,7 @@ TEST_CASE("bags that four ranks began two go on with") {
   for (const int world : {4, 2, 1}) {
     std::vector<ps::Loader> ranks;
     for (int rank = 0; rank < world; ++rank) {
-      ranks.emplace_back(p | ps::shard({.rank = rank, .world = world}), ps::LoaderOptions{.threads = 2});
+      ranks.emplace_back(p | ps::for_rank({.rank = rank, .world = world}), ps::LoaderOptions{.threads = 2});
       if (next != 0) ranks.back().resume(state);
     }
     for (std::size_t steps = 0; steps < 2; ++steps, ++next) {

@@ -237,7 +237,7 @@ TEST_CASE("balanced bags at any number of threads, after a resume and on ranks a
       if (const auto b = loader.next()) REQUIRE(copy(*b) == one[next++]);
     std::vector<ps::Loader> ranks;
     for (std::uint64_t rank = 0; rank < world; ++rank) {
-      ranks.emplace_back(p | ps::shard({.rank = static_cast<int>(rank), .world = static_cast<int>(world)}),
+      ranks.emplace_back(p | ps::for_rank({.rank = static_cast<int>(rank), .world = static_cast<int>(world)}),
                          ps::LoaderOptions{.threads = 1 + static_cast<unsigned>(rank)});
       ranks.back().resume(loader.state());
     }

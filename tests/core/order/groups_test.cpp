@@ -372,7 +372,7 @@ TEST_CASE("a batch of a group ends where the pass does, and has no stand-ins") {
   source.count = 6;
   source.runs = {{"a", 3}, {"b", 6}};
   const ps::Pipeline p = ps::from(source) | ps::bags(8) | ps::batch(8, {.by = ps::BatchOptions::By::group});
-  ps::Loader loader(p | ps::shard({.rank = 0, .world = 1, .steps_per_epoch = 40}), {.threads = 2, .epochs = 1});
+  ps::Loader loader(p | ps::for_rank({.rank = 0, .world = 1, .steps_per_epoch = 40}), {.threads = 2, .epochs = 1});
   for (const ps::Batch& b : loader.epoch()) {
     CHECK(b.size() == 3);
     CHECK(std::set<std::uint64_t>(b.indices().begin(), b.indices().end()).size() == 3);

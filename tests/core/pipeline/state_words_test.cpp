@@ -85,7 +85,7 @@ TEST_CASE("a state of another pipeline says which part of it differs, and with w
   }
   {
     const auto [bare, words] = refusals(usual() | ps::on_error({.policy = ps::OnError::mask, .max_share = 0.25}));
-    holds(bare, "what is said of errors, checks or the shard");
+    holds(bare, "what is said of errors, checks or ranks");
     holds(words, "on_error: there \"fail, max_count 18446744073709551615, max_share 1\", here \"mask, ");
   }
   {

@@ -11,11 +11,12 @@ namespace PENSTOCK_TEST_FILE {
 
 using namespace help;
 using namespace penstock::detail;
+using namespace penstock::detail::runtime;
 
 namespace {
 
 const ps::Schema schema{{"x", ps::DType::i64, {}}};
-BatchBounds bounds_of(std::uint64_t rows) { return BatchBounds(schema, BatchItem{rows, {}}); }
+BatchBounds bounds_of(std::uint64_t rows) { return BatchBounds(schema, BatchSpec{rows, {}}); }
 
 // The rows of each batch, in the order in which they come.
 std::vector<std::vector<std::uint32_t>> batches_of(BucketWindow& window) {

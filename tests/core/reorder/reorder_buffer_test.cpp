@@ -12,6 +12,7 @@ namespace PENSTOCK_TEST_FILE {
 
 using namespace help;
 using namespace penstock::detail;
+using namespace penstock::detail::runtime;
 
 namespace {
 
@@ -24,7 +25,7 @@ PipelineData pipeline(std::uint64_t samples, ps::ErrorPolicy policy = {}, ps::Ta
   data.size = data.source_size = samples;
   data.filters = true;
   data.policy = policy;
-  data.batch = BatchItem{rows, {.tail = tail}};
+  data.batch = BatchSpec{rows, {.tail = tail}};
   return data;
 }
 

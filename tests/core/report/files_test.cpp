@@ -6,7 +6,7 @@
 #include "report/sample_times.hpp"
 
 using namespace help;
-using penstock::detail::slow_file;
+using penstock::detail::runtime::slow_file;
 
 namespace {
 
@@ -94,28 +94,30 @@ TEST_CASE("the report says what reading takes in files that follow each other, a
 }
 
 TEST_CASE("of all that was measured some are kept, of the run's whole length", "[alone]") {
-  penstock::detail::MeasuredSamples kept;
+  penstock::detail::runtime::MeasuredSamples kept;
   for (std::uint64_t i = 0; i < 25'600; ++i) kept.add({.index = i, .read_ns = 1, .sample_ns = 1});
   std::vector<std::uint64_t> quarters(4);
-  kept.for_each([&](const penstock::detail::MeasuredSample& sample) { ++quarters.at(sample.index / 6'400); });
+  kept.for_each([&](const penstock::detail::runtime::MeasuredSample& sample) { ++quarters.at(sample.index / 6'400); });
   for (const std::uint64_t quarter : quarters) CHECK((quarter > 40 && quarter < 90));
   double all = 0;
-  kept.for_each([&](const penstock::detail::MeasuredSample& sample) { all += sample.weight; });
+  kept.for_each([&](const penstock::detail::runtime::MeasuredSample& sample) { all += sample.weight; });
   CHECK(all == Approx(25'600));
   // A part of the run has the last ones.
-  penstock::detail::RunTotals before, now;
+  penstock::detail::runtime::RunTotals before, now;
   now.sample_times.run = {{.index = 1}};
-  kept.for_each_last([&](const penstock::detail::MeasuredSample& sample) { now.sample_times.last.push_back(sample); });
-  const penstock::detail::RunTotals part = since(now, before);
+  kept.for_each_last(
+      [&](const penstock::detail::runtime::MeasuredSample& sample) { now.sample_times.last.push_back(sample); });
+  const penstock::detail::runtime::RunTotals part = since(now, before);
   CHECK(part.sample_times.run.size() == kept.size);
-  for (const penstock::detail::MeasuredSample& sample : part.sample_times.run) CHECK(sample.index >= 25'600 - 256);
+  for (const penstock::detail::runtime::MeasuredSample& sample : part.sample_times.run)
+    CHECK(sample.index >= 25'600 - 256);
 }
 
 TEST_CASE("loads of blocks count as often as there are loads that they stand for", "[alone]") {
   ChunksInFiles source;
   source.count = 1024;
   const penstock::detail::BlockSourceOf<ChunksInFiles> model(source);
-  penstock::detail::RunTotals t;
+  penstock::detail::runtime::RunTotals t;
   t.kept = 100;
   t.blocks.loads = 96;
   t.sample_times.run.assign(64, {.index = 0, .read_ns = 5, .sample_ns = 10});
@@ -125,7 +127,7 @@ TEST_CASE("loads of blocks count as often as there are loads that they stand for
   ps::Report r;
   r.stages.resize(1);
   r.stages[0].wait_us_per_sample = 2;  // a load takes 1.17
-  penstock::detail::fill_sample_times(r, model, t);
+  penstock::detail::runtime::fill_sample_times(r, model, t);
   REQUIRE(r.files.size() == 2);
   CHECK(r.files[0].name == "file-1");
   CHECK(r.files[0].measured == 4);
@@ -135,7 +137,7 @@ TEST_CASE("loads of blocks count as often as there are loads that they stand for
   // What else reading takes is longer.
   r.files.clear();
   r.stages[0].wait_us_per_sample = 3;
-  penstock::detail::fill_sample_times(r, model, t);
+  penstock::detail::runtime::fill_sample_times(r, model, t);
   CHECK(r.files.empty());
 }
 

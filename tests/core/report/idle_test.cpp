@@ -47,8 +47,8 @@ TEST_CASE("runners without work say whom they wait for", "[alone]") {
   SECTION("too few batches: one is held, and one sample is all that the other wants") {
     const ps::Report r = run(ps::from(sleeping(60, [](std::uint64_t) { return 5ms; })) | ps::batch(1),
                              {.threads = 2, .depth = 2, .epochs = 1});
-    CHECK(share(r, ps::Idle::slots) > 0.3);
-    CHECK(r.idle[0].why == ps::Idle::slots);
+    CHECK(share(r, ps::Idle::buffers) > 0.3);
+    CHECK(r.idle[0].why == ps::Idle::buffers);
   }
   SECTION("a straggler") {
     const ps::Report r =
@@ -61,8 +61,8 @@ TEST_CASE("runners without work say whom they wait for", "[alone]") {
     const ps::Report r = run(ps::from(sleeping(400, [](std::uint64_t i) { return i % 40 == 1 ? 40ms : 0ms; })) |
                                  ps::filter([](const ps::Sample&) { return true; }) | ps::batch(64),
                              {.threads = 2, .max_reorder_bytes = 1, .epochs = 1});
-    CHECK(share(r, ps::Idle::cells) > 0.3);
-    CHECK(r.idle[0].why == ps::Idle::cells);
+    CHECK(share(r, ps::Idle::entries) > 0.3);
+    CHECK(r.idle[0].why == ps::Idle::entries);
   }
   SECTION("an order") {
     struct Slow {
@@ -125,7 +125,7 @@ TEST_CASE("a batch that an early end of the epoch gives up was still ready for t
   REQUIRE(loader.next());
   const ps::Report r = loader.report();
   CHECK(share(r, ps::Idle::caller) + share(r, ps::Idle::pause) > 0.5);
-  CHECK(share(r, ps::Idle::slots) < 0.3);
+  CHECK(share(r, ps::Idle::buffers) < 0.3);
 }
 
 TEST_CASE("idle shares are told as text and as JSON", "[alone]") {

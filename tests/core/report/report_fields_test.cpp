@@ -33,7 +33,7 @@ template <class T>
 std::set<std::string> fields_of(const T& value) {
   std::set<std::string> names;
   std::size_t count = 0;
-  penstock::detail::for_each_field(value, [&](const char* name, const auto&) {
+  penstock::detail::runtime::for_each_field(value, [&](const char* name, const auto&) {
     names.insert(name);
     ++count;
   });
@@ -59,7 +59,7 @@ TEST_CASE("each member of a report, and of its parts, stands once in the list of
 TEST_CASE("each number of a report is in its JSON under the name of its member") {
   ps::Report report;
   double value = 0;
-  penstock::detail::for_each_field(report, [&](const char*, auto& field) {
+  penstock::detail::runtime::for_each_field(report, [&](const char*, auto& field) {
     using Field = std::remove_cvref_t<decltype(field)>;
     if constexpr (std::is_arithmetic_v<Field>)
       field = static_cast<Field>(++value);
@@ -70,7 +70,7 @@ TEST_CASE("each number of a report is in its JSON under the name of its member")
   CHECK(report.block_decodes_saved == report.block_uses + 1);
   const auto json = Json::parse(report.json());
   double expected = 0;
-  penstock::detail::for_each_field(report, [&](const char* name, const auto& field) {
+  penstock::detail::runtime::for_each_field(report, [&](const char* name, const auto& field) {
     CAPTURE(name);
     using Field = std::remove_cvref_t<decltype(field)>;
     if constexpr (std::is_arithmetic_v<Field> || std::is_same_v<Field, std::optional<double>>)

@@ -8,7 +8,7 @@
 #include "support/json.hpp"
 
 using namespace help;
-using penstock::detail::judge;
+using penstock::detail::runtime::judge;
 using penstock_test::Json;
 
 namespace {
@@ -121,17 +121,17 @@ TEST_CASE("the last seconds are told where they differ from the whole", "[alone]
   whole.seconds = 60;
   lately.seconds = 7;
   lately.verdict = "The storage bounds the run.";
-  CHECK(ps::detail::what_changed(whole, lately).empty());
+  CHECK(ps::detail::runtime::what_changed(whole, lately).empty());
   lately.samples_per_s = 0.7 * whole.samples_per_s;
-  CHECK(ps::detail::what_changed(whole, lately).find("In the last 7 s it was ") == 0);
-  CHECK(ps::detail::what_changed(whole, lately).find("storage") == std::string::npos);
+  CHECK(ps::detail::runtime::what_changed(whole, lately).find("In the last 7 s it was ") == 0);
+  CHECK(ps::detail::runtime::what_changed(whole, lately).find("storage") == std::string::npos);
   lately.bound = ps::Bound::storage;
-  CHECK(ps::detail::what_changed(whole, lately).ends_with(": The storage bounds the run."));
+  CHECK(ps::detail::runtime::what_changed(whole, lately).ends_with(": The storage bounds the run."));
   whole.seconds = 13;  // the last seconds are most of it
-  CHECK(ps::detail::what_changed(whole, lately).empty());
+  CHECK(ps::detail::runtime::what_changed(whole, lately).empty());
   whole.seconds = 60;
   lately.bound = ps::Bound::unknown;
-  CHECK(ps::detail::what_changed(whole, lately).empty());
+  CHECK(ps::detail::runtime::what_changed(whole, lately).empty());
 }
 
 TEST_CASE("more threads than cores, and those used up, are bound by cores", "[alone]") {
@@ -507,9 +507,9 @@ TEST_CASE("runners without work bound the run by what they waited for, and the g
     const char* word;
   };
   for (const Expected& it : {Expected{ps::Idle::straggler, ps::Bound::stragglers, "depth"},
-                             Expected{ps::Idle::slots, ps::Bound::slots, "depth"},
-                             Expected{ps::Idle::leases, ps::Bound::slots, "held by the caller"},
-                             Expected{ps::Idle::cells, ps::Bound::cells, "max_reorder_bytes"},
+                             Expected{ps::Idle::buffers, ps::Bound::buffers, "depth"},
+                             Expected{ps::Idle::leases, ps::Bound::buffers, "held by the caller"},
+                             Expected{ps::Idle::entries, ps::Bound::entries, "max_reorder_bytes"},
                              Expected{ps::Idle::blocks, ps::Bound::blocks, "Smaller blocks"},
                              Expected{ps::Idle::block_memory, ps::Bound::blocks, "max_block_bytes"},
                              Expected{ps::Idle::stream, ps::Bound::stream, "interleaved"},
@@ -541,7 +541,7 @@ TEST_CASE("runners without work bound the run by what they waited for, and the g
   }
 }
 
-TEST_CASE("batches that wait for a place on the device are bound by it, and by nothing on the host", "[alone]") {
+TEST_CASE("batches that wait for a buffer on the device are bound by it, and by nothing on the host", "[alone]") {
   ps::Report r = busy();
   r.samples_per_s = 400;
   r.runner_idle_share = 0.5;
@@ -557,7 +557,7 @@ TEST_CASE("batches that wait for a place on the device are bound by it, and by n
   r.consumer_wait_share = 0.8;
   r.device = "host";
   judge(r);
-  CHECK(r.bound == ps::Bound::slots);
+  CHECK(r.bound == ps::Bound::buffers);
 }
 
 TEST_CASE("where a device's streams were timed, what they say decides between copies, stages and the caller's work",
@@ -572,7 +572,7 @@ TEST_CASE("where a device's streams were timed, what they say decides between co
                 .copies = {100, 9000, 0.9},
                 .copy_bytes_per_s = 5e9,
                 .stages = {100, 100, 0.01},
-                .place = {},
+                .buffer = {},
                 .starved = {100, 8000, 0.8}}};
   judge(r);
   CHECK(r.bound == ps::Bound::copies);
@@ -620,7 +620,7 @@ TEST_CASE("nothing is promised where nothing is to be gained", "[alone]") {
   r.threads = r.threads_seen = 16;
   r.samples_per_s = 980;
   r.runner_idle_share = 0.5;
-  r.idle = {{ps::Idle::slots, 0.5}};
+  r.idle = {{ps::Idle::buffers, 0.5}};
   judge(r);
   CHECK(r.bound == ps::Bound::cores);
 }
@@ -630,9 +630,9 @@ TEST_CASE("a share of the time in work is weighed as what it is of all time", "[
   r.samples_per_s = 200;
   r.runner_idle_share = 0.83;
   r.runner_wait_share = 0.99;
-  r.idle = {{ps::Idle::slots, 0.83}};
+  r.idle = {{ps::Idle::buffers, 0.83}};
   judge(r);
-  CHECK(r.bound == ps::Bound::slots);
+  CHECK(r.bound == ps::Bound::buffers);
 }
 
 TEST_CASE("an executor without threads, and a caller that is away now and then, are named", "[alone]") {
@@ -673,7 +673,7 @@ TEST_CASE("runners and the caller that wait for each other by turns want more ba
   r.consumer_wait_share = 0.4;
   r.idle = {{ps::Idle::caller, 0.4}};
   judge(r);
-  CHECK(r.bound == ps::Bound::slots);
+  CHECK(r.bound == ps::Bound::buffers);
   CHECK(r.verdict.find("the caller waited 40 %") != std::string::npos);
 }
 
@@ -704,12 +704,12 @@ TEST_CASE("a run of many small losses is bound by none of them", "[alone]") {
   r.samples_per_s = 500;
   r.runner_idle_share = 0.45;
   r.consumer_wait_share = 0.5;
-  r.idle = {{ps::Idle::threads, 0.14}, {ps::Idle::straggler, 0.12}, {ps::Idle::slots, 0.1}, {ps::Idle::order, 0.09}};
+  r.idle = {{ps::Idle::threads, 0.14}, {ps::Idle::straggler, 0.12}, {ps::Idle::buffers, 0.1}, {ps::Idle::order, 0.09}};
   judge(r);
   CHECK(r.bound == ps::Bound::unknown);
-  CHECK(r.verdict.find("No single thing bounds the run: 500 samples/s is 50 % of what 2 threads can do. Runners had "
-                       "nothing to do for 45 % of their time (14 % threads, 12 % straggler, 10 % slots, 9 % order)") ==
-        0);
+  CHECK(r.verdict.find(
+            "No single thing bounds the run: 500 samples/s is 50 % of what 2 threads can do. Runners had "
+            "nothing to do for 45 % of their time (14 % threads, 12 % straggler, 10 % buffers, 9 % order)") == 0);
   CHECK_FALSE(promises(r));
 }
 
@@ -719,9 +719,9 @@ TEST_CASE("the largest cause that the verdict does not speak of is told besides"
     const char* words;
   };
   for (const Expected& it :
-       {Expected{ps::Idle::straggler, "for single slow samples"}, Expected{ps::Idle::slots, "for a batch to write to."},
-        Expected{ps::Idle::leases, "as all were held"}, Expected{ps::Idle::cells, "for older samples"},
-        Expected{ps::Idle::blocks, "for blocks that others loaded"},
+       {Expected{ps::Idle::straggler, "for single slow samples"},
+        Expected{ps::Idle::buffers, "for a batch to write to."}, Expected{ps::Idle::leases, "as all were held"},
+        Expected{ps::Idle::entries, "for older samples"}, Expected{ps::Idle::blocks, "for blocks that others loaded"},
         Expected{ps::Idle::block_memory, "for room for the next block"},
         Expected{ps::Idle::order, "for the order to say"}, Expected{ps::Idle::threads, "for a thread of the executor"},
         Expected{ps::Idle::caller, "for the caller, with all batches ready"}}) {
@@ -746,9 +746,9 @@ TEST_CASE("the largest cause that the verdict does not speak of is told besides"
   r.runner_wait_share = 0.4;
   r.stages[0].wait_us_per_sample = 60;
   r.stages[1].wait_us_per_sample = 20;
-  r.idle = {{ps::Idle::slots, 0.4}, {ps::Idle::leases, 0.2}};
+  r.idle = {{ps::Idle::buffers, 0.4}, {ps::Idle::leases, 0.2}};
   judge(r);
-  CHECK(r.bound == ps::Bound::slots);
+  CHECK(r.bound == ps::Bound::buffers);
   // 40 % of 40 %, of which three quarters are in the first stage.
   CHECK(r.besides == "Next to that, runners waited 12 % of their time in read, not computing.");
   r.runner_wait_share = 0.05;
@@ -774,7 +774,7 @@ TEST_CASE("more threads and more memory are promised to no run whose threads hav
   r.samples_per_s = 500;
   r.runner_idle_share = 0.45;
   r.consumer_wait_share = 0.5;
-  r.idle = {{ps::Idle::threads, 0.14}, {ps::Idle::straggler, 0.12}, {ps::Idle::slots, 0.1}, {ps::Idle::order, 0.09}};
+  r.idle = {{ps::Idle::threads, 0.14}, {ps::Idle::straggler, 0.12}, {ps::Idle::buffers, 0.1}, {ps::Idle::order, 0.09}};
   r.cores = 4;
   r.threads_wanted = 3;
   judge(r);

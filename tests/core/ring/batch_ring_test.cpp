@@ -14,6 +14,7 @@ namespace PENSTOCK_TEST_FILE {
 
 using namespace help;
 using namespace penstock::detail;
+using namespace penstock::detail::runtime;
 
 namespace {
 const ps::Schema schema{{"a", ps::DType::f32, {3}}, {"b", ps::DType::u8, {}}, {"none", ps::DType::u8, {0}}};

@@ -7,6 +7,7 @@
 
 using namespace help;
 using namespace penstock::detail;
+using namespace penstock::detail::runtime;
 
 TEST_CASE("without a limit the ring is deep enough for all runners") {
   const MemoryPlan plan = plan_memory({.threads = 4, .rows = 64, .buffer_bytes = 1000});
@@ -101,8 +102,8 @@ TEST_CASE("what may be raised is paid from half of what a limit leaves") {
   const MemoryPlan plan = plan_memory(r);
   CHECK(plan.first() == still.first());
   CHECK(plan.notes == still.notes);
-  const RunGrowth growth = plan.growth.value();
-  const RunSettings first = plan.first(), most = growth.most;
+  const TuningBounds growth = plan.growth.value();
+  const TunedSettings first = plan.first(), most = growth.most;
   CHECK(growth.first == first);
   CHECK(growth.cost(first) == 0);
   CHECK(most.threads > 4);
@@ -117,9 +118,9 @@ TEST_CASE("what may be raised is paid from half of what a limit leaves") {
   const std::size_t left = r.max_memory_bytes - (all - growth.bytes - (most.threads + 1) * plan.scratch_limit);
   CHECK(growth.bytes <= left / 2);
   CHECK(plan.scratch_limit > 16 * mib);
-  for (RunSettings s : {RunSettings{4, most.depth, first.entries, first.block_limit},
-                        RunSettings{4, first.depth, most.entries, first.block_limit},
-                        RunSettings{4, first.depth, first.entries, most.block_limit}})
+  for (TunedSettings s : {TunedSettings{4, most.depth, first.entries, first.block_limit},
+                          TunedSettings{4, first.depth, most.entries, first.block_limit},
+                          TunedSettings{4, first.depth, first.entries, most.block_limit}})
     CHECK(growth.cost(s) <= growth.bytes);
   // While samples in work become more, both lots of them are there.
   CHECK(growth.cost({4, first.depth, first.entries + 1, first.block_limit}) ==

@@ -7,6 +7,7 @@
 
 using namespace help;
 using namespace penstock::detail;
+using namespace penstock::detail::runtime;
 
 namespace {
 std::vector<BadSample> bad_rows(const std::vector<std::uint64_t>& rows, std::uint64_t fatal = ~std::uint64_t{0}) {

@@ -2,7 +2,7 @@
 
 #include <penstock/interop/cuda.hpp>
 
-#include "jitter_kernels.hpp"
+#include "color_kernels.hpp"
 
 namespace penstock::image {
 

@@ -1,11 +1,11 @@
 #pragma once
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// How those who make and retire samples reach the run's other threads. Any thread.
-class RunSignals {
+class ThreadSignals {
  public:
-  virtual ~RunSignals() = default;
+  virtual ~ThreadSignals() = default;
   /// There is work for more runners.
   virtual void wake_runners() noexcept = 0;
   /// The consumer is asked what is skipped.
@@ -14,4 +14,4 @@ class RunSignals {
   virtual bool paused() const noexcept = 0;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

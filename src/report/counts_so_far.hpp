@@ -10,10 +10,10 @@
 #include "engine/run_totals.hpp"
 #include "report/delivery_counters.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// What was counted up to a moment.
-struct RunMark {
+struct CountsSoFar {
   RunTotals totals;
   DeliveryCounters delivered;
   DeliveryTimes times;
@@ -28,7 +28,7 @@ inline DeliveryCounters since(DeliveryCounters now, const DeliveryCounters& befo
   return now;
 }
 
-inline RunMark since(RunMark now, const RunMark& before) {
+inline CountsSoFar since(CountsSoFar now, const CountsSoFar& before) {
   now.totals = since(std::move(now.totals), before.totals);
   now.delivered = since(std::move(now.delivered), before.delivered);
   now.times = since(std::move(now.times), before.times);
@@ -37,4 +37,4 @@ inline RunMark since(RunMark now, const RunMark& before) {
   return now;
 }
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

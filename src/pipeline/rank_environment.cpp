@@ -1,4 +1,4 @@
-#include <penstock/shard.hpp>
+#include <penstock/rank.hpp>
 
 #include <charconv>
 #include <cstdlib>
@@ -22,10 +22,10 @@ constexpr Variables open_mpi{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"};
 constexpr Variables mpich{"PMI_RANK", "PMI_SIZE"};
 constexpr Variables slurm{"SLURM_PROCID", "SLURM_NTASKS"};
 
-constexpr const char* way_out = "; unset what is not meant, or say rank and world yourself: shard({.rank, .world})";
+constexpr const char* way_out = "; unset what is not meant, or say rank and world yourself: for_rank({.rank, .world})";
 
 [[noreturn]] void refuse(const std::string& cause) {
-  throw Error(Errc::invalid_argument, cause + way_out).with_stage("shard");
+  throw Error(Errc::invalid_argument, cause + way_out).with_stage("for_rank");
 }
 
 std::string setting(const char* name) { return std::string(name) + "=" + std::getenv(name); }
@@ -42,30 +42,30 @@ int number_of(const char* name) {
 
 bool is_set(const Variables& v) { return std::getenv(v.rank) != nullptr && std::getenv(v.world) != nullptr; }
 
-std::optional<Shard> find(const Variables& v) {
+std::optional<Rank> find(const Variables& v) {
   const bool has_rank = std::getenv(v.rank) != nullptr, has_world = std::getenv(v.world) != nullptr;
   if (!has_rank && !has_world) return std::nullopt;
   if (!has_rank || !has_world)
     refuse("the environment says " + setting(has_rank ? v.rank : v.world) + " but not " +
            (has_rank ? v.world : v.rank) + ", so a launcher was asked for and did not start this process");
-  const Shard shard{.rank = number_of(v.rank), .world = number_of(v.world)};
-  if (shard.rank >= shard.world)
+  const Rank rank{.rank = number_of(v.rank), .world = number_of(v.world)};
+  if (rank.rank >= rank.world)
     refuse("the environment says " + settings(v) + ", but ranks go from 0 to the world's size - 1");
-  return shard;
+  return rank;
 }
 
 }  // namespace
 
-Shard Shard::from_environment() {
-  std::optional<Shard> found;
+Rank Rank::from_environment() {
+  std::optional<Rank> found;
   const Variables* of = nullptr;
   const auto ask = [&](const Variables& v) {
-    const std::optional<Shard> shard = find(v);
-    if (!shard) return;
-    if (found && (found->rank != shard->rank || found->world != shard->world))
+    const std::optional<Rank> rank = find(v);
+    if (!rank) return;
+    if (found && (found->rank != rank->rank || found->world != rank->world))
       refuse("the environment says " + settings(*of) + " and " + settings(v) + ", which disagree");
     if (found) return;
-    found = shard;
+    found = rank;
     of = &v;
   };
   ask(torchrun);
@@ -75,7 +75,7 @@ Shard Shard::from_environment() {
   const bool has_mpi = is_set(open_mpi) || is_set(mpich);
   const bool launched = has_mpi || (found && std::getenv("TORCHELASTIC_RUN_ID") != nullptr);
   if (!launched && (!found || is_set(slurm))) ask(slurm);
-  return found.value_or(Shard{});
+  return found.value_or(Rank{});
 }
 
 }  // namespace penstock

@@ -5,12 +5,12 @@
 
 #include "chain/chain.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// What the runners of a pool do.
-class RunnerWork {
+class PoolWork {
  public:
-  virtual ~RunnerWork() = default;
+  virtual ~PoolWork() = default;
   /// What one runner needs to work: above all a reader of the source, which is a user's code and may take long.
   /// @throws what that throws.
   virtual std::unique_ptr<ChainRun> open_run() = 0;
@@ -24,4 +24,4 @@ class RunnerWork {
   virtual void help(ChainRun& run) noexcept = 0;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

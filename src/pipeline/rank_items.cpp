@@ -1,15 +1,15 @@
 #include <string>
 
 #include <penstock/error.hpp>
-#include <penstock/shard.hpp>
+#include <penstock/rank.hpp>
 
 namespace penstock {
 
-ItemRun Shard::run_of(std::span<const std::uint64_t> sizes) const {
+ItemRun Rank::run_of(std::span<const std::uint64_t> sizes) const {
   if (rank < 0 || rank >= world)
     throw Error(Errc::invalid_argument,
                 "rank " + std::to_string(rank) + " of " + std::to_string(world) + "; ranks are 0 to world - 1")
-        .with_stage("shard");
+        .with_stage("for_rank");
   // Sizes are doubled, so that a middle is a whole number. An empty item has its place, too.
   using Wide = unsigned __int128;
   const auto ranks = static_cast<Wide>(world), own = static_cast<Wide>(rank);

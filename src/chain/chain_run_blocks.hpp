@@ -8,13 +8,13 @@
 
 #include <penstock/error.hpp>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// What one run of chains has of blocks.
-struct RunBlocks {
+struct ChainRunBlocks {
   std::vector<std::span<const std::byte>> lent;  ///< to the reader, for the sample in work
   std::optional<Error> failure;                  ///< why they can't be
   std::uint64_t stretch = ~std::uint64_t{0};     ///< stretch of samples of blocks that its runner works on; ~0: none
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

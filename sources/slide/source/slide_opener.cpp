@@ -1,4 +1,4 @@
-#include "source/opening.hpp"
+#include "source/slide_opener.hpp"
 
 #include <sys/stat.h>
 
@@ -28,11 +28,11 @@
 namespace penstock::slide {
 
 std::string listed(const std::vector<std::string>& names) {
-  constexpr std::size_t told = 10;
+  constexpr std::size_t max_listed = 10;
   std::string list;
-  for (std::size_t i = 0; i < std::min(told, names.size()); ++i)
+  for (std::size_t i = 0; i < std::min(max_listed, names.size()); ++i)
     list += (i == 0 ? "" : ", ") + printable(in_list(names[i]));
-  return names.size() > told ? list + ", ..." : list;
+  return names.size() > max_listed ? list + ", ..." : list;
 }
 
 namespace {
@@ -42,7 +42,7 @@ bool may_be_dicom(const std::string& path) { return has_ending(path, ".dcm") || 
 
 }  // namespace
 
-Opening::Opening(Slides o)
+SlideOpener::SlideOpener(Slides o)
     : options(std::move(o)),
       readers(std::make_shared<LevelReaders>(std::max<std::size_t>(options.max_open_files, 1),
                                              options.max_openslide_bytes)),
@@ -57,7 +57,7 @@ Opening::Opening(Slides o)
   find_region_files();
 }
 
-void Opening::find_files() {
+void SlideOpener::find_files() {
   if (options.paths.empty()) options.paths = files_of_pattern(options.files, source_name);
   for (std::size_t i = 0; i < options.paths.size(); ++i)
     wanted_.push_back(i >= options.first_file && i - options.first_file < options.file_count);
@@ -76,7 +76,7 @@ void Opening::find_files() {
 }
 
 // OpenSlide reads a whole series, whichever of its files it is given: each would be the same slide.
-void Opening::keep_one_of_each_series() {
+void SlideOpener::keep_one_of_each_series() {
   DicomFolders folders;
   std::set<DicomFolders::Series> known;
   std::size_t kept = 0;
@@ -106,7 +106,7 @@ void Opening::keep_one_of_each_series() {
 }
 
 // Slides without a line are refused, or go.
-void Opening::read_table() {
+void SlideOpener::read_table() {
   if (options.labels.empty()) return;
   std::vector<std::string> without;
   table = read_slide_table(options, options.paths, names);
@@ -141,7 +141,7 @@ void Opening::read_table() {
 }
 
 // Each slide's file of regions.
-void Opening::find_region_files() {
+void SlideOpener::find_region_files() {
   if (options.regions.folder.empty()) return;
   struct stat status {};
   if (::stat(options.regions.folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
@@ -160,18 +160,18 @@ void Opening::find_region_files() {
                        "SlideRegions::Missing::empty`");
 }
 
-const std::string& Opening::region_file_of(std::size_t number) const noexcept {
+const std::string& SlideOpener::region_file_of(std::size_t number) const noexcept {
   static const std::string none;
   return region_files_.empty() ? none : region_files_[number];
 }
 
-void Opening::forget_choices() {
+void SlideOpener::forget_choices() {
   lists_.clear();
   options.coords = {};
   region_files_.clear();
 }
 
-SlideWish Opening::wish_of(std::size_t number) const {
+SlideWish SlideOpener::wish_of(std::size_t number) const {
   return {.wanted = {options.level, options.mpp, options.magnification, options.mpp_tolerance},
           .own_mpp = table.mpp.empty() ? 0 : table.mpp[number],
           .assumed_mpp = options.assumed_mpp,
@@ -180,13 +180,13 @@ SlideWish Opening::wish_of(std::size_t number) const {
 }
 
 // Those of the mask by which places are chosen, or stains are measured, or both; `everywhere`: neither wants one.
-SlideTissue Opening::mask_rules() const {
+SlideTissue SlideOpener::mask_rules() const {
   SlideTissue rules = options.tissue;
   if (rules.by == SlideTissue::By::everywhere && options.stain.method) rules = {.by = SlideTissue::By::saturation};
   return rules;
 }
 
-SlideFile Opening::passed_over(std::size_t number) const {
+SlideFile SlideOpener::passed_over(std::size_t number) const {
   SlideFile slide;
   slide.path = options.paths[number];
   slide.name = names[number];
@@ -197,7 +197,7 @@ SlideFile Opening::passed_over(std::size_t number) const {
   return slide;
 }
 
-SlideFile Opening::open(std::size_t number) const {
+SlideFile SlideOpener::open(std::size_t number) const {
   if (!is_wanted(number)) return passed_over(number);
   SlideFile slide = open_slide(options.paths[number], number, wish_of(number), *keep_left_);
   slide.name = names[number];

@@ -9,7 +9,7 @@
 #include <penstock/extend/image_decoder.hpp>
 #include <penstock/shape.hpp>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// What the first field of a stage with several drew, for the others.
 struct SharedDraw {
@@ -19,7 +19,7 @@ struct SharedDraw {
 };
 
 /// Working state of the image stages in one run of chains.
-struct RunImages {
+struct ChainRunImages {
   std::vector<std::unique_ptr<ImageDecoding>> decoders;  ///< one per step that has one
   std::vector<SharedDraw> shared_draws;
   /// Decodings of the stages after `batch`, made on first use.
@@ -29,4 +29,4 @@ struct RunImages {
   std::vector<Shape> batch_shapes;      ///< shapes of the values that those stages draw for
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

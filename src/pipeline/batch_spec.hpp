@@ -9,7 +9,7 @@
 namespace penstock::detail {
 
 /// How samples are cut into batches.
-struct BatchItem {
+struct BatchSpec {
   std::uint64_t rows;
   BatchOptions options;
   std::uint64_t enough_bytes = 0;  ///< a batch ends after the sample that makes it as large; 0 = not so
@@ -18,7 +18,7 @@ struct BatchItem {
 /// Batches made of one window are counted in 16 bits.
 inline constexpr std::uint64_t max_bucket_window = 65'535;
 /// Which samples stand together in a batch.
-struct BucketItem {
+struct BucketSpec {
   std::string field;
   BucketOptions options;
 };

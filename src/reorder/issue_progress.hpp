@@ -3,11 +3,11 @@
 #include <atomic>
 #include <cstdint>
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// How far a reordered run's positions were issued, or its stream was read: in entries, or in shared records where
 /// there are some. One runner at a time takes more in, the one that has `enter`ed; others read what is here.
-class Intake {
+class IssueProgress {
  public:
   void reset(bool exhausted) noexcept {
     issued_.store(0, std::memory_order_relaxed);
@@ -32,4 +32,4 @@ class Intake {
   std::atomic<bool> exhausted_{false};
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

@@ -41,19 +41,19 @@ std::string assignment(const std::string& name, const std::string& value) { retu
 
 std::string found(const Settings& settings) {
   const Environment environment(settings);
-  const ps::Shard shard = ps::Shard::from_environment();
-  return std::to_string(shard.rank) + " of " + std::to_string(shard.world);
+  const ps::Rank rank = ps::Rank::from_environment();
+  return std::to_string(rank.rank) + " of " + std::to_string(rank.world);
 }
 
 void refused(const Settings& settings, const std::vector<std::string>& words) {
   const Environment environment(settings);
-  const auto error = error_of([] { (void)ps::Shard::from_environment(); });
+  const auto error = error_of([] { (void)ps::Rank::from_environment(); });
   std::string given;
   for (const auto& [name, value] : settings) given.append(assignment(name, value)).append(" ");
   CAPTURE(given);
   REQUIRE(error);
   CHECK(error->code() == ps::Errc::invalid_argument);
-  CHECK(error->stage() == "shard");
+  CHECK(error->stage() == "for_rank");
   CAPTURE(error->what());
   for (const std::string& word : words) CHECK(error->cause().find(word) != std::string::npos);
 }
@@ -96,7 +96,7 @@ TEST_CASE("launchers that disagree are refused") {
       torchrun("0", "1") + slurm("3", "4"),    torchrun("1", "4") + open_mpi("1", "4") + mpich("0", "1"),
   };
   for (const Settings& settings : lists) {
-    std::vector<std::string> words{"disagree", "shard({.rank, .world})"};
+    std::vector<std::string> words{"disagree", "for_rank({.rank, .world})"};
     // One launcher of the three in the last list agrees with another and need not be named.
     if (settings.size() == 4)
       for (const auto& [name, value] : settings) words.push_back(assignment(name, value));

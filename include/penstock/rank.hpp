@@ -16,11 +16,11 @@ struct ItemRun {
 };
 
 /// Which of the processes of one training run this is. `int`, as launchers and communication libraries count.
-struct Shard {
+struct Rank {
   int rank = 0;   ///< 0 … world - 1
   int world = 1;  ///< processes that share each batch
 
-  /// Batches an epoch, one pass over the data after the other; 0 = an epoch is a pass. See `shard`.
+  /// Batches an epoch, one pass over the data after the other; 0 = an epoch is a pass. See `for_rank`.
   std::uint64_t steps_per_epoch = 0;
 
   /// What the launcher set for this process; rank 0 of 1 where none did. Looked for in this order:
@@ -37,12 +37,12 @@ struct Shard {
   /// @throws Error(invalid_argument) that names the variables, where they disagree, where one of a pair is missing
   /// (Slurm's: and nothing else is set) or no number, or where the rank is not below the world's size. Any thread,
   /// while none changes the environment.
-  PENSTOCK_API static Shard from_environment();
+  PENSTOCK_API static Rank from_environment();
 
-  /// This rank's run of items that are shared as wholes, files for instance: `sizes` are their bytes, or what else makes
-  /// work. All items laid end to end, a rank has those whose middle lies in its part of the whole, so ranks have runs one
-  /// after the other, each of about equal size: none is longer than the mean by more than an item. Where all ranks give
-  /// the same sizes, each item is one rank's. Any thread.
+  /// This rank's run of items that are shared as wholes, files for instance: `sizes` are their bytes, or what else
+  /// makes work. All items laid end to end, a rank has those whose middle lies in its part of the whole, so ranks have
+  /// runs one after the other, each of about equal size: none is longer than the mean by more than an item. Where all
+  /// ranks give the same sizes, each item is one rank's. Any thread.
   /// @throws Error(invalid_argument) for a rank outside of the world.
   PENSTOCK_API ItemRun run_of(std::span<const std::uint64_t> sizes) const;
 };
@@ -93,6 +93,6 @@ struct Shard {
 /// there are without `steps_per_epoch`, and for batches that end by the sizes or groups of samples; also for a stream,
 /// and for its epochs: it has no positions that ranks could share (give each rank a stream of its own, and call
 /// `next()` equally often on all).
-PENSTOCK_API Stage shard(Shard part);
+PENSTOCK_API Stage for_rank(Rank part);
 
 }  // namespace penstock

@@ -1,4 +1,4 @@
-#include "picture/fates.hpp"
+#include "picture/place_outcomes.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -24,14 +24,14 @@ class Cover {
     --at(area.left, area.bottom);
     ++at(area.right, area.bottom);
   }
-  void mark(std::vector<Fate>& fates, Fate fate) {
+  void mark(std::vector<PlaceOutcome>& outcomes, PlaceOutcome outcome) {
     std::vector<std::uint32_t> above(width_);
     for (std::size_t y = 0; y < height_; ++y) {
       std::uint32_t in_row = 0;
       for (std::size_t x = 0; x < width_; ++x) {
         in_row += changes_[y * (width_ + 1) + x];
         above[x] += in_row;
-        if (above[x] != 0) fates[y * width_ + x] = fate;
+        if (above[x] != 0) outcomes[y * width_ + x] = outcome;
       }
     }
   }
@@ -45,9 +45,10 @@ class Cover {
 };
 
 // Where all places are records, columns and rows say it: a grid may have more places than can be looked at.
-void mark_all(const SlideFile& slide, const Slides& options, const Overview& overview, std::vector<Fate>& fates) {
-  std::vector<Fate> columns(static_cast<std::size_t>(overview.width()), Fate::no_place);
-  std::vector<Fate> rows(static_cast<std::size_t>(overview.height()), Fate::no_place);
+void mark_all(const SlideFile& slide, const Slides& options, const Overview& overview,
+              std::vector<PlaceOutcome>& outcomes) {
+  std::vector<PlaceOutcome> columns(static_cast<std::size_t>(overview.width()), PlaceOutcome::no_place);
+  std::vector<PlaceOutcome> rows(static_cast<std::size_t>(overview.height()), PlaceOutcome::no_place);
   Cover across(overview.width(), 1), down(overview.height(), 1);
   for (std::uint64_t i = 0; i < slide.records.grid.columns(); ++i) {
     const Area area = overview.area_of(place_box(slide, options, {i, 0}));
@@ -57,55 +58,58 @@ void mark_all(const SlideFile& slide, const Slides& options, const Overview& ove
     const Area area = overview.area_of(place_box(slide, options, {0, i}));
     down.add({area.top, 0, area.bottom, 1});
   }
-  across.mark(columns, Fate::record);
-  down.mark(rows, Fate::record);
+  across.mark(columns, PlaceOutcome::record);
+  down.mark(rows, PlaceOutcome::record);
   for (std::size_t y = 0; y < rows.size(); ++y)
     for (std::size_t x = 0; x < columns.size(); ++x)
-      if (rows[y] == Fate::record && columns[x] == Fate::record) fates[y * columns.size() + x] = Fate::record;
+      if (rows[y] == PlaceOutcome::record && columns[x] == PlaceOutcome::record)
+        outcomes[y * columns.size() + x] = PlaceOutcome::record;
 }
 
 }  // namespace
 
-std::uint64_t PlaceFates::count(Fate fate) const noexcept {
-  return static_cast<std::uint64_t>(std::ranges::count(fates, fate));
+std::uint64_t PlaceOutcomes::count(PlaceOutcome outcome) const noexcept {
+  return static_cast<std::uint64_t>(std::ranges::count(outcomes, outcome));
 }
 
-PlaceFates place_fates(const SlideFile& slide, const Slides& options, const std::optional<TissueMask>& mask) {
-  PlaceFates places;
+PlaceOutcomes place_outcomes(const SlideFile& slide, const Slides& options, const std::optional<TissueMask>& mask) {
+  PlaceOutcomes places;
   if (slide.records.grid.is_list() || slide.records.grid.kept().empty()) return places;
   std::optional<TissueCounts> counts;
   if (mask) counts.emplace(*mask);
   for (std::uint64_t i = 0; i < slide.records.grid.columns() * slide.records.grid.rows(); ++i) {
-    Fate fate = Fate::record;
+    PlaceOutcome outcome = PlaceOutcome::record;
     if (!slide.records.grid.keeps(i)) {
       const SlideBox box = place_box(slide, options, slide.records.grid.place_of_all(i));
-      fate = counts && !shows_tissue(slide, *mask, *counts, options.tissue.least, box) ? Fate::little_tissue
-                                                                                       : Fate::outside_regions;
+      outcome = counts && !shows_tissue(slide, *mask, *counts, options.tissue.least, box)
+                    ? PlaceOutcome::little_tissue
+                    : PlaceOutcome::outside_regions;
     }
-    places.fates.push_back(fate);
+    places.outcomes.push_back(outcome);
   }
   return places;
 }
 
-std::vector<Fate> fates_of(const SlideFile& slide, const Slides& options, const Overview& overview,
-                           const PlaceFates& places) {
+std::vector<PlaceOutcome> outcomes_of(const SlideFile& slide, const Slides& options, const Overview& overview,
+                                      const PlaceOutcomes& places) {
   const auto width = static_cast<std::size_t>(overview.width()), height = static_cast<std::size_t>(overview.height());
-  std::vector<Fate> fates(width * height, Fate::no_place);
-  if (places.fates.empty() && !slide.records.grid.is_list()) {
-    mark_all(slide, options, overview, fates);
-    return fates;
+  std::vector<PlaceOutcome> outcomes(width * height, PlaceOutcome::no_place);
+  if (places.outcomes.empty() && !slide.records.grid.is_list()) {
+    mark_all(slide, options, overview, outcomes);
+    return outcomes;
   }
-  for (const Fate fate : {Fate::little_tissue, Fate::outside_regions, Fate::record}) {
+  for (const PlaceOutcome outcome :
+       {PlaceOutcome::little_tissue, PlaceOutcome::outside_regions, PlaceOutcome::record}) {
     Cover cover(overview.width(), overview.height());
-    for (std::uint64_t i = 0; i < places.fates.size(); ++i)
-      if (places.fates[static_cast<std::size_t>(i)] == fate)
+    for (std::uint64_t i = 0; i < places.outcomes.size(); ++i)
+      if (places.outcomes[static_cast<std::size_t>(i)] == outcome)
         cover.add(overview.area_of(place_box(slide, options, slide.records.grid.place_of_all(i))));
-    if (slide.records.grid.is_list() && fate == Fate::record)
+    if (slide.records.grid.is_list() && outcome == PlaceOutcome::record)
       for (std::uint64_t i = 0; i < slide.records.grid.size(); ++i)
         cover.add(overview.area_of(place_box(slide, options, slide.records.grid.place(i))));
-    cover.mark(fates, fate);
+    cover.mark(outcomes, outcome);
   }
-  return fates;
+  return outcomes;
 }
 
 }  // namespace penstock::slide

@@ -10,10 +10,10 @@
 #include "base/counters.hpp"
 #include "engine/thread_wait.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// Now and then a look at what runners in work wait for. One thread looks, any thread asks for the counts.
-class WaitLooks {
+class WaitProbe {
  public:
   struct Counts {
     std::array<std::uint64_t, wait_kinds> waits{};
@@ -31,8 +31,8 @@ class WaitLooks {
   static constexpr std::uint64_t every_ns = 5'000'000;
 
   std::uint64_t last_ns_ = 0;
-  std::array<Tally, wait_kinds> waits_;
-  Tally looks_;
+  std::array<RelaxedCounter, wait_kinds> waits_;
+  RelaxedCounter looks_;
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime

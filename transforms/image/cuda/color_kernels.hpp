@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <penstock/device.hpp>
+#include <penstock/error.hpp>
 #include <penstock/transforms/image/color_pixel.hpp>
 #include <penstock/transforms/image/stain_pixel.hpp>
 
@@ -29,7 +30,15 @@ using StainWork = JitterWork<StainChange>;
 
 // Enqueue the kernel on a GPU's stream, and do not wait. @throws Error(device), or Error(unsupported) in a build
 // without CUDA.
+#ifdef PENSTOCK_COLOR_KERNELS
 void color_jitter_on_gpu(const ColorWork& work, StreamRef stream);
 void stain_jitter_on_gpu(const StainWork& work, const StainDensities& densities, StreamRef stream);
+#else
+[[noreturn]] inline void refuse_kernels() {
+  throw Error(Errc::unsupported, "this build has no kernels for a GPU; configure with -DPENSTOCK_CUDA=ON");
+}
+inline void color_jitter_on_gpu(const ColorWork&, StreamRef) { refuse_kernels(); }
+inline void stain_jitter_on_gpu(const StainWork&, const StainDensities&, StreamRef) { refuse_kernels(); }
+#endif
 
 }  // namespace penstock::image

@@ -22,11 +22,11 @@ namespace penstock::slide {
 /// The first of some names, in a sentence.
 std::string listed(const std::vector<std::string>& names);
 
-class Opening {
+class SlideOpener {
  public:
   /// Finds the files, what the table says of them, their lists of places and their files of regions. Opens no slide.
   /// @throws as SlideSource.
-  explicit Opening(Slides options);
+  explicit SlideOpener(Slides options);
 
   std::size_t count() const noexcept { return names.size(); }
   /// What the slide is opened with.

@@ -7,10 +7,10 @@
 #include "base/counters.hpp"
 #include "chain/measured_samples.hpp"
 
-namespace penstock::detail {
+namespace penstock::detail::runtime {
 
 /// What one run of chains counts, and measures. Its runner changes it; any thread reads the tallies.
-struct RunCounters {
+struct ChainRunCounters {
   std::vector<StepCounters> steps;  ///< one per step
   StepCounters loads;  ///< what it did for the source beside reading samples, loads of blocks and advice: all of it,
                        ///< not what measured chains stand for
@@ -28,4 +28,4 @@ struct RunCounters {
   }
 };
 
-}  // namespace penstock::detail
+}  // namespace penstock::detail::runtime
