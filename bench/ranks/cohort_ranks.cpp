@@ -1,5 +1,5 @@
 // What sharing a cohort of slides among ranks comes to: time, the longest rank, bytes. The cut is the real one
-// (Rank::run_of); costs are measured on a slide, the cohort's sizes are drawn, and no slide of it is made.
+// (Rank::items_of); costs are measured on a slide, the cohort's sizes are drawn, and no slide of it is made.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -46,7 +46,7 @@ struct RankWork {
 
 RankWork work_of(const std::vector<std::uint64_t>& sizes, const TileCosts& costs, const Options& options, int rank,
                  int world) {
-  const penstock::ItemRun run = penstock::Rank{.rank = rank, .world = world}.run_of(sizes);
+  const penstock::ItemRange run = penstock::Rank{.rank = rank, .world = world}.items_of(sizes);
   RankWork work{.slides = run.count};
   double longest_mask = 0, masks = 0, opening = 0;
   for (std::size_t i = run.first; i < run.first + run.count; ++i) {

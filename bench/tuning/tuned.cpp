@@ -130,9 +130,9 @@ bool measure(const Job& job, double seconds, int rounds) {
       "%.1f s and %zu trials%s\n"
       "     %.3f of the best\n",
       median(of_tuned), tuning.threads, tuning.depth, static_cast<unsigned long long>(tuning.max_reorder_bytes),
-      static_cast<unsigned long long>(tuning.max_block_bytes >> 20), tuning.seconds, tuning.steps.size(),
+      static_cast<unsigned long long>(tuning.max_block_bytes >> 20), tuning.seconds, tuning.trials.size(),
       tuning.done ? "" : ", NOT DONE", ratio);
-  for (const ps::TuneStep& s : tuning.steps)
+  for (const ps::TuneTrial& s : tuning.trials)
     std::printf("       %s %llu -> %llu: %.0f -> %.0f, %s (%s)\n", s.setting.c_str(),
                 static_cast<unsigned long long>(s.from), static_cast<unsigned long long>(s.to), s.before_samples_per_s,
                 s.after_samples_per_s, s.kept ? "kept" : "not kept", s.why.c_str());

@@ -13,38 +13,38 @@
 
 namespace penstock {
 
-/// Names of the classes that the whole numbers of a field stand for: number i is the class `names()[i]`. Two classes
-/// may have one name, as some published lists have it. A value whose copies share the names; immutable, any thread.
+/// Names of the classes that a field's whole numbers stand for: number i is the class `names()[i]`. Two classes may
+/// have the same name, as in some published lists. An immutable value whose copies share the names. Any thread.
 class PENSTOCK_API ClassNames {
  public:
-  /// No names: nobody says what the numbers mean.
+  /// No names: the meaning of the numbers is not known.
   ClassNames() = default;
-  /// Names of the numbers from 0 on; none where the list is empty.
+  /// Names of the numbers from 0 on. An empty list means no names.
   ClassNames(std::vector<std::string> names);  // NOLINT(google-explicit-constructor): a list of names is one
   /// Names of the numbers from 0 on: `{"ant", "bee"}`.
   ClassNames(std::initializer_list<std::string> names) : ClassNames(std::vector<std::string>(names)) {}
 
-  /// Names from a text that names one on each line, number 0 first; an empty line is an empty name. A byte order mark
-  /// is left out.
+  /// Reads names from a text with one name per line, number 0 first. An empty line is an empty name. A byte order mark
+  /// is skipped.
   static ClassNames from_lines(std::string_view text);
 
-  /// True where there are no names: nobody says what the numbers mean.
+  /// True if there are no names: the meaning of the numbers is not known.
   bool empty() const noexcept { return names_ == nullptr; }
-  /// How many classes there are.
+  /// Number of classes.
   std::size_t size() const noexcept { return names().size(); }
-  /// The name of a class by its number, which must be below `size()`.
+  /// Name of class `number`, which must be below `size()`.
   const std::string& operator[](std::size_t number) const noexcept { return names()[number]; }
   /// The name of number 0.
   auto begin() const noexcept { return names().begin(); }
   /// Past the last name.
   auto end() const noexcept { return names().end(); }
-  /// All names, that of number 0 first. Valid as long as this value or a copy of it.
+  /// All names, beginning with number 0. Valid as long as this value or a copy of it exists.
   const std::vector<std::string>& names() const noexcept;
-  /// The first number of that name; nothing where there is none. Takes time in proportion to the number of classes.
+  /// First number with that name; nothing if no class has it. Takes time in proportion to the number of classes.
   std::optional<std::int64_t> find(std::string_view name) const noexcept;
-  /// "4 classes: 0 ant, 1 bee, 2 cow, 3 dog"; of many, the first few. For messages.
+  /// Returns "4 classes: 0 ant, 1 bee, 2 cow, 3 dog"; if there are many, only the first few. For messages.
   std::string to_string() const;
-  /// True where both give the same names to the same numbers.
+  /// True if both give the same names to the same numbers.
   friend bool operator==(const ClassNames& a, const ClassNames& b) noexcept {
     return a.names_ == b.names_ || a.names() == b.names();
   }

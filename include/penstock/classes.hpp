@@ -8,30 +8,33 @@
 
 namespace penstock {
 
-// What the numbers of a source's field stand for. A source that knows the names of its classes says them in its schema
-// (`Field::classes`); they go with the field through the pipeline into batches, sinks and `Pipeline::plan()`, and joins
-// (`concat`, `interleave`, `mix`) use them, so that a number means the same class in all parts. Results are sources;
-// immutable, any thread.
+// What the numbers of a source's field stand for. A source that knows the names of its classes has them in its schema
+// (`Field::classes`). The names stay with the field in the pipeline, batches, sinks and `Pipeline::plan()`. Joins
+// (`concat`, `interleave`, `mix`) use them to give a number the same meaning in all parts. Results of these functions
+// are immutable sources; any thread may use them.
 
-/// Says what a field's numbers stand for, where the source does not, or says it otherwise. No value changes: number i
-/// is `classes[i]` from here on; numbers beyond the list have no name. Without classes the field has no names.
+/// Sets the names of a field's classes, also if the source has set them. No value changes: number i of the result means
+/// `classes[i]`, and numbers beyond the list have no name. With empty `classes` the field has no names.
 ///
 ///     from(name_classes(Csv{.path = "digits.csv"}, "label", {"zero", "one", "two"}))
 ///
-/// @throws Error(schema_mismatch) where there is no such field, or it is not of whole numbers.
+/// @throws Error(schema_mismatch) if the field does not exist, or does not have whole numbers.
 PENSTOCK_API AnySource name_classes(AnySource source, std::string field, ClassNames classes);
 
-/// Renumbers a field's classes: the class that `classes[i]` names has the number i from here on, whatever number the
-/// source gives it. For test data beside a model that was trained on other classes:
+/// Renumbers a field's classes: in the result, the class that `classes[i]` names has the number i, whatever its number
+/// in the source. For example, for test data of a model that was trained with other numbers:
 ///
 ///     const ClassNames trained = train.schema().at("label").classes;
 ///     from(map_classes(Lmdb{.path = "test.lmdb"}, "label", trained))
 ///
-/// Where the numbers change, a record whose number stands for no class of the source is a bad sample,
-/// Error(unsupported): one of a mask that marks what is to be ignored, too. Blocks of which the
-/// field's rows would go into a batch as they are, are copied from instead.
-/// @throws Error(schema_mismatch) where there is no such field, the source has no names for its numbers, `classes`
-/// lacks one of its classes, two classes have one name, or the field's dtype does not hold the new numbers.
+/// If numbers change, a record with a number that is not a class of the source is a bad sample, Error(unsupported).
+/// This includes numbers in a mask that mark pixels to ignore. Blocks whose rows of this field would otherwise be
+/// decoded straight into a batch are decoded elsewhere, and the rows are copied.
+/// @throws Error(schema_mismatch) if
+/// - the field does not exist, or the source has no names for its numbers;
+/// - `classes` lacks one of the source's classes;
+/// - two classes have the same name;
+/// - the field's dtype can't hold the new numbers.
 PENSTOCK_API AnySource map_classes(AnySource source, std::string field, ClassNames classes);
 
 }  // namespace penstock

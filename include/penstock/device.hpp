@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-/// Where batches end up: the host's memory, one GPU's, or that of one that the host emulates.
+/// Where batches end up: in the host's memory, in that of a GPU, or in that of a GPU that the host emulates.
 struct Device {
   /// What kind of device it is.
   enum class Kind : std::uint8_t { host, gpu, emulated };
@@ -19,38 +19,41 @@ struct Device {
   friend bool operator==(const Device&, const Device&) = default;
 };
 
-/// The host's memory. The default.
+/// Returns the host, which is the default.
 inline Device host() noexcept { return {}; }
-/// GPU number `index`, as CUDA counts them. A loader for it is refused with Error(unsupported) where the build, the
-/// driver or the machine has none, and the error says which.
+/// Returns GPU number `index`, in CUDA's count. If the build, the driver or the machine does not support it, a loader
+/// for it throws Error(unsupported), which says which of them is the reason.
 inline Device gpu(int index) noexcept { return {Device::Kind::gpu, index}; }
-/// A GPU if this build and machine have one, else the host; the report says which, and why. Of one GPU, gpu(0). Of
-/// several, the one of this process's rank on its machine, as launchers say it: LOCAL_RANK (torchrun), else
-/// OMPI_COMM_WORLD_LOCAL_RANK (Open MPI), else SLURM_LOCALID; where there are more ranks than GPUs, rank modulo their
-/// number; without a rank, gpu(0). Something else than a number is no rank. Any thread. In a build
-/// with CUDA the first call starts its driver, which does not work in processes that are forked afterwards.
+/// Returns a GPU if this build and machine have one, otherwise the host. The loader's report shows which, and why. If
+/// there are several GPUs, takes the one with the number of this process's rank on its machine. Launchers set that rank
+/// in LOCAL_RANK (torchrun), otherwise in OMPI_COMM_WORLD_LOCAL_RANK (Open MPI), otherwise in SLURM_LOCALID. A variable
+/// is ignored unless it is a whole number of at least 0. If there are more ranks than GPUs, the number is the rank
+/// modulo the number of GPUs. Without a rank it is 0.
+///
+/// Any thread. In a build with CUDA the first call starts the driver, which does not work in processes forked after
+/// that.
 PENSTOCK_API Device best_device() noexcept;
-/// What this build and machine have, in a few words: "built without CUDA", "CUDA 13.0 runtime, no driver on this
-/// machine", "CUDA 13.0, 2 GPUs". Any thread; starts the driver as `best_device` does.
+/// Returns in a few words what this build and machine support: "built without CUDA", "CUDA 13.0 runtime, no driver on
+/// this machine", "CUDA 13.0, 2 GPUs". Any thread. Starts the driver, like `best_device`.
 PENSTOCK_API std::string device_support();
-/// "host", "gpu 0", "emulated 0".
+/// Returns "host", "gpu 0" or "emulated 0".
 PENSTOCK_API std::string to_string(const Device& device);
 
-/// An opaque stream of work on a device; a default one is the host itself, on which everything is done when a call
-/// returns. Owns nothing. Made from a CUDA stream in the CUDA headers only, where 0 can be told apart.
+/// An opaque stream of work on a device. A default-constructed one is the host itself: everything is done when a call
+/// returns. Owns nothing. Only the CUDA headers make one from a CUDA stream, because they can recognise stream 0.
 class StreamRef {
  public:
   StreamRef() = default;
   StreamRef(int) = delete;
   StreamRef(std::nullptr_t) = delete;
-  /// A stream of `device`, by its handle. For device implementations.
+  /// Returns the stream of `device` with this handle. For implementations of devices.
   static StreamRef of(void* handle, Device device) noexcept {
     StreamRef s;
     s.handle_ = handle;
     s.device_ = device;
     return s;
   }
-  /// The stream's own handle; null for the host.
+  /// The stream's handle; null for the host.
   void* handle() const noexcept { return handle_; }
   /// The device that it belongs to.
   Device device() const noexcept { return device_; }
@@ -66,7 +69,7 @@ struct MemoryUse {
   const void* data = nullptr;
   /// Number of bytes.
   std::size_t bytes = 0;
-  /// Whether the work writes to them.
+  /// True if the work writes to them.
   bool writes = false;
 };
 

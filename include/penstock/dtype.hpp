@@ -8,14 +8,14 @@
 
 namespace penstock {
 
-/// IEEE 754 binary16, as bits. Arithmetic is left to whoever consumes the batch.
+/// The bits of an IEEE 754 binary16. No arithmetic: that is left to the code that uses the batch.
 struct Half {
   /// Sign, 5 bits of exponent, 10 of fraction.
   std::uint16_t bits = 0;
   friend bool operator==(Half, Half) = default;
 };
 
-/// bfloat16, as bits: the upper half of a binary32.
+/// The bits of a bfloat16: the upper half of a binary32.
 struct BFloat16 {
   /// Sign, 8 bits of exponent, 7 of fraction.
   std::uint16_t bits = 0;
@@ -25,14 +25,14 @@ struct BFloat16 {
 /// Element type of a tensor.
 enum class DType : std::uint8_t { u8, i8, u16, i16, u32, i32, u64, i64, f16, f32, f64, boolean, bf16 };
 
-/// Bytes an element takes.
+/// Bytes per element.
 PENSTOCK_API std::size_t size_of(DType dtype) noexcept;
-/// Whether elements are whole numbers, as those of labels are; booleans are, 0 and 1.
+/// True if elements are whole numbers, like labels; this includes booleans, which are 0 and 1.
 PENSTOCK_API bool is_whole(DType dtype) noexcept;
-/// "u8", "f32", …
+/// Returns "u8", "f32", …
 PENSTOCK_API std::string_view to_string(DType dtype) noexcept;
 
-/// DType of a C++ element type; `dtype_of<const T>` is that of T. `std::byte` counts as u8.
+/// DType of a C++ element type. `dtype_of<const T>` is the same as `dtype_of<T>`. `std::byte` counts as u8.
 template <class T>
 struct DTypeOf {
   static_assert(
@@ -45,7 +45,7 @@ struct DTypeOf {
 };
 template <class T>
 struct DTypeOf<const T> : DTypeOf<T> {};
-/// Used here only.
+/// Only for this file.
 #define PENSTOCK_DTYPE(type, name)              \
   template <>                                   \
   struct DTypeOf<type> {                        \

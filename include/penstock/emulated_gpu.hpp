@@ -22,67 +22,75 @@ class EmulatedDevice;
 struct EmulatedGpuOptions {
   /// When work on a stream is done.
   enum class Mode : std::uint8_t {
-    late,     ///< nothing is done before somebody waits for it: what is used too early is found every time
-    threaded  ///< a thread a stream: for races, and for what takes time
+    late,     ///< only when something waits for it: memory that is used too early is found every time
+    threaded  ///< on one thread per stream: for races, and for work that takes time
   };
-  /// Calls of the device that fail.
+  /// Which calls of the device fail.
   struct Fault {
-    /// A `count` that means the call and all after it.
+    /// A `count` for the call and all calls after it.
     static constexpr std::uint64_t for_ever = ~std::uint64_t{0};
-    std::uint64_t call = 0;   ///< the first, counted from 1; 0 = none
-    std::uint64_t count = 1;  ///< how many, one after the other
+    std::uint64_t call = 0;   ///< first call that fails, counted from 1. Default (0): none
+    std::uint64_t count = 1;  ///< number of consecutive calls that fail
   };
   /// When work on a stream is done.
   Mode mode = Mode::threaded;
-  bool checked = false;            ///< find what no event orders, also where it went well; what the host waited for is
-                                   ///< ordered for all of its threads
-  std::uint64_t seed = 0;          ///< seed of the order of steps, or of delays; 0 in `late`: as late as can be
-  std::uint32_t max_delay_us = 0;  ///< threaded: microseconds before each step, at most
-  /// Threaded: no copy to or from the device's memory is faster than this, bytes per second, as over a slow link; 0 =
-  /// no limit.
+  /// Reports every access that no event orders, even if this run went well. What the host waited for is ordered for
+  /// all of its threads. Default: false.
+  bool checked = false;
+  /// Seed of the order of steps (`late`), or of delays (`threaded`). Default (0): in `late`, every step as late as
+  /// possible.
+  std::uint64_t seed = 0;
+  /// `threaded`: largest delay before each step, in microseconds. Default: 0.
+  std::uint32_t max_delay_us = 0;
+  /// `threaded`: limit for the speed of each copy to or from the device's memory, in bytes per second, to emulate a
+  /// slow link. Default (0): no limit.
   std::uint64_t max_copy_bytes_per_s = 0;
-  std::size_t max_device_bytes = 0;  ///< hard limit of the device's memory, bytes; 0 = none
-  /// Hard limit of its pinned memory, bytes; 0 = none.
+  /// Hard limit in bytes of the device's memory. Default (0): no limit.
+  std::size_t max_device_bytes = 0;
+  /// Hard limit in bytes of its pinned memory. Default (0): no limit.
   std::size_t max_pinned_bytes = 0;
-  /// Memory can't be pinned, as where the system forbids it: loaders go on with ordinary memory.
+  /// Memory can't be pinned, as if the system forbade it: loaders use ordinary memory. Default: false.
   bool refuses_to_pin = false;
-  /// Calls that fail; none by default.
+  /// Which calls fail. Default: none.
   Fault fault = {};
 };
 
-/// A GPU that the host emulates: streams and events with real asynchrony, memory with hard limits that is 0xCD before
-/// it is written. Loaders take it like any other (`{.device = gpu.device()}`), so a training loop's use of batches and
-/// streams can be tried, and tested, where there is no GPU. Any thread. Loaders and streams keep what they need of it.
+/// A GPU that the host emulates. Its streams and events are asynchronous like those of a GPU, its memory has hard
+/// limits, and memory is 0xCD until it is written. Loaders use it like any device (`{.device = gpu.device()}`). So a
+/// training loop's use of batches and streams can be tested on a machine without a GPU. Any thread. Loaders and streams
+/// keep alive what they need of it.
 class PENSTOCK_API EmulatedGpu {
  public:
-  /// @throws Error(out_of_memory) where a thread can't be started.
+  /// Makes a device with these settings. @throws Error(out_of_memory) if a thread can't be started.
   explicit EmulatedGpu(const EmulatedGpuOptions& options = {});
   EmulatedGpu(EmulatedGpu&&) noexcept;
   EmulatedGpu& operator=(EmulatedGpu&&) noexcept;
   ~EmulatedGpu();
 
-  /// The device, which is no other EmulatedGpu's, ever.
+  /// The device. No other EmulatedGpu ever has the same one.
   Device device() const noexcept;
 
-  /// A stream of a user's. Move-only; destroyed once what is on it is done.
+  /// A user's stream. Move-only. The destructor waits until the stream's work is done.
   class PENSTOCK_API Stream {
    public:
     Stream(Stream&&) noexcept;
     Stream& operator=(Stream&&) noexcept;
     ~Stream();
-    /// The stream, to give to a loader.
+    /// The stream, as loaders take it.
     StreamRef ref() const noexcept;
-    /// A kernel: `work` runs when the stream comes to it. An exception of its own fails the device for good, as a
-    /// kernel's trap does; it must neither call the device nor wait for the host. `uses` is what `checked` looks at.
-    /// @throws Error(device).
+    /// Launches a kernel: `work` runs when the stream reaches it. If `work` throws, the device fails permanently, like
+    /// after a kernel's trap. `work` must neither call the device nor wait for the host. `uses` is the memory that
+    /// `checked` checks.
+    /// @throws Error(device) if the call fails.
     void launch(const char* name, std::function<void()> work, std::initializer_list<MemoryUse> uses = {});
-    /// Returns once all that is on it is done. @throws Error(device).
+    /// Waits until all work on the stream is done. @throws Error(device) if the call fails.
     void synchronize();
-    /// From now on the stream is captured into a graph, as `cudaStreamBeginCapture` has it: work that is launched on it
-    /// is noted, and never runs. @throws Error(invalid_argument) where it is captured already.
+    /// Begins to capture the stream into a graph, like `cudaStreamBeginCapture`. Work that is launched on it from now
+    /// on is recorded and never runs. @throws Error(invalid_argument) if the stream is already being captured.
     void begin_capture();
-    /// Ends the capture. Returns how many pieces of work were captured. @throws Error(device) where the graph was
-    /// spoilt, by an event of a loader's for instance; Error(invalid_argument) where the stream was not captured.
+    /// Ends the capture. Returns how many pieces of work were captured.
+    /// @throws Error(device) if the graph was spoilt, by an event of a loader for instance; Error(invalid_argument) if
+    /// the stream was not being captured.
     std::size_t end_capture();
 
    private:
@@ -91,12 +99,13 @@ class PENSTOCK_API EmulatedGpu {
     explicit Stream(std::unique_ptr<Own> own) noexcept;
     std::unique_ptr<Own> own_;
   };
-  /// A new stream, called `name` in findings and errors. @throws Error(device).
+  /// Makes a stream, called `name` in findings and errors. @throws Error(device) if the call fails.
   Stream make_stream(const char* name);
 
-  /// Calls so far that may fail: what `Fault::call` counts. How many a loader's threads make is a matter of timing.
+  /// Number of calls so far that may fail; `Fault::call` counts them. The number of calls from a loader's threads
+  /// depends on timing.
   std::uint64_t calls() const;
-  /// What `checked` has found, a sentence each.
+  /// What `checked` has found, one sentence per finding.
   std::vector<std::string> findings() const;
   /// Bytes of the device's memory in use.
   std::size_t device_bytes_used() const noexcept;

@@ -11,47 +11,48 @@
 
 namespace penstock {
 
-/// What kind of failure an `Error` is. A policy (`on_error`) may act on the codes marked *sample*; the others always
-/// end the run.
+/// What kind of failure an `Error` is. A policy (`on_error`) may act on the codes marked *sample*. The other codes
+/// always end the run.
 enum class Errc : std::uint8_t {
-  invalid_argument,  ///< a call or an option that can't work, found before anything ran
-  schema_mismatch,   ///< a field is missing, or has another dtype, rank or shape than a stage asks for
+  invalid_argument,  ///< a call or an option that can't work, found before anything runs
+  schema_mismatch,   ///< a field is missing, or its dtype, rank or shape is not what a stage needs
   unsupported,       ///< well-formed input of a kind that is not handled                          (*sample*)
   corrupt,           ///< damaged bytes: a decoder's error or warning, a checksum that differs     (*sample*)
-  not_found,         ///< a file, key, index or field that isn't there                             (*sample*)
+  not_found,         ///< a file, key, index or field that doesn't exist                           (*sample*)
   io,                ///< the operating system refused or cut short a read or write                (*sample*)
   limit_exceeded,    ///< a declared size above `max_sample_bytes` or the decoder's pixel limit    (*sample*)
-  user,              ///< an exception that left a user's source, transform or sink                (*sample*)
+  user,              ///< an exception thrown by a user's source, transform or sink                (*sample*)
   out_of_memory,     ///< the byte budget, or the memory resource below it, is exhausted
-  state_mismatch,    ///< a saved state that belongs to another pipeline, or is damaged
+  state_mismatch,    ///< a saved state belongs to another pipeline, or is damaged
   quota_exceeded,    ///< more samples failed than `on_error` allows
-  leases_exhausted,  ///< `next()` was called while the caller holds every batch of the ring
+  leases_exhausted,  ///< `next()` was called while the caller held every batch of the ring
   closed,            ///< the loader, or the object it reads from, was closed or stopped
   forked,            ///< used in a child process made by fork()
-  device,            ///< a call of a device failed, or the device itself
+  device,            ///< a call of a device failed, or the device itself failed
 };
 
-/// The code's name as written above, for logs and JSON. Any thread.
+/// Returns the code's name as written above, for logs and JSON. Any thread.
 PENSTOCK_API std::string_view to_string(Errc code) noexcept;
 
-/// The one exception type of the library. `what()` is a single line that names everything known, and what to do. Names
-/// and words of a damaged file may be of any length: a cause of more than 2,000 bytes, and in `what()` a stage or key
-/// of more than 1,000, has its middle replaced by the number of bytes that are left out.
+/// The only exception type of the library. `what()` is a single line that names everything that is known, and says what
+/// to do. Names and words from a damaged file may be long. So the middle of a cause above 2,000 bytes, and in `what()`
+/// of a stage or key above 1,000 bytes, is replaced by the number of bytes left out.
 ///
 /// Fields that don't apply are empty. Engine and stages fill them from the inside out: a decoder knows cause and
-/// offset, the source its key and file, the engine the stage and the sample's index. Immutable once thrown.
+/// offset, the source knows key and file, the engine knows the stage and the sample's index. Immutable once thrown.
 class PENSTOCK_API Error : public std::runtime_error {
  public:
-  /// `cause`: one sentence without the fields below, and, where there is something to do, what to do.
+  /// Makes an error. `cause`: one sentence that says what is wrong and, if the user can do something, what to do. It
+  /// does not repeat the fields below.
   Error(Errc code, std::string cause);
 
-  /// What kind of error it is.
+  /// Kind of the error.
   Errc code() const noexcept { return code_; }
   /// What is wrong, and what to do, without the fields below. At most 2,000 bytes.
   const std::string& cause() const noexcept { return cause_; }
-  /// Name of the stage as `plan()` prints it, e.g. "decode_jpeg(image)"; "read" for the source.
+  /// Name of the stage as `plan()` prints it, for example "decode_jpeg(image)"; "read" for the source.
   const std::string& stage() const noexcept { return stage_; }
-  /// Name of the source, e.g. "lmdb".
+  /// Name of the source, for example "lmdb".
   const std::string& source() const noexcept { return source_; }
   /// The sample's key in its source (an LMDB key, a path below the root folder).
   const std::string& key() const noexcept { return key_; }
@@ -62,20 +63,20 @@ class PENSTOCK_API Error : public std::runtime_error {
   /// Byte offset in the record or file where the damage was noticed.
   std::optional<std::uint64_t> offset() const noexcept { return offset_; }
 
-  /// Says the stage, where it is not said yet. Returns *this, as the others do: `throw Error(...).with_stage(s)`.
+  /// Sets the stage if none is set. Returns *this, like the other setters: `throw Error(...).with_stage(s)`.
   Error& with_stage(std::string_view stage);
-  /// Says the source, where it is not said yet. Returns *this.
+  /// Sets the source if none is set. Returns *this.
   Error& with_source(std::string_view source);
-  /// Says the key, where it is not said yet. Returns *this.
+  /// Sets the key if none is set. Returns *this.
   Error& with_key(std::string_view key);
-  /// Says the file, where it is not said yet. Returns *this.
+  /// Sets the file if none is set. Returns *this.
   Error& with_file(std::string_view file);
-  /// Says the index, where it is not said yet. Returns *this.
+  /// Sets the index if none is set. Returns *this.
   Error& with_index(std::uint64_t index);
-  /// Says the offset, where it is not said yet. Returns *this.
+  /// Sets the offset if none is set. Returns *this.
   Error& with_offset(std::uint64_t offset);
 
-  /// True when an error policy may act on this error: it belongs to one sample, and the next may be fine.
+  /// True if an error policy may act on this error: it concerns one sample, and the next sample may be good.
   bool sample_scoped() const noexcept;
 
   const char* what() const noexcept override;

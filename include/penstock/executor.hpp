@@ -6,26 +6,30 @@
 
 namespace penstock {
 
-/// Threads that loaders run on. A handle: copies share the threads. Loaders that share one (training and validation)
-/// share its threads fairly enough: each has runners that give way when they have nothing to do. Any thread.
+/// Threads that loaders run on. A handle: copies share the threads. Loaders that share an executor (training and
+/// validation) share its threads about equally, because runners without work give their threads up. Any thread.
 class PENSTOCK_API Executor {
  public:
-  /// `threads` workers of its own; 0 = cores - 1, at least 1, and no process-wide setting is touched. With an explicit
-  /// number that many are asked for, also where that is more than oneTBB would start. They are started here, as far as
-  /// oneTBB does so at once, and wait. After the executor they stay, asleep, for the next one (`tbb::finalize` does not
-  /// end them). oneTBB runs as many as the largest of 256, four a core, and what the first executor of the process
-  /// asked for; of more, a loader's report says how many were seen. Where the system lets the process start fewer
-  /// (RLIMIT_NPROC, the pids limit of a control group) it has those, at least in name one: loaders' callers then make
-  /// batches themselves, and reports say so.
-  /// @throws Error(invalid_argument) for more than 16,384; Error(out_of_memory); Error(forked) in a child of a process
-  /// that had begun to use threads.
+  /// Makes an executor with `threads` threads. Default (0): the number of cores - 1, at least 1; then no process-wide
+  /// setting is changed. An explicit number is requested from oneTBB even if oneTBB by itself would start fewer.
+  ///
+  /// The threads are started here, as far as oneTBB starts them at once, and wait for work. When the executor is
+  /// destroyed, they fall asleep until the next executor uses them; `tbb::finalize` does not end them. The largest of
+  /// three numbers limits how many threads oneTBB runs: 256, four per core, and what the first executor of the process
+  /// requested. If more are requested, a loader's report shows how many were seen.
+  ///
+  /// The system may let the process start fewer threads (RLIMIT_NPROC, or the pids limit of a control group). Then the
+  /// executor has only these, and `threads()` is at least 1 even if none could be started. Threads that wait for a
+  /// loader's batches make samples themselves, and reports say so.
+  /// @throws Error(invalid_argument) for more than 16,384 threads; Error(out_of_memory); Error(forked) in a child, made
+  /// by fork(), of a process that had begun to use threads.
   explicit Executor(unsigned threads = 0);
 
-  /// Threads that it was made for.
+  /// Number of threads that it has.
   unsigned threads() const noexcept;
 
   class Impl;
-  /// For code of the library.
+  /// For code of the library only.
   Impl& impl() const noexcept { return *impl_; }
 
  private:

@@ -13,60 +13,66 @@
 
 namespace penstock {
 
-// Several sources as one, each given as a source or as the options that open it: `concat(Lmdb{…}, Lmdb{…})`. What is
-// joined begins a pipeline, `from(concat(a, b)) | shuffle() | …`, and can be joined
-// again. Results are immutable; any thread. A part's readers are opened when a runner first asks for a record of it,
-// and are told what to expect, and when to rest, as if the part were read alone; a runner keeps a reader of every part
-// it has read. Errors name the part's source, file and key; `Error::index` stays that of the join, and the cause says
-// which record of which part it is.
+// Several sources as one. Each is given as a source, or as the options that open it: `concat(Lmdb{…}, Lmdb{…})`.
+// Results begin a pipeline, `from(concat(a, b)) | shuffle() | …`, and can be joined again. They are immutable; any
+// thread may use them. A part's readers are opened when a runner first asks for one of its records. They get hints on
+// what to expect and when to rest, as if the part were read by itself. A runner keeps a reader of every part that it
+// has read. Errors name the part's source, file and key. `Error::index` is the index in the join; the cause says which
+// record of which part it is.
 //
-// Parts need the same fields: name, dtype, shape and collation, in the same order; else Error(schema_mismatch) names
-// the parts and the field that differs. Names of classes may differ: numbers are mapped by name (`JoinedClasses`),
-// which throws what `map_classes` does. No parts at all, and more than 2^62 records, are Error(invalid_argument).
+// Parts need the same fields: name, dtype, shape and collation, in the same order. Otherwise Error(schema_mismatch)
+// names the parts and the field that differs. Names of classes may differ. Then numbers are mapped by name
+// (`JoinedClasses`), which throws what `map_classes` throws. A join of no parts, or of more than 2^62 records, throws
+// Error(invalid_argument).
 //
-// A join has keys where all its parts have them; two parts may have the same. Its groups are those of its parts, told
-// by keys where a part knows none and another one does (keys that tell none are then an error of whoever asks); groups
-// of one name in two parts are one group. Its identity is that of its parts, in their order, and of how their classes
-// are renumbered. Blocks that a part's records share are decoded once, as if it were read alone.
+// A join has keys if all its parts have keys; two parts may have the same key. Its groups are those of its parts.
+// Groups with the same name in two parts are one group. If only some parts know groups, the others get theirs from
+// their keys. If such a key has no '/', asking for groups throws Error(invalid_argument). The join's identity is that
+// of its parts, in their order, and of how their classes are renumbered. Blocks that a part's records share are decoded
+// once, as if the part were read by itself.
 
-/// What becomes of fields whose numbers stand for classes (`Field::classes`).
+/// What happens to fields whose numbers stand for classes (`Field::classes`).
 enum class JoinedClasses : std::uint8_t {
-  by_name,     ///< a number means the same class in all records: the classes are those of the first part that has all
-               ///< names, as it numbers them, else all names in the order of their bytes; other parts' numbers are
-               ///< changed to these, as by `map_classes`. A part that names no classes beside one that does is refused
-  as_numbers,  ///< numbers stay as they are; the field has names where all parts have the same
+  by_name,     ///< A number means the same class in all records. The classes and their numbers are those of the first
+               ///< part that has all names. If no part has, they are all names in the order of their bytes. Numbers of
+               ///< other parts are changed, like by `map_classes`. If one part names its classes, all have to.
+  as_numbers,  ///< Numbers stay as they are. The field has names if all parts have the same names.
 };
 
 /// Settings of `concat`.
 struct ConcatOptions {
-  JoinedClasses classes = JoinedClasses::by_name;  ///< result option
+  /// Result option. Default: by name.
+  JoinedClasses classes = JoinedClasses::by_name;
 };
-/// The records of the parts, one part after the other. Its `block_ends` are those of its parts, where all have them.
+/// Joins sources one after the other: all records of the first part, then all of the second, and so on. Has
+/// `block_ends`, those of its parts, if all parts have them.
 PENSTOCK_API AnySource concat(const std::vector<AnySource>& parts, ConcatOptions options = {});
-/// Joins sources that differ in type, as `concat` of a list, with the options' defaults.
+/// Joins sources of different types, like `concat` of a vector, with default options.
 template <class... S>
   requires(sizeof...(S) > 1 && (std::convertible_to<S, AnySource> && ...))
 AnySource concat(S... parts) { return concat(std::vector<AnySource>{AnySource(std::move(parts))...}); }
 
 /// Settings of `interleave`.
 struct InterleaveOptions {
-  std::uint64_t block = 1;  ///< result option: consecutive records of one part before it is the next one's turn
-  JoinedClasses classes = JoinedClasses::by_name;  ///< result option
+  /// Result option: number of consecutive records of one part before the next part's turn. Default: 1.
+  std::uint64_t block = 1;
+  /// Result option. Default: by name.
+  JoinedClasses classes = JoinedClasses::by_name;
 };
-/// The records of the parts in turns: `block` of the first, `block` of the second, …; a part that is exhausted falls
-/// out. Every record comes exactly once, those of one part in their order. Finding a record takes time in proportion to
-/// the number of parts. @throws Error(invalid_argument) for blocks of 0.
+/// Joins sources in turns: `block` records of the first part, `block` of the second, and so on. A part that is
+/// exhausted is skipped. Every record is delivered exactly once; records of one part keep their order. Finding a record
+/// takes time in proportion to the number of parts. @throws Error(invalid_argument) if `block` is 0.
 PENSTOCK_API AnySource interleave(const std::vector<AnySource>& parts, InterleaveOptions options = {});
-/// Joins two sources that differ in type, as `interleave` of a list.
+/// Joins two sources of different types, like `interleave` of a vector.
 template <class A, class B>
   requires(std::convertible_to<A, AnySource>&& std::convertible_to<B, AnySource>)
 AnySource interleave(A a, B b, InterleaveOptions options = {}) {
   return interleave(std::vector<AnySource>{AnySource(std::move(a)), AnySource(std::move(b))}, options);
 }
 
-/// A source whose fields stand beside those of others.
+/// A source whose fields are joined with those of other sources.
 struct ZipPart {
-  /// Any source, and what is put before the names of its fields.
+  /// Any source, and a prefix for the names of its fields.
   template <class S>
     requires std::convertible_to<S, AnySource> ZipPart(
         S part, std::string before_names = {})  // NOLINT(google-explicit-constructor): any source is a part
@@ -76,66 +82,78 @@ struct ZipPart {
     AnySource source;
     std::string prefix;  ///< put before the names of its fields
 };
-/// What tells that records of several sources belong together.
+/// What two keys must have in common if their records belong together.
 enum class PairBy : std::uint8_t {
-  stem,  ///< their keys without the ending of a file's name: "cat/7.jpg" and "cat/7.png". Where the keys of a source
-         ///< have no folders, the last part of them: "cat/7.jpg" and "7.png". An ending is a dot and up to 8 letters
-         ///< and digits, at least one of them a letter (".gz", ".bz2", ".xz" and ".zst" take the one before them along)
-  name,  ///< the last part of their keys, without the ending: "img/a.jpg" and "masks/a.png"
-  key,   ///< their keys, byte for byte
-  position,  ///< nothing: record i belongs to record i, whatever the keys are
+  stem,      ///< The keys without the file's extension: "cat/7.jpg" and "cat/7.png". If the keys of a source have no
+             ///< folders, only the last part of the keys: "cat/7.jpg" and "7.png". An extension is a dot and up to 8
+             ///< letters and digits, at least one of them a letter. For ".gz", ".bz2", ".xz" and ".zst" the extension
+             ///< before it is left out too.
+  name,      ///< The last part of the keys, without the extension: "img/a.jpg" and "masks/a.png".
+  key,       ///< The whole keys, byte for byte.
+  position,  ///< Nothing: record i belongs to record i, whatever the keys are.
 };
 
 /// Settings of `zip`.
 struct ZipOptions {
-  PairBy by = PairBy::stem;  ///< what must agree, of parts that have keys. Changes no result: only what is refused
+  /// What the keys must have in common, in parts that have keys. This changes only what is refused, no result.
+  /// Default: the stem.
+  PairBy by = PairBy::stem;
 };
-/// Record i has the fields of the parts' records i, side by side, each written straight into the sample. Keys, groups
-/// and `block_ends` are those of the first part that has them.
+/// Joins sources record by record: record i has the fields of record i of every part. Each field is written straight
+/// into the sample. Keys, groups and `block_ends` come from the first part that has them.
 ///
 ///     from(zip({images, {masks, "mask_"}}))
 ///
-/// The parts' records must stand in one order, so the keys of those parts that have keys are compared: one pass over
-/// them when it is made (0.2 s for a million of an LMDB store), none kept. `pair` joins what stands in another order. A
-/// part without keys (arrays, HDF5) is taken as it stands.
-/// @throws Error(invalid_argument) when the parts differ in size, for the first two keys that don't agree, when two
-/// fields have one name, and for no parts.
+/// The parts' records must be in the same order. Use `pair` for parts in different orders. Unless `by` is `position`,
+/// the keys of all parts that have keys are compared. This takes one pass on the calling thread (0.2 s for a million
+/// records of an LMDB store) and keeps no keys. For a part without keys (arrays, HDF5) nothing is compared.
+/// @throws Error(invalid_argument) if
+/// - there are no parts, or their sizes differ;
+/// - two keys do not match (the error names the first such pair);
+/// - two fields have the same name.
 PENSTOCK_API AnySource zip(std::vector<ZipPart> parts, ZipOptions options = {});
-/// Joins two sources, as `zip` of a list, without prefixes.
+/// Joins two sources, like `zip` of a vector, without prefixes.
 template <class A, class B>
   requires(std::convertible_to<A, AnySource>&& std::convertible_to<B, AnySource>)
 AnySource zip(A a, B b, ZipOptions options = {}) {
   return zip(std::vector<ZipPart>{ZipPart(std::move(a)), ZipPart(std::move(b))}, options);
 }
-/// Joins three or more sources, as `zip` of a list, without prefixes and with the options' defaults.
+/// Joins three or more sources, like `zip` of a vector, without prefixes and with default options.
 template <class... S>
   requires(sizeof...(S) > 2 && (std::convertible_to<S, AnySource> && ...))
 AnySource zip(S... parts) { return zip(std::vector<ZipPart>{ZipPart(std::move(parts))...}); }
 
-/// What becomes of records without a partner.
+/// What happens to records without a partner.
 enum class Unpaired : std::uint8_t {
-  refuse,     ///< an error that names some of them and says how many there are
-  leave_out,  ///< they are not there; `Pipeline::plan()` says how many
+  refuse,     ///< `pair` throws an error that names some of them and their number
+  leave_out,  ///< they are left out; `Pipeline::plan()` says how many
 };
 /// Settings of `pair`.
 struct PairOptions {
-  PairBy by = PairBy::stem;              ///< result option: any but `position`, which is `zip`
-  Unpaired unpaired = Unpaired::refuse;  ///< result option
+  /// Result option: any value except `position`; use `zip` for that. Default: the stem.
+  PairBy by = PairBy::stem;
+  /// Result option. Default: refuse.
+  Unpaired unpaired = Unpaired::refuse;
 };
-/// Joins records by their keys: the fields of those that belong together stand side by side, as of `zip`, in the order
-/// of the first part.
+/// Joins sources by their keys: a record has the fields of all records that belong together, like with `zip`. Records
+/// are in the order of the first part.
 ///
 ///     from(pair({images, {masks, "mask_"}}, {.unpaired = Unpaired::leave_out}))
 ///
-/// Goes over the keys once where all parts have the same ones in one ascending order, else three times at most, with 16
-/// bytes of memory a record of each part meanwhile; 8 bytes a record stay for each part that stands in another order.
-/// Keys themselves are not kept. Keys are the first part's; groups and `block_ends` those of the first part that has
-/// them, as far as their records are left.
-/// @throws Error(invalid_argument) for a part without keys, two records of one part with the same key (both are named),
-/// records without a partner, where nothing belongs together, when two fields have one name, and for fewer than two
-/// parts.
+/// Reads the keys once if all parts have the same keys in the same ascending order. Otherwise reads them up to three
+/// times, and needs 16 bytes of memory per record of each part until it returns. Permanently it needs 8 bytes per
+/// record for each part in a different order. Keys themselves are not kept.
+///
+/// Keys are those of the first part. Groups and `block_ends` are those of the first part that has them, for the records
+/// that are left.
+/// @throws Error(invalid_argument) if
+/// - there are fewer than two parts, or a part has no keys;
+/// - two records of one part have the same key (the error names both);
+/// - a record has no partner, unless `unpaired` is `leave_out`;
+/// - no records belong together;
+/// - two fields have the same name.
 PENSTOCK_API AnySource pair(std::vector<ZipPart> parts, PairOptions options = {});
-/// Joins two sources, as `pair` of a list, without prefixes.
+/// Joins two sources, like `pair` of a vector, without prefixes.
 template <class A, class B>
   requires(std::convertible_to<A, AnySource>&& std::convertible_to<B, AnySource>)
 AnySource pair(A a, B b, PairOptions options = {}) {
@@ -155,23 +173,30 @@ struct MixPart {
 };
 /// Settings of `mix`.
 struct MixOptions {
-  std::uint64_t count = 0;                 ///< result option: records an epoch; 0 = as many as the parts that are drawn
-                                           ///< from have together
-  std::optional<std::uint64_t> seed = {};  ///< result option: the pipeline's seed; default 0
-  JoinedClasses classes = JoinedClasses::by_name;  ///< result option
+  /// Result option: number of records per epoch.
+  /// Default (0): as many as all parts with a weight above 0 have together.
+  std::uint64_t count = 0;
+  /// Result option: the pipeline's seed. Default: 0.
+  std::optional<std::uint64_t> seed = {};
+  /// Result option. Default: by name.
+  JoinedClasses classes = JoinedClasses::by_name;
 };
-/// Begins a pipeline over the parts in given proportions, however large each is, already shuffled:
+/// Begins a pipeline over parts in given proportions, already shuffled. The parts' sizes don't matter:
 ///
 ///     mix({{photos, 0.7}, {drawings, 0.3}}, {.count = 100'000}) | batch(64)
 ///
-/// Proportions are exact: counted from the first epoch on, through all epochs, each part has its share of the records
-/// drawn so far, up to rounding, at the end of each window of 64 (or as many as there are parts) and of each epoch;
-/// inside a window the parts come mixed. Rounding goes down a tree that halves the list of parts: a share is off by at
-/// most 1/2 for each halving, so of 8 parts by at most 1.5. Every record of a part comes once before one of them comes
-/// again, across the ends of epochs as well, in a new order each time. Indices are those of `concat` of the parts. No
-/// memory for each record.
-/// @throws Error(invalid_argument) for weights that are negative, not finite or all 0, for an empty part whose weight
-/// is above 0, and for a count above 2^62.
+/// Proportions are exact, up to rounding. Draws are divided into windows of 64 records, or of as many records as there
+/// are parts if these are more. At the end of each window and of each epoch, every part has its share of all records
+/// drawn since the first epoch. Inside a window the parts are mixed. Shares are rounded in a tree that halves the list
+/// of parts again and again. Each halving adds an error of at most 1/2 record: with 8 parts a share is off by at most
+/// 1.5 records.
+///
+/// Every record of a part is drawn once before any record of the part is drawn again, even across epochs, each time in
+/// a new order. Indices are those of `concat` of the parts. Needs no memory per record.
+/// @throws Error(invalid_argument) if
+/// - a weight is negative or not finite, or all weights are 0;
+/// - a part with a weight above 0 is empty;
+/// - `count` is above 2^62.
 PENSTOCK_API Pipeline mix(const std::vector<MixPart>& parts, MixOptions options = {});
 
 }  // namespace penstock

@@ -25,125 +25,152 @@ namespace detail {
 class DeviceModel;
 }
 
-/// What becomes of a batch with fewer rows than there are devices.
+/// What happens to a batch that has fewer rows than there are devices.
 enum class FewRows : std::uint8_t {
-  error,  ///< it ends the epoch with Error(limit_exceeded)
-  drop,   ///< it does not come
-  empty,  ///< it comes, with parts of no rows
+  error,  ///< the epoch ends with Error(limit_exceeded)
+  drop,   ///< the batch is dropped
+  empty,  ///< the batch is delivered, and some of its parts have no rows
 };
 
-/// When a loader takes a device's memory.
+/// When a loader allocates a device's memory.
 enum class Growth : std::uint8_t {
-  preallocate,  ///< all of it in the constructor, which fails where there is not enough
-  on_demand,    ///< two batches at first, and one more each time that a caller is found to wait for want of one
+  preallocate,  ///< all of it in the constructor, which throws if there is not enough
+  on_demand,    ///< for two batches at first; for one more each time the caller waits because no buffer is free
 };
 
-/// Settings of a loader. None of them changes a batch, but that a `device` may decode by itself where a stage after
-/// `batch` decodes (`decode_jpeg`); `few_rows` may leave some out.
+/// Settings of a loader. No setting changes the contents of a batch, with one exception: a `device` may itself decode
+/// images for a stage after `batch` (`decode_jpeg`). Then a few pixel values may differ.
 struct LoaderOptions {
-  /// Where batches end up. Batch buffers lie in memory that it reads by itself, and each batch is one copy, made while
-  /// the batches before it are worked on.
+  // What most callers set.
+
+  /// Where batches end up. Runners write batches into memory that the device reads directly. Each batch is copied to
+  /// the device once, while earlier batches are being used. Default: the host.
   Device device = host();
-  /// Several GPUs (or emulated ones), instead of `device`: each has its part of every batch. See `next_parts`.
+  /// Several GPUs, or several emulated ones, instead of `device`. Each gets its part of every batch; see `next_parts`.
+  /// Default (empty): only `device`.
   std::vector<Device> devices = {};
-  /// What becomes of a batch with fewer rows than there are devices.
-  FewRows few_rows = FewRows::error;
-  /// Runners, at most as many as the executor has threads; 0 = all of those, without an executor cores - 1. Where there
-  /// are not fewer than cores, and samples take less than some microseconds, the thread that waits for batches is one
-  /// of them meanwhile: that which calls `next()`, with a device one of the loader's own. It also makes samples where
-  /// fewer threads run than should.
+  /// Number of runners; at most as many as `executor` has threads.
+  /// Default (0): all threads of `executor`; without one, the number of cores - 1, at least 1.
+  ///
+  /// The thread that waits for batches also makes samples in two cases:
+  /// - samples take only a few microseconds, and there are at least as many runners as cores;
+  /// - the executor runs fewer threads than it should.
+  ///
+  /// This thread is the one that calls `next()`; with a device it is a thread of the loader.
   unsigned threads = 0;
-  /// Threads shared with other loaders; default: its own.
+  /// Threads shared with other loaders. Default (none): the loader has threads of its own.
   std::optional<Executor> executor = {};
-  /// Limit in bytes for batches, samples that wait for their rows, records that samples share, and the runners' working
-  /// memory together; 0 = no limit. It does not count what a codec keeps of the one image it decodes (libjpeg: 6 bytes
-  /// a pixel of a progressive one), nor pages of a mapped store.
+  /// Limit in bytes for all of this together: batches, samples that wait for their rows, records that samples share,
+  /// decoded blocks, and the runners' working memory. Default (0): no limit.
+  /// It does not count pages of a mapped store, nor what a codec keeps of the one image that it decodes (libjpeg: 6
+  /// bytes per pixel of a progressive image).
   std::size_t max_memory_bytes = 0;
-  /// Batches in the ring, those the caller holds included; at least 2. 0 = one to hold, one ready, and two being filled
-  /// (more where batches have fewer rows than there are threads), or what `max_memory_bytes` allows.
+
+  // What changes only speed and memory.
+
+  /// Batches in the ring, including those that the caller holds; at least 2.
+  /// Default (0): one to hold, one ready and two being filled; more if a batch has fewer rows than there are runners.
+  /// A limit on memory may lower it; the report notes that.
   unsigned depth = 0;
-  /// Batches on a device, those the caller holds included; at least 2. 0 = 3: one to hold, one ready, one being copied,
-  /// or what `max_device_bytes` allows.
+  /// Batches on each device, including those that the caller holds; at least 2.
+  /// Default (0): 3, which are one to hold, one ready and one being copied; fewer if `max_device_bytes` requires it.
   unsigned device_depth = 0;
-  /// Limit in bytes of each device's memory, for batches; 0 = no limit.
+  /// Limit in bytes for batches in each device's memory. Default (0): no limit.
   std::size_t max_device_bytes = 0;
-  /// How `device_depth` and `max_device_bytes` are reached. Memory that was taken is kept as long as the loader.
+  /// When memory for `device_depth` batches is allocated. The loader keeps that memory until it is destroyed.
+  /// Default: in the constructor.
   Growth growth = Growth::preallocate;
-  /// Limit in bytes of the host's memory that a device reads by itself, in which `depth` batches lie; 0 = no limit but
-  /// `max_memory_bytes`, which counts them as well.
+  /// Limit in bytes for host memory that a device reads directly; the `depth` batches of the ring are in it.
+  /// Default (0): no limit except `max_memory_bytes`, which counts these bytes too.
   std::size_t max_pinned_bytes = 0;
-  /// Bytes for finished samples that wait until those before them are decided, in a pipeline with filter, flat_map,
-  /// drop or a stream; 0 = as many as one batch has. Never fewer than 4 samples a runner.
+  /// Bytes for finished samples that wait until all samples before them are kept or dropped. Only pipelines with a
+  /// filter, `flat_map`, the policy `drop` or a stream need them.
+  /// Default (0): room for as many samples as a batch has rows. At least 4 samples per runner.
   std::size_t max_reorder_bytes = 0;
-  /// Bytes for decoded blocks that are kept for the records that share them (a source of blocks); 0 = 512 MiB, or what
-  /// `max_memory_bytes` allows, half of it at most, but 8 MiB. A record whose blocks need more is a bad sample. The
-  /// readers of stand-ins for bad samples keep blocks of their own beside these: 8 MiB each, and what the record in
-  /// work needs. What is known of the blocks of records to come takes up to 16 MiB more.
+  /// Bytes for decoded blocks (chunks, tiles), which are kept for the records that share them. Default (0): 512 MiB;
+  /// with `max_memory_bytes`, at most half of it and at least 8 MiB. A record whose blocks need more is a bad sample.
+  ///
+  /// Two things are not included. Stand-ins for bad samples are read with separate blocks: each of their readers keeps
+  /// 8 MiB, plus the blocks of the record that it reads. The list of blocks that the next records need takes up to 16
+  /// MiB.
   std::size_t max_block_bytes = 0;
-  /// Where batches on the one device come from, of its own memory, for a limit that loaders share; must outlive the
-  /// loader and its batches. Default: `device_memory(device)`.
+  /// Memory of the one `device` for batches, for a limit that loaders share. Must outlive the loader and its batches.
+  /// Default (null): `device_memory(device)`.
   MemoryResource* device_resource = nullptr;
-  /// Where batch buffers come from; default: penstock::host_memory(), for a device its pinned memory, which no other
-  /// copies from as fast. Where none can be pinned, ordinary memory, which the report notes.
+  /// Memory for batch buffers. Default (null): `penstock::host_memory()`; with a device, its pinned memory, from which
+  /// copies are fastest. If no memory can be pinned, the loader uses ordinary memory, and the report notes that.
   MemoryResource* host_memory = nullptr;
-  /// Epochs that batches are made of: after so many nothing is read ahead, and `next()` gives nothing, which the report
-  /// notes; 0 = they never end.
-  std::uint64_t epochs = 0;
-  /// Chooses, while the first batches come, what is 0 of `threads`, `depth`, `max_reorder_bytes` and `max_block_bytes`.
-  /// It begins as without `tune`, tries what the counters say that runners lack, and keeps what makes batches faster,
-  /// until nothing does, or the caller no longer waits. That takes some seconds; with blocks, until their memory was
-  /// filled three times. Batches and states are the same as without. Runners become at most as many as the executor has
-  /// threads; one of the loader's own then has twice as many as there are cores, at least 16. Memory that is added
-  /// comes from half of what `max_memory_bytes` leaves beside all else, which is then not there for a sample, or rows
-  /// of any size, that need much; without that limit it is as much as all else takes, at least 1 GiB. A caller may not
-  /// hold more batches than it may without. `Report::tuning` tells what was done.
+  /// Chooses those of `threads`, `depth`, `max_reorder_bytes` and `max_block_bytes` that are 0, while the first batches
+  /// are delivered. Batches and states are the same as without `tune`. `Report::tuning` shows what was tried.
+  /// Default: false.
+  ///
+  /// Tuning begins with the values that the options have without it. It tries what the counters show that runners lack,
+  /// and keeps what makes batches faster. It ends when nothing does, or when the caller no longer waits. That takes a
+  /// few seconds; with blocks, until their memory was filled three times.
+  ///
+  /// Limits:
+  /// - At most as many runners as the executor has threads. If `threads` is 0 and no executor is given, the loader's
+  ///   own executor has twice as many threads as there are cores, at least 16.
+  /// - With `max_memory_bytes`, tuning adds at most half of the memory that the limit leaves free. That half is then
+  ///   not available to samples, or rows of any size, that need much memory.
+  /// - Without `max_memory_bytes`, tuning adds at most as much as the loader already uses, but always up to 1 GiB.
+  /// - The caller may not hold more batches than without `tune`.
   bool tune = false;
-  /// Slices of the timeline that are kept of each of its lines, the latest ones, for `Loader::write_trace`: 32 bytes
-  /// each, beside `max_memory_bytes`; at most 2^26; 0 = no timeline.
+  /// Number of slices that the timeline keeps of each of its lines, the latest ones, for `Loader::write_trace`. Each
+  /// takes 32 bytes, which `max_memory_bytes` does not count. At most 2^26. Default (0): no timeline.
   std::size_t trace = 0;
-  /// When it is requested, `next()` returns nothing more.
+
+  // What changes results: which batches are delivered, and when they end.
+
+  /// What happens to a batch that has fewer rows than there are devices. Default: it ends the epoch with an error.
+  FewRows few_rows = FewRows::error;
+  /// Number of epochs, counted from epoch 0. After them nothing is read ahead, and `next()` returns nothing; the
+  /// report notes it. Default (0): no end.
+  std::uint64_t epochs = 0;
+  /// After a stop is requested, `next()` returns nothing. Default: never requested.
   std::stop_token stop = {};
 };
 
-/// What is known of a batch that was copied elsewhere.
+/// What is known of a batch that `Loader::next_into` copied.
 struct BatchCopied {
-  /// Rows, those of padding not counted.
+  /// Number of rows, including rows of padding.
   std::uint64_t rows = 0;
-  /// Number of the epoch, and of the batch in its epoch, both from 0.
+  /// Number of the epoch, and of the batch in its epoch; both count from 0.
   std::uint64_t epoch = 0, number = 0;
-  std::vector<std::uint64_t> indices;  ///< source index of each row, as `Batch::indices`
-  std::vector<std::uint8_t> mask;      ///< 1 for each real row, else 0, as `Batch::mask`
+  std::vector<std::uint64_t> indices;  ///< source index of each row, like `Batch::indices`
+  std::vector<std::uint8_t> mask;      ///< 1 for each real row, 0 for others, like `Batch::mask`
 };
 
 class Loader;
 
-/// One epoch's batches, as an input range: `for (Batch& batch : loader.epoch())`. The batch is given back when the loop
-/// goes on, unless it was moved out of the reference. One thread at a time, which is the loader's.
+/// The batches of one epoch, as an input range: `for (Batch& batch : loader.epoch())`. When the loop continues, it
+/// gives the batch back, unless the batch was moved out of the reference. Only one thread at a time may use the range
+/// and its loader.
 ///
-/// It ends with its epoch, whoever ended that: the last batch, `end_epoch()`, a stop. Once another epoch was begun, by
-/// `epoch()` or by a `next()` after the end, or a state was resumed, there is nothing that it could go on with: then
-/// `begin()` and `++` throw Error(invalid_argument) that names both epochs. So loops over one loader don't nest.
+/// The range ends when its epoch ends: after the last batch, after `end_epoch()`, or after a stop. A range is stale
+/// once another epoch was begun, by `epoch()` or by a `next()` after the end, or a state was resumed. Then `begin()`
+/// and `++` throw Error(invalid_argument), which names both epochs. So loops over one loader can't be nested.
 class PENSTOCK_API EpochRange {
  public:
-  /// An input iterator: it stands at one batch, and goes on with `++`.
+  /// An input iterator: it refers to the current batch.
   class PENSTOCK_API iterator {
    public:
-    /// What it gives.
+    /// Type of the elements.
     using value_type = Batch;
-    /// Type of the difference of two iterators: of no use here, but the standard library asks for it.
+    /// Required by the standard library; iterators can't be subtracted.
     using difference_type = std::ptrdiff_t;
-    /// It can be gone through once.
+    /// The range can be iterated once.
     using iterator_concept = std::input_iterator_tag;
-    /// The batch it stands at; valid until `++`.
+    /// The current batch; valid until `++`.
     Batch& operator*() const noexcept { return range_->current_; }
-    /// A member of the batch it stands at; valid until `++`.
+    /// A member of the current batch; valid until `++`.
     Batch* operator->() const noexcept { return &range_->current_; }
-    /// Gives the batch back and waits for the next one. @throws as `Loader::next`.
+    /// Gives the batch back and waits for the next one. @throws what `Loader::next` throws.
     iterator& operator++() {
       range_->advance();
       return *this;
     }
-    /// Gives the batch back and waits for the next one. @throws as `Loader::next`.
+    /// Gives the batch back and waits for the next one. @throws what `Loader::next` throws.
     void operator++(int) { ++*this; }
     friend bool operator==(const iterator& it, std::default_sentinel_t) noexcept { return it.done(); }
 
@@ -153,10 +180,10 @@ class PENSTOCK_API EpochRange {
     bool done() const noexcept { return range_->done_; }
     EpochRange* range_;
   };
-  /// The epoch's next batch: its first, or, where a loop was left, the one after the last that was delivered.
-  /// @throws as `Loader::next`.
+  /// Waits for the epoch's next batch: the first one, or, after a loop was left, the one after the last delivered.
+  /// @throws what `Loader::next` throws.
   iterator begin();
-  /// Where the epoch ends: an iterator equals it once no batch is left.
+  /// The end of the epoch: an iterator is equal to it if no batch is left.
   std::default_sentinel_t end() const noexcept { return {}; }
   /// Number of the epoch, from 0.
   std::uint64_t number() const noexcept { return number_; }
@@ -173,108 +200,140 @@ class PENSTOCK_API EpochRange {
   bool done_ = false;
 };
 
-/// The running object: prefetches on its threads while the caller computes. Nothing runs before the first batch is
-/// asked for. One thread at a time, but for `report()`, `write_trace()` and `stop()`, which any thread may call.
-/// Move-only.
+/// Runs a pipeline: prefetches batches on its threads while the caller computes. Nothing runs before the caller asks
+/// for the first batch. Only one thread at a time may use a loader. Exceptions: any thread may call `report()`,
+/// `write_trace()` and `stop()`. Move-only.
 ///
-/// The loader stands at one batch: that which `next()` would give, `state()` names, and a loop would show. Leaving a
-/// loop moves nothing: `next()`, or a second loop over the same range, goes on with what is left of the epoch, and so
-/// does a loader that resumes a state saved there. What is left is given up by `epoch()`, which begins the next epoch,
-/// and by `end_epoch()`; from then on a state names the next epoch's first batch. (After an error alone a state still
-/// names the batch that failed, so that it can be tried again.)
+/// A loader's position is its next batch: `next()` returns that batch, `state()` names it, and a loop begins with it.
+/// Leaving a loop does not change the position. `next()`, or a second loop over the same range, continues with the rest
+/// of the epoch; so does a loader that resumes a state saved there. `epoch()` and `end_epoch()` give the rest up: after
+/// either, a state names the next epoch's first batch. After an error a state still names the batch that failed, so
+/// that the caller can try it again.
 ///
-/// Leaving a loop early, an exception, and destruction at any moment are ordinary: they return once the samples in work
-/// are done. In a child made by fork() every call that would run or read something throws Error(forked), a new loader
-/// included, and destruction does nothing. A loader that was moved from may be assigned to or destroyed.
+/// Leaving a loop early, exceptions, and destruction at any moment are ordinary. They return as soon as the samples
+/// being made are finished. In a child made by fork(), every call that would run or read something throws
+/// Error(forked), and so does making a new loader; destruction does nothing. A loader that was moved from may only be
+/// assigned to or destroyed.
 class PENSTOCK_API Loader {
  public:
-  /// Checks everything, resolves the byte table, allocates the ring.
-  /// @throws Error(schema_mismatch | invalid_argument) for a pipeline without `batch`, with a field of varying shape,
-  /// of which no batch can ever come (an empty source, fewer samples than rows with Tail::drop), or for more than
-  /// 16,384 threads; Error(out_of_memory) with the byte table when `max_memory_bytes`, `max_pinned_bytes` or
-  /// `max_device_bytes` is too small, or the device has no more; Error(unsupported) for a device without support, and
-  /// for stages after `batch` where fields are padded to the longest row; Error(schema_mismatch) where images have
-  /// sizes of their own after the last stage; Error(device).
+  /// Checks the pipeline and the options, plans the memory, and allocates the ring.
+  /// @throws Error(schema_mismatch) if
+  /// - the pipeline has no fields left;
+  /// - a field has a varying shape;
+  /// - images have differing sizes after the last stage.
+  /// @throws Error(invalid_argument) if
+  /// - the pipeline has no `batch`;
+  /// - the pipeline can never make a batch (an empty source, or fewer samples than rows with Tail::drop);
+  /// - there are more than 16,384 threads;
+  /// - two options contradict each other.
+  /// @throws Error(out_of_memory) if `max_memory_bytes`, `max_pinned_bytes` or `max_device_bytes` is too small (the
+  /// error lists what memory is needed for), or if the device has no more memory.
+  /// @throws Error(unsupported) if the device is not supported here, or if there are stages after `batch` and a field
+  /// is padded to the longest row.
+  /// @throws Error(device) if a call of the device fails.
   explicit Loader(Pipeline pipeline, LoaderOptions options = {});
   Loader(Loader&&) noexcept;
   Loader& operator=(Loader&&) noexcept;
   ~Loader();
 
-  /// Begins the next epoch: the first, the one after the last one begun, or, after `resume`, what is left of the one
-  /// the state names. What the epoch before still had is given up, and ranges over it are stale. The range borrows the
-  /// loader. @throws Error(invalid_argument | unsupported) for streams as `next` does, which give nothing up.
+  /// Begins the next epoch: the first, or the one after the last one begun. After `resume` it is the rest of the epoch
+  /// that the state names. Gives up what is left of the previous epoch; ranges over that epoch are stale. The range
+  /// refers to the loader, which must outlive it.
+  /// @throws Error(invalid_argument | unsupported) for a stream that `next` refuses; then nothing is given up.
   [[nodiscard]] EpochRange epoch(StreamRef stream = {}) &;
   EpochRange epoch(StreamRef stream = {}) && = delete;  // the loader would be gone in the loop: give it a name
-  /// Gives up what is left of the epoch that was begun, or resumed: the next `epoch()` or `next()` begins the one after
-  /// it, and `state()` names that one's first batch. (With `Rank::steps_per_epoch` the data go on after the last
-  /// batch that was delivered.) Nothing where none is begun.
+  /// Gives up what is left of the epoch that was begun or resumed. The next `epoch()` or `next()` begins the epoch
+  /// after it, and `state()` names the first batch of that epoch. With `Rank::steps_per_epoch` the data continue after
+  /// the last batch that was delivered. Does nothing if no epoch has begun.
   void end_epoch();
-  /// The next batch, or nothing at the end of the epoch (once; then the next epoch begins) and after a stop.
+  /// Returns the next batch. Returns nothing once at the end of the epoch; the call after that begins the next epoch.
+  /// Always returns nothing after a stop.
   ///
   ///     while (auto batch = loader.next()) {
   ///       train_on(batch->view<float, 4>("image"), batch->view<std::int64_t, 1>("label"));
   ///     }
   ///
-  /// On a device, work enqueued on `stream` afterwards sees the batch; the host waits until its copy is enqueued, no
-  /// longer. Without a stream it waits until the batch is there, and takes the lease's end for the end of its use.
-  /// @throws Error of the first bad sample in order (the epoch ends there: `epoch()` begins the next one, `state()`
-  /// still names the batch that failed); Error(quota_exceeded) at the end of an epoch whose samples were all bad;
-  /// Error(leases_exhausted) when the caller holds the whole ring;
-  /// Error(out_of_memory), before anything else of that batch, where its rows of any size don't fit `max_memory_bytes`;
-  /// Error(invalid_argument) for a stream of another device, Error(unsupported) for one that is being captured,
-  /// Error(device): after these three the batch is still the next one, but where its copy failed: then the epoch ends.
-  /// Error(limit_exceeded) where the two threads that serve a device can't be started.
+  /// On a device, work that the caller enqueues on `stream` afterwards sees the batch. The host waits only until the
+  /// batch's copy is enqueued. Without a stream, the host waits until the batch is on the device, and the end of the
+  /// lease counts as the end of its use.
+  /// @throws the Error of the first bad sample in order. It ends the epoch: `epoch()` begins the next one, and
+  /// `state()` still names the batch that failed.
+  /// @throws Error(quota_exceeded) at the end of an epoch if all its samples were bad.
+  /// @throws Error(leases_exhausted) if the caller holds all batches of the ring.
+  /// @throws Error(out_of_memory) if the batch's rows of any size don't fit `max_memory_bytes`. This error comes before
+  /// any other error of the batch.
+  /// @throws Error(invalid_argument) if `stream` belongs to another device, or the loader has several devices.
+  /// @throws Error(unsupported) if `stream` is being captured.
+  /// @throws Error(device) if a call of the device fails. After this error and the previous two the batch is still the
+  /// next one. Exception: if the batch's copy failed, the epoch ends.
+  /// @throws Error(limit_exceeded) if the two threads that serve a device can't be started.
   std::optional<Batch> next(StreamRef stream = {});
 
-  /// The next batch of a loader with several `devices`, shared out: part d is on device d and has rows / devices of the
-  /// batch's rows, the first ones one more where they don't come out even, in order. All parts or an error. `streams`:
-  /// one for each device, as with `next`. Each part is a lease of its own; `batch.size()` are its own rows, and
-  /// `batch.global_size()` those of all parts (and ranks), so that gradients can be weighted by what each part has.
-  /// @throws as `next`; Error(limit_exceeded) as `few_rows` says.
+  /// Returns the next batch of a loader with several `devices`, in parts: part d is on device d. The parts have
+  /// consecutive rows of the batch, in the order of the devices. If the rows can't be divided evenly, the first parts
+  /// have one row more. Returns all parts or throws. `streams`: one for each device, like the stream of `next`.
+  ///
+  /// Each part is a separate lease. `size()` is the number of the part's own rows. `global_size()` is the number of
+  /// rows of all parts and ranks, so that gradients can be weighted by what each part has.
+  /// @throws what `next` throws; Error(limit_exceeded) if `few_rows` is FewRows::error and a device would get no row.
   std::optional<std::vector<Batch>> next_parts(std::span<const StreamRef> streams);
 
-  /// The next batch, copied to `to`, memory of the caller's where its batches end up: the same addresses each time, for
-  /// callers that captured work on them into a graph. `to` has a tensor for each field, in the schema's order, with its
-  /// dtype, its shape, and as many rows as the largest batch; rows after the batch's stay as they are. On a device the
-  /// copies are enqueued on `stream`, one of its own, and nothing is waited for. No lease is left. None at the end of
-  /// the epoch.
-  /// @throws as `next`; Error(schema_mismatch | unsupported | invalid_argument) for other tensors, for ragged fields,
-  /// and for the host's stream and a batch on a device: then the batch is still the next one. Error(device): it is not.
+  /// Copies the next batch to `to`, the caller's own memory. The memory must be where the loader's batches end up. The
+  /// addresses may be the same each time, so callers can capture work on them into a graph. No lease is left. Returns
+  /// nothing at the end of the epoch.
+  ///
+  /// `to` has one tensor per field, in the schema's order, with the field's dtype and shape and as many rows as the
+  /// largest batch. Rows after the batch's rows keep their contents. On a device the copies are enqueued on `stream`, a
+  /// stream of that device, and the host does not wait for them.
+  /// @throws what `next` throws; Error(schema_mismatch) for tensors that don't fit; Error(unsupported) for ragged
+  /// fields; Error(invalid_argument) for the host's stream if batches are on a device. After these three the batch is
+  /// still the next one. After Error(device) it is not.
   std::optional<BatchCopied> next_into(std::span<const TensorView> to, StreamRef stream = {});
 
-  /// Names the batch that `next()` would give: the one after the last delivered; after an epoch's last, the next
-  /// epoch's first. (Where filters or the like decide what is a sample, it may name what is left of the epoch instead,
-  /// in which then no batch is.) After an error it names the batch that failed. 64 bytes. @throws Error(limit_exceeded)
-  /// from epoch 2^32 on.
+  /// Returns a state of 64 bytes that names the batch that `next()` would return: the one after the last delivered.
+  /// After an epoch's last batch it names the next epoch's first one. If samples decide how many rows there are
+  /// (filters, for example), it may name the rest of the epoch instead, even if no batch is left in it. After an error
+  /// it names the batch that failed.
+  /// @throws Error(limit_exceeded) from epoch 2^32 on.
   State state() const;
-  /// Goes on at the batch that `state` names with the next `epoch()` or `next()`, at any thread count and depth, on any
-  /// number of ranks (with `Rank::steps_per_epoch`: as the same rank of as many). @throws Error(state_mismatch) that
-  /// says what differs: seed, source, orders, stages, or the rest.
+  /// Makes the next `epoch()` or `next()` continue at the batch that `state` names. The numbers of threads, batches in
+  /// the ring and ranks may differ from those of the loader that saved it. Exception: with `Rank::steps_per_epoch` and
+  /// a number of samples that is known only afterwards (see `for_rank`), rank and world must be the same.
+  /// @throws Error(state_mismatch) that says what differs: seed, source, orders, stages, or the rest.
   void resume(const State& state);
-  /// Writes `state()` to a file, as `save_state` does, and after it, for people, the pipeline in words.
-  /// @throws as `state` and `save_state`.
+  /// Writes `state()` to a file, like `save_state`, and after it the pipeline in words, for people.
+  /// @throws what `state` and `save_state` throw.
   void save(const std::string& file) const;
-  /// Goes on where `save` was called. @throws as `load_state` and the other `resume`; of a file with words
+  /// Continues where `save` was called.
+  /// @throws what `load_state` and the other `resume` throw. If the file has the pipeline in words,
   /// Error(state_mismatch) says which stage or option differs, and how.
   void resume(const std::string& file);
   /// Number of the epoch that the next batch belongs to.
   std::uint64_t epoch_number() const noexcept;
 
-  /// Wakes a waiting `next()`, which returns nothing from now on; where it makes samples itself (`threads`), after the
-  /// one in work. Any thread.
+  /// Makes every `next()` return nothing from now on, and wakes one that waits. A `next()` that makes samples itself
+  /// (see `threads`) finishes the current one first. Any thread.
   void stop() noexcept;
 
-  /// The pipeline that it runs.
+  /// The pipeline that the loader runs.
   const Pipeline& pipeline() const noexcept;
-  /// Batches an epoch, the same on every rank. @throws as `Pipeline::steps_per_epoch`.
+  /// Batches per epoch, the same on every rank. @throws what `Pipeline::steps_per_epoch` throws.
   std::uint64_t steps_per_epoch() const;
-  /// What happened so far, and what was slow. From any thread.
+  /// Returns what happened so far, and what was slow. Any thread.
   Report report() const;
-  /// Writes what was done lately, and when, to a file that chrome://tracing and Perfetto open: a line for each runner,
-  /// with its samples and their stages, loads of blocks and the settling of what waited for older samples; for each
-  /// batch of the ring, whether it is being filled, ready, or held; for asking the order; for runners without work, and
-  /// why; for `next()`; for each device. `LoaderOptions::trace` says how much is kept of each. From any thread.
-  /// @throws Error(invalid_argument) without that; Error(not_found | io) that names the file, which may be incomplete.
+  /// Writes a timeline of the latest work to a file that chrome://tracing and Perfetto open. Any thread. There is a
+  /// line for
+  /// - each runner: its samples and their stages, loads of blocks, and the settling of samples that waited for older
+  ///   ones;
+  /// - each batch of the ring: whether it is being filled, ready or held;
+  /// - calls of the order;
+  /// - runners without work, and why;
+  /// - `next()`;
+  /// - each device.
+  ///
+  /// `LoaderOptions::trace` is the number of slices that each line keeps.
+  /// @throws Error(invalid_argument) if `trace` is 0; Error(not_found | io) that names the file, which may be
+  /// incomplete.
   void write_trace(const std::string& file) const;
 
   class Impl;

@@ -18,30 +18,32 @@ constexpr std::size_t MiB(std::size_t n) { return n << 20; }
 /// `n` x 1,024 x 1,024 x 1,024.
 constexpr std::size_t GiB(std::size_t n) { return n << 30; }
 
-/// Where memory lies: on the host; there, pinned, so that a device reads it by itself; on a device.
+/// Where memory is: on the host, on the host and pinned, so that a device can read it directly, or on a device.
 enum class MemoryKind : std::uint8_t { host, pinned, device };
-/// "host", "pinned", "device".
+/// Returns "host", "pinned" or "device".
 PENSTOCK_API std::string_view to_string(MemoryKind kind) noexcept;
 
-/// Where bytes come from. Any thread. Must outlive everything allocated from it.
+/// Allocates memory. Any thread. Must outlive everything allocated from it.
 class PENSTOCK_API MemoryResource {
  public:
   virtual ~MemoryResource() = default;
-  /// `align` is a power of two. @throws Error(out_of_memory) that says how much was asked for and what to lower.
+  /// Allocates `bytes` bytes, aligned to `align`, a power of two.
+  /// @throws Error(out_of_memory) that says how much was requested and what to lower.
   virtual void* allocate(std::size_t bytes, std::size_t align) = 0;
-  /// Gives back what `allocate` gave, with the same numbers.
+  /// Frees memory that `allocate` returned. `bytes` and `align` must be the same as in that call.
   virtual void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept = 0;
-  /// What kind of memory it is.
+  /// Kind of the memory.
   virtual MemoryKind kind() const noexcept = 0;
 };
 
-/// The process's ordinary memory. Lives as long as the program.
+/// Returns the process's ordinary memory. The resource lives as long as the program.
 PENSTOCK_API MemoryResource& host_memory() noexcept;
 
-/// Refuses what would exceed a limit; what it refuses does not count, so a large request can't make a small one fail.
+/// Refuses allocations that would exceed a limit. Refused allocations don't count, so a large one can't make a small
+/// one fail.
 class PENSTOCK_API LimitResource final : public MemoryResource {
  public:
-  /// Takes memory from `upstream`, which must outlive it; at most `limit_bytes` are in use at once.
+  /// Allocates from `upstream`, which must outlive it. At most `limit_bytes` bytes are in use at the same time.
   LimitResource(MemoryResource& upstream, std::size_t limit_bytes) : upstream_(&upstream), limit_(limit_bytes) {}
   void* allocate(std::size_t bytes, std::size_t align) override;
   void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override;
@@ -57,13 +59,15 @@ class PENSTOCK_API LimitResource final : public MemoryResource {
   std::atomic<std::size_t> used_{0};
 };
 
-/// A device's own memory, from a pool of penstock's: what loaders take their batches from. Under a LimitResource it is
-/// a limit that several loaders share (`LoaderOptions::device_resource`). Of the host: its memory. Any thread; the
-/// device stays open as long as it is kept. @throws Error(unsupported) that says why there is no such device.
+/// Returns a pool of the device's own memory, from which loaders allocate their batches. For `host()`: `host_memory()`.
+/// Wrap it in a LimitResource for a limit that several loaders share (`LoaderOptions::device_resource`). Any thread.
+/// The device stays open as long as the returned pointer or a copy of it exists.
+/// @throws Error(unsupported) that says why the device is not available.
 PENSTOCK_API std::shared_ptr<MemoryResource> device_memory(Device device);
 
-/// Memory of the host that the device reads by itself: what loaders for it take their batch buffers from. Any thread;
-/// the device stays open as long as it is kept. @throws Error(unsupported) that says why there is no such device.
+/// Returns host memory that the device reads directly, from which loaders for it allocate their batch buffers. For
+/// `host()`: `host_memory()`. Any thread. The device stays open as long as the returned pointer or a copy of it exists.
+/// @throws Error(unsupported) that says why the device is not available.
 PENSTOCK_API std::shared_ptr<MemoryResource> pinned_memory(Device device);
 
 }  // namespace penstock

@@ -1,7 +1,8 @@
 #pragma once
 
-/// What a training loop uses of the core. Sources and transforms have a header each, below sources/ and transforms/;
-/// what parts of your own are made of stands below extend/, tensors of other libraries and CUDA below interop/.
+/// All of the core that a training loop uses. Each source and each transform has its own header, in sources/ and
+/// transforms/. Headers for custom parts of a pipeline are in extend/. Headers for tensors of other libraries and for
+/// CUDA are in interop/.
 #include <penstock/batch.hpp>
 #include <penstock/class_names.hpp>
 #include <penstock/classes.hpp>

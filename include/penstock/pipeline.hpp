@@ -33,46 +33,50 @@ namespace detail {
 struct PipelineData;
 }
 
-/// What will happen, as an immutable value: source, order, stages, batch. Cheap to copy, safe to share between threads
-/// and loaders; runs nothing. Each `|` checks the stage against what stands before it, so a mistake is reported on its
-/// line.
+/// Describes what a loader will do: source, order, stages, batch. An immutable value. Cheap to copy, and safe to share
+/// between threads and loaders. Runs nothing. Each `|` checks the stage against the pipeline before it, so a mistake is
+/// reported on its line.
 class PENSTOCK_API Pipeline {
  public:
-  /// For code of the library; users call `from`.
+  /// For code of the library only; users call `from`.
   explicit Pipeline(std::shared_ptr<const detail::SourceModel> source);
-  /// @throws Error(schema_mismatch | invalid_argument) that names the stage and the fields there are.
+  /// Returns a pipeline with the stage added. @throws Error(schema_mismatch | invalid_argument) that names the stage
+  /// and the fields before it.
   friend PENSTOCK_API Pipeline operator|(const Pipeline& pipeline, const Stage& stage);
 
   /// Fields of one sample, after the last stage.
   const Schema& schema() const noexcept;
-  /// Positions an epoch: samples, where no filter, flat_map or policy changes their number. `unknown_size` for a
-  /// stream.
+  /// Positions per epoch; `unknown_size` for a stream. Equal to the number of samples, unless a filter, a flat_map or a
+  /// policy changes that number.
   std::uint64_t size() const noexcept;
-  /// Rows a batch, of all ranks of `for_rank` together; 0 before `batch`.
+  /// Rows per batch, of all ranks of `for_rank` together; 0 before `batch`.
   std::uint64_t batch_size() const noexcept;
-  /// Batches an epoch, the same on every rank. @throws Error(invalid_argument) before `batch`, and where their number
-  /// is known only after the epoch (filter, flat_map, the policy `drop`, bounds by size, streams) and
-  /// `Rank::steps_per_epoch` does not say it.
+  /// Batches per epoch, the same on every rank.
+  /// @throws Error(invalid_argument) if
+  /// - the pipeline has no `batch`;
+  /// - the number of batches is known only after the epoch (filter, flat_map, the policy `drop`, bounds by size,
+  ///   streams), and `Rank::steps_per_epoch` is not set.
   std::uint64_t steps_per_epoch() const;
-  /// The seed of its draws; 0 where none was set.
+  /// The seed of its draws; 0 if none was set.
   std::uint64_t seed() const noexcept;
-  /// Hash of everything that changes results: source identity, stages, their options and versions. Equal = same
-  /// batches.
+  /// Hash of everything that changes results: source identity, stages, their options and versions. Pipelines with the
+  /// same fingerprint make the same batches.
   std::uint64_t fingerprint() const;
 
-  /// What will happen and why, in words, a line a step. For people.
+  /// Describes in words what will happen and why, one line per step. For people.
   std::string plan() const;
 
-  /// Source indices of positions [first, first + out.size()) of an epoch. @throws Error(invalid_argument) past the end,
-  /// and for a stream; Error(forked) for a pipeline with an order in a child, made by fork(), of a process that had
-  /// begun to use threads.
+  /// Writes the source indices of the positions [first, first + out.size()) of an epoch to `out`.
+  /// @throws Error(invalid_argument) past the end of the epoch, and for a stream.
+  /// @throws Error(forked) in a child made by fork() if the pipeline has an order and the parent had begun to use
+  /// threads.
   void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const;
-  /// One sample as it would stand in its batch, for debugging and tests: slow, copies, and applies no error policy.
-  /// @throws Error(not_found) for one that a filter leaves out and for a child that there isn't;
-  /// otherwise as `fill`.
+  /// Returns one sample with the values that it has in its batch. For debugging and tests: slow, copies, and applies no
+  /// error policy.
+  /// @throws what `fill` throws; Error(not_found) if a filter leaves the sample out, or the child does not exist.
   OwnedSample at(std::uint64_t position, std::uint64_t epoch = 0, std::uint32_t child = 0) const;
 
-  /// For code of the library.
+  /// For code of the library only.
   const detail::PipelineData& data() const noexcept { return *data_; }
 
  private:
@@ -94,8 +98,8 @@ Pipeline from(S source) {
   return Pipeline(
       std::shared_ptr<const detail::SourceModel>(std::make_shared<detail::BlockSourceOf<S>>(std::move(source))));
 }
-/// Begins a pipeline over the source that these options open: `from(Lmdb{.path = "train.lmdb"})`. @throws what the
-/// source's constructor does.
+/// Begins a pipeline over the source that these options open: `from(Lmdb{.path = "train.lmdb"})`.
+/// @throws what the source's constructor throws.
 template <OpensSource O>
 Pipeline from(O options) {
   return from(typename O::Source(std::move(options)));
@@ -105,24 +109,25 @@ inline Pipeline from(std::shared_ptr<const detail::SourceModel> source) { return
 /// Begins a pipeline over a source of any type.
 inline Pipeline from(const AnySource& source) { return Pipeline(source.model()); }
 
-/// Begins a pipeline over records that can only be read in order. The source is copied for each loader; one that can't
-/// be copied is lent to one loader at a time (@throws Error(invalid_argument) from the second one's constructor).
+/// Begins a pipeline over records that can only be read in order. Each loader gets a copy of the source. If the source
+/// can't be copied, one loader at a time uses it, and the constructor of a second loader throws
+/// Error(invalid_argument).
 template <StreamSource S>
 Pipeline from(S source) {
   return Pipeline(std::shared_ptr<const detail::SourceModel>(std::make_shared<detail::StreamOf<S>>(std::move(source))));
 }
 
-/// A transform of one's own needs no wrapper: as `map(f)`.
+/// Adds a custom transform without a wrapper, like `map(f)`.
 template <Transform F>
 Pipeline operator|(const Pipeline& pipeline, F f) {
   return pipeline | map(std::move(f));
 }
-/// A flat map of one's own needs no wrapper: as `flat_map(f)`.
+/// Adds a custom flat map without a wrapper, like `flat_map(f)`.
 template <FlatMap F>
 Pipeline operator|(const Pipeline& pipeline, F f) {
   return pipeline | flat_map(std::move(f));
 }
-/// An order of one's own needs no wrapper: as `order(o)`.
+/// Adds a custom order without a wrapper, like `order(o)`.
 template <Order O>
 Pipeline operator|(const Pipeline& pipeline, O o) {
   return pipeline | order(std::move(o));

@@ -10,55 +10,56 @@
 
 namespace penstock {
 
-/// Where in the run a sample stands. Together with the pipeline's seed and the stage's key it is the key of every
-/// random draw, so a draw depends on nothing else: no thread, no timing, no earlier sample.
+/// Identifies a sample of a run. A place, the pipeline's seed and the stage's key are together the key of every random
+/// draw. So a draw depends on nothing else: not on threads, timing or earlier samples.
 struct Place {
-  std::uint64_t epoch = 0;     ///< which pass over the data it is, in the order's count; with
-                               ///< `Rank::steps_per_epoch` that is not the epoch of batches
+  std::uint64_t epoch = 0;     ///< number of the pass over the data; with `Rank::steps_per_epoch`
+                               ///< this is not the epoch of the batches
   std::uint64_t position = 0;  ///< position in the epoch's order; for a stream, the record's number
-  std::uint32_t child = 0;     ///< which of the samples that one position became; 0 where there is one
-  std::uint32_t attempt = 0;   ///< 0, or which replacement of a bad sample this is
+  std::uint32_t child = 0;     ///< which of the samples that one position became; 0 if there is only one
+  std::uint32_t attempt = 0;   ///< 0, or the number of the replacement for a bad sample
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-/// Everything a resume needs: 64 bytes. It names the next batch to deliver. A plain value; compare, copy and store it
-/// freely, in the byte order of the machine.
+/// Everything that a resume needs, in 64 bytes: it names the next batch to deliver. A plain value; callers may compare,
+/// copy and store it. Its bytes are in the machine's byte order.
 struct State {
-  /// Version of the format that is written now.
+  /// Version of the format that this library writes.
   static constexpr std::uint16_t current_version = 4;
 
-  /// Which format the state is written in.
+  /// Version of the state's format.
   std::uint16_t version = current_version;
-  std::uint16_t window_batches = 0;  ///< batches already delivered of the bucket window that begins there
-  std::uint32_t child = 0;           ///< which of the samples of `position` is the first not yet delivered
-  /// Which pipeline made it: 32 bits of `Pipeline::fingerprint`, and a byte each of its source, its orders, its stages
-  /// and the rest, to say which of them differ.
+  std::uint16_t window_batches = 0;  ///< batches already delivered of the bucket window that begins at `position`
+  std::uint32_t child = 0;           ///< which of the samples of `position` is the first one not delivered yet
+  /// Identifies the pipeline: 32 bits of `Pipeline::fingerprint`, and one byte each for its source, its orders, its
+  /// stages and the rest. The bytes show which of these differ.
   std::uint64_t fingerprint = 0;
   /// The pipeline's seed.
   std::uint64_t seed = 0;
   /// Number of the epoch, from 0.
   std::uint32_t epoch = 0;
   std::uint32_t number = 0;    ///< number of the batch in its epoch
-  std::uint64_t position = 0;  ///< the first position not yet delivered; with `Rank::steps_per_epoch` counted on over
-                               ///< all passes
+  std::uint64_t position = 0;  ///< first position that is not delivered yet; with `Rank::steps_per_epoch` it is counted
+                               ///< over all passes
   std::uint64_t step = 0;      ///< batches delivered since the first epoch
-  std::uint64_t samples = 0;   ///< samples in them, bad ones as well, for the quota of an error policy; on one of
-                               ///< several ranks, those of that rank
-  std::uint32_t replaced = 0;  ///< samples an error policy acted on so far, for its quota; of that rank
+  std::uint64_t samples = 0;   ///< samples in these batches, including bad ones, for the quota of an error policy; with
+                               ///< several ranks only those of the rank that saved the state
+  std::uint32_t replaced = 0;  ///< samples that an error policy acted on so far, for its quota; with several ranks only
+                               ///< those of the rank that saved the state
   std::uint32_t check = 0;     ///< checksum of the fields above
   friend bool operator==(const State&, const State&) = default;
 };
 static_assert(sizeof(State) == 64);
 
-/// Writes `state`, 64 bytes and nothing else (`Loader::save` adds the pipeline in words), so that a crash leaves the
-/// old file or the new one, never a torn one: temporary file, fsync, rename, fsync of the folder (`unsynced_folders`
-/// has those that can't be synced). A crash may also leave the temporary file, `file.tmp.PID`, which nothing reads and
-/// anybody may delete. @throws Error(io), or Error(not_found) where there is no such folder, with the name of that
-/// temporary file.
+/// Writes `state`, 64 bytes and nothing else. (`Loader::save` adds the pipeline in words.) A crash leaves the old file
+/// or the new one, never a part of it: temporary file, fsync, rename, fsync of the folder. `unsynced_folders` lists
+/// folders that can't be synced. A crash may also leave the temporary file, `file.tmp.PID`; nothing reads it, and it
+/// may be deleted.
+/// @throws Error(not_found) if the folder does not exist; Error(io). Both name the temporary file.
 PENSTOCK_API void save_state(const State& state, const std::string& file);
-/// Reads what `save_state` or `Loader::save` wrote.
-/// @throws Error(not_found), Error(io), Error(state_mismatch) for a damaged file or an unknown version,
-/// Error(limit_exceeded) for one above 16 MiB, or Error(invalid_argument) for what is no file.
+/// Reads a file that `save_state` or `Loader::save` wrote.
+/// @throws Error(not_found); Error(io); Error(state_mismatch) if the file is damaged or has an unknown version;
+/// Error(limit_exceeded) if it is larger than 16 MiB; Error(invalid_argument) if it is not a file.
 PENSTOCK_API State load_state(const std::string& file);
 
 }  // namespace penstock

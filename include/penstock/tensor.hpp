@@ -15,24 +15,25 @@
 namespace penstock {
 
 namespace detail {
-/// Throws Error(schema_mismatch) saying what was asked and what is there.
+/// Throws Error(schema_mismatch) that names the requested and the actual type.
 [[noreturn]] PENSTOCK_API void throw_view_mismatch(DType asked, std::size_t asked_rank, DType have, const Shape& shape);
-/// Throws Error(schema_mismatch) saying what was asked of a field of a batch, and what it is.
+/// Throws Error(schema_mismatch) that names a batch's field, the requested and the actual type.
 [[noreturn]] PENSTOCK_API void throw_field_mismatch(std::string_view field, DType asked, std::size_t asked_rank,
                                                     DType have, const Shape& shape);
 }  // namespace detail
 
 /// Typed access to contiguous, row-major elements: `v(i, j, k)`, `for (float& x : v)`. Owns nothing; valid as long as
-/// the sample or batch it came from. `View<const T, R>` reads, `View<T, R>` writes. Indices are not checked.
+/// the sample or batch that it came from. `View<const T, R>` only reads; `View<T, R>` can write. Indices are not
+/// checked.
 template <class T, std::size_t R>
 class View {
  public:
   View() = default;
-  /// R dimensions of `shape`, from `data` on.
+  /// Makes a view of the elements from `data` on. Uses the first R dimensions of `shape`.
   View(T* data, const Shape& shape) : data_(data) {
     for (std::size_t i = 0; i < R; ++i) extents_[i] = shape[i];
   }
-  /// A reading view of the same elements.
+  /// Converts to a read-only view of the same elements.
   operator View<const T, R>() const requires(!std::is_const_v<T>) {
     View<const T, R> v;
     v.data_ = data_;
@@ -42,7 +43,7 @@ class View {
 
   /// Number of dimensions, R.
   static constexpr std::size_t rank() noexcept { return R; }
-  /// Size of one dimension.
+  /// Size of dimension `axis`.
   std::int64_t extent(std::size_t axis) const noexcept { return extents_[axis]; }
   /// The first element.
   T* data() const noexcept { return data_; }
@@ -54,14 +55,14 @@ class View {
   }
   /// The first element.
   T* begin() const noexcept { return data_; }
-  /// Behind the last element.
+  /// Past the last element.
   T* end() const noexcept { return data_ + size(); }
   /// All elements, one after the other.
   std::span<T> flat() const noexcept { return {data_, size()}; }
   /// All dimensions.
   Shape shape() const { return Shape(std::span<const std::int64_t>(extents_)); }
 
-  /// The element at these indices, one a dimension. They are not checked.
+  /// The element at these indices, one per dimension. They are not checked.
   template <class... I>
     requires(sizeof...(I) == R)
   T& operator()(I... index) const noexcept {
@@ -78,7 +79,8 @@ class View {
   std::array<std::int64_t, R> extents_{};
 };
 
-/// Contiguous, row-major elements of a dtype known at run time. Owns nothing. `data` may be null when there are none.
+/// Contiguous, row-major elements of a dtype that is known only at run time. Owns nothing. `data` may be null if there
+/// are no elements.
 struct TensorView {
   /// The first element.
   std::byte* data = nullptr;
@@ -87,10 +89,10 @@ struct TensorView {
   /// All dimensions.
   Shape shape;
 
-  /// Size in bytes. @throws as Shape::elements.
+  /// Size in bytes. @throws what `Shape::elements` throws.
   std::size_t bytes() const { return static_cast<std::size_t>(shape.elements()) * size_of(dtype); }
 
-  /// @throws Error(schema_mismatch) when dtype or rank differ.
+  /// Returns a typed view of the elements. @throws Error(schema_mismatch) if dtype or rank differ.
   template <class T, std::size_t R>
   View<T, R> as() const {
     if (dtype != dtype_of<T> || shape.rank() != R) detail::throw_view_mismatch(dtype_of<T>, R, dtype, shape);
@@ -98,16 +100,16 @@ struct TensorView {
   }
 };
 
-/// Rows of differing sizes, one after the other in memory of their own. A plain value.
+/// Rows of differing sizes, one after the other. Owns its memory. A plain value.
 struct PackedRows {
   /// Type of the elements.
   DType dtype = DType::u8;
   /// All rows' elements.
   std::vector<std::byte> data;
-  /// N + 1: row i has the elements [offsets[i], offsets[i + 1]) of `data`.
+  /// N + 1 numbers: row i has the elements [offsets[i], offsets[i + 1]) of `data`.
   std::vector<std::int64_t> offsets;
 
-  /// All elements. @throws Error(schema_mismatch) when the dtype differs.
+  /// All elements. @throws Error(schema_mismatch) if the dtype differs.
   template <class T>
   std::span<const T> elements() const {
     return TensorView{const_cast<std::byte*>(data.data()), dtype, Shape{offsets.empty() ? 0 : offsets.back()}}
@@ -116,7 +118,7 @@ struct PackedRows {
   }
 };
 
-/// A ragged field of a batch on a device: its rows one after the other, as a kernel wants them. Owns nothing: valid as
+/// A ragged field of a batch on a device: its rows, one after the other, as a kernel needs them. Owns nothing; valid as
 /// long as the batch is leased.
 struct PackedTensor {
   TensorView data;     ///< all elements of all rows, [elements]
@@ -124,29 +126,29 @@ struct PackedTensor {
 };
 
 namespace detail {
-/// One row whose size is its own.
+/// One row of any size.
 struct RaggedRow {
   std::byte* data = nullptr;
   Shape shape;
 };
 }  // namespace detail
 
-/// A ragged field of a batch: N rows, each of its own shape. Owns nothing: valid as long as the batch is leased. The
-/// rows are yours to write to. Indices are not checked.
+/// A ragged field of a batch: N rows, and each has its own shape. Owns nothing; valid as long as the batch is leased.
+/// The caller may write to the rows. Indices are not checked.
 class PENSTOCK_API RaggedRows {
  public:
-  /// For code of the library.
+  /// For code of the library only.
   RaggedRows(std::string_view field, DType dtype, std::span<const detail::RaggedRow> rows,
              std::span<const std::int64_t> lengths) noexcept
       : field_(field), dtype_(dtype), rows_(rows), lengths_(lengths) {}
 
-  /// Number of rows, N. Rows of padding and masked rows count, and are empty: 0 in each dimension that varies.
+  /// Number of rows, N. Rows of padding and masked rows count; they are empty, with 0 in each dimension that varies.
   std::uint64_t size() const noexcept { return rows_.size(); }
   /// Type of the elements.
   DType dtype() const noexcept { return dtype_; }
-  /// One row, contiguous; on the host 64-byte aligned, on a device after the row before it.
+  /// One row, contiguous. On the host it is 64-byte aligned; on a device it follows the row before it.
   TensorView operator[](std::uint64_t row) const noexcept { return {rows_[row].data, dtype_, rows_[row].shape}; }
-  /// @throws Error(schema_mismatch) when dtype or rank differ.
+  /// Returns a typed view of one row. @throws Error(schema_mismatch) if dtype or rank differ.
   template <class T, std::size_t R>
   View<T, R> view(std::uint64_t row) const {
     const TensorView tensor = (*this)[row];
@@ -158,10 +160,10 @@ class PENSTOCK_API RaggedRows {
   std::span<const std::int64_t> lengths() const noexcept { return lengths_; }
   /// Bytes of all rows together.
   std::size_t bytes() const;
-  /// On the host alone: copies all rows, one after the other, to `out`. @throws Error(invalid_argument) unless that
-  /// has `bytes()` bytes.
+  /// Copies all rows, one after the other, to `out`. On the host only.
+  /// @throws Error(invalid_argument) if `out` does not have exactly `bytes()` bytes.
   void pack(std::span<std::byte> out) const;
-  /// All rows, one after the other, in memory of their own, as `pack` copies them. On the host alone.
+  /// Returns a copy of all rows, one after the other, like `pack`. On the host only.
   PackedRows packed() const;
 
  private:

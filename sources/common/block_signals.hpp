@@ -4,7 +4,7 @@
 
 namespace penstock::common {
 
-/// For a thread of the library: signals are for the threads of who uses it.
+/// Blocks signals in a thread of the library, because signals are for the application's own threads.
 inline void block_signals() noexcept {
   sigset_t all;
   ::sigfillset(&all);

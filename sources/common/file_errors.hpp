@@ -11,7 +11,7 @@
 
 namespace penstock::common {
 
-/// An Error of one source about a file, with the offset in it where there is one.
+/// Makes an Error of one source about a file, with the offset in it if there is one.
 struct FileError {
   /// The source's name.
   std::string_view source;
@@ -21,7 +21,7 @@ struct FileError {
   }
 };
 
-/// What the system reported to one source while `doing` ("opening the file").
+/// Makes an Error from what the system reported to one source while `doing` ("opening the file").
 struct SystemError {
   /// The source's name.
   std::string_view source;
@@ -30,7 +30,7 @@ struct SystemError {
   }
 };
 
-/// The Error for a failed write of one source: says how much room was needed and how much there is.
+/// Makes the Error for a failed write of one source. It reports the bytes needed and the bytes free.
 struct WriteError {
   /// The source's name.
   std::string_view source;

@@ -6,16 +6,17 @@
 
 namespace penstock::common {
 
-/// For memory that another library takes and frees again and again. Where nothing stands after it, the heap shrinks
-/// each time, and the system is asked for the same memory once more, page by page. This is what stands there. One
-/// thread at a time.
+/// Keeps a small block at the end of the heap, for memory that another library allocates and frees repeatedly. If
+/// nothing came after that memory, each free would shrink the heap, and each allocation would ask the system for the
+/// same pages again. One thread at a time.
 class HeapEnd {
  public:
-  /// To be called while `bytes` bytes, which will be freed, are in use.
+  /// Call while `bytes` bytes that will be freed are in use.
   void keep(std::size_t bytes) noexcept {
     if (bytes <= most_) return;
     most_ = bytes;
-    // Too large for what lies free among them, too small for a mapping of its own. Without it all is well, too.
+    // Too large for a gap between them, too small for its own mapping. If it can't be allocated, everything still
+    // works.
     constexpr std::size_t size = 96 << 10;
     end_.reset(new (std::nothrow) std::byte[size]);
   }

@@ -5,8 +5,9 @@
 
 namespace penstock::common {
 
-/// A document of nlohmann's whose end takes no memory: its own does, so as not to recurse, and ends the process where
-/// there is none. Begin objects and lists as such: `json["x"]` of what is null is one whose end fails where it did.
+/// A document of nlohmann's library whose destruction needs no memory. The library's own destructor allocates, to avoid
+/// recursion, and ends the process if it can't. Create objects and lists explicitly: if `json["x"]` of a null value
+/// fails, its destruction fails too.
 template <class Json>
 class JsonDocument {
  public:
@@ -20,7 +21,7 @@ class JsonDocument {
   const Json& operator*() const noexcept { return json_; }
 
  private:
-  // Nothing of ours is so deep; what is, goes nlohmann's way.
+  // No document of this project is that deep; a deeper one is destroyed nlohmann's way.
   static constexpr std::size_t deepest = 64;
 
   static void take_apart(Json& json, std::size_t depth) noexcept {

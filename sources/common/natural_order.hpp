@@ -4,9 +4,9 @@
 
 namespace penstock::common {
 
-/// The order in which people count: runs of digits compare as numbers, '/' comes before everything else, so that a
-/// folder comes before those whose names begin like its own, and other bytes compare as they are. A strict total order:
-/// paths that differ in leading zeros only are ordered by their bytes.
+/// Compares as people count. Runs of digits compare as numbers. '/' comes before everything else, so that a folder
+/// comes before folders whose names begin with its name. Other bytes compare by value. A strict total order: paths that
+/// differ only in leading zeros are ordered by their bytes.
 bool natural_less(std::string_view a, std::string_view b) noexcept;
 
 }  // namespace penstock::common

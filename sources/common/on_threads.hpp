@@ -12,9 +12,9 @@
 
 namespace penstock::common {
 
-/// Calls `work(i)` for each i below `count`, on `threads` threads, this one among them; 0: as many as there are cores,
-/// 16 at most. Where the system starts fewer, those there are do the work. Where one throws no more are begun, and of
-/// what was thrown that of the least i is thrown here, when all have ended.
+/// Calls `work(i)` for each i below `count`, on `threads` threads, including this one. 0: as many threads as cores, at
+/// most 16. If the system starts fewer, these do the work. If one call throws, no further calls begin. After all have
+/// ended, the exception of the lowest i is thrown here.
 template <class Work>
 void for_each_on_threads(std::size_t count, unsigned threads, const Work& work) {
   constexpr unsigned most_by_itself = 16;
@@ -22,7 +22,7 @@ void for_each_on_threads(std::size_t count, unsigned threads, const Work& work) 
   std::vector<std::exception_ptr> failures(count);
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
-  // What comes before one that failed has been begun, so the first failure in order is always known.
+  // All calls before a failed one have begun, so the first failure in order is always known.
   const auto take_turns = [&]() noexcept {
     for (std::size_t i = 0; !failed && (i = next.fetch_add(1)) < count;) {
       try {

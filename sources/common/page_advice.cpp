@@ -22,7 +22,8 @@ std::uintptr_t page_bytes() noexcept {
   return bytes;
 }
 
-// Says yes to everything in a file that this user can't write to, as the kernel does; then only page faults tell.
+// Returns true for all pages of a file that this user can't write to, like the kernel; then only page faults show which
+// are resident.
 bool resident(PageRange range) noexcept {
   if (range.end == range.begin) return true;
   std::array<unsigned char, pages_looked_at> pages{};

@@ -7,30 +7,30 @@
 
 namespace penstock::common {
 
-/// Whole pages.
+/// A range of whole pages.
 struct PageRange {
   std::uintptr_t begin = 0, end = 0;
 };
 PageRange pages_of(std::span<const std::byte> bytes) noexcept;
 
-/// Asks the kernel for pages of mapped files that are read soon, as long as it seems to help: where they are resident
-/// already, finding them and a system call for each costs more than it gains.
+/// Asks the kernel for pages of mapped files that are read soon, as long as that seems to help. If pages are already
+/// resident, finding their ranges and a system call for each cost more than they gain.
 ///
-/// *Asking*: every range is asked for, a few are looked at; once those were all resident for some calls, it becomes
-/// *watching*: now and then one range is looked at. One that is not resident, or a page fault that went to the disk
-/// somewhere in the process, makes it asking again. Any thread.
+/// It starts by *asking*: every range is asked for, and a few are checked. When these were all resident for some calls,
+/// it changes to *watching*: from time to time one range is checked. A range that is not resident, or a page fault of
+/// the process that read from the disk, makes it ask again. Any thread.
 class PageAdvice {
  public:
-  /// Whether the ranges of so many samples should be given to `ask`. `look` gives one of them, and is called now and
-  /// then.
+  /// Returns whether the ranges of `samples` samples should be given to `ask`. It calls `look` from time to time, which
+  /// returns one of the ranges.
   template <class Look>
   bool worth_asking(std::size_t samples, const Look& look) {
     if (calls_to_ask_.load(std::memory_order_relaxed) > 0) return true;
     return time_to_look(samples) && begin_asking(look());
   }
-  /// Sorts the ranges; empty ones are left out.
+  /// Sorts the ranges and asks for them; skips empty ones.
   void ask(std::vector<PageRange>& ranges) noexcept;
-  /// Number of ranges that were asked for.
+  /// Returns the number of ranges that were asked for.
   std::uint64_t asked() const noexcept { return asked_.load(std::memory_order_relaxed); }
 
  private:

@@ -14,21 +14,21 @@ namespace penstock::coords {
 
 inline constexpr const char* bags_name = "feature_bags";
 
-/// A file that is open. One thread at a time.
+/// An open file. One thread at a time.
 class BagFile {
  public:
-  /// Opens the features; nothing is read. @throws Error(not_found | corrupt | io) as Hdf5Source; Error(unsupported)
-  /// where they have another form.
+  /// Opens the features; reads nothing. @throws Error(not_found | corrupt | io) like Hdf5Source; Error(unsupported) if
+  /// the features have a different form.
   BagFile(const FeatureBags& options, const std::string& path);
 
   std::uint64_t rows() const noexcept { return rows_; }
-  std::uint64_t dimension() const noexcept { return dimension_; }  ///< a feature's length; where there are rows
+  std::uint64_t dimension() const noexcept { return dimension_; }  ///< a feature's length, if there are rows
   DType dtype() const noexcept { return dtype_; }
 
-  /// All features, to f32 or f16 [rows, dimension]. @throws as Hdf5Source.
+  /// Reads all features, to f32 or f16 [rows, dimension]. @throws like Hdf5Source.
   void read_features(const TensorView& out) const;
-  /// All places, to i64 [rows, 2]. @throws likewise, and Error(not_found | unsupported | corrupt) where there are none,
-  /// of another form, or another number of them.
+  /// Reads all places, to i64 [rows, 2]. @throws like Hdf5Source; Error(not_found | unsupported | corrupt) if they are
+  /// missing, have a different form, or their number is not that of the features.
   void read_coords(const TensorView& out) const;
 
  private:

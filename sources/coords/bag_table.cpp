@@ -56,8 +56,8 @@ class NameEnds {
  private:
   using Names = std::unordered_map<std::string, std::size_t>;
 
-  // Looks for the cell as it stands, then without a file's ending: a name, the end of one, or what ends in a name, the
-  // longest one.
+  // Looks for the cell as written, then without a file's extension: as a name, as the end of a name, or ending in a
+  // name, the longest one.
   std::size_t slide_of(std::string_view cell) const {
     for (std::string_view name = cell; !name.empty();) {
       for (const Names* const names : {&whole_, &ends_})

@@ -1,4 +1,4 @@
-// What a CSV file says of slides that have features.
+// The CSV file with data of slides that have features.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace penstock::coords {
 using BagColumn = common::TableColumn;
 using BagTable = common::SlideLines;
 
-/// Reads `options.labels`. @throws as the constructor of FeatureBagSource, but for slides that are not listed.
+/// Reads `options.labels`. @throws like the constructor of FeatureBagSource, except for slides that are not listed.
 BagTable read_bag_table(const FeatureBags& options, std::span<const SlideFile> slides);
 
 }  // namespace penstock::coords

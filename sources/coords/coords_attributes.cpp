@@ -9,7 +9,7 @@ namespace penstock::coords {
 
 namespace {
 
-// The magnification that pixels of so many micrometres have, as TRIDENT takes it; 0: none is.
+// Returns TRIDENT's magnification for pixels of `mpp` micrometres; 0: there is none.
 std::int64_t usual_magnification(double mpp) {
   struct Step {
     double below;

@@ -1,4 +1,4 @@
-// What CLAM and TRIDENT say of a list of places.
+// The attributes that CLAM and TRIDENT write with a list of places.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@ namespace penstock::coords {
 
 inline constexpr const char* source_name = "coords";
 
-/// A place as CLAM has it: so many pixels of a stored level on each side.
+/// A place in CLAM's form: pixels of a stored level per side.
 struct ClamPatch {
   std::int64_t size = 0, level = 0;
 };
-/// A place as TRIDENT has it: pixels at a magnification that is less than level 0's, or the same.
+/// A place in TRIDENT's form: pixels at a magnification that is at most level 0's.
 struct TridentPatch {
   std::int64_t size = 0, size_at_level_0 = 0, overlap = 0, level_0 = 0, target = 0;  ///< the last two: magnifications
 };
 
 ClamPatch clam_patch(const SlideInfo& slide, const Slides& options);
-/// A place as TRIDENT has it; none where no whole magnification says it: then `why` does.
+/// Returns a place in TRIDENT's form. None if no whole magnification fits; then `why` is the reason.
 std::optional<TridentPatch> trident_patch(const SlideInfo& slide, const Slides& options, std::string& why);
 
-/// Attributes of the dataset. `folder`: where the file lies.
+/// Returns the attributes of the dataset. `folder`: the file's folder.
 std::vector<FeatureAttribute> clam_attributes(const SlideInfo& slide, const ClamPatch& patch,
                                               const std::string& folder);
 std::vector<FeatureAttribute> trident_attributes(const SlideInfo& slide, const TridentPatch& patch,

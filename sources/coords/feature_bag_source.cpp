@@ -40,7 +40,7 @@ class FeatureBagSource::Impl {
   std::vector<std::string> groups;  // groups of `slides`; empty: each slide is one
   Schema schema;
   std::uint64_t dimension = 0, identity = 0;
-  std::string said_by;  // the file that says dimension and dtype
+  std::string said_by;  // the file that determined dimension and dtype
   std::vector<std::string> notes;
 
  private:

@@ -30,7 +30,7 @@ constexpr const char* dataset = "coords";
 
 constexpr common::FileError error_in{coords::source_name};
 
-// Numbers among the dataset's attributes; none where there are none, or it is text, as Python's None is stored.
+// Returns numbers from the dataset's attributes; none if there are none, or it is text, like a stored None of Python.
 std::vector<double> numbers_of(const Hdf5Source& source, const char* name) {
   const std::optional<Hdf5Attribute> attribute = source.attribute(dataset, name);
   if (!attribute) return {};
@@ -82,7 +82,7 @@ std::int64_t pixels_said(double value) {
   return possible ? std::llround(value) : 0;
 }
 
-// Of which slide it is. CLAM says the size of the level that places are of, and how much smaller that is than level 0.
+// Reads the size of the slide. CLAM gives the size of the places' level, and how much smaller that is than level 0.
 void read_slide_size(const Hdf5Source& source, SlideCoords& list) {
   const std::vector<double> of_level = numbers_of(source, "level_dim");
   std::vector<double> downsample = numbers_of(source, "downsample");

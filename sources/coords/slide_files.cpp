@@ -25,7 +25,7 @@ Error file_problem(std::string_view source, const fs::path& file, Errc code, con
 
 constexpr std::string_view ending = ".h5";
 
-// A link that leads nowhere is a slide whose file is gone.
+// A broken link is a slide whose file was deleted.
 bool is_file_of_slide(const FolderEntry& entry) {
   return has_ending(entry.name, ending) && (entry.kind == EntryKind::file || entry.kind == EntryKind::none);
 }
@@ -36,7 +36,7 @@ class FolderWalk {
 
   const PassedOver& passed_over() const noexcept { return passed_over_; }
 
-  // Links come last and by their bytes: a folder that has several paths is walked once, by the same one always.
+  // Links come last and by their bytes, so that a folder with several paths is visited once, always by the same path.
   std::vector<std::string> files_in(const fs::path& folder) {
     walk(folder);
     while (!links_.empty()) walk(links_.extract(links_.begin()).value());

@@ -1,4 +1,4 @@
-// Folders of HDF5 files, one for each slide.
+// Folders of HDF5 files, one per slide.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace penstock::coords {
 
 struct SlideFile {
   std::string path;
-  std::string slide;  ///< the file's path below the folder, without its ending
+  std::string slide;  ///< the file's path relative to the folder, without its ending
 };
 
 struct FilesOfSlides {
@@ -17,10 +17,11 @@ struct FilesOfSlides {
   std::string passed_over = {};  ///< other files of the folder, by their endings; empty: none
 };
 
-/// `path`: a file, or a folder. Of a folder its files that end in .h5 and those of folders in it, by their paths'
-/// bytes; where it has none itself, and its folder `inner` has some, those alone. Links to folders are followed, and no
-/// folder is walked twice. What `is_skipped` is not looked at; a link that leads nowhere is a file.
-/// @throws Error(not_found | io), and Error(invalid_argument) for two files of one slide, a.h5 and a.H5, of `source`.
+/// Finds the slides' files. `path` is a file, or a folder. A folder's files are those that end in .h5, including files
+/// in folders below it, in the order of their paths' bytes. If the folder itself has none and its folder `inner` has
+/// some, only these are used. Links to folders are followed, and no folder is visited twice. Files for which
+/// `is_skipped` is true are ignored. A broken link counts as a file.
+/// @throws Error(not_found | io); Error(invalid_argument), of `source`, if a slide has two files, a.h5 and a.H5.
 FilesOfSlides find_slide_files(const std::string& path, const std::string& inner, std::string_view source);
 
 }  // namespace penstock::coords

@@ -34,7 +34,7 @@ Places places_of(const SlideSource& source, const SlideInfo& slide) {
   return places;
 }
 
-// A file's whole path, whose folders are there then.
+// Returns a file's whole path, and creates its folders.
 std::string in_folder(const fs::path& folder, const std::string& name) {
   const fs::path path = folder / name;
   make_folder(path.parent_path().string(), coords::source_name);
@@ -76,7 +76,7 @@ void remove_list(const std::string& file, std::vector<std::string>& notes) {
   remove_file(file, coords::source_name);
 }
 
-// What TRIDENT says and CLAM doesn't.
+// Adds the attributes of TRIDENT that CLAM doesn't have.
 void add_missing(std::vector<FeatureAttribute>& attributes, const std::vector<FeatureAttribute>& more) {
   for (const FeatureAttribute& one : more)
     if (std::ranges::find(attributes, one.name, &FeatureAttribute::name) == attributes.end()) attributes.push_back(one);
@@ -112,7 +112,8 @@ WrittenCoords write_coords(const SlideSource& source, const std::string& folder,
   WrittenCoords written;
   for (const SlideInfo& slide : source.slides()) {
     if (slide.passed_over) continue;
-    // What an earlier run found would be taken for what is there. A slide that can't be read now may have its list.
+    // Otherwise an earlier run's list would be taken for a present one. A slide that can't be read at present keeps its
+    // list.
     if (!slide.failure && slide.records == 0) remove_list(clam_file_of(folder, slide), written.notes);
     if (slide.failure) {
       const std::string& file = slide.failure->file();

@@ -7,19 +7,19 @@
 
 namespace penstock::csv {
 
-/// Finds where cells end: at a delimiter, a line's end, or the end of the text, whatever quotes say. Looks at 64 bytes
-/// at once, because a guess of each cell's length is what a processor gets wrong.
+/// Finds where cells end: at a delimiter, a line's end, or the end of the text, ignoring quotes. Looks at 64 bytes
+/// together, because processors mispredict the length of each cell.
 class CellEnds {
  public:
   static constexpr std::size_t block_bytes = 64;
 
-  /// The ends in a block that were not told yet: a bit each.
+  /// The remaining ends in a block, one bit each.
   struct Block {
     const char* at;
     std::uint64_t ends;
   };
 
-  /// As many bytes as a block has may be read from `end` on, whatever they hold.
+  /// REQUIRES: `block_bytes` bytes may be read from `end` on, whatever they hold.
   CellEnds(const char* end, char delimiter) noexcept : end_(end), delimiters_(filled(delimiter)) {}
 
   const char* text_end() const noexcept { return end_; }
@@ -28,7 +28,7 @@ class CellEnds {
     return {at, find(at) | find(at + 16) << 16 | find(at + 32) << 32 | find(at + 48) << 48};
   }
 
-  /// The next end, after the one before.
+  /// Returns the next end, after the one before.
   [[gnu::always_inline]] const char* next(Block& in) const noexcept {
     while (in.ends == 0) {
       if (static_cast<std::size_t>(end_ - in.at) <= block_bytes) return end_;
@@ -40,13 +40,13 @@ class CellEnds {
   }
 
  private:
-  // Vectors as g++ and clang have them, for whatever instructions the processor has.
+  // Vector types of g++ and clang, for any instruction set.
   using Bytes [[gnu::vector_size(16)]] = std::uint8_t;
   using Words [[gnu::vector_size(16)]] = std::uint64_t;
 
   static Bytes filled(char c) noexcept { return Bytes{} + static_cast<std::uint8_t>(c); }
 
-  // Finds what ends a cell, in 16 bytes.
+  // Finds cell ends in 16 bytes.
   std::uint64_t find(const char* at) const noexcept {
     constexpr Bytes bit_of_byte = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     constexpr std::uint64_t sum_on_top = 0x0101010101010101;

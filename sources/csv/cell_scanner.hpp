@@ -9,28 +9,28 @@
 
 namespace penstock::csv {
 
-/// One cell where it lies.
+/// One cell, in place.
 struct Cell {
   std::string_view raw;      ///< without the quotes around it
   bool doubled = false;      ///< quotes inside are written twice
   std::size_t offset = 0;    ///< offset of the cell in the text
-  std::string text() const;  ///< what it says
+  std::string text() const;  ///< its content
 };
 
-/// Goes through the cells of one record, which begins where the text does.
+/// Goes through the cells of one record, which begins where the text begins.
 class CellScanner {
  public:
   enum class Result : std::uint8_t {
-    cell,       ///< there was one more
+    cell,       ///< there was one more cell
     end,        ///< the record has ended
     unclosed,   ///< the text ends inside of quotes
     text_after  ///< something other than a delimiter or a line's end follows a closing quote
   };
 
-  /// How many bytes after a text may be read, whatever they hold.
+  /// Number of bytes after a text that must be readable, whatever they hold.
   static constexpr std::size_t slack = CellEnds::block_bytes;
 
-  /// Where in a record.
+  /// A position in a record.
   struct Position {
     const char* at;
     CellEnds::Block block;
@@ -52,18 +52,18 @@ class CellScanner {
     return Result::cell;
   }
 
-  /// After the record and its line's end, once it has ended; else where scanning stopped.
+  /// Returns the offset after the record and its line end, if the record has ended; otherwise where scanning stopped.
   std::size_t at() const noexcept { return static_cast<std::size_t>(position_.at - begin_); }
-  /// True when the record's line has an end; false when the text ended instead.
+  /// Returns true if the record's line has an end, false if the text ended instead.
   bool line_ended() const noexcept { return position_.line_ended; }
 
-  /// For one who goes through cells without quotes alone, faster: from `position()` on with `plain`, then `go_on` from
-  /// there, or from the first cell that had some.
+  /// Starts a faster scan of cells without quotes: call `plain` from `position()` on, then `go_on` from there, or from
+  /// the first cell with quotes.
   const Position& position() const noexcept { return position_; }
   void go_on(const Position& position) noexcept { position_ = position; }
   void go_on(std::string_view cell) noexcept { position_ = {cell.data(), ends_.block(cell.data())}; }
 
-  /// The next cell, as if quotes had no meaning. The record has not ended.
+  /// Returns the next cell, as if quotes had no meaning. REQUIRES: the record has not ended.
   [[gnu::always_inline]] std::string_view plain(Position& in) const noexcept {
     const char* const begin = in.at;
     const char* const stop = ends_.next(in.block);

@@ -98,11 +98,11 @@ bool has_decimal_comma(std::string_view cell) noexcept {
          text.find_first_of("0123456789", comma) != std::string_view::npos;
 }
 
-// What was seen of a column whose type is automatic.
+// Observations about a column whose type is automatic.
 struct Seen {
   bool any = false, missing = false, whole = true;
   bool number = true;  // f64 has them all
-  std::string odd;     // the cell that makes it text, where one would expect numbers
+  std::string odd;     // the cell that makes it text, if numbers were likely
   std::size_t odd_file = 0;
   std::uint64_t odd_line = 0;
 
@@ -215,7 +215,7 @@ void check_number(const Csv& options, const std::string& field, DType dtype) {
            "`missing_value` can't be a value of field \"" + field + "\", which is " + std::string(to_string(dtype)));
 }
 
-// Every column of a file, in its order, as its targets say.
+// Returns all columns of a file, in order, with their targets.
 std::vector<ColumnRun> column_runs(const std::vector<Target>& targets, std::size_t columns) {
   using Kind = ColumnRun::Kind;
   std::vector<ColumnRun> runs;
@@ -265,7 +265,7 @@ ColumnPlan plan_columns(const Csv& options, const std::vector<std::string>& file
   std::vector<ColumnNames> names;
   names.reserve(files.size());
   for (std::size_t f = 0; f < files.size(); ++f) names.emplace_back(indices[f], files[f]);
-  // Names first: what a mistake in them would cost is one pass over the files.
+  // Names first, because a mistake in them would cost a pass over the files.
   for (std::size_t f = 0; f < files.size(); ++f) {
     if (!options.key.empty()) names[f].of(options.key);
     for (const CsvColumn& column : columns) names[f].of(column.column);

@@ -22,41 +22,42 @@ struct Target {
   DType dtype;
 };
 
-/// Columns beside each other, of which one thing becomes.
+/// Neighbouring columns that are read the same way.
 struct ColumnRun {
   enum class Kind : std::uint8_t {
     skipped,
-    numbers,  ///< elements beside each other of one field, one target a column
-    other     ///< one column, with whatever targets it has
+    numbers,  ///< neighbouring elements of one field, one target per column
+    other     ///< one column, with any targets
   };
   Kind kind;
   std::size_t columns;
   std::size_t target;   ///< the first one of `targets`
-  std::size_t targets;  ///< how many
+  std::size_t targets;  ///< how many targets
 };
 
-/// What becomes of one file's columns.
+/// How one file's columns are read.
 struct FilePlan {
   std::vector<Target> targets;  ///< targets in the order of the file's columns
   std::vector<ColumnRun> runs;  ///< all columns
   std::size_t key = 0;          ///< the column that `Csv::key` names
 };
 
-/// What becomes of the columns of all files.
+/// How the columns of all files are read.
 struct ColumnPlan {
   Schema schema;
   std::vector<FilePlan> files;
-  std::vector<std::string> notes;  ///< on columns that are text for the sake of some cells
+  std::vector<std::string> notes;  ///< about columns that are text because of a few cells
 };
 
-/// Settles names and types; goes through the files' records where types are automatic. @throws Error: see CsvSource.
+/// Settles names and types; goes through the files' records if types are automatic. @throws Error: see CsvSource.
 ColumnPlan plan_columns(const Csv& options, const std::vector<std::string>& files, const std::vector<char>& delimiters,
                         const std::vector<RecordIndex>& indices);
 
-/// True where the cell says that there is no number.
+/// Returns whether the cell stands for a missing number.
 bool is_missing(const Csv& options, std::string_view cell);
 
-/// Whether such a cell could be read as a number, and whether one of these has digits, which "nan" and "inf" have not.
+/// Whether the texts for missing numbers could be read as numbers, and whether such a text has digits, unlike "nan" and
+/// "inf".
 struct MissingNumbers {
   bool any = false, digits = false;
 };

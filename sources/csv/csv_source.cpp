@@ -88,9 +88,9 @@ std::string CsvSource::Impl::location_name(Location location) const {
   return names[location.file] + ":" + std::to_string(indices[location.file].line(location.record));
 }
 
-// Numbers have as many digits as any line has, so that the order of keys is that of the records.
+// All line numbers have the same number of digits, so that keys are in the order of the records.
 std::string CsvSource::Impl::location_key(Location location) const {
-  constexpr std::size_t fewest = 8;  // digits that positions have too, so that keys stay where lines are added
+  constexpr std::size_t fewest = 8;  // at least this many digits, so that keys stay when lines are added
   const csv::RecordIndex& index = indices[location.file];
   const std::string line = std::to_string(index.line(location.record));
   const std::size_t digits = std::max(fewest, std::to_string(index.line(index.begins.size() - 1)).size());

@@ -11,7 +11,7 @@
 
 namespace penstock::csv {
 
-/// What tells whether a file is still the one that was looked through.
+/// Identifies the file, and its state, at the time when it was indexed.
 struct FileMark {
   std::uint64_t bytes = 0;
   ino_t inode = 0;
@@ -30,9 +30,9 @@ class InputFile {
 
   const FileMark& mark() const noexcept { return mark_; }
   int descriptor() const noexcept { return descriptor_; }
-  /// Exactly so many bytes. @throws Error(io) where the file ends before.
+  /// Reads exactly `bytes` bytes. @throws Error(io) if the file ends before.
   void read(char* to, std::size_t bytes, std::uint64_t offset) const;
-  /// @throws Error(io) where it isn't the file that was looked through.
+  /// @throws Error(io) if the file is not the one that was indexed.
   void require(const FileMark& mark) const;
 
  private:
@@ -41,7 +41,7 @@ class InputFile {
   FileMark mark_;
 };
 
-/// A table in memory.
+/// A table mapped into memory.
 class TableMap {
  public:
   /// @throws Error(io).

@@ -8,9 +8,9 @@
 
 namespace penstock::csv {
 
-/// Goes through at most `count` cells and writes the number of each as `dtype`, one after another; how many there were.
-/// Stops before a cell that needs a closer look: quotes, what may be missing, no number, out of range, or a whole
-/// number that a float would round.
+/// Goes through at most `count` cells and writes the number of each as `dtype`, one after another. Returns how many it
+/// wrote. Stops before a cell that needs a closer look: quotes, a missing or invalid number, a number out of range, or
+/// a whole number that a float would round.
 std::size_t take_numbers(CellScanner& cells, std::size_t count, DType dtype, std::byte* to);
 
 }  // namespace penstock::csv

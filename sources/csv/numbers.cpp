@@ -15,8 +15,9 @@ namespace penstock::csv {
 
 namespace {
 
-// False where all of `text` is a sign and digits, and `value`, the float nearest to them, is another whole number. What
-// has a point or an exponent was written as a float, perhaps in the fewest digits that tell it from others.
+// Returns false if all of `text` is a sign and digits, and `value`, the nearest float, is a different whole number. A
+// number with a point or an exponent was written as a float, perhaps in the fewest digits that distinguish it from
+// others.
 template <class T>
 bool keeps_whole_number(std::string_view text, T value) noexcept {
   const T size = std::abs(value);

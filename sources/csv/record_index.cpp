@@ -88,7 +88,7 @@ class Indexer {
     return true;
   }
 
-  // False where the window ends before the record does, and the file does not.
+  // Returns false if the window ends before the record does, and the file does not.
   bool take_record() {
     const std::string_view text = rest();
     const std::size_t newline = text.find('\n');
@@ -125,7 +125,7 @@ class Indexer {
     return quote_ < at_ + line.size();
   }
 
-  // Bytes of the record, or 0 where more of the file is needed to tell.
+  // Returns the bytes of the record, or 0 if more of the file is needed to find them.
   std::size_t scan(std::string_view text, bool names) {
     CellScanner cells(text, delimiter_);
     std::vector<std::string> found;
@@ -178,7 +178,7 @@ class Indexer {
   InputFile file_;
   RecordIndex index_;
   XXH3_state_t hash_;
-  std::string window_;  // bytes of the file, from window_begin_ on; it is longer than what is filled
+  std::string window_;  // bytes of the file, from window_begin_ on; longer than its filled part
   std::uint64_t window_begin_ = 0;
   std::size_t wanted_ = first_window, filled_ = 0, at_ = 0;
   std::size_t quote_ = 0;  // the first one from some place up to at_ on, or filled_

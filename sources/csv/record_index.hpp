@@ -10,29 +10,29 @@
 
 namespace penstock::csv {
 
-/// Where the records of one file begin, and what its columns are called.
+/// Where the records of one file begin, and its columns' names.
 struct RecordIndex {
   FileMark mark;
   char delimiter = ',';
-  char likely_delimiter = 0;         ///< stands in a first line that is one cell by `delimiter`; 0: none
+  char likely_delimiter = 0;         ///< another delimiter in a first line that is one cell by `delimiter`; 0: none
   std::uint64_t hash = 0;            ///< hash of the file's content
-  std::vector<std::string> columns;  ///< column names by the header, or "0", "1", …
+  std::vector<std::string> columns;  ///< column names from the header, or "0", "1", …
   RecordOffsets begins;              ///< where each record begins
-  /// From `record` on, record r begins in line r + `lines_before`: an entry wherever that changes.
+  /// From `record` on, record r begins in line r + `lines_before`. There is an entry for each change of that.
   struct LineStep {
     std::uint64_t record, lines_before;
   };
   std::vector<LineStep> line_steps;
 
   std::uint64_t line(std::uint64_t record) const noexcept;
-  /// Bytes from the record's beginning to that of the next one, or to the file's end.
+  /// Returns the bytes from the record's beginning to the next one's, or to the file's end.
   std::size_t bytes(std::uint64_t record) const noexcept {
     const std::uint64_t end = record + 1 < begins.size() ? begins[record + 1] : mark.bytes;
     return static_cast<std::size_t>(end - begins[record]);
   }
 };
 
-/// Goes through a file once, a few MB at a time. `delimiter` 0: by the header. @throws Error with the file: see
+/// Goes through a file once, a few MB at a time. `delimiter` 0: taken from the header. @throws Error with the file: see
 /// CsvSource.
 RecordIndex index_records(const std::string& path, char delimiter, bool header, std::size_t max_record_bytes);
 

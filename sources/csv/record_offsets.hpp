@@ -21,7 +21,7 @@ class RecordOffsets {
   }
   void shrink_to_fit() { low_.shrink_to_fit(); }
 
-  /// Has the processor fetch what `operator[]` looks at.
+  /// Prefetches what `operator[]` reads.
   void prefetch(std::uint64_t record) const noexcept { __builtin_prefetch(low_.data() + record); }
 
  private:

@@ -13,25 +13,25 @@
 
 namespace penstock {
 
-/// Gives the records' text one after the other. One thread at a time.
+/// Reads the text of one record after another. One thread at a time.
 class CsvSource::Impl::RecordText {
  public:
-  /// With what a CellScanner wants after it; valid until the next call, while the store is there.
-  /// @throws Error(io), its offset counted from the record's beginning as that of a cell is.
+  /// Returns the text, with the slack after it that a CellScanner needs. Valid until the next call, while the store
+  /// exists. @throws Error(io), with an offset from the record's beginning, like a cell's offset.
   std::string_view read(const Impl& store, Location location);
 
  private:
   char* buffer_for(std::size_t bytes);
 
-  std::vector<char> buffer_;              // a record where it can't be parsed in place
-  std::unique_ptr<csv::InputFile> file_;  // the one read last, without maps
+  std::vector<char> buffer_;              // a record that can't be parsed in place
+  std::unique_ptr<csv::InputFile> file_;  // the file read last, without maps
   std::size_t open_file_ = 0;
 };
 
 namespace csv {
 
-/// The next cell of a record whose cells were gone through when the file was opened; false after the last one.
-/// @throws Error(corrupt) where its quotes have changed since.
+/// Moves to the next cell of a record that was checked when the file was opened; returns false after the last one.
+/// @throws Error(corrupt) if its quotes have changed since.
 inline bool next_cell(CellScanner& cells, Cell& cell) {
   switch (cells.next(cell)) {
     case CellScanner::Result::cell:

@@ -9,40 +9,40 @@
 #include <string_view>
 #include <type_traits>
 
-/// Numbers of at most eight characters and a sign, which most are. A cell's first nine bytes may be read, however long
-/// it is.
+/// Fast parsing of numbers of at most eight characters and a sign, as most are. The first nine bytes from a cell's
+/// beginning must be readable, however short it is.
 namespace penstock::csv {
 
 inline constexpr std::size_t max_short_bytes = 8;
 
-// Eight digits of a text at once, the first one in the lowest byte.
+// Eight digits of a text together, the first one in the lowest byte.
 static_assert(std::endian::native == std::endian::little, "the first character is in a word's lowest byte");
 
 inline constexpr std::uint64_t top_bits = 0x8080808080808080;
 
-/// `byte` in each of a word's bytes.
+/// Returns a word with `byte` in each of its bytes.
 constexpr std::uint64_t in_each_byte(char byte) noexcept {
   return 0x0101010101010101 * static_cast<std::uint8_t>(byte);
 }
 
-/// Eight characters; each that is a digit is made its value.
+/// Loads eight characters; each digit becomes its value.
 inline std::uint64_t load_digits(const char* at) noexcept {
   std::uint64_t word = 0;
   std::memcpy(&word, at, sizeof word);
   return word ^ in_each_byte('0');
 }
 
-/// The top bit of each byte that is no digit's value.
+/// Returns the top bit of each byte that is not a digit's value.
 constexpr std::uint64_t not_digits(std::uint64_t values) noexcept {
   return (((values & ~top_bits) + in_each_byte(0x7f - 9)) | values) & top_bits;
 }
 
-/// The top bit of each byte that is zero.
+/// Returns the top bit of each byte that is zero.
 constexpr std::uint64_t zero_bytes(std::uint64_t word) noexcept {
   return ~(((word & ~top_bits) + ~top_bits) | word) & top_bits;
 }
 
-/// The number that eight digits' values say. Pairs, then fours, then all.
+/// Returns the number of eight digits' values. Combines pairs, then fours, then all.
 constexpr std::uint32_t number_of(std::uint64_t values) noexcept {
   constexpr std::uint64_t every_other_pair = 0x000000ff000000ff;
   const std::uint64_t pairs = values * 10 + (values >> 8);
@@ -51,29 +51,29 @@ constexpr std::uint32_t number_of(std::uint64_t values) noexcept {
   return static_cast<std::uint32_t>((first + second) >> 32);
 }
 
-/// Exact in every float: a division by one of them rounds once.
+/// Exact in every float, so that a division by one of them rounds once.
 template <std::floating_point T>
 inline constexpr T powers_of_ten[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
 
-/// Writes the number that the whole cell says, with a '-' or none, digits, and for floats perhaps a point. False for
-/// all other cells, where `out` stays as it is.
+/// Writes the number if the whole cell is one: an optional '-', digits, and for floats an optional point. Returns false
+/// for all other cells, and leaves `out` as it is.
 template <std::floating_point T>
 [[gnu::always_inline]] inline bool parse_short(std::string_view cell, T& out) noexcept {
   const std::size_t sign = *cell.data() == '-' ? 1 : 0;
   const std::size_t bytes = cell.size() - sign;
   if (bytes - 1 >= max_short_bytes) return false;
-  // The last character becomes the highest byte; below the first one are zeros, as if the number began with them.
+  // The last character becomes the highest byte. Below the first one are zeros, as if the number began with them.
   const std::uint64_t text = load_digits(cell.data() + sign) << (64 - 8 * bytes);
   const std::uint64_t point = zero_bytes(text ^ in_each_byte('.' ^ '0'));
-  // Decimals stay, what is before the point moves up over it. Without one that is an empty part.
+  // Moves the part before the point up over the point; decimals stay. Without a point the part that moves is empty.
   const unsigned decimal_bits = static_cast<unsigned>(std::countl_zero(point));
   const std::uint64_t below = ~std::uint64_t{0} >> (decimal_bits / 2) >> (decimal_bits / 2);
   const std::uint64_t values = (text & ~below) | ((text << 8) & below);
   if (not_digits(values) != 0 || (point != 0 && bytes == 1)) return false;
-  // At most seven digits with a point, which every float can hold, or eight without one.
+  // At most seven digits with a point, which every float holds, or eight without a point.
   const auto digits = static_cast<std::int32_t>(number_of(values));
   if constexpr (std::numeric_limits<T>::digits < 27) {
-    if (digits > std::int32_t{1} << std::numeric_limits<T>::digits) return false;  // it may have to be rounded
+    if (digits > std::int32_t{1} << std::numeric_limits<T>::digits) return false;  // it may need rounding
   }
   const T number = static_cast<T>(digits) / powers_of_ten<T>[decimal_bits / 8 % 8];
   using Bits = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;

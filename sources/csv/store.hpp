@@ -13,14 +13,14 @@
 
 namespace penstock {
 
-/// What a source and its readers share. Immutable.
+/// State that a source and its readers share. Immutable.
 class CsvSource::Impl {
  public:
   explicit Impl(Csv csv);
 
   class RecordText;
 
-  /// Where a record lies.
+  /// Where a record is.
   struct Location {
     std::size_t file = 0;
     std::uint64_t record = 0;  ///< number of the record in its file
@@ -28,23 +28,23 @@ class CsvSource::Impl {
   std::uint64_t size() const noexcept { return first.back(); }
   /// @throws Error(not_found) past the end.
   Location location_of(std::uint64_t index) const;
-  /// "file:line".
+  /// Returns "file:line".
   std::string location_name(Location location) const;
-  /// A location as a key, with zeros before the line.
+  /// Returns a location as a key, with leading zeros in the line number.
   std::string location_key(Location location) const;
   std::string key(std::uint64_t index) const;
 
-  /// What went wrong in a record, with all that is known of its location.
+  /// Returns the error of a record, with everything that is known of its location.
   Error error_of(Location location, std::uint64_t index, const Error& error) const;
 
   Csv options;
   std::vector<std::string> files;
-  std::vector<std::string> names;  ///< how keys and errors name each file
+  std::vector<std::string> names;  ///< the name of each file in keys and errors
   std::vector<char> delimiters;    ///< delimiter of each file
   std::vector<csv::RecordIndex> indices;
   csv::ColumnPlan plan;
-  std::vector<csv::TableMap> maps;      ///< none with `FileAccess::read`
-  std::vector<std::uint64_t> first{0};  ///< each file's first record, and after them the number of all
+  std::vector<csv::TableMap> maps;      ///< empty with `FileAccess::read`
+  std::vector<std::uint64_t> first{0};  ///< each file's first record; the last entry is the total
   csv::MissingNumbers missing;
   std::uint64_t identity = 0;
   std::uint64_t revision = 0;

@@ -6,8 +6,8 @@
 
 namespace penstock::csv {
 
-/// What `f` makes of a value of the C++ type that numbers of `dtype` have; `otherwise` for f16 and bf16, which no
-/// table's numbers are.
+/// Calls `f` with a value of the C++ type of `dtype` and returns its result. Returns `otherwise` for f16 and bf16,
+/// which tables don't use.
 template <class F, class Result>
 Result with_number_type(DType dtype, Result otherwise, F f) {
   switch (dtype) {

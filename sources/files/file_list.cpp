@@ -42,7 +42,7 @@ struct Above {
 // A folder still to be read.
 struct Pending {
   std::string path;                    // below the root, with a slash after; empty for the root
-  std::shared_ptr<const Above> above;  // the folder it lies in
+  std::shared_ptr<const Above> above;  // the folder that contains it
 };
 
 // What was read, to know where it becomes too much.
@@ -128,8 +128,8 @@ class Lister {
   std::vector<Pending> pending_;
   std::unordered_set<FolderId, FolderIdHash> seen_;
   ReadSoFar once_, again_;  // folders on the first way to them, and on others
-  // A folder may stand for several classes, or be a part of many. Where each link leads to a folder of links, the ways
-  // are more than anyone means.
+  // A folder may be several classes, or a part of many. If each link leads to a folder of links, there are more paths
+  // than a user can mean.
   static constexpr std::uint64_t often = 16, some_folders = 10'000, some_entries = 1'000'000;
   FolderContent content_;
 };

@@ -49,10 +49,10 @@ std::string checked_folder(const std::string& path) {
 
 std::uint64_t hash_of(std::string_view key) { return XXH3_64bits(key.data(), key.size()); }
 
-// The extensions that this sink gives have no dot.
+// The extensions of this sink have no dot.
 std::string_view key_in(std::string_view file) { return file.substr(0, file.rfind('.')); }
 
-// Whether this sink can have given a file that name: of a damaged table nothing else is touched.
+// Returns whether this sink can have given a file that name, so that a damaged table affects no other files.
 bool is_own_name(std::string_view file) {
   const std::string_view extension = file.substr(key_in(file).size());
   const auto known = [&](std::string_view one) { return extension.substr(1) == one; };
@@ -140,7 +140,7 @@ class FilesSink::Impl final : public common::ShardedSink {
     }
   }
 
-  // A folder can't have the name that the table, or what stands beside it, is to have.
+  // A folder can't have the name of the table, or of a file next to it.
   void refuse_names_of_the_table(const std::string& key, const std::string& given) const {
     if (key.starts_with(files::table_name) && key.find('/') != std::string::npos)
       refuse(Errc::invalid_argument,
@@ -173,7 +173,7 @@ class FilesSink::Impl final : public common::ShardedSink {
 
   void take_whole(const std::string& file) override { take(file, file_bytes(file, files::source_name).value_or(0)); }
 
-  // The names of files that are not committed must be known until those are gone for good.
+  // The names of files that are not committed must be known until those files are permanently deleted.
   void continue_shard() override {
     const std::string file = names_.partial(0);
     const std::uint64_t bytes = file_bytes(file, files::source_name).value_or(0);
@@ -200,8 +200,8 @@ class FilesSink::Impl final : public common::ShardedSink {
     if (!sync_) files_.sync();
   }
 
-  // Before a file gets its name its bytes must be on the disk, as a file that has its name is whole, and so must the
-  // table's line, by which a run that goes on finds the files that are not committed.
+  // Before a file gets its name, its bytes must be on the disk, because a file with its name is complete. The table's
+  // line must be there too: a run that continues finds uncommitted files by it.
   void write_commit() override {
     table_->flush();
     if (sync_) files_.sync();
@@ -223,7 +223,7 @@ class FilesSink::Impl final : public common::ShardedSink {
     return there ? "of the key \"" + printable(key_in(lines.first_cell())) + "\"" : "number " + std::to_string(number);
   }
 
-  // Learns what the first bytes of a table say.
+  // Reads the first bytes of a table.
   void take(const std::string& file, std::uint64_t bytes) {
     const std::string& header = columns_.header();
     std::string begin(header.size(), '\0');
@@ -271,7 +271,7 @@ void FilesSink::put(const SinkItem& item, Sample& sample) { common::opened(impl_
 void FilesSink::commit() { common::opened(impl_).commit(); }
 void FilesSink::finish() {
   common::opened(impl_).finish();
-  impl_.reset();  // lets go of the files
+  impl_.reset();  // releases the files
 }
 
 }  // namespace penstock

@@ -142,7 +142,7 @@ class FilesSource::Impl {
       std::uint64_t hash = size();
       for (std::uint64_t i = 0; i < size(); ++i) {
         struct stat status {};
-        // Whether a file that is gone ends the run is for the run's policy to say, when it is read.
+        // The run's policy decides whether a missing file ends the run, when it is read.
         const bool there = ::fstatat(root_.get(), paths_[i].data(), &status, 0) == 0;
         const std::uint64_t facts[3] = {hash, there ? static_cast<std::uint64_t>(status.st_size) : no_size,
                                         labelled_ ? static_cast<std::uint64_t>(labels_[i]) : 0};
@@ -185,7 +185,7 @@ class FilesSource::Impl {
     return name;
   }
 
-  // What a function of the user's own says of each file.
+  // Calls a user's function for each file.
   std::vector<Record> by_function() {
     files::FolderContent content = files::list_folder(options_.root, options_.extensions);
     std::sort(content.files.begin(), content.files.end());
@@ -321,8 +321,8 @@ class FilesSource::Impl {
   bool labelled_ = false;
   std::uint64_t skipped_ = 0, broken_links_ = 0, mixed_labels_line_ = 0;
   PassedOver passed_over_;
-  std::string deeper_;                // the path of a file, where each lies in a folder of its class's
-  std::vector<std::string> classes_;  // names by number; empty where labels are numbers
+  std::string deeper_;                // the path of a file, if each is in a folder of its class's folder
+  std::vector<std::string> classes_;  // names by number; empty if labels are numbers
   files::PathTable paths_;
   std::vector<std::uint8_t> endings_;  // bytes of each path that are not its key's
   std::vector<std::int64_t> labels_;

@@ -12,7 +12,7 @@ namespace penstock::files {
 
 namespace {
 
-// Length of a path's ending with its dot; 0 where it has none of these.
+// Returns the length of a path's ending with its dot; 0 if it has none of these.
 std::uint8_t ending_bytes(std::string_view path, const std::vector<std::string>& extensions) {
   const std::size_t dot = path.rfind('.'), slash = path.rfind('/');
   if (dot == std::string_view::npos || dot == 0 || (slash != std::string_view::npos && dot <= slash + 1)) return 0;

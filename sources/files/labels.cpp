@@ -36,7 +36,7 @@ std::optional<std::int64_t> whole_number(const std::string& text) {
 
 enum class Kind : std::uint8_t { whole, fraction, name };
 
-// @throws Error(corrupt | invalid_argument) for what is no label.
+// @throws Error(corrupt | invalid_argument) if it is not a label.
 Kind kind_of_label(const common::TextLine& line) {
   const auto refuse = [&](Errc code, const std::string& why) {
     throw Error(code, "line " + std::to_string(line.number) + why);
@@ -81,7 +81,7 @@ bool begins_with_heading(const std::vector<common::TextLine>& lines, const IsFil
                                           common::with_point(label) + "; write them so");
 }
 
-// Numbers with commas, where no comma stands between cells, would be names of classes.
+// Numbers with commas, if commas don't separate cells, would become names of classes.
 void refuse_decimal_commas(const common::TextLines& table) {
   const common::TextLine* first = nullptr;
   for (const common::TextLine& line : table.lines) {

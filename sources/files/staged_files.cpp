@@ -145,7 +145,7 @@ void StagedFiles::add(std::string name, std::span<const std::byte> bytes) {
     else
       bytes = bytes.subspan(static_cast<std::size_t>(put));
   }
-  // Some file systems of a network tell of a full disk only here.
+  // Some network file systems report a full disk only here.
   if (::close(fd) != 0 && errno != EINTR && failed == 0) failed = errno;
   if (failed != 0) fail(failed);
   for_each_folder_of(name, [&](const std::string& folder) {
@@ -156,7 +156,7 @@ void StagedFiles::add(std::string name, std::span<const std::byte> bytes) {
   in_order_.push_back(&names_.emplace(std::move(name), Staged::file).first->first);
 }
 
-// The whole file system is synced, as to sync each file and each folder is to wait for the disk as many times.
+// Syncs the whole file system, because a sync of each file and folder would wait for the disk each time.
 void StagedFiles::sync() {
   if (uninterrupted([&] { return ::syncfs(open_->get()); }) != 0)
     throw write_error(errno, "syncing the file system of the folder", folder_, 0);

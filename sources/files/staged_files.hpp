@@ -14,40 +14,43 @@
 namespace penstock::files {
 
 /// Files of a folder that are written under numbers in a hidden folder below it, and get their names together, when
-/// they are whole. Names are paths below the folder, "class/7.jpg". Errors are Error(io) with the file, and as said.
-/// One thread at a time.
+/// they are complete. Names are paths relative to the folder, "class/7.jpg". Errors are Error(io) with the file, and
+/// those listed at each function. One thread at a time.
 class StagedFiles {
  public:
-  /// What a component of a name may have, at most: no common file system has longer ones.
+  /// Most bytes of a component of a name: no common file system allows more.
   static constexpr std::size_t max_component_bytes = 255;
 
-  /// Touches nothing yet.
+  /// Touches no file.
   explicit StagedFiles(std::string folder) : folder_(std::move(folder)) {}
 
-  /// Opens the folder, which must be there.
+  /// Opens the folder, which must exist.
   void open();
-  /// Makes the hidden folder, or empties it of what an earlier run has left.
+  /// Creates the hidden folder, or removes what an earlier run left in it.
   void open_staging();
 
-  /// A file of that name is there, not a folder.
+  /// Returns whether a file of that name exists; false for a folder.
   bool is_file(const std::string& name) const;
-  /// From now on a stem that has a file with this extension is taken, whatever its new extension.
+  /// Makes a stem count as taken, from this call on, if it has a file with this extension, whatever the new file's
+  /// extension.
   void use_extension(std::string_view extension);
-  /// @throws Error(invalid_argument) with the key where "STEM.EXTENSION", or a file of that stem with another extension
-  /// in use, is there or staged; where a file stands in the place of one of its folders; and where it is too long.
+  /// @throws Error(invalid_argument) with the key if
+  /// - "STEM.EXTENSION", or a file of that stem with another extension in use, exists or is staged;
+  /// - a file is in the place of one of its folders;
+  /// - the name is too long.
   void require_new(const std::string& stem, std::string_view extension, std::string_view key) const;
 
-  /// Writes a file that `require_new` has let pass.
+  /// Writes a file that `require_new` accepted.
   void add(std::string name, std::span<const std::byte> bytes);
-  /// How many have no names yet.
+  /// Returns how many files have no names so far.
   std::size_t staged() const noexcept { return in_order_.size(); }
-  /// What was written, and all names, last through a power cut.
+  /// Makes the written files, and all names, survive a power cut.
   void sync();
-  /// Gives those that are staged their names, and makes their folders. @throws Error(invalid_argument) where one is
-  /// there by now.
+  /// Gives staged files their names, and creates their folders. @throws Error(invalid_argument) if a file of such a
+  /// name exists by then.
   void give_names();
 
-  /// Removes a file, where it is there, and the folders that are empty then.
+  /// Removes a file, if it exists, and the folders that are empty after that.
   void remove(const std::string& name);
   /// Removes the hidden folder, which must be empty.
   void remove_staging();
@@ -62,7 +65,7 @@ class StagedFiles {
 
   const std::string folder_;
   std::optional<FileDescriptor> open_, staging_;
-  unsigned extensions_in_use_ = 0;  // bits, as numbered in `image_extensions`
+  unsigned extensions_in_use_ = 0;  // bits, with the numbers of `image_extensions`
   enum class Staged : std::uint8_t { file, folder };
   std::unordered_map<std::string, Staged> names_;  // names of staged files, and of the folders above them
   std::vector<const std::string*> in_order_;       // names of staged files, in order

@@ -84,7 +84,7 @@ void with_whole_number(const TensorView& value, const Act& act) {
 
 std::string in_quotes(std::string_view text) { return "\"" + printable(text) + "\""; }
 
-// In a table of names each must stand for one class, and be more than white space, which readers take for no label.
+// In a table of names each must be one class's, and more than white space, which readers treat as no label.
 std::unordered_set<std::string_view> checked_names(const Field& field) {
   const auto refuse = [&](const std::string& what, const std::string& why) {
     throw Error(Errc::invalid_argument,
@@ -132,7 +132,7 @@ TableColumns::TableColumns(const Schema& schema, const std::string& image) : ima
   header_ += '\n';
 }
 
-// Lines can be told apart: neither field nor class has an empty name, nor a line's end as it is written here.
+// The lines are unambiguous: no field or class has an empty name, or a line end in the form written here.
 std::string TableColumns::classes_text() const {
   std::string text;
   for (const Column& column : columns_) {

@@ -20,7 +20,7 @@ std::string quoted(const std::string& file, bool there) {
   return "\"" + printable(file) + "\"" + (there ? "" : ", which is not there");
 }
 
-// What these files say, where at least one is there.
+// Returns what these files contain, if at least one exists.
 std::optional<ClassNames> agreed(const std::set<std::string>& files, std::string_view field) {
   std::optional<std::string> text;
   const std::string* first = nullptr;

@@ -14,13 +14,13 @@ struct PlannedField {
   WebDatasetKind kind = WebDatasetKind::bytes;
 };
 
-/// The fields that are asked for. @throws Error(invalid_argument).
+/// Returns the fields that are asked for. @throws Error(invalid_argument).
 std::vector<PlannedField> plan_fields(const std::vector<WebDatasetField>& fields);
 
-/// "jpg", or "jpg|jpeg|png".
+/// Returns for example "jpg", or "jpg|jpeg|png".
 std::string extensions_text(const PlannedField& field);
 
-/// "the extension jpg", or "one of the extensions jpg, jpeg, png".
+/// Returns for example "the extension jpg", or "one of the extensions jpg, jpeg, png".
 std::string extensions_in_words(const PlannedField& field);
 
 }  // namespace penstock::webdataset

@@ -79,7 +79,7 @@ bool may_be_field(const std::string& extension) {
   return !extension.empty() && extension.front() != '.' && extension.find(';') == std::string::npos;
 }
 
-// Images of one name are one field, whatever each is encoded as; where samples have several they are several.
+// Images of one name are one field, however each is encoded; if samples have several, they are several fields.
 std::vector<Candidate> candidates_of(const std::vector<Seen>& all) {
   std::vector<Candidate> candidates;
   for (const Seen& seen : all) {
@@ -109,7 +109,7 @@ std::vector<Candidate> candidates_of(const std::vector<Seen>& all) {
   return candidates;
 }
 
-// Where several would be "image", the first by `image_extensions` is it; where others share a short name, none has it.
+// If several would be "image", the first by `image_extensions` is; if others share a short name, none has it.
 std::string name_of(const Candidate& candidate, const std::vector<Candidate>& all) {
   const std::string& own = candidate.extensions.front();
   const auto rank = [](const Candidate& c) {

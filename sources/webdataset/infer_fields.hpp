@@ -7,8 +7,8 @@
 
 namespace penstock::webdataset {
 
-/// The fields that a shard's first samples have, named as WebDatasetSink names what it writes. @throws
-/// Error(invalid_argument) where nothing is in more than half of them; Error as TarScan.
+/// Returns the fields of a shard's first samples, with the names that WebDatasetSink uses. @throws
+/// Error(invalid_argument) if no field is in more than half of them; Error like TarScan.
 std::vector<WebDatasetField> infer_fields(const std::string& shard);
 
 }  // namespace penstock::webdataset

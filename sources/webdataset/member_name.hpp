@@ -6,15 +6,16 @@
 
 namespace penstock::webdataset {
 
-/// A member's name, taken apart.
+/// A member's name, split.
 struct MemberName {
   std::string_view key;   ///< up to the first dot of the base name, without a leading "./"
-  std::string extension;  ///< what stands after that dot, A-Z as a-z
+  std::string extension;  ///< the part after that dot, with A-Z as a-z
 };
-/// Key and extension of a member's name; nothing where WebDataset gives it no key.
+/// Returns key and extension of a member's name; nothing if WebDataset gives it no key.
 std::optional<MemberName> split_name(std::string_view name);
 
-/// Why a name can't be taken, as whoever made a file of it could be led out of a folder; nullptr for a good one.
+/// Returns why a name is refused: a file with that name could be written outside of a folder. Returns nullptr for a
+/// good name.
 const char* danger_of(std::string_view name) noexcept;
 
 std::string lower_case(std::string_view text);

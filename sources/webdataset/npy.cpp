@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little, "arrays are written as
 constexpr std::string_view magic{"\x93NUMPY", 6};
 constexpr std::size_t data_alignment = 64;  // NumPy's own
 
-// Types by the names that npy gives them, without the byte order.
+// Types by their names in npy, without the byte order.
 constexpr std::array<std::pair<std::string_view, DType>, 12> type_names{{{"u1", DType::u8},
                                                                          {"i1", DType::i8},
                                                                          {"u2", DType::u16},

@@ -15,9 +15,8 @@
 
 namespace penstock::webdataset {
 
-/// A field's name as the first part of an extension: groups of HDF5 are set apart by dots, what no extension may have
-/// is
-/// '_'.
+/// Returns a field's name as the first part of an extension: dots separate groups of HDF5; characters that an extension
+/// may not have become '_'.
 std::string name_as_extension(std::string_view field);
 
 /// Turns samples into tar members. One thread at a time.
@@ -26,14 +25,15 @@ class SampleEncoder {
   /// @throws Error(invalid_argument) for extensions that can't work.
   SampleEncoder(const Schema& schema, const std::vector<WebDatasetExtension>& extensions);
 
-  /// What readers are to look for.
+  /// Returns the fields that readers must look for.
   const std::vector<PlannedField>& fields() const noexcept { return fields_; }
-  /// "image=jpg|png|bin, label=cls"
+  /// Returns for example "image=jpg|png|bin, label=cls".
   std::string text() const;
 
-  /// Makes the members; their bytes are those of `sample`, which must stay. Returns what they take, padding included.
+  /// Makes the members. Their bytes are those of `sample`, which must stay valid. Returns their size, including
+  /// padding.
   std::uint64_t encode(std::string_view key, const Sample& sample);
-  /// What was encoded last: pieces, one after the other.
+  /// Returns the last encoded sample: pieces, one after the other.
   std::span<const std::span<const std::byte>> pieces() const noexcept { return pieces_; }
 
  private:
@@ -42,7 +42,7 @@ class SampleEncoder {
   const Schema schema_;
   std::vector<PlannedField> fields_;
   std::vector<Content> contents_;
-  std::vector<std::string> heads_;  // for each field: tar header, and what precedes or is the value
+  std::vector<std::string> heads_;  // for each field: the tar header, and what precedes the value, or is the value
   std::vector<std::span<const std::byte>> pieces_;
 };
 

@@ -20,11 +20,11 @@ struct ShardIndex {
   std::string keys;                 ///< one after the other
   std::vector<std::uint64_t> ends;  ///< where each sample's key ends in `keys`
   SampleEntries entries;
-  /// Files that are in no field: how many of each extension, up to `max_left_out` of them, others and those without a
-  /// key under "".
+  /// Files that are in no field: their number per extension, up to `max_left_out` extensions. Other extensions and
+  /// files without a key are counted under "".
   std::map<std::string, std::uint64_t> left_out;
   static constexpr std::size_t max_left_out = 100;
-  std::vector<std::uint64_t> apart;  ///< samples whose other members lie elsewhere in the shard; ascending
+  std::vector<std::uint64_t> apart;  ///< samples whose other members are in other parts of the shard; ascending
 
   std::uint64_t samples() const noexcept { return ends.size(); }
   std::string_view key(std::uint64_t sample) const noexcept {
@@ -34,14 +34,14 @@ struct ShardIndex {
 };
 
 class InputFile;
-/// @throws Error(io) where the file isn't the one that was looked through any more, or was cut short.
+/// @throws Error(io) if the file is not the one that was indexed, or was cut off.
 void require_same(const InputFile& file, const ShardIndex& index);
 
-/// Looks at the headers of a shard. @throws Error as TarScan; Error(unsupported) where the members of most samples lie
-/// apart.
+/// Reads the headers of a shard. @throws Error like TarScan; Error(unsupported) if the members of most samples are not
+/// next to each other.
 ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>& fields);
 
-/// Indexes many shards, by several threads. The Error of the first shard that has one is thrown.
+/// Indexes many shards, on several threads. Throws the Error of the first shard that has one.
 std::vector<ShardIndex> index_shards(const std::vector<std::string>& paths, const std::vector<PlannedField>& fields,
                                      unsigned threads);
 

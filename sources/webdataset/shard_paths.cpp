@@ -70,8 +70,8 @@ bool is_there(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0;
 }
 
-// What a pattern below these folders stands for. Braces before the last ones are a name's own, where a shard is called
-// so.
+// Returns the texts of a pattern below these folders. Braces before the last ones belong to the name, if a shard has
+// that name.
 std::vector<std::string> texts_of(const std::string& folders, std::string_view pattern) {
   const std::size_t last = pattern.rfind('{');
   if (last != std::string_view::npos && pattern.substr(0, last).find('{') != std::string_view::npos) {

@@ -14,12 +14,12 @@
 
 namespace penstock {
 
-/// What a source and its readers share. Immutable, but for the advice's counters.
+/// State that a source and its readers share. Immutable, except for the advice's counters.
 class WebDatasetSource::Impl {
  public:
   static std::shared_ptr<const Impl> open(WebDataset options);
 
-  /// Where a sample lies.
+  /// Where a sample is.
   struct Location {
     std::size_t shard = 0;
     std::uint64_t sample = 0;  ///< number of the sample in its shard
@@ -29,7 +29,7 @@ class WebDatasetSource::Impl {
   webdataset::Entry entry(Location location, std::size_t slot) const noexcept {
     return indices[location.shard].entries.at(location.sample, slot);
   }
-  /// Entries of the members that there are.
+  /// Returns the entries of the existing members.
   std::span<const webdataset::Entry> entries_of(Location location) const noexcept {
     return indices[location.shard].entries.of(location.sample);
   }
@@ -40,13 +40,13 @@ class WebDatasetSource::Impl {
 
   WebDataset options;
   std::vector<webdataset::PlannedField> fields;
-  std::vector<WebDatasetField> named;  ///< the same as they are, or could have been, given
+  std::vector<WebDatasetField> named;  ///< the fields as they were given, or could have been given
   Schema schema;
   std::vector<std::string> shards;
-  std::string passed_over;  ///< what lies beside them in their folder, in words; empty: nothing
+  std::string passed_over;  ///< other files in their folder, in words; empty: none
   std::vector<webdataset::ShardIndex> indices;
   std::vector<webdataset::ShardMap> maps;
-  std::vector<std::uint64_t> first{0};  ///< each shard's first sample, and after them the number of all
+  std::vector<std::uint64_t> first{0};  ///< each shard's first sample; the last entry is the total
   std::uint64_t identity = 0;
   std::uint64_t revision = 0;
   mutable common::PageAdvice advice;

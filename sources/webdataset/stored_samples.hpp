@@ -9,19 +9,19 @@
 
 namespace penstock::webdataset {
 
-/// What an earlier run has committed, in the order in which it was put.
+/// The samples that an earlier run has committed, in the order in which they were put.
 class StoredSamples {
  public:
   /// Adds one more shard.
   void add(ShardIndex shard);
   std::uint64_t size() const noexcept { return first_.back(); }
   const ShardIndex& last_shard() const noexcept { return shards_.back(); }
-  /// Key of sample `number`, which is below `size()`.
+  /// Returns the key of sample `number`, which is below `size()`.
   std::string_view key(std::uint64_t number) const;
 
  private:
   std::vector<ShardIndex> shards_;
-  std::vector<std::uint64_t> first_{0};  // first sample of each of these, and the number of all
+  std::vector<std::uint64_t> first_{0};  // first sample of each shard; the last entry is the total
 };
 
 }  // namespace penstock::webdataset

@@ -67,7 +67,7 @@ void put_octal(TarBlock& block, FieldRange range, std::uint64_t number) noexcept
     block[range.offset + at] = static_cast<char>('0' + (number & 7));
 }
 
-// Where a name is cut so that both parts fit their fields; nothing where it can't be.
+// Returns where a name is cut so that both parts fit their fields; nothing if it can't be cut like that.
 std::optional<std::size_t> cut_of(std::string_view name) noexcept {
   if (name.size() <= name_range.bytes) return 0;
   const std::size_t slash = name.find('/', name.size() - std::min(name.size(), name_range.bytes + 1));

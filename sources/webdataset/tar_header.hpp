@@ -14,7 +14,7 @@ inline constexpr std::size_t tar_block_bytes = 512;
 using TarBlock = std::array<char, tar_block_bytes>;
 using TarBlockView = std::span<const char, tar_block_bytes>;
 
-/// What one header block says, long names and extended headers aside.
+/// The contents of one header block, without long names and extended headers.
 struct TarHeader {
   std::string name;
   std::uint64_t size = 0;
@@ -30,21 +30,21 @@ struct TarDamage {
 bool is_zero(TarBlockView block) noexcept;
 bool has_checksum(TarBlockView block) noexcept;
 
-/// Reads a header of any of tar's formats. @throws TarDamage for a wrong checksum, or a size that is none or is 2^63 or
-/// more.
+/// Reads a header of any of tar's formats. @throws TarDamage if the checksum is wrong, or the size is not a number
+/// below 2^63.
 TarHeader parse_header(TarBlockView block);
 
-/// The records of a pax extended header that matter here.
+/// The records of a pax extended header that are used here.
 struct PaxRecords {
   std::optional<std::string> path;
   std::optional<std::uint64_t> size;
   bool sparse = false;
-  std::optional<std::string> sparse_name;  ///< of a sparse member, whose path may be another
+  std::optional<std::string> sparse_name;  ///< for a sparse member, whose path may be a different one
 };
 /// Adds to `records`. @throws TarDamage.
 void parse_pax(std::string_view data, PaxRecords& records);
 
-/// The blocks that precede a member's data: one, or three and more where the name or the size needs a pax header.
+/// Returns the blocks that precede a member's data: one, or three and more if the name or the size needs a pax header.
 std::string make_header(std::string_view name, std::uint64_t size);
 
 constexpr std::uint64_t padding_of(std::uint64_t bytes) noexcept {

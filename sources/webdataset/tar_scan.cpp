@@ -18,9 +18,9 @@ namespace penstock::webdataset {
 
 namespace {
 
-constexpr std::size_t near_bytes = 64u << 10;  // read at once where members are small
+constexpr std::size_t near_bytes = 64u << 10;  // read together if members are small
 constexpr std::uint64_t near_gap = 8u << 10;
-constexpr std::size_t far_bytes = 4u << 10;  // where the next header lies beyond what was read
+constexpr std::size_t far_bytes = 4u << 10;  // if the next header is beyond the bytes that were read
 constexpr std::uint64_t max_extension_bytes = 1u << 20;
 constexpr std::size_t max_name_bytes = 64u << 10;
 constexpr std::uint64_t looked_at_after_end = 1u << 20;
@@ -42,7 +42,7 @@ bool is_extension(char type) noexcept {
   return type == 'x' || type == 'X' || type == 'g' || type == 'L' || type == 'K';
 }
 
-// Before there was a type for folders, the slash told them.
+// Before there was a type for folders, a slash marked them.
 bool is_old_folder(const TarMember& member) noexcept {
   return (member.type == '0' || member.type == '\0') && member.name.ends_with('/');
 }
@@ -176,7 +176,7 @@ void TarScan::take_extension(const TarHeader& header, Extensions& extensions) {
   position_ = step_over(data, header.size);
 }
 
-// Whether its data lies in the file as it is, and what follows can be told.
+// Checks that its data are in the file in plain form, and that the next member can be found.
 void TarScan::check(TarMember& member, bool sparse) const {
   const std::uint64_t at = position_;
   const bool old_folder = is_old_folder(member), has_data = member.is_file() || member.type == 'D' || sparse;
@@ -185,7 +185,7 @@ void TarScan::check(TarMember& member, bool sparse) const {
                  : !known                              ? TarFault::unknown_type
                  : member.name.size() > max_name_bytes ? TarFault::long_name
                                                        : TarFault::none;
-  // POSIX has what is of a type that is not known followed by data as a file is.
+  // By POSIX, a member of unknown type is followed by data like a file.
   if (known && !has_data && member.size != 0)
     fail(Errc::unsupported,
          "the member \"" + printable(member.name) + "\" is a link, a folder or a device, but has a size, of " +
@@ -200,7 +200,7 @@ void TarScan::check(TarMember& member, bool sparse) const {
          at);
 }
 
-// GNU's old way: what the header has no room for of a map of holes stands in blocks after it.
+// In GNU's old format, the part of a map of holes that does not fit in the header is in blocks after it.
 void TarScan::skip_maps(TarMember& member) {
   constexpr std::size_t in_header = 482, in_map = 504;
   if (member.type != 'S') return;
@@ -213,7 +213,7 @@ void TarScan::skip_maps(TarMember& member) {
   }
 }
 
-// One member of any type; `listed` tells those that callers are shown.
+// Reads one member of any type. `listed`: whether it is shown to callers.
 bool TarScan::take(TarMember& member, bool& listed) {
   Extensions extensions;
   const std::uint64_t first = position_;

@@ -13,7 +13,7 @@
 
 namespace penstock::webdataset {
 
-/// A file opened for reading, and closed. @throws Error.
+/// A file that is open for reading as long as this lives. @throws Error.
 class InputFile {
  public:
   explicit InputFile(const std::string& path);
@@ -26,7 +26,7 @@ class InputFile {
   std::uint64_t bytes() const noexcept { return bytes_; }
   std::uint64_t device() const noexcept { return device_; }
   std::uint64_t inode() const noexcept { return inode_; }
-  /// Reads exactly so much. @throws Error(io), also where the file has become shorter.
+  /// Reads exactly `count` bytes. @throws Error(io), also if the file has become shorter.
   void read(char* to, std::size_t count, std::uint64_t offset) const;
 
  private:
@@ -35,44 +35,44 @@ class InputFile {
   std::uint64_t bytes_ = 0, device_ = 0, inode_ = 0;
 };
 
-/// Why a member can't be read, though those after it can.
+/// Why a member can't be read although later members can.
 enum class TarFault : std::uint8_t { none, sparse, unknown_type, long_name };
 
-/// What has a header of its own in a tar file.
+/// A member of a tar file with its own header.
 struct TarMember {
   std::string name;  ///< name as written
   char type = '0';
-  std::uint64_t header = 0;  ///< where the first block lies that belongs to it
-  std::uint64_t offset = 0;  ///< where its data begin
-  std::uint64_t size = 0;    ///< bytes of its data, which lies within the file
+  std::uint64_t header = 0;  ///< offset of the first block that belongs to it
+  std::uint64_t offset = 0;  ///< offset of its data
+  std::uint64_t size = 0;    ///< bytes of its data, which are within the file
   TarFault fault = TarFault::none;
 
-  /// False for links, devices and the like.
+  /// Returns false for links, devices and similar members.
   bool is_file() const noexcept { return type == '0' || type == '\0' || type == '7'; }
 };
 
-/// Goes through the headers of one tar file, directories left out. One thread at a time.
+/// Goes through the headers of one tar file, without directories. One thread at a time.
 class TarScan {
  public:
   /// `file` must outlive this. @throws Error(unsupported) for a compressed file, Error(corrupt) for an empty one.
   explicit TarScan(const InputFile& file);
 
-  /// False at the end. @throws Error(corrupt | unsupported | io), with offset.
+  /// Returns false at the end. @throws Error(corrupt | unsupported | io), with the offset.
   bool next(TarMember& member);
-  /// Position after the last member's padding, where a next one would begin.
+  /// Returns the position after the last member's padding, where a next member would begin.
   std::uint64_t position() const noexcept { return position_; }
-  /// Whether tar's end mark stood at the end, once it was reached.
+  /// Returns whether tar's end mark was there, once the end was reached.
   bool has_end() const noexcept { return has_end_; }
 
  private:
-  /// What extended headers say of the member that comes after them.
+  /// What extended headers specify about the member after them.
   struct Extensions {
     PaxRecords pax;
     std::string long_name;
     bool pending = false;  ///< there was one, which needs a member
   };
 
-  /// Valid until the next call. Within the file.
+  /// The result is valid until the next call, and within the file.
   std::string_view look(std::uint64_t offset, std::size_t count);
   bool take(TarMember& member, bool& listed);
   std::optional<TarBlockView> next_block();

@@ -6,7 +6,7 @@
 
 namespace penstock::webdataset {
 
-/// What a field of encoded images, or of other bytes, may have as extension; the first ones are the usual ones.
+/// Possible extensions of a field of encoded images, or of other bytes; the first ones are the usual ones.
 inline constexpr std::array<std::string_view, 9> image_extensions{"jpg", "jpeg", "png",  "webp", "gif",
                                                                   "bmp", "tif",  "tiff", "bin"};
 

@@ -76,7 +76,7 @@ class WebDatasetReader::Impl {
     next_ = count_ = 0;
     if (store_->options.access == FileAccess::read) return;
     for (const std::uint64_t index : indices.first(std::min(indices.size(), expected_.size()))) {
-      if (index >= store_->size()) break;  // the read will say so
+      if (index >= store_->size()) break;  // the read will report it
       const Store::Location location = store_->location_of(index);
       __builtin_prefetch(store_->entries_of(location).data());
       expected_[count_++] = {index, location};
@@ -168,7 +168,8 @@ class WebDatasetReader::Impl {
     file_->read(reinterpret_cast<char*>(to.data()), to.size(), offset);
   }
 
-  // The beginning is what the processor's own prefetching misses, and where an address is translated anew.
+  // Fetches the beginning, because the processor's own prefetching misses it, and its address may need a new
+  // translation.
   void fetch_next() const noexcept {
     constexpr std::size_t line = 64, lines = 4;
     if (next_ == count_) return;

@@ -55,7 +55,7 @@ const WebDatasetSinkOptions& checked(const WebDatasetSinkOptions& options) {
 }
 
 struct ClassFile {
-  std::string field, file, text;  // empty text: there must be no such file
+  std::string field, file, text;  // empty text: there must not be such a file
 };
 
 // Readers look for one of each of these fields.
@@ -167,7 +167,7 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
     }
   }
 
-  // The members stand there one after the other.
+  // The members are one after the other.
   std::uint64_t first_sample_bytes(const webdataset::ShardIndex& shard) const {
     std::uint64_t end = 0;
     if (shard.samples() == 0) return end;
@@ -266,7 +266,7 @@ void WebDatasetSink::put(const SinkItem& item, Sample& sample) { common::opened(
 void WebDatasetSink::commit() { common::opened(impl_).commit(); }
 void WebDatasetSink::finish() {
   common::opened(impl_).finish();
-  impl_.reset();  // lets go of the shards
+  impl_.reset();  // releases the shards
 }
 
 }  // namespace penstock

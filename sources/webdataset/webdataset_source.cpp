@@ -52,7 +52,7 @@ std::shared_ptr<const WebDatasetSource::Impl> WebDatasetSource::Impl::open(WebDa
   common::refuse_unfinished(made->shards, webdataset::shard_extension, webdataset::source_name);
   try {
     made->named = made->options.fields;
-    // A shard without samples, as of a process that had none, says nothing.
+    // A shard without samples, as from a process that had none, shows nothing.
     for (std::size_t i = 0; made->named.empty() && i < made->shards.size(); ++i)
       made->named = webdataset::infer_fields(made->shards[i]);
     made->fields = webdataset::plan_fields(made->named);
@@ -119,7 +119,7 @@ ClassNames WebDatasetSource::Impl::classes_of(const Field& field) const {
   return webdataset::classes_beside(shards, field);
 }
 
-// One bad sample must not decide what all others are: those that hold no array are passed over.
+// One bad sample must not decide the type of all others, so samples without an array are skipped.
 Field WebDatasetSource::Impl::array_field(std::size_t slot) const {
   constexpr std::uint64_t looked_at = 100;
   std::optional<Field> made;

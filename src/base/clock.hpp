@@ -12,7 +12,7 @@ inline std::uint64_t now_ns() noexcept {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
 }
 
-/// The time of `now_ns`, which only moves on every few milliseconds: a quarter of the price.
+/// Like `now_ns`, at a quarter of its cost, but changes only every few milliseconds.
 inline std::uint64_t coarse_now_ns() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);

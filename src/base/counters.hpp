@@ -24,7 +24,7 @@ class RelaxedCounter {
   std::atomic<std::uint64_t> value_{0};
 };
 
-/// How many images a decoder had something to remark on, and what.
+/// The number of images that a decoder had a remark on, and the remark.
 class Remarks {
  public:
   Remarks() = default;
@@ -47,25 +47,26 @@ class Remarks {
   std::atomic<const char*> text_{nullptr};
 };
 
-/// What one step did in one runner. Filled in measured chains only, but for remarks; each counts as often as there are
-/// chains it stands for.
+/// What one step did in one runner. Only measured chains fill it, except `remarks`. A measured chain counts once for
+/// each chain that it stands for.
 struct StepCounters {
   RelaxedCounter cpu_ns, bytes;
-  RelaxedCounter wait_ns;  ///< wall less CPU time, where the thread gave up its core
+  RelaxedCounter wait_ns;  ///< wall time less CPU time, if the thread gave up its core
   Remarks remarks;
 };
 
 /// Counters of all chains of one runner.
 struct ChainCounters {
   RelaxedCounter samples, copied_bytes, scratch_bytes;
-  RelaxedCounter made;                ///< samples that a cache did not have; where there is one
+  RelaxedCounter made;                ///< samples that were made because the cache, if there is one, did not have them
   RelaxedCounter measured;            ///< chains
-  RelaxedCounter stood_for, wall_ns;  ///< chains that the measured ones stand for, and the time of those
+  RelaxedCounter stood_for, wall_ns;  ///< chains that the measured chains stand for, and their time
 };
 
-/// Which chains are measured, and how many each stands for; 0: this one is not. A runner's first few are, so that short
-/// runs have numbers too, then one ticket in 64, spread so that no row of a batch is preferred. Of samples so short
-/// that the clocks would be a tenth of them, one in 512. The first ones, which are slow, stand for themselves alone.
+/// Returns how many chains this chain stands for if it is measured; 0 if it is not. A runner's first 16 chains are
+/// measured, so that short runs have numbers too. They are slow, so they stand only for themselves. Then one ticket in
+/// 64 is measured, spread so that no row of a batch is preferred. If samples are so short that the clocks would take a
+/// tenth of their time, it is one in 512.
 inline std::uint64_t measures(std::uint64_t ticket, std::uint64_t measured_so_far, std::uint64_t sample_ns) noexcept {
   if (measured_so_far < 16) return 1;
   const std::uint64_t spread = (ticket * 0x9e3779b97f4a7c15ull) >> 55;
@@ -73,16 +74,16 @@ inline std::uint64_t measures(std::uint64_t ticket, std::uint64_t measured_so_fa
   return (spread & 63) == 0 ? 64 : 0;
 }
 
-/// Whether a runner measures this load of blocks: 0 for no, else how many loads it stands for. Asking the clocks and
-/// the kernel takes some 10 us, and loads may take as little. Where the last measured one took so long that this does
-/// not matter, each one is measured.
+/// Returns how many loads of blocks this load stands for if a runner measures it; 0 if it does not. Asking the clocks
+/// and the kernel takes about 10 us, and a load may take as little. If the last measured load took so long that this
+/// does not matter, every load is measured.
 inline std::uint64_t measures_load(std::uint64_t load, std::uint64_t load_ns) noexcept {
   if (load < 16 || load_ns >= 1'000'000) return 1;
   return (load * 0x9e3779b97f4a7c15ull) >> 60 == 0 ? 16 : 0;
 }
 
-/// How often this thread gave up its core of its own accord or waited for a page: what tells waiting for data from
-/// waiting for a core that others use.
+/// Returns how often this thread gave up its core voluntarily or waited for a page. This distinguishes waiting for data
+/// from waiting for a core that others use.
 inline std::uint64_t times_blocked() noexcept {
   rusage usage{};
   ::getrusage(RUSAGE_THREAD, &usage);

@@ -8,8 +8,8 @@
 
 namespace penstock::detail {
 
-/// Counters side by side: each member is a std::uint64_t, or an array or a struct of such. They are added up, and taken
-/// off, all at once, so that no list of them can miss one.
+/// A struct of counters: each member is a std::uint64_t, or an array or a struct of these. All members are added or
+/// subtracted together, so no list of members can miss one.
 template <class T>
 concept Counts = std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T> &&
                  alignof(T) == alignof(std::uint64_t);

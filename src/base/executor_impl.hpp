@@ -13,26 +13,27 @@
 
 namespace penstock {
 
-/// The arena of an Executor. `src/base/executor.cpp` alone knows that it is oneTBB's.
+/// The arena of an Executor. Only `src/base/executor.cpp` knows that it is oneTBB's.
 class Executor::Impl {
  public:
-  /// How long a task may go on while others wait for a thread.
+  /// How long a task may continue while others wait for a thread.
   static constexpr std::chrono::milliseconds turn{2};
 
   explicit Impl(unsigned threads);
   ~Impl();
 
   unsigned threads() const noexcept { return threads_; }
-  /// Why there are fewer than were wanted; empty: there are not.
+  /// Why there are fewer threads than requested; empty if there are not.
   const std::string& shortage() const noexcept { return shortage_; }
-  /// What is submitted from now on runs on so many of the threads at most, others than those wait asleep: threads that
-  /// look for work in vain take cores from those that have some. For an executor that one loader has alone; one thread
-  /// at a time, while others submit. @throws std::bad_alloc: it is as before.
+  /// Runs tasks that are submitted from now on, on at most `threads` of the threads. The others sleep, because threads
+  /// that look for work take cores from threads that have some. Only for an executor that one loader uses. One thread
+  /// at a time calls it; other threads may submit.
+  /// @throws std::bad_alloc; nothing has changed then.
   void use(unsigned threads);
   /// Runs `task` on one of the threads, soon; never inside this call. It must not throw. Any thread.
   void submit(std::function<void()> task);
-  /// Tasks submitted and not begun: somebody waits for a thread.
-  /// Relaxed: it orders nothing, and a runner that sees it late gives way a sample later.
+  /// Returns the number of tasks that were submitted and wait for a thread. Relaxed: it orders nothing, and a runner
+  /// that sees it late gives way a sample later.
   unsigned waiting() const noexcept { return waiting_->load(std::memory_order_relaxed); }
 
  private:
@@ -43,16 +44,16 @@ class Executor::Impl {
   pid_t process_;
   unsigned threads_ = 0;
   std::string shortage_;
-  // Outlives this object where the arena has tasks left that nobody came for.
+  // Outlives this object if the arena has tasks left that no thread took.
   std::shared_ptr<std::atomic<unsigned>> waiting_;
   std::unique_ptr<Share> share_;
-  // One for each number of threads that was used; none goes before the end, as it may have tasks left.
+  // One for each number of threads that was used. None is destroyed before the end, because it may have tasks left.
   std::vector<std::unique_ptr<Arena>> arenas_;
   std::atomic<Arena*> arena_{nullptr};  // the one in use
 };
 
 namespace detail {
-/// @throws Error(invalid_argument) for more threads than any machine has; 0 stands for a default.
+/// Checks a number of threads; 0 means a default. @throws Error(invalid_argument) if it is more than any machine has.
 void check_threads(unsigned threads);
 }  // namespace detail
 

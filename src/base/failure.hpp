@@ -10,7 +10,7 @@ namespace penstock::detail {
 
 inline Error no_memory() { return Error(Errc::out_of_memory, "the system has no memory left"); }
 
-/// The exception in flight, whatever it is, as an Error. Call inside a catch block.
+/// Returns the exception in flight as an Error, whatever its type. Call inside a catch block.
 inline Error current_error() {
   try {
     throw;
@@ -25,7 +25,7 @@ inline Error current_error() {
   }
 }
 
-/// The exception in flight as an Error of `stage`; none if there is no memory to say it.
+/// Returns the exception in flight as an Error of `stage`; none if memory to describe it is lacking.
 inline std::optional<Error> described_error(const char* stage) noexcept {
   try {
     Error error = current_error();

@@ -8,9 +8,9 @@
 
 namespace penstock::detail {
 
-/// As long as it lives, this thread computes with floating-point numbers as a thread does that nobody has told
-/// otherwise: rounding to the nearest, with denormal numbers. So a sample has the same bits whoever makes it, also a
-/// thread of the caller's that flushes them to zero.
+/// Sets the standard floating-point mode for this thread as long as it lives: rounding to the nearest, with denormal
+/// numbers. So a sample has the same bits on every thread, even on a caller's thread that flushes denormal numbers to
+/// zero.
 class FloatMode {
  public:
   FloatMode() noexcept : before_(get()) {

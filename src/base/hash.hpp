@@ -5,7 +5,7 @@
 
 namespace penstock::detail {
 
-/// XXH3 of bytes: the one hash of fingerprints, stage keys and checksums.
+/// Returns XXH3 of bytes: the only hash for fingerprints, stage keys and checksums.
 std::uint64_t hash_bytes(const void* data, std::size_t bytes, std::uint64_t seed = 0) noexcept;
 
 inline std::uint64_t hash_text(std::string_view text, std::uint64_t seed = 0) noexcept {

@@ -7,17 +7,17 @@
 
 namespace penstock::detail {
 
-/// Memory in whole pages, straight from the system, in huge pages where it gives them.
+/// Memory in whole pages, directly from the system, in huge pages if the system has them.
 ///
-/// Pieces of a few hundred kilobytes, as decoded blocks are, share mappings, so that a huge page holds many of them.
-/// What is given back serves later pieces. A huge page goes back to the system when no piece is in it any more, and not
-/// in parts: the kernel would keep it whole, uncounted, and each hole is a mapping more, of which a process may have
-/// 65,530.
+/// Pieces of a few hundred kilobytes, such as decoded blocks, share mappings, so a huge page holds many of them.
+/// Returned pieces are reused for later ones. A huge page goes back to the system when no piece is left in it, and not
+/// in parts. The kernel would keep the whole page, uncounted. Each hole would also add a mapping, and a process may
+/// have 65,530 of them.
 ///
 /// Any thread. Its mutex is free in a child process: see `before_fork`.
 class HostPages {
  public:
-  /// What all memory of pages is aligned to, and more on some systems.
+  /// Alignment in bytes of all this memory; on some systems it is larger.
   static constexpr std::size_t alignment = 4096;
 
   HostPages();
@@ -25,12 +25,12 @@ class HostPages {
   HostPages(const HostPages&) = delete;
   HostPages& operator=(const HostPages&) = delete;
 
-  /// Null: the system has no more.
+  /// Returns null if the system has no more memory.
   std::byte* take(std::size_t bytes) noexcept;
-  /// What `take` gave, with the same number.
+  /// Takes back what `take` returned. `bytes` must be the number given to `take`.
   void give_back(void* data, std::size_t bytes) noexcept;
 
-  /// Around a `fork`, in the thread that calls it.
+  /// Call these around a `fork`, in the thread that calls it.
   void before_fork() noexcept { mutex_.lock(); }
   void after_fork() noexcept { mutex_.unlock(); }
 

@@ -8,7 +8,7 @@
 
 namespace penstock::detail {
 
-/// An element of an integer dtype; of u64, modulo 2^64.
+/// Returns an element of an integer dtype; a u64 modulo 2^64.
 inline std::int64_t integer_at(DType dtype, const std::byte* data) noexcept {
   const auto as = [data](auto value) {
     std::memcpy(&value, data, sizeof value);

@@ -5,7 +5,8 @@
 
 namespace penstock::detail {
 
-/// The text as a JSON string, quotes included. Keys of a store may be any bytes; what is no UTF-8 becomes U+FFFD.
+/// Returns the text as a JSON string, quotes included. Keys of a store may be any bytes; bytes that are not UTF-8
+/// become U+FFFD.
 std::string json_string(std::string_view text);
 
 }  // namespace penstock::detail

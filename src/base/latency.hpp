@@ -7,19 +7,19 @@
 
 namespace penstock::detail {
 
-/// How long calls took, in buckets an eighth of a power of two wide: quantiles to within 13 %, in fixed memory. One
-/// thread records, any thread reads.
+/// Durations of calls, in buckets that are an eighth of a power of two wide. So quantiles are exact to within 13 %, in
+/// fixed memory. One thread records, any thread reads.
 class Latency {
  public:
   void record(std::uint64_t ns) noexcept {
     auto& bucket = buckets_[index(ns)];
     bucket.store(bucket.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  /// Forgets all. The thread that records.
+  /// Forgets all. Only the recording thread may call it.
   void clear() noexcept {
     for (auto& bucket : buckets_) bucket.store(0, std::memory_order_relaxed);
   }
-  /// Seconds below which the share `q` of the calls stayed; 0 without calls.
+  /// Returns the seconds below which the share `q` of the calls was; 0 without calls.
   double quantile(double q) const noexcept {
     std::uint64_t total = 0;
     for (const auto& b : buckets_) total += b.load(std::memory_order_relaxed);

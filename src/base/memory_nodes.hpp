@@ -5,14 +5,16 @@
 
 namespace penstock::detail {
 
-/// Whether a list of the kernel's ("0-3,8") names more than one.
+/// Returns whether a kernel list ("0-3,8") names more than one node.
 bool names_several(std::string_view list) noexcept;
 
-/// Whether this machine's memory lies at several nodes (NUMA), some nearer to a device than others. Asked once.
+/// Returns whether this machine has several memory nodes (NUMA), some nearer to a device than others. Asks the system
+/// once.
 bool has_several_memory_nodes() noexcept;
 
-/// Pages that begin at `data`, none of which was touched yet, are to lie at this node while it has memory left, else at
-/// others. False where the system refuses, as containers may: they lie where it likes.
+/// Asks the system to place the pages that begin at `data` at this node while the node has memory left, otherwise at
+/// others. REQUIRES: no page was touched yet. Returns false if the system refuses, as containers may; the system then
+/// chooses the nodes.
 bool prefer_memory_node(void* data, std::size_t bytes, int node) noexcept;
 
 }  // namespace penstock::detail

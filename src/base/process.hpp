@@ -4,15 +4,17 @@
 
 namespace penstock::detail {
 
-/// What getpid() says, without asking the system each time: what is called for every batch may ask whose child it is
-/// in. Any thread.
+/// Returns the value of getpid(), without asking the system each time. So code that runs for every batch can check that
+/// it is not in a child. Any thread may call it.
 pid_t process_id() noexcept;
 
-/// This process, which uses threads of ours from now on. Their locks don't survive fork(): what a child asks may never
-/// return. So a child of a process that once called this can't. @throws Error(forked) there.
+/// Returns this process, and records that it uses Penstock's threads from now on. Their locks don't survive fork(): a
+/// call in a child may never return.
+/// @throws Error(forked) in a child of a process that called this before the fork.
 pid_t process_with_threads();
 
-/// @throws Error(forked) in a child of a process that uses them. One that does not is left as it is. Any thread.
+/// Does nothing unless this process is a child of one that called `process_with_threads`. Any thread may call it.
+/// @throws Error(forked) in such a child.
 void check_not_forked();
 
 }  // namespace penstock::detail

@@ -9,7 +9,8 @@ void begin_range(const char* name) noexcept;
 void end_range() noexcept;
 #endif
 
-/// Names what the calling thread does until it ends, for NVIDIA's profilers. Nothing but with PENSTOCK_NVTX.
+/// Names what the calling thread does until this object is destroyed, for NVIDIA's profilers. Does nothing without
+/// PENSTOCK_NVTX.
 class ProfiledRange {
  public:
 #ifdef PENSTOCK_NVTX

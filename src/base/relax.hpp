@@ -6,7 +6,7 @@
 
 namespace penstock::detail {
 
-/// Tells the processor that this thread only waits for another one's store.
+/// Hints to the processor that this thread only waits for a store of another thread.
 inline void relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   _mm_pause();

@@ -8,25 +8,26 @@
 
 namespace penstock::detail {
 
-/// How long this thread was ready to run so far while others had the cores, in nanoseconds; none where the kernel does
-/// not count it.
+/// Returns for how long this thread was ready to run so far while others had the cores, in nanoseconds. Returns none if
+/// the kernel does not count it.
 std::optional<std::uint64_t> run_delay_ns() noexcept;
-/// What the text of a thread's `schedstat` says of that.
+/// Reads this time from the text of a thread's `schedstat`.
 std::optional<std::uint64_t> parse_run_delay(std::string_view schedstat) noexcept;
 
-/// How much of a thread's time it waited for a core. Asking the kernel takes some microseconds, so it is done now and
-/// then. One thread at a time, which may be another after `end`; `share` from any.
+/// Measures how much of its time a thread waited for a core. Asking the kernel takes a few microseconds, so it is done
+/// only now and then. One thread at a time uses it; after `end` it may be a different one. Any thread may call
+/// `delay_ns` and `measured_ns`.
 class DelayMeter {
  public:
-  /// Work begins on this thread, or goes on. Times are those of `now_ns()`.
+  /// Work begins on this thread, or continues. Times are values of `now_ns()`.
   void begin(std::uint64_t now) noexcept;
-  /// Work still goes on; nothing happens where it has not begun.
+  /// Work still continues. Does nothing if work has not begun.
   void tick(std::uint64_t now) noexcept;
-  /// Work is over, or goes on elsewhere.
+  /// Work is over, or continues on another thread.
   void end(std::uint64_t now) noexcept;
 
   std::uint64_t delay_ns() const noexcept { return delay_ns_.get(); }
-  /// The time that this was found in; 0: nothing is known.
+  /// Returns the time over which `delay_ns` was measured; 0 if nothing is known.
   std::uint64_t measured_ns() const noexcept { return measured_ns_.get(); }
 
  private:
@@ -39,12 +40,13 @@ class DelayMeter {
   std::optional<std::uint64_t> before_;
 };
 
-/// Tells time in which this thread waited of its own accord, for a disk, a lock or a network, from time in which it
-/// only had no core. `asks`: the kernel, some microseconds each time; else both count as waiting where there was any.
+/// Distinguishes time in which this thread waited for a disk, a lock or a network from time in which it only had no
+/// core. With `asks` it asks the kernel, which takes a few microseconds each time. Otherwise both count as waiting if
+/// there was any.
 class WaitWatch {
  public:
   explicit WaitWatch(bool asks) noexcept;
-  /// How much of `off_ns`, the time off the core since this was asked last, the thread waited of its own accord.
+  /// Returns how much of `off_ns`, the time off the core since the last call, the thread waited voluntarily.
   std::uint64_t waited(std::uint64_t off_ns) noexcept;
 
  private:

@@ -2,8 +2,8 @@
 
 namespace penstock::detail {
 
-/// How many threads the system lets this process start now, beside those it has, and `most` at most: it starts so many
-/// and ends them again. Other processes of the same user, or of the same control group, may take what was found.
+/// Returns how many more threads the system lets this process start now, at most `most`. It starts them and ends them
+/// again. Other processes of the same user, or of the same control group, may take these threads afterwards.
 /// @throws std::bad_alloc.
 unsigned startable_threads(unsigned most);
 

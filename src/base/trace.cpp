@@ -66,25 +66,25 @@ std::vector<TraceLine::Slice> TraceLine::slices() const {
   return out;
 }
 
-TraceLine& Trace::lane(const std::string& name) {
+TraceLine& Trace::line(const std::string& name) {
   const std::lock_guard lock(mutex_);
-  lanes_.push_back(std::make_unique<TraceLine>(name, most_slices_));
-  return *lanes_.back();
+  lines_.push_back(std::make_unique<TraceLine>(name, most_slices_));
+  return *lines_.back();
 }
 
-TraceLine& Trace::next_lane(const std::string& name) {
+TraceLine& Trace::next_line(const std::string& name) {
   const std::lock_guard lock(mutex_);
   std::size_t same = 1;
-  for (const auto& lane : lanes_)
-    if (lane->name().starts_with(name + " ")) ++same;
-  lanes_.push_back(std::make_unique<TraceLine>(name + " " + std::to_string(same), most_slices_));
-  return *lanes_.back();
+  for (const auto& line : lines_)
+    if (line->name().starts_with(name + " ")) ++same;
+  lines_.push_back(std::make_unique<TraceLine>(name + " " + std::to_string(same), most_slices_));
+  return *lines_.back();
 }
 
 std::size_t Trace::bytes() const {
   const std::lock_guard lock(mutex_);
   std::size_t sum = 0;
-  for (const auto& lane : lanes_) sum += lane->bytes();
+  for (const auto& line : lines_) sum += line->bytes();
   return sum;
 }
 
@@ -92,7 +92,7 @@ std::size_t Trace::bytes() const {
 std::vector<const TraceLine*> Trace::all() const {
   const std::lock_guard lock(mutex_);
   std::vector<const TraceLine*> out;
-  for (const auto& lane : lanes_) out.push_back(lane.get());
+  for (const auto& line : lines_) out.push_back(line.get());
   return out;
 }
 
@@ -110,15 +110,15 @@ void Trace::write(const std::string& file) const {
   };
   put("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
   put(R"({"ph":"M","pid":1,"name":"process_name","args":{"name":"penstock"}})");
-  const std::vector<const TraceLine*> lanes = all();
+  const std::vector<const TraceLine*> lines = all();
   std::vector<std::vector<TraceLine::Slice>> slices;
   std::uint64_t origin_ns = ~std::uint64_t{0};
-  for (const TraceLine* lane : lanes) {
-    slices.push_back(lane->slices());
+  for (const TraceLine* line : lines) {
+    slices.push_back(line->slices());
     for (const TraceLine::Slice& slice : slices.back()) origin_ns = std::min(origin_ns, slice.begin_ns);
   }
-  for (std::size_t i = 0; i < lanes.size(); ++i) {
-    put(",\n" + thread_name(i + 1, lanes[i]->name()));
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    put(",\n" + thread_name(i + 1, lines[i]->name()));
     for (const TraceLine::Slice& slice : slices[i]) put(",\n" + event(i + 1, slice, origin_ns));
   }
   put("\n]}\n");

@@ -11,8 +11,8 @@
 
 namespace penstock::detail {
 
-/// A line of a timeline: what one runner, slot of a batch, or other thread of a run did lately. Only the latest slices
-/// are kept. Names live as long as the lane. Any thread.
+/// A line of a timeline: what one runner, batch buffer, or other thread of a run did recently. Only the latest slices
+/// are kept. Names must live as long as the line. Any thread may use it.
 class TraceLine {
  public:
   static constexpr std::uint64_t no_number = ~std::uint64_t{0};
@@ -24,12 +24,12 @@ class TraceLine {
 
   TraceLine(std::string name, std::size_t most_slices);
   void add(const Slice& slice) noexcept;
-  /// For a lane that is always in one state: that which it is in ends, with `ended` for its number where it was begun
-  /// without one, and `name` begins; null: none.
+  /// For a line that is always in one state: ends the current state and begins `name`; null begins none. If the current
+  /// state was begun without a number, `ended` becomes its number.
   void turn_to(const char* name, std::uint64_t ended, std::uint64_t begun = no_number) noexcept;
 
   const std::string& name() const noexcept { return name_; }
-  /// In the order in which they ended, with the state that it is in up to now.
+  /// Returns the slices in the order in which they ended. The last one is the current state, up to now.
   std::vector<Slice> slices() const;
   std::size_t bytes() const noexcept { return ring_.size() * sizeof(Slice); }
 
@@ -43,19 +43,19 @@ class TraceLine {
   Slice state_{nullptr, 0, 0, no_number};
 };
 
-/// The timeline of a run. Any thread.
+/// The timeline of a run. Any thread may use it.
 class Trace {
  public:
-  /// `most_slices`: that each lane keeps.
+  /// `most_slices`: the number of slices that each line keeps.
   explicit Trace(std::size_t most_slices) : most_slices_(most_slices) {}
 
-  /// A new lane, which lives as long as the trace. @throws std::bad_alloc.
-  TraceLine& lane(const std::string& name);
-  /// Likewise one of several, which are numbered from 1.
-  TraceLine& next_lane(const std::string& name);
-  /// Bytes of all lanes.
+  /// Adds a line, which lives as long as the trace. @throws std::bad_alloc.
+  TraceLine& line(const std::string& name);
+  /// Like `line`, for one of several lines with this name, which are numbered from 1.
+  TraceLine& next_line(const std::string& name);
+  /// Bytes of all lines.
   std::size_t bytes() const;
-  /// Writes Chrome's trace-event format, which Perfetto reads too: a thread for each lane, and complete events.
+  /// Writes Chrome's trace-event format, which Perfetto reads too: a thread for each line, and complete events.
   /// @throws Error(io).
   void write(const std::string& file) const;
 
@@ -63,22 +63,22 @@ class Trace {
   std::vector<const TraceLine*> all() const;
   const std::size_t most_slices_;
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<TraceLine>> lanes_;
+  std::vector<std::unique_ptr<TraceLine>> lines_;
 };
 
-/// A slice from its construction to its end; nothing where `lane` is null.
+/// Adds a slice from its construction to its destruction; does nothing if `line` is null.
 class TracedRange {
  public:
-  TracedRange(TraceLine* lane, const char* name, std::uint64_t number = TraceLine::no_number) noexcept
-      : lane_(lane), name_(name), number_(number), begin_ns_(lane != nullptr ? now_ns() : 0) {}
+  TracedRange(TraceLine* line, const char* name, std::uint64_t number = TraceLine::no_number) noexcept
+      : line_(line), name_(name), number_(number), begin_ns_(line != nullptr ? now_ns() : 0) {}
   ~TracedRange() {
-    if (lane_ != nullptr) lane_->add({name_, begin_ns_, now_ns(), number_});
+    if (line_ != nullptr) line_->add({name_, begin_ns_, now_ns(), number_});
   }
   TracedRange(const TracedRange&) = delete;
   TracedRange& operator=(const TracedRange&) = delete;
 
  private:
-  TraceLine* const lane_;
+  TraceLine* const line_;
   const char* const name_;
   const std::uint64_t number_, begin_ns_;
 };

@@ -71,7 +71,8 @@ Beginning begin_epoch(const PipelineData& data, const BlockModel& model) {
   return begun;
 }
 
-// What all blocks are decoded into; of very many, what some at regular distances let expect.
+// Returns the bytes that all blocks are decoded into. If there are very many, it estimates from some at regular
+// distances.
 double decoded_bytes(const BlockModel& model, std::uint64_t blocks) {
   const std::uint64_t step = (blocks - 1) / max_summed + 1;
   double bytes = 0, summed = 0;
@@ -87,9 +88,8 @@ std::string describe_decodes(const PipelineData& data, const BlockModel& model, 
   // What a part costs depends on how much of its block it is; half of it is about right for tiles that records cross.
   const double work = decodes + parts / 2;
   std::string text = "; of " + mebibytes(default_block_bytes) + " (`max_block_bytes`) ";
-  // In an order that goes through blocks in turn, the first records use their blocks more often than records do in file
-  // order. One that comes back to its blocks much later has not come back yet: they have had few uses, and don't stay
-  // until then.
+  // In an order that goes through blocks in turn, the first records use their blocks more often than in file order. A
+  // block that is used again much later has had few uses so far, and is not kept until then.
   const double per_block =
       static_cast<double>(begun.uses) / static_cast<double>(std::max<std::uint64_t>(begun.blocks, 1));
   const double in_all = static_cast<double>(begun.uses) / records / in_order;
@@ -118,7 +118,7 @@ std::string describe_blocks(const PipelineData& data) {
     if (bytes <= static_cast<double>(default_block_bytes))
       return text + ": all stay in a loader's `max_block_bytes`, each is decoded once";
     return text + describe_decodes(data, *model, static_cast<double>(blocks) / static_cast<double>(data.source_size));
-  } catch (...) {  // a source, or an order, that fails tells it when it is used
+  } catch (...) {  // a source, or an order, that fails reports it when it is used
     return text;
   }
 }

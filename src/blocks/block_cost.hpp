@@ -6,8 +6,8 @@
 
 namespace penstock::detail::runtime {
 
-/// What reading blocks costs in this order, in words; empty for sources without them. Tries the beginning of epoch 0
-/// with the memory a loader takes where nothing is said.
+/// Describes how often blocks are read in this order; empty for sources without blocks. Tries the beginning of epoch 0
+/// with the default memory of a loader.
 std::string describe_blocks(const PipelineData& data);
 
 }  // namespace penstock::detail::runtime

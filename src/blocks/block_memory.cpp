@@ -8,8 +8,8 @@ namespace penstock::detail::runtime {
 
 std::byte* BlockMemory::take(std::size_t bytes, const void* runner, std::mutex& mutex) {
   if (bytes == 0) return nullptr;
-  // One at a time, so that what one thread is about to free never adds to what another allocates. Not under the owner's
-  // mutex: a resource is a user's code.
+  // One at a time, so that memory that one thread is about to free is never added to what another allocates. Not under
+  // the owner's mutex, because a resource is a user's code.
   const std::lock_guard one_at_a_time(taking_);
   Spares unwanted;
   {
@@ -32,7 +32,7 @@ void BlockMemory::give_back(std::byte* data, std::size_t bytes, const void* runn
   }
 }
 
-// Of the last few spares of that size one that this runner left, or else the newest.
+// Looks at the last few spares of that size. Takes one that this runner left, or else the newest.
 std::byte* BlockMemory::reuse(std::size_t bytes, const void* runner) noexcept {
   constexpr std::size_t few = 32;
   std::size_t found = spares_.size();

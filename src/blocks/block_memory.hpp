@@ -9,30 +9,29 @@
 
 namespace penstock::detail::runtime {
 
-/// Counts and recycles the memory of blocks that are loaded, or are being loaded. Blocks are mostly of one size: what
-/// one of them leaves is there for the next. It refuses nothing: ask `has_room_for` before `reserve`.
+/// Counts and recycles the memory of blocks that are loaded or being loaded. Most blocks have the same size, so the
+/// memory of one is reused for the next. It refuses nothing: call `has_room_for` before `reserve`.
 ///
-/// Everything but the constructor, the destructor and `take` is called with the owner's mutex held.
+/// Call everything except the constructor, the destructor and `take` with the owner's mutex held.
 class BlockMemory {
  public:
   BlockMemory(std::size_t limit_bytes, MemoryResource& resource) : limit_(limit_bytes), resource_(resource) {}
   BlockMemory(const BlockMemory&) = delete;
   BlockMemory& operator=(const BlockMemory&) = delete;
-  /// All blocks were given back.
+  /// REQUIRES: all blocks were given back.
   ~BlockMemory() { free(spares_); }
 
-  /// Bytes that are reserved, whether their memory is taken or not.
+  /// Returns the reserved bytes, whether or not their memory was taken.
   std::size_t used() const noexcept { return used_; }
-  /// No fewer than before.
+  /// `bytes`: at least the limit before.
   void raise_limit(std::size_t bytes) noexcept { limit_ = bytes; }
   bool has_room_for(std::size_t bytes) const noexcept { return bytes <= limit_ - (used_ < limit_ ? used_ : limit_); }
   /// Counts a block that will be loaded, before its memory is taken.
   void reserve(std::size_t bytes) noexcept { used_ += bytes; }
-  /// For a block that is reserved; `mutex` is the owner's, not held. Null for no bytes. Of memory that blocks
-  /// left, what had one of the same runner comes first, as the likeliest to be in its core's cache.
-  /// @throws what the resource throws.
+  /// Returns memory for a reserved block; null for 0 bytes. `mutex`: the owner's, not held. Prefers memory of a block
+  /// that the same runner used, because it is most likely in its core's cache. @throws what the resource throws.
   std::byte* take(std::size_t bytes, const void* runner, std::mutex& mutex);
-  /// A reserved block that this runner used is let go. `data`: null where its memory could not be taken.
+  /// Takes back a reserved block that this runner used. `data`: null if its memory could not be taken.
   void give_back(std::byte* data, std::size_t bytes, const void* runner) noexcept;
 
  private:
@@ -49,7 +48,7 @@ class BlockMemory {
 
   std::size_t limit_;
   MemoryResource& resource_;
-  std::mutex taking_;  // while memory is taken from the resource; locked before the owner's
+  std::mutex taking_;  // held while memory is taken from the resource; locked before the owner's
   std::size_t used_ = 0;
   Spares spares_;
   std::size_t spare_bytes_ = 0;

@@ -50,8 +50,8 @@ void BlockPlan::note_use(std::uint64_t sample, const UpcomingBlock& needed) {
   block.farthest_use = sample;
 }
 
-// True where this sample and those after it are the rows of the block, side by side in the batch, of which `left` are
-// to come, and no other is known to need it.
+// Returns whether this sample and those after it are the rows of the block, side by side in the batch, and no other
+// sample is known to need it. `left`: samples that are still to come in the batch.
 bool BlockPlan::can_go_into_batch(const UpcomingSample& now, const KnownBlock& block, std::uint64_t left) const {
   if (!now.rows || now.rows->first != now.index) return false;
   const auto& [field, first, records] = *now.rows;
@@ -168,7 +168,7 @@ bool BlockPlan::plan_in_batch(const UpcomingSample& now, std::uint64_t use, std:
   return true;
 }
 
-// What it can't do without, and what is there. Its own blocks are not what makes room.
+// Lists the blocks that it needs, and whether they are in memory. Its own blocks can't make room.
 void BlockPlan::list_needs(const UpcomingSample& now, Room& room, std::vector<Need>& needs) {
   for (std::size_t n = 0; n < now_.size(); ++n) {
     const UpcomingBlock& needed = now.distinct[n];
@@ -199,7 +199,7 @@ void BlockPlan::leave_spare_blocks(const UpcomingSample& now, Room& room, std::v
   }
 }
 
-// What it could do without is loaded where that is worth it.
+// Loads blocks that it could do without if that is worthwhile.
 void BlockPlan::add_spare_blocks(const UpcomingSample& now, Room& room, Sample& out) {
   for (std::size_t n = 0; n < now_.size(); ++n) {
     const auto& [number, bytes, spare, next_use] = now.distinct[n];
@@ -233,7 +233,7 @@ void BlockPlan::note_needs(const UpcomingSample& now, std::uint64_t use, const s
   }
 }
 
-// There is room for so many bytes, or would be without blocks whose next use comes after that one.
+// Returns whether there is room for `bytes` bytes, or would be without blocks whose next use comes after that one.
 bool BlockPlan::has_room_before(std::size_t bytes, std::uint64_t key) const {
   if (in_memory_.bytes() + bytes <= limit_) return true;
   if (key >= KnownBlock::never) return false;

@@ -62,8 +62,8 @@ void BlockQueue::let_begin() noexcept {
   stretches_.add(waiting_);
 }
 
-// How many blocks of a stretch a runner loaded. Two samples tell: the first, which shares some with the stretch before,
-// and the middle one, whose others are of an earlier row of blocks.
+// Returns how many blocks of a stretch a runner loaded. Looks at two samples: the first, which shares some blocks with
+// the stretch before, and the middle one, whose other blocks are of an earlier row of blocks.
 std::size_t BlockQueue::blocks_loaded_by(const void* runner, std::uint64_t stretch) const noexcept {
   constexpr std::size_t most = 8;  // blocks that are looked at; a record may have thousands
   const std::uint64_t length = stretches_.length(), first = stretch * length;

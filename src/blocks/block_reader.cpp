@@ -48,7 +48,7 @@ class BlockReader final : public ReaderModel {
     std::vector<std::byte> bytes;
   };
 
-  // The one used last stands first.
+  // The most recently used is first.
   std::span<const std::byte> block(std::uint64_t id) {
     const auto found = std::ranges::find(kept_, id, &Kept::id);
     if (found != kept_.end()) {

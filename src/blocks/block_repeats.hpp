@@ -5,13 +5,13 @@
 
 namespace penstock::detail::runtime {
 
-/// How many of the blocks that are decoded in a pass over the data were decoded in it before. Of very many blocks, what
-/// some at regular distances let expect. One thread at a time.
+/// Estimates how many blocks that are decoded in a pass over the data were already decoded in it. If there are very
+/// many blocks, it counts some of them, at regular distances. One thread at a time.
 class BlockRepeats {
  public:
   explicit BlockRepeats(std::uint64_t blocks) noexcept : step_((blocks + most - 1) / most), blocks_(blocks) {}
 
-  /// @throws std::bad_alloc, the first time.
+  /// Counts a decode. @throws std::bad_alloc, only in the first call.
   void decoded(std::uint64_t block, std::uint64_t pass) {
     if (block >= blocks_ || block % step_ != 0) return;
     if (last_.empty()) last_.resize(static_cast<std::size_t>((blocks_ - 1) / step_ + 1));
@@ -25,7 +25,7 @@ class BlockRepeats {
  private:
   static constexpr std::uint64_t most = 1u << 18;  // a megabyte
   const std::uint64_t step_, blocks_;
-  std::vector<std::uint32_t> last_;  // last pass of each block that is counted, from 1
+  std::vector<std::uint32_t> last_;  // last pass of each counted block, from 1
   std::uint64_t again_ = 0;
 };
 

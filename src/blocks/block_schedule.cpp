@@ -57,7 +57,7 @@ void BlockSchedule::reset(Feed feed) {
   queue_.clear();
   memory_.give_back(nullptr, std::exchange(not_begun_, 0), nullptr);
   out_of_memory_ = false;
-  // What was planned and never loaded goes, as what is worth another try.
+  // Drops blocks that were planned and never loaded, so that they are tried again.
   release([](std::uint64_t, const Residency* held) { return held == nullptr || !held->done || held->failed(); });
   plan_.reset(std::move(feed), [this](std::uint64_t block) { return held_.contains(block); });
   release([this](std::uint64_t block, const Residency*) { return !plan_.has(block); });
@@ -202,7 +202,7 @@ bool BlockSchedule::load(std::shared_ptr<Residency> load, std::byte* destination
 
 bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::vector<std::span<const std::byte>>& out) {
   out.clear();
-  // Nobody else touches a sample, or its blocks, from `take`, which was under the mutex, to `done`.
+  // No other thread touches a sample, or its blocks, from `take`, which was under the mutex, to `done`.
   const BlockQueue::Sample& sample = queue_.sample(number);
   if (!sample.planned || sample.index != index) return false;
   if (sample.too_large != 0)
@@ -231,7 +231,7 @@ bool BlockSchedule::done(std::uint64_t number) noexcept {
   return update();
 }
 
-// The last one that holds it gives its memory back.
+// The last holder gives the memory back.
 void BlockSchedule::drop(std::shared_ptr<Residency>& residency) noexcept {
   if (residency != nullptr && residency.use_count() == 1 && residency->done && !residency->in_batch)
     memory_.give_back(residency->data, residency->bytes, residency->runner);

@@ -10,7 +10,7 @@
 namespace penstock::detail::runtime {
 
 namespace {
-// A block of so many takes much longer than to ask the kernel something.
+// A block of this size takes much longer than a question to the kernel.
 constexpr std::size_t bytes_worth_asking = 1u << 16;
 }  // namespace
 

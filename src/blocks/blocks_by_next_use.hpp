@@ -10,8 +10,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Blocks in the order of their next uses, by their keys, and how many bytes they have. A key is changed only while the
-/// block is not among them, or pinned.
+/// Blocks in the order of their next uses, by their keys, with their bytes. A key is changed only while the block is
+/// pinned or not part of it.
 class BlocksByNextUse {
  public:
   using Order = std::set<std::pair<std::uint64_t, std::uint64_t>>;  // (key, number)
@@ -24,7 +24,7 @@ class BlocksByNextUse {
     pin(number, block);
     bytes_ -= block.bytes;
   }
-  /// It has no place in the order until `unpin`. Its bytes still count.
+  /// Takes the block out of the order until `unpin`. Its bytes still count.
   void pin(std::uint64_t number, const KnownBlock& block) noexcept { order_.erase({block.key, number}); }
   void unpin(std::uint64_t number, const KnownBlock& block) { order_.emplace(block.key, number); }
   void clear() noexcept {
@@ -33,7 +33,7 @@ class BlocksByNextUse {
   }
 
   const Order& order() const noexcept { return order_; }
-  /// Number of the block whose next use is farthest.
+  /// Returns the number of the block whose next use is farthest.
   std::uint64_t farthest() const noexcept { return std::prev(order_.end())->second; }
   std::size_t bytes() const noexcept { return bytes_; }
 

@@ -27,8 +27,8 @@ void UpcomingSamples::reset(Feed feed) {
 
 void UpcomingSamples::prepare(std::uint64_t count) noexcept {
   try {
-    // `max_uses` bounds what is known behind the `count` samples, so their own uses are left out: how far it looks
-    // ahead follows from the samples alone, not from `count`.
+    // `max_uses` limits the uses after the `count` samples, so these samples' own uses are left out. How far it looks
+    // ahead depends only on the samples, not on `count`.
     std::uint64_t before = 0;
     for (std::uint64_t n = 0; n < count && n < known(); ++n)
       before += (n < in_sight_.size() ? in_sight_[n] : fetched_[n - in_sight_.size()]).distinct.size();
@@ -67,7 +67,7 @@ bool UpcomingSamples::fetch() {
   return true;
 }
 
-// What it needs. Where the source can't say that, its reader will tell why.
+// Sets what the sample needs. If the source can't specify that, its reader will report why.
 void UpcomingSamples::describe(UpcomingSample& next) const {
   next.blocks.clear();
   next.distinct.clear();
@@ -97,7 +97,7 @@ void UpcomingSamples::describe(UpcomingSample& next) const {
   }
 }
 
-// So many are in sight, however many are fetched.
+// The limit on samples in sight does not depend on how many are fetched.
 bool UpcomingSamples::look_ahead() {
   if (in_sight_.size() >= 1 + lookahead_ || fetched_.empty()) return false;
   if (in_sight_.size() >= 1 + at_least_ && uses_in_sight_ >= max_uses) return false;

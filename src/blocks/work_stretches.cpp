@@ -6,8 +6,8 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// Long enough that few blocks lie on a border, and short enough that each runner has several in sight, and that the
-// samples of a batch are the work of all.
+// Long enough that few blocks are on a border. Short enough that each runner has several in sight, and all runners work
+// on the samples of a batch.
 constexpr std::size_t longest = 8, stretches_a_runner = 8;
 // How many stretches are looked at for the one that a runner knows best.
 constexpr std::size_t most_choices = 8;
@@ -18,7 +18,7 @@ std::uint64_t length_of(std::size_t in_flight, unsigned threads) noexcept {
 
 }  // namespace
 
-// Room for all from the beginning, so that none is lost where there is no memory. The consumer may work as well.
+// Allocates for all stretches at the beginning, so that none is lost if memory runs out. The consumer may work as well.
 WorkStretches::WorkStretches(std::size_t in_flight, unsigned threads, unsigned most)
     : threads_(std::max({threads, most, 1u})),
       length_(length_of(in_flight, threads_)),
@@ -38,7 +38,7 @@ void WorkStretches::wait(Stretch& it) noexcept {
 
 void WorkStretches::add(std::uint64_t sample) noexcept {
   Stretch& it = stretch(sample / length_);
-  // Its place was that of a stretch whose samples are all made.
+  // Its place belonged to a stretch whose samples are all made.
   if (it.number != sample / length_) it = {.number = sample / length_};
   ++it.pieces;
   ++pieces_;
@@ -62,7 +62,8 @@ void WorkStretches::look_at_first() noexcept {
   }
 }
 
-// The others wait on. So does this one where more hold stretches than there are runners: its work is done all the same.
+// The other stretches keep waiting. So does this one if more stretches are held than there are runners; its work is
+// done all the same.
 std::uint64_t WorkStretches::hold(std::size_t which, std::uint64_t& held) noexcept {
   const std::uint64_t chosen = first_[which];
   const bool can_hold = held_.size() != held_.capacity();

@@ -8,32 +8,33 @@
 
 namespace penstock::detail::runtime {
 
-/// Which samples a runner turns to next: short stretches of the order, one runner's each.
+/// Decides which samples a runner works on next: short stretches of the order, each held by one runner.
 ///
-/// Neighbours are made of the same blocks. A runner that decodes them and makes the samples finds the blocks in its own
-/// core's cache, which costs another core several times as much. So a runner goes on with the stretch it holds as long
-/// as there is work in it. Then it takes one that nobody holds: of the first few the one it knows best, or the first,
-/// where others were preferred to it as often as there are runners. Where all are held it helps with the first, as no
-/// runner may be idle while there is work.
+/// Neighbouring samples share blocks. A runner that decodes the blocks and makes the samples finds the blocks in its
+/// own core's cache; a different core needs several times as long. So a runner stays with its stretch as long as there
+/// is work in it. Then it takes a stretch that no runner holds: the one it knows best among the first few. It takes the
+/// first one if others were preferred to that as often as there are runners. If all are held it helps with the first,
+/// because no runner may be idle while there is work.
 ///
-/// It counts pieces of work, and knows nothing of what they are. One thread at a time.
+/// It counts pieces of work without knowing what they are. One thread at a time.
 class WorkStretches {
  public:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
-  /// `in_flight`: the most samples that are issued and not made; `threads`: runners, of which there may be `most`
-  /// later.
+  /// `in_flight`: the most samples that are issued and not made. `threads`: present number of runners; `most`: most
+  /// runners later.
   WorkStretches(std::size_t in_flight, unsigned threads, unsigned most = 0);
 
-  /// Samples of a stretch. Stretch s is the samples from s * length() on.
+  /// Returns the number of samples in a stretch. Stretch s begins with sample s * length().
   std::uint64_t length() const noexcept { return length_; }
-  /// There is a piece of work for a sample.
+  /// Adds a piece of work for a sample.
   void add(std::uint64_t sample) noexcept;
-  /// A piece of it is taken.
+  /// Takes a piece of work of a sample away.
   void remove(std::uint64_t sample) noexcept;
   bool has_work() const noexcept { return pieces_ != 0; }
-  /// The stretch in which a runner finds its next piece of work; `none`: there is none. `held` is the stretch that it
-  /// holds, or `none`, and then the one it holds from now on. `knows(stretch)`: how well it knows one, as a number.
+  /// Returns the stretch of a runner's next piece of work; `none`: there is none. `held`: the stretch that the runner
+  /// holds, or `none`; set to the one it then holds. `knows(stretch)`: returns how well the runner knows a stretch, as
+  /// a number.
   template <class Knows>
   std::uint64_t choose(std::uint64_t& held, const Knows& knows) noexcept {
     if (held != none && has_work(held)) return held;
@@ -46,16 +47,16 @@ class WorkStretches {
         if (const std::size_t known = knows(first_[i]); known > most) best = i, most = known;
     return hold(best, held);
   }
-  /// The runner turns to something else.
+  /// Gives up the runner's stretch.
   void leave(std::uint64_t& held) noexcept;
-  /// Forgets all work. No runner holds any.
+  /// Discards all work. REQUIRES: no runner holds a stretch.
   void clear() noexcept;
 
  private:
   struct Stretch {
     std::uint64_t number = none;
     std::uint64_t pieces = 0;
-    unsigned passed_over = 0;  ///< times that others were preferred to it while it was the first
+    unsigned passed_over = 0;  ///< times that others were preferred while it was the first
     bool held = false, waiting = false;
   };
 
@@ -72,9 +73,9 @@ class WorkStretches {
   const std::uint64_t length_;
   std::vector<Stretch> stretches_;  // number n is n % size
   std::uint64_t pieces_ = 0;        // pieces of work in all stretches
-  // Stretches with work that nobody holds.
+  // Stretches with work that no runner holds.
   std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> waiting_;
-  std::vector<std::uint64_t> first_;  // first few of the waiting stretches, taken out to look at
+  std::vector<std::uint64_t> first_;  // the first few waiting stretches, taken out for comparison
   std::vector<std::uint64_t> held_;
 };
 

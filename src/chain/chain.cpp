@@ -46,7 +46,7 @@ StepCall Chain::call_of(std::size_t number, const Place& place, std::uint64_t in
   return {place, index, rows, seed_, check_, number, number < cache_step() ? cached_by_ : nullptr};
 }
 
-// False: the sample ends here, as a filter wants it.
+// Returns false if a filter ends the sample here.
 bool Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::uint64_t index,
                     std::span<std::byte* const> rows) const {
   const Step& step = *steps()[number];
@@ -160,8 +160,9 @@ bool Chain::read(ChainRun& parent, StreamModel& stream) const {
 // A sample that fails is counted as far as it came: it cost what it cost.
 bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, const Place& place, std::uint64_t index,
                          std::span<std::byte* const> rows, std::uint64_t stands_for) const {
-  // Samples that mostly take a few microseconds may wait now and then, for a page of a file: so each is watched, but
-  // only what was off its core for long is asked about, which costs as much as making a short one.
+  // Samples that usually take a few microseconds may wait from time to time, for a page of a file. So each sample is
+  // watched. The system is asked only about samples that were off their core for long, because asking costs as much as
+  // making a short sample.
   constexpr std::uint64_t worth_asking_ns = 1'000;
   ChainRunCounters& counters = run.counters;
   WaitWatch watch(counters.sample_ns == 0 || counters.sample_ns > 20000);

@@ -22,43 +22,46 @@
 
 namespace penstock::detail::runtime {
 
-/// A pipeline's per-sample part, compiled: one sample through all its stages. Immutable; any thread, a ChainRun each.
+/// A pipeline's stages per sample, compiled. Takes one sample through all of them. Immutable; any thread, each with its
+/// own ChainRun.
 class Chain {
  public:
   explicit Chain(std::shared_ptr<const PipelineData> data);
   Chain(const Chain&) = delete;
   Chain& operator=(const Chain&) = delete;
 
-  /// Runs one sample: from the reading on, or, where the run has a parent, from the step after those that the parent
-  /// went through. `rows`, when not empty, holds the destination of each field of the final schema: values end up
-  /// there. Without, they end up anywhere: in the run's scratch or in the store, until the next run. Where this sample
-  /// `stands_for` others, its steps are timed. False: a filter left it out. Throws whatever a stage throws.
+  /// Makes one sample: from the reading on, or, if the run has a parent, from the step after the parent's steps. `rows`
+  /// holds the destination of each field of the final schema, or is empty. If it is empty, values stay in the run's
+  /// scratch or in the store until the next run. `stands_for`: number of samples that this one's timing represents; 0 =
+  /// not timed. Returns false if a filter left the sample out. Throws whatever a stage throws.
   bool run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
            std::uint64_t stands_for = 0) const;
 
-  /// Number of the step that a child begins with: the flat_map, or what is after a stream's reading; 0 = none, samples
-  /// have no parents.
+  /// Returns the number of the step that a child begins with: the flat_map, or the step after a stream's reading. 0 =
+  /// samples have no parents.
   std::size_t children_begin() const noexcept { return program_.children_begin; }
-  /// Makes a parent: what stands before `children_begin()`. It keeps its values when its reader goes on. False: a
-  /// filter left it out.
+  /// Makes a parent with the steps before `children_begin()`. The parent keeps its values when its reader reads on.
+  /// Returns false if a filter left it out.
   bool open(ChainRun& parent, const Place& place, std::uint64_t index, std::uint64_t stands_for = 0) const;
-  /// How many children it has; 1 without flat_map.
+  /// Returns how many children it has; 1 without flat_map.
   std::uint32_t count(ChainRun& parent, const Place& place, std::uint64_t index) const;
-  /// Reads a stream's next record into a parent, which keeps it; false at the epoch's end. What stands after the
-  /// reading is then left to `open`.
+  /// Reads a stream's next record into a parent, which keeps it. `open` runs the steps after the reading. Returns false
+  /// at the epoch's end.
   bool read(ChainRun& parent, StreamModel& stream) const;
 
-  /// The exception in flight as an Error that knows stage, source, file, key and index. Call inside a catch block.
+  /// Returns the exception in flight as an Error with stage, source, file, key and index. Call inside a catch block.
   Error describe_failure(const ChainRun& run, std::uint64_t index) const;
 
-  /// Runs these steps alone, each on what the one before it left. False: a filter left the sample out.
+  /// Runs only steps `first` to `last`, each on the result of the one before it. Returns false if a filter left the
+  /// sample out.
   bool run_steps(ChainRun& run, std::size_t first, std::size_t last, const Place& place, std::uint64_t index,
                  std::span<std::byte* const> rows) const;
 
   const std::vector<std::unique_ptr<Step>>& steps() const noexcept { return program_.steps; }
-  /// Number of the step that is a cache; 0: there is none. Those before it are not run where it has the record.
+  /// Returns the number of the step that is a cache; 0: there is no cache. If the cache has the record, the steps
+  /// before it are not run.
   std::size_t cache_step() const noexcept { return program_.cache_step; }
-  /// Layout of the batch's rows; null without a batch.
+  /// Returns the layout of the batch's rows; null without a batch.
   const RowLayout* layout() const noexcept { return layout_ ? &*layout_ : nullptr; }
   const BatchBounds& bounds() const noexcept { return *bounds_; }
   std::size_t shared_draws() const noexcept { return program_.shared_draws; }
@@ -82,7 +85,7 @@ class Chain {
   const CheckOptions check_;
   const ChainProgram program_;
   const std::string* cached_by_ = nullptr;  // label of a cache that allows no draws before it
-  // Bytes of a row's values, for each field of the final schema; 0 where the field is not dense.
+  // Bytes of a row's values for each field of the final schema; 0 if the field is not dense.
   std::vector<std::size_t> row_bytes_;
 };
 

@@ -85,8 +85,8 @@ ImageStep& ChainCompiler::begin_image(std::string label, std::uint64_t key, cons
   return *images_.back();
 }
 
-// Stages of one field fold into its last step. Image steps of different fields only meet in shared draws, so those
-// in between are no hindrance.
+// Stages of one field fold into its last step. Image steps of different fields meet only in shared draws, so steps in
+// between don't prevent that.
 void ChainCompiler::add_image(const BoundStage& stage, const ImageFields& fields, const ImageStageModel& model,
                               const ImageExecutor& executor) {
   const std::string& first = fields[0].name;
@@ -109,8 +109,8 @@ void ChainCompiler::add_image(const BoundStage& stage, const ImageFields& fields
   if (fields.size() > 1) ++program_.shared_draws;
 }
 
-// Where the field's last image step stands among those that end the steps; past their end: it has none that a stage
-// could be folded into.
+// Returns the position of the field's last image step among the last steps; their number if the field has no step that
+// a stage could be folded into.
 std::size_t ChainCompiler::last_image(const std::string& field, const ImageExecutor& executor) const {
   for (std::size_t i = images_.size(); i-- > 0;)
     if (images_[i]->result.name == field) return images_[i]->executor == &executor ? i : images_.size();
@@ -121,7 +121,7 @@ void ChainCompiler::add_encoding(const BoundStage& stage, const std::string& fie
                                  const ImageEncoder& encoder, const ImageExecutor& executor) {
   const bool in_place = result == field;
   std::size_t at = last_image(field, executor);
-  // A new field is the last one, so no other step that may add one stands behind.
+  // A new field is the last one, so no other step that may add a field comes after.
   if (!in_place && at + 1 < images_.size()) at = moved_to_the_end(at);
   ImageStep& step = at != images_.size() ? *images_[at] : begin_image("", stage.key, executor, stage.out.slot(field));
   step.label += (step.label.empty() ? "" : " + ") + stage.label;
@@ -150,8 +150,8 @@ std::size_t ChainCompiler::moved_to_the_end(std::size_t at) {
   return images_.size() - 1;
 }
 
-// A name stands for a slot, which stays: so it can be another one before the image steps in work, and they go on
-// folding, where none of them makes the field.
+// A name stands for a slot, which stays. So the name may change before the open image steps, which keep folding, if
+// none of them makes the field.
 void ChainCompiler::add_rename(std::unique_ptr<Step> step, const std::string& from, const std::string& to) {
   for (const ImageStep* const image : images_)
     for (const FoldEncoding& encoding : image->encodings)
@@ -163,7 +163,7 @@ void ChainCompiler::add_rename(std::unique_ptr<Step> step, const std::string& fr
 
 // -- what the steps are to each other --
 
-// Image steps were folded and moved, so what the sample looks like between them is known only now.
+// Image steps were folded and moved, so the sample's form between them is known only here.
 void ChainCompiler::relate_steps() {
   for (std::size_t i = 1; i < steps().size(); ++i) {
     Step& step = *steps()[i];
@@ -173,7 +173,7 @@ void ChainCompiler::relate_steps() {
   }
 }
 
-// A decoder is told where what it makes is a mask. Names are followed backwards.
+// Marks decoders whose result is a mask. Names are followed backwards.
 void ChainCompiler::find_masks() {
   for (std::size_t at = steps().size(); at-- > 0;)
     for (const std::string& name : steps()[at]->masks()) find_decoder_of_mask(at, name);
@@ -196,8 +196,8 @@ void ChainCompiler::find_decoder_of_mask(std::size_t at, std::string name) {
   }
 }
 
-// The last step that makes a field's value is told the field's destination. Names are followed backwards, as
-// slots may be renumbered on the way.
+// Gives the last step that makes a field's value the field's destination. Names are followed backwards, because slots
+// may be renumbered on the way.
 void ChainCompiler::assign_destinations() {
   std::vector<std::size_t> likely(steps().size());  // slots after those that were found last
   for (std::size_t row = 0; row < data_.schema.size(); ++row) {

@@ -16,36 +16,37 @@
 
 namespace penstock::detail::runtime {
 
-/// A pipeline's per-sample part as steps, in order. The first one reads.
+/// A pipeline's stages per sample as steps, in order. The first step reads.
 struct ChainProgram {
   std::vector<std::unique_ptr<Step>> steps;
   std::size_t children_begin = 0;  ///< number of the step that a child begins with; 0: samples have no parents
   std::size_t cache_step = 0;      ///< number of the step that is a cache; 0: there is none
-  std::size_t shared_draws = 0;    ///< how many image stages have several fields
+  std::size_t shared_draws = 0;    ///< number of image stages that have several fields
 };
 
-/// Turns the stages of a pipeline into steps: each kind of stage adds its own (`WorkStage::compile`).
+/// Turns the stages of a pipeline into steps. Each kind of stage adds its own (`WorkStage::compile`).
 class ChainCompiler {
  public:
-  /// `layout`: of the batch; null without one. `data` must outlive the program.
+  /// `layout`: the batch's layout; null without a batch. `data` must outlive the program.
   ChainCompiler(const PipelineData& data, const RowLayout* layout) : data_(data), layout_(layout) {}
-  /// Once. @throws Error(limit_exceeded) for a field of fixed size that is larger than the pipeline allows.
+  /// Call once. @throws Error(limit_exceeded) if a field of fixed size is larger than the pipeline allows.
   ChainProgram compile();
 
   // -- for kinds of stages --
-  /// The next step. Image stages after it begin a new fold.
+  /// Adds the next step. Image stages after it begin a new fold.
   void add(std::unique_ptr<Step> step);
-  /// The next step makes children of what the steps before it made.
+  /// Marks the next step as the one that makes children of the result so far.
   void begin_children() noexcept { program_.children_begin = program_.steps.size(); }
-  /// A step that image stages of its field may join.
+  /// Adds a step that later image stages of its field may join.
   ImageStep& begin_image(std::string label, std::uint64_t key, const ImageExecutor& executor, std::size_t slot);
-  /// Joins the step of each field, or begins one.
+  /// Adds the stage to the image step of each field, or begins such a step.
   void add_image(const BoundStage& stage, const ImageFields& fields, const ImageStageModel& model,
                  const ImageExecutor& executor);
-  /// Joins the step of the field, or begins one. `result`: what is made, in its place where it has its name.
+  /// Adds the encoder to the image step of the field, or begins such a step. `result`: the encoded field; it replaces
+  /// the image if it has the same name.
   void add_encoding(const BoundStage& stage, const std::string& field, const std::string& result,
                     const ImageEncoder& encoder, const ImageExecutor& executor);
-  /// A step that gives the field `from` another name.
+  /// Adds a step that gives the field `from` another name.
   void add_rename(std::unique_ptr<Step> step, const std::string& from, const std::string& to);
 
  private:
@@ -62,7 +63,7 @@ class ChainCompiler {
   const PipelineData& data_;
   const RowLayout* layout_;
   ChainProgram program_;
-  std::vector<ImageStep*> images_;  // the image steps that end the steps, which later image stages may join
+  std::vector<ImageStep*> images_;  // the image steps at the end, which later image stages may join
 };
 
 }  // namespace penstock::detail::runtime

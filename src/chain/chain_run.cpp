@@ -69,7 +69,7 @@ void ChainRun::adopt() {
   }
 }
 
-// What is wrong with the image is the source's to say, whichever stage asked for it.
+// The source reports faults of the image, whichever stage asked for it.
 void ChainRun::decode(const Promise& promise, std::byte* out) {
   const std::string* const stage = std::exchange(at, &chain_->steps().front()->label);
   decoding = promise.slot;

@@ -24,10 +24,10 @@ namespace penstock::detail::runtime {
 class Chain;
 class Step;
 
-/// What one runner owns to run chains: reader, decoders, scratch, cells, counters. One thread at a time.
+/// What one runner needs to run chains: reader, decoders, scratch, cells, counters. One thread at a time.
 class ChainRun final : public Cells {
  public:
-  /// A run of the first `max_steps` steps of the chain.
+  /// For the first `max_steps` steps of the chain.
   ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_ptr<ReaderModel> its_reader,
            std::size_t max_steps = ~std::size_t{0});
 
@@ -39,23 +39,24 @@ class ChainRun final : public Cells {
   ChainRunBlocks blocks;
   ChainRunCounters counters;
   RunnerState runner;
-  const std::string* at = nullptr;      ///< label of the stage in work, for errors
-  std::optional<std::size_t> decoding;  ///< slot of the source's field whose promised image is in work, for errors
+  const std::string* at = nullptr;      ///< label of the current stage, for errors
+  std::optional<std::size_t> decoding;  ///< slot of the source's field whose promised image is being decoded, for
+                                        ///< errors
   std::stop_token stop;
-  bool recalls = false;                ///< the cache has the sample in work
-  ChainRun* parent = nullptr;          ///< what the sample in work is a child of; read by several runners at once
+  bool recalls = false;                ///< the cache has the current sample
+  ChainRun* parent = nullptr;          ///< the current sample is a child of this; several runners read it together
   std::uint32_t child = 0;             ///< which child it is
-  std::unique_ptr<ChainRun> stand_in;  ///< the parent of one child alone, which is made of another record
+  std::unique_ptr<ChainRun> stand_in;  ///< the parent of one child only, made of another record
 
   std::byte* destination(std::size_t number, const Shape& shape) override;
 
   const Chain& chain() const noexcept { return *chain_; }
-  /// Sets the cells up for a step, with what the one before it left.
+  /// Sets up the cells for a step, with the result of the step before it.
   void begin(const Step& step, std::span<std::byte* const> rows);
-  /// Begins with the parent's values, which a child may read but not write to.
+  /// Starts from the parent's values, which a child may read but not change.
   void adopt();
-  /// Where fields without a size of their own are appended to from now on; it must live until the sample is made.
-  /// Not inline, as g++ 12 takes what is kept for a pointer that dangles.
+  /// Sets where fields without a size of their own are appended. `outlet` must live until the sample is made. Not
+  /// inline, because g++ 12 reports the kept pointer as dangling.
   void append_to(RowOutlet& outlet) noexcept;
 
  protected:

@@ -10,11 +10,12 @@
 
 namespace penstock::detail::runtime {
 
-/// What one run of chains has of blocks.
+/// The blocks of one run of chains.
 struct ChainRunBlocks {
-  std::vector<std::span<const std::byte>> lent;  ///< to the reader, for the sample in work
-  std::optional<Error> failure;                  ///< why they can't be
-  std::uint64_t stretch = ~std::uint64_t{0};     ///< stretch of samples of blocks that its runner works on; ~0: none
+  std::vector<std::span<const std::byte>> lent;  ///< lent to the reader for the current sample
+  std::optional<Error> failure;                  ///< why they can't be lent
+  std::uint64_t stretch = ~std::uint64_t{0};     ///< the stretch of samples, sharing blocks, that its runner works on;
+                                                 ///< ~0: none
 };
 
 }  // namespace penstock::detail::runtime

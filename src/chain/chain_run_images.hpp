@@ -11,7 +11,7 @@
 
 namespace penstock::detail::runtime {
 
-/// What the first field of a stage with several drew, for the others.
+/// What a stage with several fields drew for the first one; the other fields use it too.
 struct SharedDraw {
   alignas(std::max_align_t) std::byte params[ImageStageModel::max_params];
   ImageShape shape;                    ///< shape of the first field, before the stage
@@ -20,11 +20,11 @@ struct SharedDraw {
 
 /// Working state of the image stages in one run of chains.
 struct ChainRunImages {
-  std::vector<std::unique_ptr<ImageDecoding>> decoders;  ///< one per step that has one
+  std::vector<std::unique_ptr<ImageDecoding>> decoders;  ///< one per step that has a decoder
   std::vector<SharedDraw> shared_draws;
-  /// Decodings of the stages after `batch`, made on first use.
+  /// Decodings of the stages after `batch`, created on first use.
   std::vector<std::unique_ptr<ImageDecoding>> batch_decoders;
-  std::vector<bool> decodes_on_device;  ///< for each step after `batch`: a device does its decode
+  std::vector<bool> decodes_on_device;  ///< for each step after `batch`: a device does its decoding
   std::vector<ImageOp> batch_ops;       ///< operations on images in the stages after `batch`
   std::vector<Shape> batch_shapes;      ///< shapes of the values that those stages draw for
 };

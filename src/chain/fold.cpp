@@ -17,7 +17,7 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// The image on its way: still encoded, or pixels; and, on the way, what is encoded of it.
+// The image while it is processed: still encoded, or pixels; with its encodings so far.
 class Fold {
  public:
   Fold(ChainRun& run, const ImageStep& step, std::size_t number, const CheckOptions& check)
@@ -68,13 +68,13 @@ class Fold {
     check_bytes(op_.shape(), size_of(op_.result_dtype()));
   }
 
-  // Makes a file of the image as it is now, or takes the one that it comes from.
+  // Encodes the image in its present state, or keeps the file that it comes from.
   void encode(const FoldEncoding& encoding) {
     run_.at = &encoding.label;
     refuse_converted();
     require_taken(*encoding.encoder, op_.shape());
-    // A file that is taken as it is isn't decoded, so with `verify` that is done first: damage in it is then an error
-    // as it is where pixels are encoded.
+    // A file that is kept unchanged isn't decoded. So with `verify` it is decoded first: damage in it is then an error,
+    // like damage where pixels are encoded.
     if (check_.verify) settle();
     if (untouched_ && take(encoding)) return;
     settle();
@@ -101,7 +101,7 @@ class Fold {
   }
 
  private:
-  // A record's shape is the store's word, so what is wrong with it is wrong with this sample alone.
+  // The store determines a record's shape, so a wrong shape is a fault of this sample only.
   static ImageShape shape_of(const Shape& shape, DType element) {
     const auto fits = [](std::int64_t side) { return side >= 1 && side <= std::numeric_limits<std::int32_t>::max(); };
     if (!fits(shape[0]) || !fits(shape[1]) || shape[2] < 1 || shape[2] > 4)
@@ -172,10 +172,10 @@ class Fold {
     op_ = ImageOp(pixels.shape);
   }
 
-  // Executes what is folded so far, and starts again from what it makes.
+  // Executes the stages folded so far, and starts again from the result.
   void flush() {
     if (encoded_ == nullptr && is_identity()) return;
-    const std::string* const at = run_.at;  // the stage that needs it still has things to say
+    const std::string* const at = run_.at;  // the stage that needs it still needs its label
     if (op_.plain()) {
       begin_again(needed_pixels(nullptr));
     } else {
@@ -191,7 +191,7 @@ class Fold {
   // The image as pixels, which are made once.
   void settle() {
     if (step_.makes_value()) return flush();
-    // It stays what it is, and its own value is as good.
+    // It stays unchanged, and its own value is equal.
     if (encoded_ != nullptr) begin_again(whole(run_.value(step_.slot), op_.source));
   }
 
@@ -211,14 +211,14 @@ class Fold {
     return promise_ != nullptr ? promise_ : ::new (run_.arena.allocate(sizeof(Promise))) Promise(made_of_);
   }
 
-  // What is wrong is a promise's source's to say, or the decoder's.
+  // The promise's source, or the decoder, reports faults.
   void begin_decoding() {
     const bool promised = made_of_.stage == nullptr;
     run_.at = promised ? &run_.chain().steps().front()->label : made_of_.stage;
     if (promised) run_.decoding = made_of_.slot;
   }
 
-  // The pixels that the operation is about; at `out` where that is not null and they are all there are.
+  // Returns the pixels that the operation needs; at `out` if that is not null and they are all pixels.
   Pixels needed_pixels(std::byte* out) {
     if (encoded_ == nullptr) {
       const auto pixel = static_cast<std::ptrdiff_t>(pixels_.shape.pixel_bytes());
@@ -249,7 +249,7 @@ class Fold {
   const CheckOptions& check_;
   EncodedImage* encoded_ = nullptr;   // while it is
   Promise made_of_;                   // what it was decoded from, if anything
-  const Promise* promise_ = nullptr;  // where that stands in the cell
+  const Promise* promise_ = nullptr;  // its promise in the cell
   bool untouched_ = false;            // nothing but decoding was done to it
   Pixels pixels_;
   ImageOp op_;

@@ -19,7 +19,7 @@ namespace penstock::detail::runtime {
 
 /// One image stage inside a fold.
 struct FoldStage {
-  /// Where a stage has several fields, the first one's fold draws and the others' do the same.
+  /// If a stage has several fields, the first field's fold draws, and the folds of the others do the same.
   enum class Draw : std::uint8_t { own, lead, follow } draw = Draw::own;
   const ImageStageModel* model;
   std::uint64_t key;
@@ -28,18 +28,18 @@ struct FoldStage {
   std::size_t shared = 0;  ///< which of the chain's shared draws it leads or follows
 };
 
-/// An encoder inside a fold: what the image is there becomes a file.
+/// An encoder inside a fold: it makes a file of the image at this point.
 struct FoldEncoding {
   const ImageEncoder* encoder;
   std::string label;
-  Field result;           ///< a field of its own, or the image's, in its place
-  std::size_t stages;     ///< how many of the fold's stages stand before it
+  Field result;           ///< a field of its own, or the image's field, which it replaces
+  std::size_t stages;     ///< number of the fold's stages before it
   std::size_t slot = 0;   ///< slot of `result`
-  bool in_place = false;  ///< it is the image's own field, and ends the fold
+  bool in_place = false;  ///< it replaces the image's own field, and ends the fold
 };
 
-/// A run of neighbouring image stages that act on one field, folded into one operation, the decoding before them, and
-/// encoders among and after them.
+/// Neighbouring image stages of one field, folded into one operation. Includes the decoding before them, and encoders
+/// between and after them.
 class ImageStep final : public Step {
  public:
   ImageStep(std::string its_label, std::uint64_t its_key, const ImageExecutor& its_executor, std::size_t its_slot)
@@ -53,9 +53,9 @@ class ImageStep final : public Step {
   std::optional<std::size_t> only_slot() const override { return slot; }
   bool counts(std::size_t of, bool) const override { return makes_slot(of); }
   void follow(const Schema& before) override;
-  /// Its field is no image any more.
+  /// Returns whether its field is a file after this step, not an image.
   bool encoded() const noexcept { return !encodings.empty() && encodings.back().in_place; }
-  /// Its field gets another value. Else encoders look at the image, and it stays where it is.
+  /// Returns whether its field gets a new value. If not, encoders only read the image, which stays where it is.
   bool makes_value() const noexcept { return decoder != nullptr || !stages.empty() || encoded(); }
   std::unique_ptr<ImageDecoding> start_decoding() const override {
     return decoder != nullptr ? decoder->start() : nullptr;
@@ -65,12 +65,12 @@ class ImageStep final : public Step {
   const std::size_t slot;
   const ImageDecoder* decoder = nullptr;
   std::string decoder_label;
-  bool makes_mask = false;  ///< what its decoder makes is resampled by nearest, here or in a later step
+  bool makes_mask = false;  ///< its decoder's image is resampled by nearest, here or in a later step
   std::vector<FoldStage> stages;
   std::vector<FoldEncoding> encodings;  ///< encodings in order
-  DType element = DType::u8;            ///< type of the images that it takes, where it has no decoder
-  std::string either_end;               ///< shape of those images, where their channels could come first or last
-  Field result;                         ///< what its field is after it
+  DType element = DType::u8;            ///< type of the images that it takes, if it has no decoder
+  std::string either_end;               ///< shape of these images, if their channels could come first or last
+  Field result;                         ///< its field after this step
 
  private:
   bool makes_slot(std::size_t of) const noexcept;
@@ -79,7 +79,8 @@ class ImageStep final : public Step {
   std::string encoding(const CheckOptions& check) const;
 };
 
-/// What plan() says where a field that `decoder` makes is used as a mask; empty: it keeps labels as they are.
+/// Returns the notes of plan() about a field of `decoder` that is used as a mask; empty: the decoder keeps labels
+/// exactly.
 std::vector<std::string> mask_notes(const std::string& field, const ImageDecoder& decoder);
 
 }  // namespace penstock::detail::runtime

@@ -10,18 +10,18 @@
 
 namespace penstock::detail::runtime {
 
-/// What one measured chain took, or one load of a block.
+/// Times of one measured chain, or of one load of a block.
 struct MeasuredSample {
-  std::uint64_t index = 0;      ///< which record of the source it is, or a record that the block is for
-  std::uint64_t read_ns = 0;    ///< wall time in which the record was read; 0: it was not, as for a shared record's
-                                ///< child; or the block loaded
-  std::uint64_t sample_ns = 0;  ///< wall time of the chain; of a load 0
-  double weight = 1;            ///< how many measured chains, or how many loads, it stands for
+  std::uint64_t index = 0;      ///< the record's index in the source; for a load, a record that needs the block
+  std::uint64_t read_ns = 0;    ///< wall time of reading the record, or of loading the block; 0: it was not read, as
+                                ///< for a shared record's child
+  std::uint64_t sample_ns = 0;  ///< wall time of the chain; 0 for a load
+  double weight = 1;            ///< number of measured chains, or of loads, that it stands for
 };
 
-/// Some of the chains that one runner measured, or of its loads: 256 of the whole run, each with the same chance, and
-/// the last 256. One thread adds, any thread looks: what is added meanwhile may be seen with the numbers of the one
-/// whose place it takes, which for statistics of hundreds does not matter.
+/// Samples of the chains that one runner measured, or of its loads: 256 of the whole run, each with the same chance,
+/// and the last 256. One thread adds, any thread reads. A reader may see a new entry mixed with the one that it
+/// replaces; for statistics of hundreds that does not matter.
 class MeasuredSamples {
  public:
   static constexpr std::size_t size = 256;
@@ -38,7 +38,7 @@ class MeasuredSamples {
     last_[number % size].set(sample);
     count_.store(number + 1, std::memory_order_release);
   }
-  /// Calls f(sample) for each that is kept of the whole run; their weights are for all of it.
+  /// Calls f(sample) for each kept sample of the whole run. The weights add up to the whole run.
   template <class F>
   void for_each(F f) const {
     const std::uint64_t count = count_.load(std::memory_order_acquire), kept = std::min<std::uint64_t>(count, size);
@@ -48,7 +48,7 @@ class MeasuredSamples {
       f(sample);
     }
   }
-  /// Calls f(sample) for each of the last.
+  /// Calls f(sample) for each of the last samples.
   template <class F>
   void for_each_last(F f) const {
     const std::uint64_t kept = std::min<std::uint64_t>(count_.load(std::memory_order_acquire), size);

@@ -15,7 +15,8 @@ namespace detail::runtime {
 
 namespace {
 
-// One sample outside any loader. @throws Error(not_found) where a filter leaves it out, or there is no such child.
+// Makes one sample outside of a loader. @throws Error(not_found) if a filter leaves it out, or the child does not
+// exist.
 OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t index) {
   const Chain chain(std::make_shared<const PipelineData>(data));
   ChainRun run(chain, ~std::size_t{0}, open_reader(*data.source));

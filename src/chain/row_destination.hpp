@@ -7,11 +7,11 @@
 
 namespace penstock::detail::runtime {
 
-/// Where the row in work lies.
+/// Where the values of the current row go.
 struct RowDestination {
   std::vector<std::byte*> fields;  ///< destination of each field
-  std::vector<RaggedRow> varying;  ///< fields that are not dense, where `fields` are given
-  RowOutlet* outlet = nullptr;     ///< where fields without a size of their own are appended to
+  std::vector<RaggedRow> varying;  ///< fields that are not dense, if `fields` is not empty
+  RowOutlet* outlet = nullptr;     ///< memory to which fields without a size of their own are appended
 };
 
 }  // namespace penstock::detail::runtime

@@ -7,12 +7,13 @@
 
 namespace penstock::detail::runtime {
 
-/// The runner that has a run of chains.
+/// State of the runner that has a run of chains.
 struct RunnerState {
   DelayMeter delay;            ///< how long it waited for a core
-  int thread = 0;              ///< the thread that works, as the system numbers it; 0: none. Under the monitor's mutex
-  std::uint64_t blocked = 0;   ///< what `times_blocked` last said of that thread
-  TraceLine* trace = nullptr;  ///< its line of the timeline; null: none is kept
+  int thread = 0;              ///< the system's number of the thread that works; 0: none. Guarded by the monitor's
+                               ///< mutex
+  std::uint64_t blocked = 0;   ///< the last result of `times_blocked` for that thread
+  TraceLine* trace = nullptr;  ///< its line of the timeline; null: no timeline is kept
 };
 
 }  // namespace penstock::detail::runtime

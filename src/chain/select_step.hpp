@@ -8,7 +8,7 @@
 
 namespace penstock::detail::runtime {
 
-/// Says which fields there are, and changes no value.
+/// Changes which fields there are. Changes no value.
 class SelectStep : public Step {
  public:
   explicit SelectStep(const BoundStage& stage) : Step(stage.label, stage.key) { schema = stage.out; }

@@ -14,14 +14,14 @@
 
 namespace penstock::detail::runtime {
 
-/// Measures what a runner does for the source beside reading its samples, from the construction to `end`: loads of
-/// blocks, advice. It counts as reading.
+/// Measures a runner's work for the source besides reading samples: loads of blocks, and advice. Measures from its
+/// construction to `end`. The time counts as reading.
 class SourceWork {
  public:
-  /// `stands_for`: how many such pieces of work. `asks`: as WaitWatch has it.
+  /// `stands_for`: number of pieces of work that this one represents. `asks`: see WaitWatch.
   SourceWork(ChainRun& run, std::uint64_t stands_for, bool asks) noexcept
       : run_(run), stands_for_(stands_for), watch_(asks), begun_(read_clocks()) {}
-  /// Returns its wall time, in nanoseconds.
+  /// Returns the wall time in nanoseconds.
   std::uint64_t end() noexcept {
     const Clocks ended = read_clocks();
     const std::uint64_t cpu_ns = ended.cpu_ns - begun_.cpu_ns, wall_ns = ended.wall_ns - begun_.wall_ns;
@@ -38,7 +38,7 @@ class SourceWork {
   const Clocks begun_;
 };
 
-/// A reader of the source. @throws Error(read) that names the source.
+/// Opens a reader of the source. @throws Error(read) that names the source.
 inline std::unique_ptr<ReaderModel> open_reader(const SourceModel& source) {
   try {
     return source.open_reader();
@@ -47,13 +47,13 @@ inline std::unique_ptr<ReaderModel> open_reader(const SourceModel& source) {
     error.with_stage("read");
     try {
       error.with_source(source.name());
-    } catch (...) {  // a source that can't even say its name
+    } catch (...) {  // a source whose name() throws
     }
     throw error;
   }
 }
 
-/// Tells the source which records will be wanted.
+/// Announces to the source which records will be read.
 inline void advise(const SourceModel& source, ChainRun& run, std::span<const std::uint64_t> indices) noexcept {
   const TracedRange traced(run.runner.trace, "advise");
   SourceWork work(run, 1, false);

@@ -71,7 +71,7 @@ int run(int argc, char** argv) {
   return chosen();
 }
 
-// Some file systems of a network tell of a full disk only where a file is closed.
+// Some network file systems report a full disk only when a file is closed.
 void close_output() {
   const bool flushed = std::cout.flush() && std::fflush(stdout) == 0;
   if ((!flushed || ::close(STDOUT_FILENO) != 0) && errno != EBADF && errno != EINTR)

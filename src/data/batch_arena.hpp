@@ -11,10 +11,10 @@
 
 namespace penstock::detail {
 
-/// Memory for the rows of one batch whose sizes are not known before: any runner appends, all is taken back at once.
-/// After the first few batches it is one block as large as the largest of them needed.
+/// Memory for the rows of one batch whose sizes are not known beforehand. Any runner appends, and all rows are freed
+/// together. After the first few batches it is one block, as large as the largest of them needed.
 ///
-/// With a limit it is one block of that size from the beginning: whether a batch fits depends on the batch alone.
+/// With a limit it is one block of that size from the beginning. So whether a batch fits depends only on the batch.
 class BatchArena {
  public:
   static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
@@ -24,13 +24,14 @@ class BatchArena {
   BatchArena& operator=(const BatchArena&) = delete;
   ~BatchArena();
 
-  /// Aligned to 64 bytes. Any thread. @throws Error(out_of_memory) beyond the limit, or what the resource throws.
+  /// Returns memory aligned to 64 bytes. Any thread may call it.
+  /// @throws Error(out_of_memory) beyond the limit, or what the resource throws.
   std::byte* append(std::size_t bytes);
-  /// All of it is free again. Only while nobody appends.
+  /// Makes all memory free for new rows. REQUIRES: no thread appends.
   void reset() noexcept;
-  /// All of it goes back to the resource. Only while nobody appends.
+  /// Returns all memory to the resource. REQUIRES: no thread appends.
   void give_back() noexcept;
-  /// The most that was in use at once. Any thread.
+  /// Returns the largest number of bytes that was in use at a time. Any thread may call it.
   std::size_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
 
  private:

@@ -12,24 +12,24 @@
 
 namespace penstock::detail {
 
-/// The classes of several lists as one list: the first list that has the names of all others, as it is; where there is
-/// none, all names in the order of their bytes. Lists without names are left out.
+/// Joins several lists of classes. Returns the first list that has the names of all others, unchanged. If there is
+/// none, returns all names in the order of their bytes. Lists without names are left out.
 ClassNames joined_classes(std::span<const ClassNames> lists);
 
-/// Hash of all names and their order.
+/// Returns a hash of all names and their order.
 std::uint64_t hash_of(const ClassNames& classes) noexcept;
 
-/// Numbers of one list of classes as those of another one, by name.
+/// Maps numbers of one list of classes to numbers of another list, by name.
 class ClassMap {
  public:
-  /// @throws Error(schema_mismatch) where `to` lacks a class of `from`, or the name of one stands for several classes,
-  /// or a number is beyond what the dtype holds.
+  /// @throws Error(schema_mismatch) if `to` lacks a class of `from`, if the name of such a class stands for several
+  /// classes, or if the dtype can't hold a number.
   ClassMap(const ClassNames& from, const ClassNames& to, DType dtype);
-  /// Changes the numbers where they are. @throws Error(unsupported) for one that stands for no class.
+  /// Changes the numbers in place. @throws Error(unsupported) if a number stands for no class.
   void apply(const TensorView& numbers) const;
-  /// @throws as `apply`.
+  /// Returns the number that `number` becomes. @throws like `apply`.
   std::int64_t operator()(std::int64_t number) const;
-  /// Hash of the number that each becomes.
+  /// Returns a hash of the whole mapping.
   std::uint64_t hash() const noexcept;
 
  private:

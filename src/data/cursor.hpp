@@ -5,18 +5,19 @@
 
 namespace penstock::detail {
 
-/// Where an epoch stands: its next batch, and the sample that this begins with.
+/// A point in an epoch: the next batch, and the sample that this batch begins with.
 struct Cursor {
   std::uint64_t epoch = 0;
   std::uint64_t number = 0;    ///< number of the batch in its epoch
-  std::uint64_t position = 0;  ///< position of that sample; with `Rank::steps_per_epoch` counted on over all passes
+  std::uint64_t position = 0;  ///< position of that sample; with `Rank::steps_per_epoch` counted over all passes
   std::uint32_t child = 0;
-  std::uint16_t window_batches = 0;  ///< batches already made of the bucket window that begins here
-  std::uint64_t failed_in_row = 0;   ///< samples before it that failed one after the other, where that is bounded
+  std::uint16_t window_batches = 0;  ///< batches of the bucket window that begins here that are already made
+  std::uint64_t failed_in_row =
+      0;  ///< samples right before it that failed one after the other, if that number is bounded
   friend bool operator==(const Cursor&, const Cursor&) = default;
 };
 
-/// Where the sample of a row stands in its epoch.
+/// The position and child of a row's sample in its epoch.
 struct RowPlace {
   std::uint64_t position = 0;
   std::uint32_t child = 0;

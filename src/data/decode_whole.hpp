@@ -6,7 +6,7 @@
 
 namespace penstock::detail {
 
-/// All pixels of an image of that shape, in contiguous rows at `out`. @throws what decoding it does.
+/// Decodes all pixels of an image of that shape, into contiguous rows at `out`. @throws what decoding it throws.
 void decode_whole(EncodedImage& image, const ImageShape& shape, bool verify, std::byte* out, Scratch& scratch);
 
 }  // namespace penstock::detail

@@ -10,10 +10,10 @@
 
 namespace penstock::detail {
 
-/// A file that grows in scratch, without being moved when it does.
+/// A file that grows in scratch, without being moved when it grows.
 class FilePieces final : public EncodedFile {
  public:
-  /// `max_bytes`: of the file.
+  /// `max_bytes`: limit of the file's size.
   FilePieces(Scratch& scratch, std::uint64_t max_bytes) : scratch_(scratch), max_bytes_(max_bytes) {}
   FilePieces(const FilePieces&) = delete;
   FilePieces& operator=(const FilePieces&) = delete;
@@ -23,13 +23,13 @@ class FilePieces final : public EncodedFile {
   void copy_to(std::byte* out) const;
 
  private:
-  // Each piece is as large as those before it together.
+  // Each piece is as large as all pieces before it together.
   static constexpr std::size_t first_piece = 16 << 10, most_pieces = 64;
 
   Scratch& scratch_;
   const std::uint64_t max_bytes_;
   std::array<std::span<std::byte>, most_pieces> pieces_;
-  // How many pieces, how many bytes in them, and what the last one has left.
+  // Number of pieces, of bytes in them, and of bytes that are free in the last piece.
   std::size_t count_ = 0, size_ = 0, room_ = 0;
 };
 

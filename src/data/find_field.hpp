@@ -8,8 +8,8 @@
 
 namespace penstock::detail {
 
-/// `schema.find(name)`, which looks at the slot `likely` first. For code that finds all fields of one schema in
-/// another, where they mostly stand in the same order.
+/// Like `schema.find(name)`, but looks at the slot `likely` first. For code that finds all fields of one schema in
+/// another, mostly in the same order.
 inline std::optional<std::size_t> find_field(const Schema& schema, std::string_view name, std::size_t likely) noexcept {
   if (likely < schema.size() && schema[likely].name == name) return likely;
   return schema.find(name);

@@ -9,7 +9,7 @@
 
 namespace penstock::detail {
 
-/// The cells of one record after the other. `fields` must outlive it.
+/// The cells of one record at a time. `fields` must outlive this object.
 class OneRecord final : public Cells {
  public:
   explicit OneRecord(const Schema& fields) {

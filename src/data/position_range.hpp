@@ -4,7 +4,7 @@
 
 namespace penstock::detail {
 
-/// Positions of an epoch, from `begin` up to and without `end`.
+/// Positions of an epoch, from `begin` to `end`, without `end`.
 struct PositionRange {
   std::uint64_t begin = 0, end = 0;
 };

@@ -9,17 +9,17 @@
 
 namespace penstock::detail {
 
-/// Memory for what one sample needs on its way: handed out from the front, taken back all at once. After the first few
-/// samples it is one block as large as the largest of them needed, and nothing is allocated any more. One thread at a
-/// time.
+/// Memory for what one sample needs while it is made: handed out from the front, and freed all together. After the
+/// first few samples it is one block as large as the largest of them needed, and nothing more is allocated. One thread
+/// at a time uses it.
 ///
-/// With a limit it is one block of that size from the beginning, of which the system provides what is touched: whether
-/// a sample fits must not depend on how those before it cut the memory up.
+/// With a limit it is one block of that size from the beginning, and the system provides only the pages that are
+/// touched. So whether a sample fits does not depend on how earlier samples divided the memory.
 class ScratchArena final : public Scratch {
  public:
   static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
-  /// `min_block`: bytes that are allocated at least.
+  /// `min_block`: the least number of bytes to allocate at a time.
   explicit ScratchArena(std::size_t limit = no_limit, std::size_t min_block = 64 << 10)
       : limit_(limit), min_block_(min_block) {}
   ScratchArena(const ScratchArena&) = delete;
@@ -27,25 +27,25 @@ class ScratchArena final : public Scratch {
   ~ScratchArena() override;
 
   std::byte* allocate(std::size_t bytes) override;
-  /// Everything handed out so far is free again.
+  /// Frees everything that was handed out so far.
   void reset();
 
   struct Mark {
     std::size_t block, used;
   };
   Mark mark() const noexcept { return {current_, used_}; }
-  /// What was handed out since is free again.
+  /// Frees what was handed out since `mark`.
   void rewind(Mark mark) noexcept;
 
-  /// From now on at least `bytes` bytes are allocated at a time.
+  /// Sets the least number of bytes to allocate at a time from now on.
   void set_min_block(std::size_t bytes) noexcept { min_block_ = bytes; }
-  /// Exchanges memory with another arena, with what lies in it. Limits stay.
+  /// Exchanges memory and its contents with another arena. Limits stay.
   void swap_memory(ScratchArena& other) noexcept;
-  /// Whether it lies in memory of this arena.
+  /// Returns whether `data` is in memory of this arena.
   bool holds(const std::byte* data) const noexcept;
 
   std::size_t capacity() const noexcept { return capacity_; }
-  /// The most that was in use at once.
+  /// Returns the largest number of bytes that was in use at a time.
   std::size_t peak() const noexcept { return peak_; }
 
  private:

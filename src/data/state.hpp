@@ -8,14 +8,14 @@
 
 namespace penstock::detail {
 
-/// Checksum of every field but `check`.
+/// Returns the checksum of every field except `check`.
 std::uint32_t state_checksum(const State& state) noexcept;
-/// @throws Error(state_mismatch) for damage or an unknown version.
+/// Checks a state. @throws Error(state_mismatch) if it is damaged or has an unknown version.
 void check_state(const State& state);
 
-/// The file of `save_state`, with a text after the state, as `PipelineFacts::text` gives it.
+/// Writes the file of `save_state`, with a text after the state, as `PipelineFacts::text` returns it.
 void save_state(const State& state, std::string_view text, const std::string& file);
-/// `text`: where it is not null, gets what stands after the state.
+/// Reads a state. `text`, unless it is null, gets what comes after the state in the file.
 State load_state(const std::string& file, std::string* text);
 
 }  // namespace penstock::detail

@@ -57,7 +57,7 @@ TensorView Batch::operator[](std::string_view field) const {
 
 namespace {
 
-// Its slot in the batch as the pipeline made it: what is known of rows of any size is numbered by that.
+// Returns the field's slot in the batch as the pipeline made it, which numbers the notes about rows of any size.
 std::size_t made_slot(const detail::runtime::Lease& lease, std::string_view field) {
   const std::size_t slot = lease.schema().slot(field);
   if (const auto made = lease.data().schema.find(field))
@@ -111,7 +111,7 @@ std::uint64_t Batch::global_size() const noexcept {
   if (lease_ == nullptr) return 0;
   const detail::PipelineData& data = lease_->data();
   if (!data.reordered()) return detail::BatchPositions(data).global_valid(number());
-  // Where ranks share a reordered batch, all of them are full.
+  // If ranks share a reordered batch, all their batches are full.
   return data.rank_value().world > 1 ? data.batch->rows : std::max(lease_->info().valid, lease_->info().of_all);
 }
 std::span<const std::uint64_t> Batch::indices() const noexcept {

@@ -16,46 +16,47 @@
 
 namespace penstock::detail::runtime {
 
-/// Where `next()` gets its batches: from the engine's ring itself, or from one on a device that is filled from it.
-/// One thread at a time, but for `stop` and `describe`.
+/// Where `next()` gets its batches: from the engine's ring itself, or from a ring on a device that is filled from it.
+/// One thread at a time, except for `stop` and `describe`.
 class Delivery {
  public:
   virtual ~Delivery() = default;
 
-  /// Parts that every batch has: one for each device.
+  /// Returns the number of parts of every batch: one per device.
   virtual std::size_t parts() const noexcept { return 1; }
-  /// Whether a caller may want its batches on these streams, one for each part. @throws Error(invalid_argument |
+  /// Checks whether a caller may use its batches on these streams, one per part. @throws Error(invalid_argument |
   /// unsupported).
   virtual void check(std::span<const StreamRef> streams) const = 0;
-  /// Gives up all that is unread and begins at `cursor`, before which the run counted so much.
+  /// Discards everything unread and begins at `cursor`. `count`: what the run counted before.
   virtual void seek(const Cursor& cursor, const QuotaCount& count) = 0;
-  /// The caller asks for the next batch on these streams, one for each part, which were checked, and `wait`s for it
-  /// now.
+  /// Announces that the caller wants the next batch on these streams, one per part, which were checked; `wait` follows.
   virtual void ask(std::span<const StreamRef>) noexcept {}
-  /// The next batch, once it is there: the same one until it is leased. Null after a stop, and, where only the samples
-  /// tell, at the end of the epoch. @throws LeasesExhausted, or what ended the run, after the batches before it.
+  /// Returns the next batch, once it is ready; it stays the next one until it is leased. Returns null after a stop. If
+  /// only the samples determine the end of the epoch, it also returns null at that end.
+  /// @throws LeasesExhausted, or the error that ended the run, after the batches before it.
   virtual BatchInfo* wait(std::uint64_t epoch) = 0;
-  /// What stands after the batch whose own failure `wait` threw last; none where it was nobody's.
+  /// Returns the cursor after the batch whose own failure `wait` threw last; none if the failure was not of one batch.
   virtual std::optional<Cursor> after_failure() const { return std::nullopt; }
-  /// Takes note that the epoch ended: what its last batch did not tell. None: it has not, or a batch comes first.
+  /// Returns what the epoch's last batch did not report, if the epoch has ended. None: it has not, or a batch comes
+  /// first.
   virtual std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) = 0;
-  /// One that holds nothing yet, so that a batch that was waited for needs no memory.
+  /// Creates a lease that holds nothing so far, so that a batch that was waited for needs no memory.
   virtual std::unique_ptr<Lease> make_lease(std::size_t part) = 0;
-  /// Work that is put on the streams from now on sees its part of the batch that `wait` gave; for the host's own stream
-  /// the host waits. @throws Error(device): the batch is still the next one.
+  /// Makes later work on the streams see its part of the batch that `wait` returned. For the host's own stream the host
+  /// waits. @throws Error(device); the batch is still the next one.
   virtual void arrive(BatchInfo& batch, std::span<const StreamRef> streams) = 0;
-  /// Has the leases hold its parts.
+  /// Makes the leases hold the batch's parts.
   virtual void take(std::span<const std::unique_ptr<Lease>> leases, BatchInfo& batch,
                     std::span<const StreamRef> streams) noexcept = 0;
-  /// The batch that `wait` gave is not wanted.
+  /// Drops the batch that `wait` returned.
   virtual void skip(BatchInfo& batch) noexcept = 0;
-  /// Wakes wait(), which returns null from now on. Any thread.
+  /// Wakes wait(), which returns null from this moment on. Any thread.
   virtual void stop() noexcept = 0;
-  /// Nothing runs any more when it returns; leases may be held still.
+  /// Ends all work before it returns; leases may still be held.
   virtual void close() noexcept = 0;
-  /// What was counted on the way to devices. Any thread.
+  /// Returns the counts of the way to devices. Any thread.
   virtual DeliveryTimes times() const { return {}; }
-  /// What it knows of the run. Any thread.
+  /// Sets the report's facts about the delivery. Any thread.
   virtual void describe(Report& report) const = 0;
 };
 

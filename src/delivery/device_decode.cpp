@@ -115,7 +115,7 @@ DeviceDecode::Images DeviceDecode::enqueue(const DecodeOp* ops, const PackedFiel
           {buffer.data, bytes, false}};
 }
 
-// They lie one after the other, as in the device's memory.
+// They are one after the other, like in the device's memory.
 void DeviceDecode::decode_on_host(Buffer& buffer, std::size_t bytes, StreamRef prep) {
   buffer.host = static_cast<std::byte*>(pinned_.allocate(bytes, image_alignment));
   buffer.host_bytes = bytes;

@@ -20,40 +20,42 @@
 
 namespace penstock::detail::runtime {
 
-/// One stage after `batch` that decodes, on one device: memory for what is decoded there, which grows to the largest
-/// batch, and a table of where each image is, there or among those that runners decoded. One thread at a time; the
-/// device is entered already.
+/// One stage after `batch` that decodes, on one device. Has memory for decoded images, which grows to the largest
+/// batch, and a table of the address of each image. An image is in that memory, or among those that runners decoded.
+/// One thread at a time; the caller has entered the device.
 class DeviceDecode {
  public:
-  /// `limit`: bytes of a batch's images; `verifies`: runners decode all. These outlive it.
-  /// @throws Error(out_of_memory | device), and what the decoder throws.
+  /// `limit`: bytes of a batch's images. `verifies`: runners decode all images. The arguments must outlive it. @throws
+  /// Error(out_of_memory | device), and what the decoder throws.
   DeviceDecode(std::shared_ptr<DeviceModel> device, MemoryResource& memory, const DeviceStep& step, std::uint64_t rows,
                std::size_t limit, bool verifies);
   DeviceDecode(const DeviceDecode&) = delete;
   DeviceDecode& operator=(const DeviceDecode&) = delete;
-  /// Nothing reads its memory any more.
+  /// REQUIRES: nothing reads its memory any more.
   ~DeviceDecode();
 
   /// Image r begins at `data` + `offsets`[r], which may be anywhere on the device.
   struct Images {
     TensorView data, offsets;
-    MemoryUse decoded;  ///< what of it was written here
+    MemoryUse decoded;  ///< the use of its own memory by this batch
   };
-  /// Has the images of `ops` that are the device's decoded on `prep`. Waits for the stages that read the images of the
-  /// batch before the last: a decoder may write at once. `files` and `pixels`: as they were packed.
+  /// Enqueues on `prep` the decoding of the images of `ops` that are the device's to decode. Waits for the stages that
+  /// read the images of the batch before the last, because a decoder may write immediately. `files` and `pixels`: as
+  /// they were packed.
   Images enqueue(const DecodeOp* ops, const PackedField& files, const PackedField& pixels, std::uint64_t rows,
                  StreamRef prep);
-  /// What reads the last images is on `prep`.
+  /// Notes that the work that reads the last images is on `prep`.
   void read(StreamRef prep);
-  /// After a failure, when the device is idle.
+  /// Forgets enqueued work. Call after a failure, when the device is idle.
   void forget() noexcept;
 
-  /// Images that the device could not decode with those of their batches, and the host did. Any thread.
+  /// Returns how many images the device refused to decode with their batches, so that the host decoded them. Any
+  /// thread.
   std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
-  /// Bytes of the decoded images of the largest batch so far. Any thread.
+  /// Returns the bytes of the decoded images of the largest batch so far. Any thread.
   std::size_t capacity() const noexcept { return largest_.load(std::memory_order_relaxed); }
   static constexpr unsigned buffers = 2;
-  /// Bytes of the table of where the images of so many rows are.
+  /// Returns the bytes of the table of image addresses for `rows` rows.
   static std::size_t table_bytes(std::uint64_t rows) noexcept;
 
  private:

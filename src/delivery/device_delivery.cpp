@@ -45,8 +45,8 @@ class Spent {
   std::uint64_t begun_;
 };
 
-// Two threads beside the caller's, the only ones that call the device. The submitter takes batches from the engine as a
-// consumer would, and enqueues their copies; the reaper gives their buffers back. One thread for both would leave gaps
+// Two threads in addition to the caller's; only these call the device. The submitter takes batches from the engine like
+// a consumer, and enqueues their copies. The reaper gives their buffers back. A single thread for both would leave gaps
 // between copies.
 class DeviceDelivery final : public Delivery {
  public:
@@ -80,7 +80,7 @@ class DeviceDelivery final : public Delivery {
     engine_->interrupt();
     lock.lock();
     ring_->changed.notify_all();
-    // Not for the device: what it reads still comes back to the engine when it has.
+    // Does not wait for the device: what it reads still returns to the engine afterwards.
     ring_->changed.wait(lock, [&] { return submitter_is_ == Submitter::idle && !reaper_->stuck(lock); });
     recover(lock);
     give_up(lock);
@@ -104,7 +104,7 @@ class DeviceDelivery final : public Delivery {
     Lock lock(ring_->mutex);
     for (;;) {
       if (engine_->stopped()) return nullptr;
-      ring_->tell_of_lost(lock);                       // at once: no batch that is ready has to do with it
+      ring_->tell_of_lost(lock);                       // immediately: no ready batch depends on it
       if (!made_.empty()) return made_.front().batch;  // none: an epoch's end
       if (ring_->failure(lock)) throw Error(*ring_->failure(lock));
       if (submitter_is_ == Submitter::starved && ring_->leased(lock) == ring_->usable(lock)) {
@@ -227,7 +227,7 @@ class DeviceDelivery final : public Delivery {
     }
   }
 
-  // One more batch on the device, where there may be more and is memory for it.
+  // Adds one more batch on the device, if that is allowed and there is memory for it.
   bool grow(Lock& lock) {
     if (!ring_->can_grow(lock)) return false;
     lock.unlock();
@@ -305,7 +305,7 @@ class DeviceDelivery final : public Delivery {
     try {
       const Spent waiting(&for_batch_);
       from = engine_->wait(epoch_);
-    } catch (const LeasesExhausted&) {  // the ring has become less deep meanwhile: buffers come back
+    } catch (const LeasesExhausted&) {  // the ring was made less deep at the same time: buffers will come back
       lock.lock();
       return;
     }

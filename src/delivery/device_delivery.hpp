@@ -10,14 +10,15 @@
 namespace penstock::detail::runtime {
 
 struct DeviceDeliveryOptions {
-  MemoryResource* memory = nullptr;                   ///< where the only device gets its memory; null: its own
-  std::shared_ptr<const StagingMemory> staging = {};  ///< staging for the engine's buffers, where it is not the user's
-  bool grows = false;                                 ///< two batches at first, and as many as the plan says at most
+  MemoryResource* memory = nullptr;                   ///< memory for the only device; null: the device's own
+  std::shared_ptr<const StagingMemory> staging = {};  ///< staging for the engine's buffers, if the user does not give
+                                                      ///< it
+  bool grows = false;                                 ///< two batches at first, and up to the plan's number later
 };
 
-/// Batches are copied to a device, each by one copy of its whole buffer, while the ones before are worked on; where
-/// there are several devices, its balanced part to each. `engine` has its buffers in memory that the devices read.
-/// @throws Error(out_of_memory | device).
+/// Copies batches to devices: the whole buffer in one copy to a single device, or its balanced part to each of several.
+/// The copy runs while the batches before are worked on. The buffers of `engine` must be in memory that the devices
+/// read. @throws Error(out_of_memory | device).
 std::unique_ptr<Delivery> device_delivery(DeviceModels devices, std::shared_ptr<Engine> engine,
                                           const DeviceDeliveryOptions& options);
 

@@ -6,7 +6,8 @@
 
 namespace penstock::detail::runtime {
 
-/// A thread is in one device at a time: it enters the only one once, and each of several in turn. One thread.
+/// Enters devices for one thread, which is in one device at a time. Enters a single device once, and several in turn.
+/// One thread.
 class DeviceEntry {
  public:
   explicit DeviceEntry(const DeviceModels& devices) : devices_(devices) {}

@@ -27,8 +27,8 @@ DeviceLane::DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& 
       place_time_(timed_work(device_)),
       starved_time_(timed_work(device_)) {
   if (trace != nullptr) {
-    enqueues_ = &trace->lane("to " + to_string(device_.device()));
-    waits_ = &trace->lane("read by " + to_string(device_.device()));
+    enqueues_ = &trace->line("to " + to_string(device_.device()));
+    waits_ = &trace->line("read by " + to_string(device_.device()));
   }
   const Entered entered(device_);
   if (const auto& program = ring_.data().device)
@@ -60,9 +60,9 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t buffer, DeviceBatch&
   DevicePart& part = to.parts[number_];
   const std::uint64_t rows = to.info(number_).rows;
   DeviceModel::Event& copied = *copied_[buffer];
-  // Where rows found no room, only what is known of the batch goes on.
+  // If rows found no room, only the facts about the batch are passed on.
   const bool whole = !to.overflow;
-  // The host's own work comes first: it is no time of a stream's.
+  // The host's own work comes first: it is not part of a stream's time.
   if (rows_ && whole) rows_->pack(to, buffer, part, to.info(number_));
   place_time_.begin(copies);
   wait_for_users(part, writes);
@@ -71,7 +71,7 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t buffer, DeviceBatch&
     // Ahead of the stages: those of the batch before in this part may read its rows still.
     if (rows_) wait_for_users(part, rows_stream);
     if (rows_ && part.written) device_.wait(rows_stream, *part.ready);
-    // Rows need not wait for a raw batch. The larger of the two copies is timed: the wait lies between them.
+    // Rows need not wait for a raw batch. The larger of the two copies is timed, because the wait is between them.
     const bool times_rows = rows_ && rows_->packed() >= ring_.made_layout().bytes();
     if (times_rows) begin_copies(copies);
     const std::size_t row_bytes = rows_ ? rows_->enqueue(buffer, part, rows_stream) : 0;
@@ -102,7 +102,8 @@ void DeviceLane::wait_for_users(const DevicePart& part, StreamRef stream) const 
   for (std::size_t i = 0; i < part.users; ++i) device_.wait(stream, *part.released[i]);
 }
 
-// All of it by one copy; of a batch that several devices share, this one's rows of each field. Returns its bytes.
+// Copies everything in one copy, or, if several devices share the batch, this device's rows of each field. Returns the
+// bytes.
 std::size_t DeviceLane::copy(std::byte* to, const std::byte* from, const DevicePart& part, std::uint64_t rows) const {
   const BatchLayout& layout = ring_.made_layout();
   const StreamRef copies = copies_->ref();
@@ -125,7 +126,7 @@ void DeviceLane::ask(StreamRef stream) noexcept {
   try {
     const Entered entered(device_);
     starved_time_.begin(stream);
-  } catch (...) {  // a device that failed says so where something depends on it
+  } catch (...) {  // a failure of the device is reported where something depends on it
   }
 }
 

@@ -15,14 +15,14 @@
 
 namespace penstock::detail::runtime {
 
-/// The way of batches to one device: its copy stream, the stages after `batch`, and an event for each of the engine's
-/// buffers that is recorded where it was read. Used by a loader's two threads and by whoever closes it; the device is
-/// entered already, but as said.
+/// The way of batches to one device: its copy stream, the stages after `batch`, and an event per buffer of the engine,
+/// recorded after the buffer was read. The loader's two threads use it, and the thread that closes the loader. The
+/// caller has entered the device, unless a comment says otherwise.
 class DeviceLane {
  public:
-  /// Part `number` of each batch of `ring`; the engine has so many buffers of that layout. Enters the device.
-  /// @throws Error(out_of_memory | device).
-  /// `plan`: bytes of a batch for fields of any size, and for decoded images. `trace`: the run's; null: none is kept.
+  /// For part `number` of each batch of `ring`. `buffers`: number of the engine's buffers, which have layout `whole`.
+  /// `plan`: bytes of a batch for fields of any size, and for decoded images. `trace`: the run's timeline; null: none
+  /// is kept. Enters the device. @throws Error(out_of_memory | device).
   DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t buffers,
              const MemoryPlan& plan, Trace* trace);
   DeviceLane(const DeviceLane&) = delete;
@@ -31,23 +31,24 @@ class DeviceLane {
   ~DeviceLane();
 
   DeviceModel& device() const noexcept { return device_; }
-  /// The caller asks for a batch on its stream, which is not being captured. Its thread.
+  /// Notes that the caller asks for a batch on its stream, which is not being captured. The caller's thread.
   void ask(StreamRef stream) noexcept;
-  /// Has the stream wait for this device's part, which it asked for. The same. @throws Error(device).
+  /// Makes the stream wait for this device's part, which it asked for. The caller's thread. @throws Error(device).
   void arrive(DeviceBatch& batch, StreamRef stream);
-  /// Enqueues all between the engine's buffer `buffer`, whose memory is `from`, and this device's part of `to`, of
-  /// which everything but its fields is there. @throws Error(device), or what a stage throws.
+  /// Enqueues everything between the engine's buffer `buffer`, with memory `from`, and this device's part of `to`. `to`
+  /// must be complete except for its fields. @throws Error(device), or what a stage throws.
   void enqueue(const std::byte* from, std::size_t buffer, DeviceBatch& to);
-  /// The host waits until the engine's buffer was read. Another thread than `enqueue`'s, which enqueued it before.
+  /// Waits on the host until the engine's buffer was read. Call after `enqueue` of that buffer, from a different
+  /// thread.
   void wait_until_read(std::size_t buffer) const;
-  /// Whether it was, without waiting. The same.
+  /// Returns whether it was read, without waiting. Threads as for `wait_until_read`.
   bool was_read(std::size_t buffer) const;
-  /// After a failure: waits until nothing is in work. Enters the device. @throws Error(device).
+  /// Waits, after a failure, until the device is idle. Enters the device. @throws Error(device).
   void recover();
 
   /// Any thread.
   DeviceCounts counts() const;
-  /// So many batches are there.
+  /// Sets the report's facts about the device. `depth`: number of batches there.
   void describe(Report& report, std::size_t depth) const;
 
  private:
@@ -59,14 +60,14 @@ class DeviceLane {
   DeviceModel& device_;
   const std::size_t number_;
   const BatchLayout& whole_;
-  TraceLine *enqueues_ = nullptr, *waits_ = nullptr;  // lines of a timeline, for each of the two threads
-  std::optional<DevicePrep> prep_;                    // where there are stages after `batch`
-  std::optional<DeviceRows> rows_;                    // where there are fields of any size
+  TraceLine *enqueues_ = nullptr, *waits_ = nullptr;  // lines of a timeline, one for each of the two threads
+  std::optional<DevicePrep> prep_;                    // if there are stages after `batch`
+  std::optional<DeviceRows> rows_;                    // if there are fields of any size
   std::unique_ptr<DeviceModel::Stream> copies_;
-  // For each of the engine's buffers, an event after its copies.
+  // An event per buffer of the engine, recorded after its copies.
   std::vector<std::unique_ptr<DeviceModel::Event>> copied_;
   TimedWork copies_time_, stages_time_, place_time_;
-  TimedWork starved_time_;  // the caller's
+  TimedWork starved_time_;  // the caller's thread only
 };
 
 }  // namespace penstock::detail::runtime

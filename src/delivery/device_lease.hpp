@@ -11,7 +11,7 @@
 
 namespace penstock::detail::runtime {
 
-/// @throws Error(invalid_argument | unsupported) for a stream that batches of this device can't be used on.
+/// @throws Error(invalid_argument | unsupported) if batches of this device can't be used on the stream.
 inline void check_device_stream(DeviceModel& device, StreamRef stream) {
   if (stream.device() == host()) return;
   if (stream.device() != device.device())
@@ -24,10 +24,10 @@ inline void check_device_stream(DeviceModel& device, StreamRef stream) {
                 "outside of the capture");
 }
 
-/// A batch on a device in somebody's hands.
+/// A batch on a device in the caller's hands.
 class DeviceLease final : public Lease {
  public:
-  /// Leases what device `part` has.
+  /// Leases the part of device number `part`.
   DeviceLease(std::shared_ptr<DeviceRing> ring, std::size_t part)
       : Lease(ring->data(), ring->layout(), ring->made_layout()),
         ring_(std::move(ring)),
@@ -37,7 +37,7 @@ class DeviceLease final : public Lease {
   }
   ~DeviceLease() override {
     if (buffer_ == nullptr) return;
-    // In a forked child the mutex may be held by a thread that does not exist there, and the device is not ours.
+    // In a forked child a thread that does not exist there may hold the mutex, and the child must not use the device.
     if (process_id() == pid_) {
       ring_->give_back(*buffer_, part_, streams_);
     } else {
@@ -45,7 +45,7 @@ class DeviceLease final : public Lease {
     }
   }
 
-  /// The host's stream: whoever has the batch has nothing in work on the device.
+  /// For the host's stream: the caller has no work on the device that uses the batch.
   void take(DeviceBatch& buffer, StreamRef stream) noexcept {
     if (stream.device() != host()) streams_.push_back(stream);
     buffer_ = &buffer;
@@ -68,8 +68,8 @@ class DeviceLease final : public Lease {
       return;
     }
     const Entered entered(device);
-    // The handle of a default stream per thread is another stream on each, so the streams that are known are waited for
-    // all the same.
+    // The handle of a default stream per thread means a different stream on each thread, so the known streams are
+    // waited for as well.
     for (const StreamRef known : streams_)
       if (known.handle() == stream.handle()) return device.wait(stream, *part.ready);
     if (part.released.size() == streams_.size()) part.released.push_back(device.make_event());

@@ -5,8 +5,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Says what each device has of a batch that several share, in balanced parts. `whole`: the layout of the batch,
-/// `each`: of a part, both as the runners make them. Rows of any size are left to the caller that moves them.
+/// Divides a batch among several devices, in balanced parts, and sets what each device has of it. `whole`: layout of
+/// the batch; `each`: layout of a part, both as the runners make them. The caller moves rows of any size.
 void share_out(DeviceBatch& buffer, const BatchLayout& whole, const BatchLayout& each);
 
 }  // namespace penstock::detail::runtime

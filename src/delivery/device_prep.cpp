@@ -19,7 +19,7 @@ std::size_t aligned_batch(std::size_t bytes) {
   return (bytes + BatchLayout::field_alignment - 1) / BatchLayout::field_alignment * BatchLayout::field_alignment;
 }
 
-// Whether what a step makes of a field is what is delivered.
+// Returns whether a step's result for a field is delivered.
 bool makes_last(const DeviceProgram& program, std::size_t step, const std::string& field) {
   for (std::size_t later = step + 1; later < program.steps.size(); ++later) {
     const DeviceStep& s = program.steps[later];
@@ -88,7 +88,7 @@ DevicePrep::DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memo
   between_ = memory_ + raws_.size() * raw.bytes();
 }
 
-// Before the memory goes, what is enqueued is waited for.
+// Before the memory is freed, enqueued work must end.
 DevicePrep::~DevicePrep() {
   try {
     const Entered entered(*device_);
@@ -195,7 +195,7 @@ void DevicePrep::finish(std::byte* begun, const HostBatch& from, DeviceModel::Ev
   // A decoder reads the host's batch itself.
   const bool read_by_stages = raws_.empty() || program_->decodes();
   if (raws_.empty()) {
-    run_stages(begun, from, to, rows);  // on the host, whose stages are timed by nothing
+    run_stages(begun, from, to, rows);  // on the host, whose stages are not timed
   } else {
     Raw& raw = raws_[std::exchange(next_, (next_ + 1) % raws_.size())];
     device_->record(copied, copies);

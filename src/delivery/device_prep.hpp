@@ -18,41 +18,40 @@
 
 namespace penstock::detail::runtime {
 
-/// The stages after `batch`, between the copy of a batch and its buffer in the device's ring: raw batches, a stream of
-/// its own, and what one stage leaves to the next. One thread at a time.
+/// The stages after `batch`, between the copy of a batch and its buffer in the device's ring. Has raw batches, its own
+/// stream, and the values between stages. One thread at a time.
 class DevicePrep {
  public:
-  /// Takes what it needs from `memory`, the device's. `raw`: of the batch as the runners make it; `delivered`: as the
-  /// ring holds it; `images_limit`: bytes of a batch of decoded images; `verifies`: runners decode all. These
-  /// outlive it.
-  /// @throws Error(out_of_memory | device), and what decoders throw.
+  /// Takes its memory from `memory`, the device's. `raw`: layout of the batch as the runners make it. `delivered`: its
+  /// layout in the ring. `images_limit`: bytes of a batch of decoded images. `verifies`: runners decode all images. The
+  /// arguments must outlive it. @throws Error(out_of_memory | device), and what decoders throw.
   DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memory, std::shared_ptr<const DeviceProgram> program,
              const BatchLayout& raw, const BatchLayout& delivered, std::size_t images_limit, bool verifies);
   DevicePrep(const DevicePrep&) = delete;
   DevicePrep& operator=(const DevicePrep&) = delete;
   ~DevicePrep();
 
-  /// Bytes on a device that it needs beside the ring.
+  /// Returns the bytes that it needs on a device in addition to the ring.
   static std::size_t bytes(const DeviceProgram& program, const BatchLayout& raw, bool on_host);
 
-  /// The stream on which batches become ready.
+  /// Returns the stream on which batches become ready.
   StreamRef stream() const noexcept { return prep_->ref(); }
-  /// Where a batch of the host's goes first: to a raw batch, which may be copied to on `copies` from now on, or, on the
-  /// host itself, nowhere: `from`. @throws Error(device).
+  /// Returns where a batch of the host goes first: to a raw batch, which may be written on `copies` from this call on.
+  /// On the host itself it returns `from`. @throws Error(device).
   std::byte* begin(const std::byte* from, StreamRef copies);
-  /// The stream on which rows of any size are to be brought to the part that `finish` gets.
+  /// Returns the stream that brings rows of any size to the part that `finish` receives.
   StreamRef rows_stream(StreamRef copies) const noexcept { return raws_.empty() ? stream() : copies; }
-  /// A batch of the host's: its memory, the layout of that, and which of its rows is the part's first.
+  /// A batch of the host: its memory, its layout, and the number of the part's first row.
   struct HostBatch {
     const std::byte* data;
     const BatchLayout& layout;
     std::uint64_t first;
   };
-  /// Enqueues all between that and `to`, whose users `stream()` waits for already; records `copied` where the batch of
-  /// the host's was read; times the stages. @throws Error(device), or what a stage throws, which it names.
+  /// Enqueues everything from there to `to`, whose users `stream()` already waits for. Records `copied` once the host's
+  /// batch was read, and times the stages. @throws Error(device), or what a stage throws; the error names the stage.
   void finish(std::byte* begun, const HostBatch& from, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows,
               StreamRef copies, TimedWork& stages_time);
-  /// After a failure nothing that was enqueued is relied on, and the device is idle.
+  /// Forgets all enqueued work. Call after a failure, when the device is idle.
   void forget() noexcept;
 
   void describe(Report& report) const;
@@ -63,10 +62,10 @@ class DevicePrep {
     std::unique_ptr<DeviceModel::Event> read;  // recorded after the stages that read it
     bool used = false;
   };
-  // Where a field is while its batch is worked on.
+  // Where a field is while its batch is processed.
   struct Where {
     enum class In : std::uint8_t { raw, rows, decoded, between, delivered } in = In::raw;
-    // Where it begins; in `rows` number of the field, in `decoded` of the launch.
+    // Where the field begins. `rows`: number of the field; `decoded`: number of the launch.
     std::size_t offset = 0, row_bytes = 0;
     DType dtype = DType::u8;
     Shape row;
@@ -77,7 +76,7 @@ class DevicePrep {
     std::vector<TensorView> in_views, out_views, in_offsets, out_offsets;
     Where draws;
     std::unique_ptr<DeviceDecode> decode;  // set for a step that decodes
-    DeviceDecode::Images images;           // what `decode` gave
+    DeviceDecode::Images images;           // result of `decode`
   };
   static constexpr std::size_t raw_batches = 2;
 
@@ -94,14 +93,14 @@ class DevicePrep {
   const BatchLayout& raw_layout_;
   const BatchLayout& delivered_layout_;
   std::unique_ptr<DeviceModel::Stream> prep_;
-  std::vector<Raw> raws_;  // none on the host, whose own batch is as good
+  std::vector<Raw> raws_;  // none on the host, whose own batch serves instead
   std::size_t next_ = 0;
   MemoryResource& resource_;
-  std::byte* memory_ = nullptr;  // memory of the raw batches, and of what lies between stages
+  std::byte* memory_ = nullptr;  // memory of the raw batches, and of the values between stages
   std::size_t memory_bytes_ = 0, between_bytes_ = 0;
   std::byte* between_ = nullptr;
   std::vector<Launch> launches_;
-  std::vector<std::pair<Where, Where>> kept_;  // fields that no stage makes
+  std::vector<std::pair<Where, Where>> kept_;  // fields that no stage changes
 };
 
 }  // namespace penstock::detail::runtime

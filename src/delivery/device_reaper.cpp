@@ -51,7 +51,7 @@ void DeviceReaper::run() noexcept {
   }
 }
 
-// Waits for the oldest, and gives back with it those after it that were read as well by then.
+// Waits for the oldest, and gives it back together with those after it that were read by then.
 void DeviceReaper::give_back_read(Lock& lock, DeviceEntry& entry) {
   const std::size_t oldest = sent_.front().number;
   lock.unlock();
@@ -60,7 +60,7 @@ void DeviceReaper::give_back_read(Lock& lock, DeviceEntry& entry) {
     lanes_[i]->wait_until_read(oldest);
   }
   lock.lock();
-  // After a failure the newest may be what was not enqueued, whose events tell nothing.
+  // After a failure the newest buffer may not be enqueued, so its events show nothing.
   asked_.assign(sent_.begin(), failed_ ? sent_.begin() + 1 : sent_.end());
   lock.unlock();
   for (std::size_t i = 0; i < lanes_.size() && asked_.size() > 1; ++i) {

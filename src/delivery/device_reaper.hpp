@@ -12,38 +12,39 @@
 
 namespace penstock::detail::runtime {
 
-/// A buffer of the engine's that devices read.
+/// A buffer of the engine that devices read.
 struct SentBuffer {
   BatchBuffer* buffer;
   std::size_t number;  ///< number in the engine's ring
 };
 
-/// The thread that gives the engine's buffers back to it once all devices have read them, in the order they were sent.
-/// What is not said to be otherwise is under the ring's mutex.
+/// The thread that returns the engine's buffers once all devices have read them, in the order in which they were sent.
+/// Call everything under the ring's mutex, unless a comment says otherwise.
 class DeviceReaper {
  public:
   using Lanes = std::vector<std::unique_ptr<DeviceLane>>;
   using Lock = DeviceRing::Lock;
 
-  /// These outlive it. Without the lock.
+  /// The arguments must outlive it. Call without the lock.
   DeviceReaper(DeviceRing& ring, Engine& engine, const Lanes& lanes);
   DeviceReaper(const DeviceReaper&) = delete;
   DeviceReaper& operator=(const DeviceReaper&) = delete;
-  /// Without the lock. Begins the thread, where it does not run. @throws std::system_error.
+  /// Starts the thread if it is not running. Call without the lock. @throws std::system_error.
   void begin();
-  /// Without the lock. Ends the thread after what was sent is read; the devices' failure ends it at once.
+  /// Ends the thread after the sent buffers are read, or immediately after a failure of the devices. Call without the
+  /// lock.
   void join() noexcept;
 
-  /// All that is needed for a device to read it is on its stream.
+  /// Adds a buffer: everything that a device needs to read it is on its stream.
   void sent(const Lock&, const SentBuffer& buffer) noexcept { sent_.push_back(buffer); }
-  /// The device failed, perhaps before it had all of `buffer` in work: nothing is asked of it before `recovered`.
+  /// Notes that the device failed, perhaps before all work on `buffer` was enqueued. It is not used before `recovered`.
   void sent_in_part(const Lock&, const SentBuffer& buffer) noexcept;
-  /// Buffers that were not given back.
+  /// Returns how many buffers were not given back so far.
   std::size_t reading(const Lock&) const noexcept { return sent_.size(); }
   bool failed(const Lock&) const noexcept { return failed_; }
-  /// It waits for a device that failed.
+  /// Returns whether the thread waits for a device that failed.
   bool stuck(const Lock&) const noexcept { return busy_ && failed_; }
-  /// The devices do nothing any more: all buffers are given back.
+  /// Gives back all buffers. Call when the devices are idle.
   void recovered(const Lock&) noexcept;
   void close(const Lock&) noexcept { closing_ = true; }
 
@@ -56,7 +57,7 @@ class DeviceReaper {
   Engine& engine_;
   const Lanes& lanes_;
   std::vector<SentBuffer> sent_;  // oldest first
-  // Those of `sent_` that are asked; the thread's own. Neither grows beyond what is reserved.
+  // The buffers of `sent_` that are being checked; only the thread uses it. Neither grows beyond its reserve.
   std::vector<SentBuffer> asked_;
   bool busy_ = false, failed_ = false, closing_ = false;
   std::thread thread_;

@@ -72,8 +72,8 @@ void DeviceRing::grow() {
   put_back(lock, *buffers_.back());
 }
 
-// No lease is left, so every use was recorded, but those of lost batches: for these the whole device is waited for.
-// Where even that can't be, their memory is let go of for good, as something may write to it still.
+// No lease is left, so every use was recorded, except uses of lost batches: for these it waits for the whole device. If
+// even that fails, their memory is never freed, because something may still write to it.
 DeviceRing::~DeviceRing() {
   bool known = true;
   for (std::size_t d = 0; d < devices_.size(); ++d) try {
@@ -103,8 +103,9 @@ void DeviceRing::free_memory(std::size_t kept) noexcept {
   }
 }
 
-// The one that came back first: what used it is done soonest. A caller runs ahead of the device, so leases end long
-// before what was put on their streams; the copy into the buffer of the last lease would wait for all of that.
+// Returns the buffer that came back first, because its uses are done soonest. A caller runs ahead of the device, so
+// leases end long before the work on their streams. The copy into the buffer of the last lease would wait for all of
+// that work.
 DeviceBatch& DeviceRing::acquire(const Lock&) noexcept {
   DeviceBatch& buffer = *free_.front();
   free_.erase(free_.begin());
@@ -149,12 +150,12 @@ void DeviceRing::tell_of_lost(const Lock&) {
 }
 
 // An event on a stream that is being captured would become part of the graph, and what waits for it would be captured
-// too; to wait for such a stream spoils the graph.
+// too. Waiting for such a stream spoils the graph.
 DeviceRing::LastUse DeviceRing::record_uses(DeviceModel& device, DevicePart& part,
                                             std::span<const StreamRef> streams) noexcept {
   part.users = 0;
   if (streams.empty()) return LastUse::known;
-  // Where events fail: waiting takes longer, and is as good.
+  // If events fail: waiting takes longer, with the same effect.
   for (const bool waits : {false, true}) try {
       const Entered entered(device);
       for (const StreamRef stream : streams)

@@ -82,8 +82,8 @@ std::size_t DeviceRows::lay_out(const BatchInfo& from, const DevicePart& part, s
   return at;
 }
 
-// Before memory is given back on the device, what is in work there is over: copies to it, also of a batch that nobody
-// took, and the last users.
+// Before memory is freed on the device, all work on it must end: copies to it, including copies of a batch that was
+// never taken, and the last users.
 void DeviceRows::make_room(std::size_t bytes, Staging& staging, DevicePart& part) {
   const auto room_for = [&](std::size_t had) { return std::min(limit_, aligned_rows(std::max(bytes, had + had / 4))); };
   if (part.rows_bytes < bytes) {

@@ -14,33 +14,34 @@
 
 namespace penstock::detail::runtime {
 
-/// Fields of any size, on their way to one device: their rows are packed one after the other into pinned memory, each
-/// ragged field with a table of where they begin, and go by one copy beside that of the other fields. What holds them,
-/// here and there, grows to the largest batch. One thread at a time, but as said; the device is entered already.
+/// Takes fields of any size to one device. Packs their rows one after the other into pinned memory, with a table of
+/// their beginnings per ragged field. One copy moves them, besides the copy of the other fields. The memory here and on
+/// the device grows to the largest batch. One thread at a time, unless a comment says otherwise; the caller has entered
+/// the device.
 class DeviceRows {
  public:
-  /// `whole`: the layout of the batches they come from, which has such fields; `buffers` of them. `limit`: bytes of a
-  /// batch, here and on the device, which the user's `option` set. All outlive it.
+  /// `whole`: layout of the batches, which has such fields; `buffers`: their number. `limit`: bytes of a batch, here
+  /// and on the device, which the user's `option` sets. All arguments must outlive it.
   DeviceRows(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t buffers, std::size_t limit,
              const char* option);
   DeviceRows(const DeviceRows&) = delete;
   DeviceRows& operator=(const DeviceRows&) = delete;
-  /// Nothing reads the pinned memory any more.
+  /// REQUIRES: nothing reads the pinned memory any more.
   ~DeviceRows();
 
-  /// Packs this device's rows of `from`, the batch that the engine's buffer `buffer` held. Then what `to` knows of its
-  /// rows is where they are on the device once they are copied. `from` and `to` may be the same.
-  /// @throws Error(out_of_memory) beyond the limit, and where there is no more memory; Error(device).
+  /// Packs this device's rows of `from`, the batch in the engine's buffer `buffer`. Sets in `to` where the rows are on
+  /// the device once they are copied. `from` and `to` may be the same. @throws Error(out_of_memory) beyond the limit,
+  /// and if memory runs out; Error(device).
   void pack(const BatchInfo& from, std::size_t buffer, DevicePart& part, BatchInfo& to);
-  /// Bytes that were packed last.
+  /// Returns the bytes that were packed last.
   std::size_t packed() const noexcept { return packed_; }
-  /// Enqueues the copy of what was packed on `copies`, which waits for the part's users already. Returns its bytes.
+  /// Enqueues the copy of the packed rows on `copies`, which already waits for the part's users. Returns its bytes.
   /// @throws Error(device).
   std::size_t enqueue(std::size_t buffer, const DevicePart& part, StreamRef copies) const;
 
-  /// Bytes on the device for the largest batch so far, with room to spare. Any thread.
+  /// Returns the bytes on the device for the largest batch so far, with room to spare. Any thread.
   std::size_t capacity() const noexcept { return largest_.load(std::memory_order_relaxed); }
-  /// Bytes in pinned memory for the largest batch so far, with room to spare. Any thread.
+  /// Returns the bytes in pinned memory for the largest batch so far, with room to spare. Any thread.
   std::size_t staged() const noexcept { return staged_.load(std::memory_order_relaxed); }
   /// See StagingMemory.
   std::string note() const { return staging_memory_.note(); }
@@ -50,7 +51,7 @@ class DeviceRows {
     std::byte* data = nullptr;
     std::size_t bytes = 0;
   };
-  // Where one field lies in the memory of a batch.
+  // Where one field is in the memory of a batch.
   struct Section {
     std::size_t field = 0, table = 0, data = 0;
     std::uint64_t bytes = 0;
@@ -66,7 +67,7 @@ class DeviceRows {
   const std::size_t limit_;
   const char* const option_;
   StagingMemory staging_memory_;
-  std::vector<Staging> staging_;  // one for each of the engine's buffers
+  std::vector<Staging> staging_;  // one per buffer of the engine
   std::vector<Section> sections_;
   std::size_t packed_ = 0;  // bytes that were packed last
   std::atomic<std::size_t> largest_{0}, staged_{0};

@@ -7,13 +7,13 @@
 
 namespace penstock::detail::runtime {
 
-/// The buffer that the runners filled is the batch: nothing is copied.
+/// Returns the delivery that copies nothing: the buffer that the runners filled is the batch.
 std::unique_ptr<Delivery> host_delivery(std::shared_ptr<Engine> engine);
 
-/// Where batches end up on the host, and why on it.
+/// Sets in the report that batches are on the host, and why.
 void describe_host(Report& report);
 
-/// A buffer of the engine's own ring in somebody's hands.
+/// A buffer of the engine's ring in the caller's hands.
 class HostLease final : public Lease {
  public:
   explicit HostLease(std::shared_ptr<Engine> engine);

@@ -12,18 +12,18 @@
 
 namespace penstock::detail::runtime {
 
-/// A batch in the caller's hands, wherever it is: ended, it goes back to where it came from.
+/// A batch in the caller's hands, on any device. When the lease ends, the batch goes back to its ring.
 class Lease {
  public:
   virtual ~Lease() = default;
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
-  /// Where it is.
+  /// Returns where the batch is.
   virtual Device device() const noexcept = 0;
-  /// Work on this stream uses the batch too: its memory is not written to before that is done. The host's: waits until
-  /// the batch is there.
-  /// @throws Error(invalid_argument) for a stream of another device; Error(device).
+  /// Notes that work on this stream uses the batch too; its memory is not written before that work is done. For the
+  /// host's stream it waits until the batch is ready. @throws Error(invalid_argument) if the stream is of a different
+  /// device; Error(device).
   virtual void also_used_on(StreamRef stream) = 0;
 
   /// A ragged field on a device.
@@ -31,21 +31,21 @@ class Lease {
     std::byte *table, *data;
     std::int64_t elements;
   };
-  /// None on the host, where each row is at an address of its own.
+  /// Returns none on the host, where each row has its own address.
   virtual std::optional<Packed> packed(std::size_t) const noexcept { return std::nullopt; }
 
   const PipelineData& data() const noexcept { return *data_; }
-  /// The schema of a row.
+  /// Returns the schema of a row.
   const Schema& schema() const noexcept { return data_->delivered(); }
   const BatchLayout& layout() const noexcept { return *layout_; }
-  /// What `info` numbers rows of any size by: the layout of the pipeline's own batch.
+  /// Returns the layout by which `info` numbers rows of any size: that of the batch as the runners make it.
   const BatchLayout& made_layout() const noexcept { return *made_layout_; }
   const BatchInfo& info() const noexcept { return *info_; }
-  /// The fields at fixed addresses.
+  /// Returns the fields at fixed addresses.
   std::byte* fields() const noexcept { return fields_; }
 
  protected:
-  /// Holds nothing yet.
+  /// Creates a lease that holds nothing so far.
   Lease(const PipelineData& data, const BatchLayout& layout, const BatchLayout& made_layout) noexcept
       : data_(&data), layout_(&layout), made_layout_(&made_layout) {}
   void hold(const BatchInfo& info, std::byte* fields) noexcept {

@@ -11,21 +11,20 @@
 
 namespace penstock::detail::runtime {
 
-/// Times stretches of a stream's work, as many at a time as there are timers; the next one that is timed stands for
-/// those that were not. Never fails: where the device's clock does, nothing is timed any more. One thread at a time,
-/// but for `counts`.
+/// Times pieces of a stream's work, as many together as there are timers. The next timed piece stands for the untimed
+/// ones before it. Never fails: if the device's clock fails, timing ends. One thread at a time, except for `counts`.
 class TimedWork {
  public:
-  /// More of them would time more stretches of a stream that has many in work; each costs the device some microseconds.
+  /// More timers would time more pieces of a stream with much work; each costs the device a few microseconds.
   static constexpr std::size_t timers = 4;
-  /// Of a device that keeps no time nothing is timed. The device is entered.
+  /// If the device has no clock, nothing is timed. The caller has entered the device.
   explicit TimedWork(DeviceModel& device);
-  /// Nothing is timed.
+  /// Times nothing.
   TimedWork() = default;
 
-  /// A stretch begins with what is on the stream now. One that has begun, and not ended, is given up.
+  /// Begins a piece after the present work on the stream. Drops a piece that has begun and not ended.
   void begin(StreamRef stream) noexcept;
-  /// It ends, after so many bytes.
+  /// Ends the piece. `bytes`: its bytes.
   void end(StreamRef stream, std::size_t bytes = 0) noexcept;
   /// Any thread.
   TimedCounts counts() const noexcept;
@@ -40,8 +39,8 @@ class TimedWork {
   Stretch& stretch(std::size_t number) noexcept { return stretches_[number % stretches_.size()]; }
 
   std::vector<Stretch> stretches_;
-  std::size_t oldest_ = 0, ended_ = 0;  // those that ended, and were not read, from the oldest on
-  std::uint64_t untimed_ = 0;           // stretches since the last one that was timed
+  std::size_t oldest_ = 0, ended_ = 0;  // pieces that ended and were not read, from the oldest on
+  std::uint64_t untimed_ = 0;           // pieces since the last timed one
   enum class Now : std::uint8_t { none, timed, untimed } now_ = Now::none;
   RelaxedCounter timed_, stood_for_, ns_, all_bytes_;
 };

@@ -10,17 +10,19 @@
 
 namespace penstock::detail {
 
-/// What runs this device; null for the host. A GPU is opened by the first caller, shared by all, and gone with the
-/// last. @throws Error(unsupported) that says why there is none, and what to do; Error(device | out_of_memory).
+/// Returns the model that runs this device; null for the host. The first caller opens a GPU, all callers share it, and
+/// it is closed with the last owner.
+/// @throws Error(unsupported) that says why there is none, and what to do; Error(device | out_of_memory).
 std::shared_ptr<DeviceModel> open_device(Device device);
 
-/// From now on, and as long as somebody has it, it is what runs its `device()`.
+/// Makes `device` the model that runs its `device()`, from now on and as long as it has an owner.
 void register_device(const std::shared_ptr<DeviceModel>& device);
 
-/// Which of `count` GPUs, at least one, is this process's: see `best_device()`. `environment` is `getenv`, or a test's.
+/// Returns which of `count` GPUs is this process's: see `best_device()`. `environment` is `getenv`, or a test's
+/// function. REQUIRES: `count` is at least 1.
 int gpu_of_rank(int count, const std::function<const char*(const char*)>& environment);
 
-/// Why `best_device()` was the host; empty where nobody asked it, or it was a GPU. Any thread.
+/// Returns why `best_device()` was the host; empty if it was a GPU, or was not called. Any thread may call it.
 std::string why_best_is_host();
 
 }  // namespace penstock::detail

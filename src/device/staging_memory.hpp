@@ -18,8 +18,8 @@ struct CannotPin : Error {
   using Error::Error;
 };
 
-/// Allocates the host's memory that a device reads batches from: pinned memory, and where that can't be had ordinary
-/// memory, from which copies are slower. Any thread.
+/// Allocates the host's memory that a device reads batches from. This is pinned memory, or ordinary memory if memory
+/// can't be pinned; copies from that are slower. Any thread may use it.
 class StagingMemory final : public MemoryResource {
  public:
   explicit StagingMemory(std::shared_ptr<DeviceModel> device);
@@ -29,7 +29,7 @@ class StagingMemory final : public MemoryResource {
   void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override;
   MemoryKind kind() const noexcept override { return device_->pinned_memory().kind(); }
 
-  /// A note for the report, where some of it was ordinary memory; else empty.
+  /// Returns a note for the report if some of the memory was ordinary; otherwise empty.
   std::string note() const;
 
  private:

@@ -17,13 +17,13 @@ namespace penstock::dlpack {
 struct Exporter::Shared {
   explicit Shared(Batch b) noexcept : batch(std::move(b)) {}
   Batch batch;
-  std::mutex streams;  // guards the batch's streams; nothing else of it changes
+  std::mutex streams;  // guards the batch's streams; nothing else in the batch changes
   pid_t pid = ::getpid();
 };
 
 namespace {
 
-// All that a tensor points to; its deleter ends it, and with it this tensor's part of the lease.
+// All that a tensor points to. The tensor's deleter destroys it, and so ends this tensor's part of the lease.
 template <class Managed>
 struct Exported {
   std::shared_ptr<const void> lease;
@@ -38,7 +38,7 @@ DeviceId device_id_of(const Device& device) noexcept {
     case Device::Kind::gpu:
       return {DeviceType::cuda, device.index};
     case Device::Kind::emulated:
-      // The host could read it, but nothing that a reader of host memory does waits for its streams.
+      // The host could read this memory, but a library that reads host memory does not wait for the device's streams.
       return {DeviceType::extension, device.index};
     case Device::Kind::host:
       break;
@@ -58,7 +58,7 @@ TensorView field_of(const Batch& batch, std::string_view field) {
   }
 }
 
-// `also_used_on` comes last: what throws before it leaves no stream that the lease would wait for.
+// `also_used_on` comes last: if anything before it throws, the lease has no stream to wait for.
 template <class Managed>
 std::unique_ptr<Exported<Managed>> exported(const std::shared_ptr<const void>& lease, const Batch& batch,
                                             std::string_view field) {
@@ -99,7 +99,7 @@ const Batch& Exporter::batch() const { return need().batch; }
 
 void Exporter::also_used_on(StreamRef stream) const {
   Shared& shared = need();
-  // Before the mutex, which another thread may have held where this process was forked.
+  // Before the mutex, which another thread may have held when this process was forked.
   if (shared.pid != ::getpid()) throw Error(Errc::forked, "the batch is the parent process's; export it there");
   const std::lock_guard lock(shared.streams);
   shared.batch.also_used_on(stream);

@@ -63,7 +63,7 @@ Shape shape_of(const RawTensor& tensor) {
   return Shape(dims);
 }
 
-// A dimension of one element has a stride that nobody goes by.
+// In a dimension of one element, the stride has no effect.
 bool is_compact(const RawTensor& tensor, const Shape& shape) noexcept {
   if (tensor.strides == nullptr) return true;
   std::int64_t stride = 1;
@@ -91,7 +91,7 @@ std::byte* data_of(const RawTensor& tensor, std::size_t bytes, std::size_t eleme
 
 }  // namespace
 
-// The other constructor is done when these begin: where they throw, the destructor runs.
+// When these begin, the other constructor is done: if they throw, the destructor runs.
 Tensor::Tensor(ManagedTensorVersioned* tensor) : Tensor(tensor, &end_imported<ManagedTensorVersioned>) {
   need_tensor(tensor);
   if (tensor->version.major != version.major)

@@ -33,8 +33,8 @@ ChainRuns::ChainRuns(PoolWork& work, std::size_t most) : work_(work) {
   idle_.reserve(most);
 }
 
-// The mutex is let go while a reader is opened, and the caller counts as running by then. One that can't be opened is
-// one runner fewer; the first of all ends the run.
+// Releases the mutex while a reader is opened; the caller already counts as running. If a reader can't be opened, there
+// is one runner fewer; if it is the first of all, the run ends.
 ChainRun* ChainRuns::lease(Lock& lock) noexcept {
   if (!idle_.empty()) {
     ChainRun* run = idle_.back();

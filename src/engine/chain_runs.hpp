@@ -17,38 +17,38 @@
 
 namespace penstock::detail::runtime {
 
-/// What runners work with: a ChainRun each, and with it a reader of the source. They are opened as runners come, and go
-/// from one that leaves to the next.
+/// What runners work with: a ChainRun each, with a reader of the source. A ChainRun is opened when a runner comes; a
+/// runner that leaves passes it on to the next one.
 ///
-/// All under the monitor's mutex.
+/// Call everything under the monitor's mutex.
 class ChainRuns {
  public:
   using Lock = Monitor::Lock;
 
-  /// `most`: how many there may be.
+  /// `most`: the most runs.
   ChainRuns(PoolWork& work, std::size_t most);
 
-  /// One that nobody has, or another one; null: it can't be opened. The mutex is let go meanwhile.
+  /// Returns a free run, or opens a further one; null: it can't be opened. Releases the mutex while it opens one.
   ChainRun* lease(Lock& lock) noexcept;
   void give_back(ChainRun* run) noexcept { idle_.push_back(run); }
   bool has_idle() const noexcept { return !idle_.empty(); }
-  /// How many there are, or are being opened.
+  /// Returns how many runs are open or being opened.
   std::size_t count() const noexcept { return all_.size() + opening_; }
-  /// One could not be opened: those there are do the work.
+  /// Returns whether opening a further run failed; then the open ones do all the work.
   bool are_all() const noexcept { return no_more_; }
-  /// The same, and there is but one.
+  /// Returns whether opening a further run failed and there is only one.
   bool is_one_for_all() const noexcept { return no_more_ && all_.size() == 1; }
-  /// No reader at all could be opened: `error` says why.
+  /// Returns whether no reader could be opened; `error` is the reason.
   bool failed() const noexcept { return failed_; }
   const std::optional<Error>& error() const noexcept { return error_; }
-  /// Readers are opened again.
+  /// Allows readers to be opened again.
   void forget_failures();
-  /// For good; they hold a user's readers, which end without the mutex.
+  /// Removes all runs permanently. They hold a user's readers, which must be destroyed without the mutex.
   std::vector<std::unique_ptr<ChainRun>> take() noexcept;
 
-  /// Samples that were made with them.
+  /// Returns the number of samples that were made with the runs.
   std::uint64_t samples() const noexcept;
-  /// Threads that work with them, at most as many as there is room for, each in its turn.
+  /// Fills `out` with threads that work with the runs, in turn if there are too many. Returns how many it wrote.
   std::size_t threads_in_work(std::span<int> out) noexcept;
   void add_to(RunTotals& totals) const;
 
@@ -58,9 +58,9 @@ class ChainRuns {
   std::vector<ChainRun*> idle_;
   unsigned opening_ = 0;
   bool no_more_ = false, failed_ = false;
-  std::optional<Error> error_;  ///< why
-  Error spare_ = no_memory();   ///< made while there is some
-  std::size_t looked_at_ = 0;   ///< whose turn it was last
+  std::optional<Error> error_;  ///< why opening failed
+  Error spare_ = no_memory();   ///< made early, while there is memory
+  std::size_t looked_at_ = 0;   ///< the run that was looked at last, for the turns
 };
 
 }  // namespace penstock::detail::runtime

@@ -10,7 +10,7 @@
 
 namespace penstock::detail::runtime {
 
-/// Which samples are in which batch, where every position is one sample.
+/// Decides which samples are in which batch, if every position is one sample.
 class DirectBatches {
  public:
   explicit DirectBatches(const RunSetup& setup) : setup_(setup), positions_(*setup.data), steps_(setup.data->steps()) {}
@@ -18,15 +18,15 @@ class DirectBatches {
   // -- under the mutex --
   void begin(const Cursor& cursor) noexcept { cursor_ = cursor; }
   bool over() const noexcept { return steps_ == 0 || (setup_.epochs != 0 && cursor_.epoch >= setup_.epochs); }
-  /// That batch, which was prepared, is issued.
+  /// Moves on after a prepared batch, which is issued.
   void go_on_after(const BatchBuffer& buffer) noexcept { cursor_ = buffer.next; }
 
-  /// Says of the next batch which samples are in it: positions, source indices, mask. Without the mutex, one thread,
-  /// while nobody calls `begin` or `go_on_after`. @throws what the order throws.
+  /// Sets the samples of the next batch: positions, source indices, mask. Call without the mutex, from one thread,
+  /// while no thread calls `begin` or `go_on_after`. @throws what the order throws.
   void prepare(BatchBuffer& buffer) const;
-  /// The epoch in which its samples' draws are made.
+  /// Returns the epoch for the random draws of the batch's samples.
   std::uint64_t epoch_of(const BatchBuffer& buffer) const { return positions_.place(buffer.epoch, buffer.first).epoch; }
-  /// The records from `at` on.
+  /// Returns a feed of the records from `at` on.
   BlockSchedule::Feed feed(Cursor at) const;
 
  private:

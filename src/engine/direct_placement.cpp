@@ -15,7 +15,7 @@ namespace penstock::detail::runtime {
 namespace {
 constexpr std::uint64_t spin_ns = 20'000;
 constexpr std::uint64_t busy_ns = 30'000;  // between two batches: a caller that does something itself
-// How many samples that are short for certain a runner takes at once.
+// How many samples a runner takes together if they are certainly short.
 constexpr std::uint64_t max_short_at_once = 4 * max_at_once;
 // No samples that are taken together for short ones should take so long.
 constexpr std::uint64_t long_ns = 200'000;
@@ -59,8 +59,8 @@ std::optional<Idle> DirectPlacement::why_idle() noexcept {
 }
 
 // Gives every free buffer to the next batch and raises the limit: the only place where work is issued. Orders are a
-// user's code and may be slow, so the mutex is let go while they are asked; one thread does it at a time, and sees what
-// became free meanwhile, but not for ever.
+// user's code and may be slow, so the mutex is released while they are asked. One thread does it at a time. It also
+// takes buffers that become free until then, but not forever.
 void DirectPlacement::admit(Lock& lock) noexcept {
   if (admitting_) return;
   admitting_ = true;
@@ -72,7 +72,7 @@ void DirectPlacement::admit(Lock& lock) noexcept {
     bool failed = false;
     std::optional<Error> error;
     try {
-      const TracedRange traced(order_lane_, "order");
+      const TracedRange traced(order_line_, "order");
       batches_.prepare(*buffer);
       buffer->left.store(static_cast<std::uint32_t>(rows_) + (advises_ ? 1 : 0), std::memory_order_relaxed);
       if (blocks_ != nullptr) blocks_->prepare(buffer->valid);
@@ -137,8 +137,8 @@ BatchBuffer* DirectPlacement::wait(std::uint64_t) {
   return paused() ? nullptr : &buffer;
 }
 
-// Sleeping and being woken costs about what a batch of tiny samples does. Where runners need every core, this one is
-// theirs: for the samples, if these are tiny, else it is given up at once.
+// Falling asleep and waking up costs about as much as a batch of tiny samples. If runners need every core, this one is
+// for them: to make the samples, if these are tiny; otherwise it is given up immediately.
 void DirectPlacement::wait_awake(const BatchBuffer& buffer) noexcept {
   const std::uint64_t begun = now_ns();
   if (pool().leaves_a_core()) {
@@ -177,8 +177,8 @@ bool DirectPlacement::work(ChainRun& run) noexcept {
   if (blocks_ != nullptr) return work_in_blocks(run);
   const Turn turn(executor_);
   run.runner.blocked = times_blocked();
-  // What this runner has made of one batch is counted at once, when it turns to another: the batch can't be ready
-  // before, and the count is in memory that all runners share.
+  // The rows that this runner has made of one batch are counted together, when it turns to the next batch. The batch
+  // can't be ready before, and the count is in memory that all runners share.
   BatchBuffer* buffer = nullptr;
   std::uint32_t made = 0;
   const auto count = [&] {
@@ -192,7 +192,7 @@ bool DirectPlacement::work(ChainRun& run) noexcept {
       return false;
     }
     if (advises_ && advice_waits()) {
-      count();  // what is made must not wait for it
+      count();  // finished rows must not wait for it
       advise(run);
     }
     TicketRun tickets = take_tickets(run);
@@ -276,7 +276,7 @@ bool DirectPlacement::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun
   return true;
 }
 
-// Tells the pool whether the runner waited meanwhile; to have no core is no waiting.
+// Reports to the pool whether the runner waited during that time; lack of a core does not count as waiting.
 void DirectPlacement::note_long(ChainRun& run) noexcept {
   const std::uint64_t blocked = times_blocked();
   pool().note_long(blocked != std::exchange(run.runner.blocked, blocked));
@@ -294,7 +294,7 @@ void DirectPlacement::help(ChainRun& run) noexcept {
   if (make_samples(run, buffer, tickets)) finish(buffer, 1);
 }
 
-// -- runners, where records share blocks: they load some, and make samples of those that are there --
+// -- runners, if records share blocks: they load blocks, and make samples whose blocks are loaded --
 
 // Which fields of the source end up in a batch as they are read, and how large their rows are there.
 std::vector<std::size_t> DirectPlacement::destination_bytes() const {
@@ -305,7 +305,7 @@ std::vector<std::size_t> DirectPlacement::destination_bytes() const {
   return bytes;
 }
 
-// Where the rows stand that a block is decoded to.
+// Returns the rows that a block is decoded to.
 std::byte* DirectPlacement::destination_of(const Residency& load) const noexcept {
   if (!load.in_batch) return nullptr;
   const Step& read = *chain_.steps().front();

@@ -17,7 +17,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Every position is one sample, whose row is known when its ticket is issued: it is made there.
+/// Placement for pipelines in which every position is one sample. The sample's row is known when its ticket is issued,
+/// so it is made there.
 class DirectPlacement final : public Placement {
  public:
   explicit DirectPlacement(const Context& context);
@@ -57,13 +58,13 @@ class DirectPlacement final : public Placement {
   Tickets tickets_;
   std::atomic<std::uint64_t> advised_{0};  // batches
 
-  // Under the mutex. On a line of their own: what is above, runners read for each sample.
+  // Under the mutex. On its own cache line, because runners read the members above for each sample.
   alignas(64) DirectBatches batches_;
   bool admitting_ = false;
-  std::optional<Error> order_error_;  // comes after the batches that are admitted
-  Error spare_ = no_memory();         // made while there is some
+  std::optional<Error> order_error_;  // reported after the admitted batches
+  Error spare_ = no_memory();         // made early, while there is memory
 
-  std::uint64_t delivered_ns_ = 0;  // when wait() gave the last batch; the consumer's
+  std::uint64_t delivered_ns_ = 0;  // when wait() returned the last batch; only the consumer's
 };
 
 }  // namespace penstock::detail::runtime

@@ -39,7 +39,7 @@ void Engine::seek(Cursor cursor, const QuotaCount& count) {
   placement_->pool().forget_failures();
   placement_->begin(cursor, count);
   monitor_.paused.store(false, std::memory_order_seq_cst);
-  // A stop says so before it pauses, so that one of the two is seen.
+  // A stop sets `stopped` before it pauses, so that one of the two is seen.
   if (monitor_.stopped.load(std::memory_order_seq_cst)) monitor_.paused.store(true, std::memory_order_seq_cst);
   placement_->admit(lock);
 }
@@ -70,7 +70,7 @@ void Engine::release(BatchBuffer& buffer) noexcept {
 }
 
 void Engine::stop() noexcept {
-  // A sample whose work saw the request may be unfinished, so whoever takes it must see that all is over.
+  // A sample whose work saw the request may be unfinished, so the code that takes it must see that all is over.
   monitor_.stopped.store(true, std::memory_order_seq_cst);
   monitor_.paused.store(true, std::memory_order_seq_cst);
   stop_source_.request_stop();

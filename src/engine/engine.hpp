@@ -19,40 +19,42 @@
 namespace penstock::detail::runtime {
 
 /// A run: its ring of batches, the placement that fills them, and the one consumer that takes them in order. Batches
-/// that outlive the loader keep it alive.
+/// that outlive the loader keep the run alive.
 class Engine final {
  public:
-  /// `executor` must live until close() has returned.
+  /// `executor` must live until close() returns.
   Engine(RunSetup setup, Executor::Impl& executor);
   ~Engine();
 
   // -- the consumer's thread --
-  /// Gives up all that is unread and begins issuing at `cursor`, before which the run counted so much. Waits for what
-  /// is in work: samples, an order that is asked, a reader that is opened.
+  /// Discards everything unread and starts to issue at `cursor`. `count`: what the run counted before. Waits for work
+  /// in progress: samples, a call of the order, a reader that is being opened.
   void seek(Cursor cursor, const QuotaCount& count = {});
-  /// The buffer of the next batch, once it is ready; null after a stop or `interrupt`, and, where only the samples
-  /// tell, at the end of the epoch (that which `epoch` is). @throws LeasesExhausted, or what ended the engine: an
-  /// order's failure after the batches that came before it, or that no reader can be opened.
+  /// Returns the buffer of the next batch, once it is ready. Returns null after a stop or `interrupt`. If only the
+  /// samples determine the end of epoch `epoch`, it also returns null at that end.
+  /// @throws LeasesExhausted, or the error that ended the engine: an order's failure after the batches before it, or
+  /// that no reader can be opened.
   BatchBuffer* wait(std::uint64_t epoch);
-  /// Takes note that the epoch ended: what its last batch did not tell. None: it has not, or a batch comes first.
+  /// Returns what the epoch's last batch did not report, if the epoch has ended. None: it has not, or a batch comes
+  /// first.
   std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) { return placement_->take_epoch_end(epoch); }
-  /// Leases the buffer that wait() gave, and moves on.
+  /// Leases the buffer that wait() returned, and moves on.
   void lease(BatchBuffer& buffer);
-  /// Goes on with these settings, which are between those of the plan; another number of samples in work from the next
-  /// `seek` on. One thread at a time, the loader's caller. @throws what the resources throw: the run goes on as before,
-  /// and `trim` frees what was taken.
+  /// Continues with new settings, which must be between those of the plan. The number of entries changes with the next
+  /// `seek`. Call from the thread of the loader's caller only. @throws what the resources throw; then the run continues
+  /// as before, and `trim` frees what was allocated.
   void change(const TunedSettings& settings);
-  /// Frees what was there before a change. False: some of it is still in use. That thread.
+  /// Frees the memory that a change replaced. Returns false if some of it is still in use. Same thread as `change`.
   bool trim() noexcept;
-  /// Those it has, or will have from the next `seek` on. That thread.
+  /// Returns the present settings, including those that begin with the next `seek`. Same thread as `change`.
   const TunedSettings& settings() const noexcept { return settings_; }
-  /// Waits for what is in work and lets all go but the ring.
+  /// Waits for work in progress, then frees everything except the ring.
   void close() noexcept;
 
   // -- any thread --
   void release(BatchBuffer& buffer) noexcept;
   void stop() noexcept;
-  /// Wakes wait(), which returns null; nothing is issued before the next `seek`.
+  /// Wakes wait(), which returns null. Nothing is issued before the next `seek`.
   void interrupt() noexcept;
   bool stopped() const noexcept { return monitor_.stopped.load(std::memory_order_relaxed); }
   BatchRing& ring() noexcept { return ring_; }
@@ -74,7 +76,7 @@ class Engine final {
   std::unique_ptr<Placement> placement_;  ///< null once closed
   Executor::Impl& executor_;
   TunedSettings settings_;
-  bool waited_ = false;  ///< for a batch, at least once; the consumer's
+  bool waited_ = false;  ///< wait() had to wait for a batch at least once; only the consumer's
 };
 
 }  // namespace penstock::detail::runtime

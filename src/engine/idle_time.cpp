@@ -13,7 +13,7 @@ void IdleTime::begin(std::uint64_t now) noexcept {
 void IdleTime::take() noexcept {
   constexpr std::uint64_t enough = 4, much_longer = 8;
   constexpr auto caller = static_cast<std::size_t>(Idle::caller), pause = static_cast<std::size_t>(Idle::pause);
-  // A caller that is away now and then is no caller that is slow.
+  // A caller that pauses from time to time is not a slow caller.
   const std::uint64_t waited_ns = counted_.idle_ns[caller] - taken_.idle_ns[caller];
   if (takes_ >= enough && waited_ns > much_longer * (taken_.all_ns / takes_)) {
     counted_.idle_ns[caller] -= waited_ns;
@@ -32,7 +32,7 @@ void IdleTime::change(std::uint64_t now, const Now& to) noexcept {
   if (!begun_ || was.ended) return;
   const std::uint64_t all_ns = was.runners * (end - begin);
   counted_.all_ns += all_ns;
-  // Batches were taken meanwhile, but when the last one was, is not known: the rest is as good as nothing against it.
+  // Batches were taken during that time. When the last one was taken is unknown; the rest is small in comparison.
   if (std::exchange(taken_while_busy_, false)) taken_.all_ns += all_ns;
   if (was.idle == 0) return;
   // A batch becomes ready without the mutex, so when that was is found out afterwards.
@@ -42,7 +42,7 @@ void IdleTime::change(std::uint64_t now, const Now& to) noexcept {
       ready = std::clamp(at, begin, end);
   const auto add = [&](Idle why, std::uint64_t from, std::uint64_t to_ns) {
     counted_.idle_ns[static_cast<std::size_t>(why)] += was.idle * (to_ns - from);
-    if (lane_ != nullptr && to_ns > from) lane_->add({to_string(why), from, to_ns, was.idle});
+    if (line_ != nullptr && to_ns > from) line_->add({to_string(why), from, to_ns, was.idle});
   };
   add(was.why, begin, ready);
   add(Idle::caller, ready, end);

@@ -11,40 +11,43 @@
 
 namespace penstock::detail::runtime {
 
-/// How long runners had nothing to do, by reason. It is told of each change, and counts the time before it as what it
-/// was told of at the change before.
+/// Measures how long runners had nothing to do, by reason. Each call of `change` counts the time since the call before
+/// it with the state given then.
 ///
-/// All under the run's mutex.
+/// Call everything under the run's mutex.
 class IdleTime {
  public:
   static constexpr std::size_t reasons = static_cast<std::size_t>(Idle::threads) + 1;
 
-  /// What holds from a change on.
+  /// The state from a change on.
   struct Now {
-    std::size_t runners = 0;            ///< that there may be
+    std::size_t runners = 0;            ///< the present limit of runners
     std::size_t idle = 0;               ///< how many of them have nothing to do
-    bool ended = true;                  ///< nothing is to be issued any more: this time counts for nothing
-    Idle why = Idle::caller;            ///< until `next`, if there is one, becomes ready; from then on Idle::caller
-    const BatchBuffer* next = nullptr;  ///< the batch that the caller takes next; null: none is in work
+    bool ended = true;                  ///< nothing is to be issued any more; this time is not counted
+    Idle why = Idle::caller;            ///< the reason until `next`, if it is set, becomes ready; from then on
+                                        ///< Idle::caller
+    const BatchBuffer* next = nullptr;  ///< the batch that the caller takes next; null: none is being made
   };
   /// What runners did with their time, in nanoseconds, summed over them.
   struct Counts {
     std::array<std::uint64_t, reasons> idle_ns{};
-    std::uint64_t all_ns = 0;  ///< idle or not
+    std::uint64_t all_ns = 0;  ///< idle and busy time
   };
 
-  /// Its times stand in this line of a timeline, too, with how many runners had nothing to do.
-  void show(TraceLine& lane) noexcept { lane_ = &lane; }
-  /// From this call on time counts.
+  /// Also shows the times, and how many runners were idle, in this line of a timeline.
+  void show(TraceLine& line) noexcept { line_ = &line; }
+  /// Starts counting time.
   void begin(std::uint64_t now) noexcept;
   void change(std::uint64_t now, const Now& to) noexcept;
-  /// All runners were in work, and are: `change` need not be told, which spares asking for the time.
+  /// Returns whether all runners were busy and still are. Then `change` need not be called, which saves reading the
+  /// clock.
   bool still_busy(const Now& to) const noexcept {
     return was_busy() && to.idle == 0 && to.runners == last_.runners && to.ended == last_.ended;
   }
-  /// The caller took a batch: what was counted so far belongs to the run. After its last batch it may do as it likes.
+  /// Notes that the caller took a batch: the time counted so far belongs to the run. The time after the caller's last
+  /// batch does not.
   void take() noexcept;
-  /// Up to the last `take`.
+  /// Returns the counts up to the last `take`.
   const Counts& counts() const noexcept { return taken_; }
 
  private:
@@ -55,7 +58,7 @@ class IdleTime {
   Now last_;
   Counts counted_, taken_;
   std::uint64_t takes_ = 0;
-  TraceLine* lane_ = nullptr;
+  TraceLine* line_ = nullptr;
 };
 
 }  // namespace penstock::detail::runtime

@@ -6,28 +6,31 @@
 
 namespace penstock::detail::runtime {
 
-/// What a run's threads agree by: the consumer, the runners, and whoever lets a batch go.
+/// What a run's threads synchronise with: the consumer, the runners, and threads that release a batch.
 struct Monitor {
   using Lock = std::unique_lock<std::mutex>;
 
   std::mutex mutex;
   std::condition_variable changed;
-  // Runners look at these for each sample, the consumer takes the mutex several times a batch: on lines of their own.
+  // On their own cache lines: runners read these for each sample, and the consumer takes the mutex several times per
+  // batch.
   alignas(64) std::atomic<bool> paused{true};  ///< runners leave, and nothing is issued
-  std::atomic<bool> stopped{false};            ///< for ever
-  /// The consumer waits. Set in a total order with the states of buffers, so that either the consumer sees a buffer
-  /// ready, or the runner that made it ready sees the consumer waiting. Cleared relaxed: a runner that sees that late
-  /// wakes nobody.
+  std::atomic<bool> stopped{false};            ///< permanently stopped
+  /// The consumer waits. Set in a total order with the states of buffers: either the consumer sees a buffer ready, or
+  /// the runner that made it ready sees that the consumer waits. Cleared relaxed: a runner that sees that late only
+  /// notifies without need.
   std::atomic<bool> waiting{false};
   alignas(64) bool closed = false;  ///< under the mutex
 
-  // Relaxed: a runner that sees it late makes one sample more, which `seek` waits for under the mutex. And the consumer
-  // can't see it late where it matters: a sample that was cut short saw the stop, which was requested after the store,
-  // and was then counted off its buffer (acquire, release); whichever thread finds that buffer ready sees the store.
+  // Relaxed: a runner that sees it late makes one more sample, and `seek` waits for that under the mutex. The consumer
+  // sees it in time where that matters. A sample that was cut short saw the stop, which was requested after the store.
+  // The sample was then counted off its buffer (acquire, release), so the thread that finds the buffer ready sees the
+  // store.
   bool is_paused() const noexcept { return paused.load(std::memory_order_relaxed); }
 
-  /// Wakes whoever waits, where what it waits for was changed without the mutex. Held in between, so that a thread that
-  /// has looked and found nothing is asleep by now; let go before it is woken, or it would wake only to wait for it.
+  /// Wakes the waiting threads after a change that was made without the mutex. Locks the mutex once, so that a thread
+  /// that has checked and found nothing is asleep by then. Unlocks it before the wake-up; otherwise the woken thread
+  /// would have to wait for the mutex.
   void notify() noexcept {
     { const std::lock_guard held(mutex); }
     changed.notify_all();

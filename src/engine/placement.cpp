@@ -21,15 +21,15 @@ Placement::Placement(const Context& context)
       rows_(max_rows_of_rank(data_)),
       pool_(*this, monitor_, executor_, setup_.plan.threads, setup_.plan.most().threads) {
   if (setup_.trace == nullptr) return;
-  order_lane_ = &setup_.trace->lane("order");
-  idle_.show(setup_.trace->lane("runners without work"));
+  order_line_ = &setup_.trace->line("order");
+  idle_.show(setup_.trace->line("runners without work"));
 }
 
 std::unique_ptr<ChainRun> Placement::open_run() {
   auto run = std::make_unique<ChainRun>(chain_, setup_.plan.scratch_limit, open_reader(*data_.source));
   run->images.decodes_on_device = setup_.decodes_on_device;
   run->stop = stop_;
-  if (setup_.trace != nullptr) run->runner.trace = &setup_.trace->next_lane("runner");
+  if (setup_.trace != nullptr) run->runner.trace = &setup_.trace->next_line("runner");
   run->counters.measured_samples = std::make_unique<MeasuredSamples>();
   if (data_.source->block_model() != nullptr) run->counters.measured_loads = std::make_unique<MeasuredSamples>();
   run->row.fields.resize(ring_.layout().fields());

@@ -7,20 +7,21 @@
 
 namespace penstock::detail::runtime {
 
-/// What the runners of a pool do.
+/// The work of a pool's runners.
 class PoolWork {
  public:
   virtual ~PoolWork() = default;
-  /// What one runner needs to work: above all a reader of the source, which is a user's code and may take long.
-  /// @throws what that throws.
+  /// Opens what one runner needs. That includes a reader of the source, which is a user's code and may take long.
+  /// @throws what the reader throws.
   virtual std::unique_ptr<ChainRun> open_run() = 0;
-  /// There is something for a runner to do. Under the monitor's mutex.
+  /// Returns whether a runner has something to do. Under the monitor's mutex.
   virtual bool has_work() noexcept = 0;
-  /// Works until nothing is left, or the monitor is paused. True: it leaves earlier, as others wait for the thread.
+  /// Works until nothing is left, or the monitor is paused. Returns true if it stops earlier because other tasks wait
+  /// for the thread.
   virtual bool work(ChainRun& run) noexcept = 0;
-  /// How many runners are in work has changed, at `now`. Under the monitor's mutex.
+  /// Notes that the number of busy runners changed, at `now`. Under the monitor's mutex.
   virtual void runners_changed(std::uint64_t /*now*/) noexcept {}
-  /// Does one piece of it, if there is any.
+  /// Does one piece of the work, if there is any.
   virtual void help(ChainRun& run) noexcept = 0;
 };
 

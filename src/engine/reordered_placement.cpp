@@ -18,7 +18,7 @@ ReorderedPlacement::ReorderedPlacement(const Context& context) : Placement(conte
   }
   BatchOutlet& outlet = *this;
   ThreadSignals& signals = *this;
-  reordered_ = std::make_unique<Reordered>(setup_, chain_, stop_, blocks_.get(), ring_, outlet, signals, order_lane_);
+  reordered_ = std::make_unique<Reordered>(setup_, chain_, stop_, blocks_.get(), ring_, outlet, signals, order_line_);
   ends_.reserve(ring_.most());
   if (setup_.keeps_places)
     for (const auto& buffer : ring_.all()) buffer->places.resize(rows_);
@@ -41,7 +41,7 @@ void ReorderedPlacement::admit(Lock& lock) noexcept {
 std::optional<Idle> ReorderedPlacement::why_idle() noexcept {
   if (reordered_->has_work()) return Idle::threads;
   if (!stalled()) return reordered_->why_idle();
-  // Ends of epochs that the caller has not come for.
+  // Ends of epochs that the caller has not fetched.
   if (queue_.empty() && queue_.leased() < ring_.depth()) return Idle::caller;
   return why_no_batch();
 }
@@ -95,7 +95,7 @@ BatchBuffer* ReorderedPlacement::open_batch() noexcept {
 }
 
 void ReorderedPlacement::close_batch(BatchBuffer& buffer) noexcept {
-  // Parts that nobody makes: rows that there aren't, and the closing.
+  // Parts without a runner: rows that don't exist, and the closing.
   const auto parts = static_cast<std::uint32_t>(1 + rows_ - buffer.valid);
   for (std::uint64_t row = buffer.valid; row < buffer.rows; ++row) ring_.clear_row(buffer, row);
   {
@@ -134,7 +134,7 @@ bool ReorderedPlacement::epoch_over(std::uint64_t epoch) const noexcept {
   return queue_.empty() || queue_.front().epoch != epoch;
 }
 
-// Says what of the records that wait for it is skipped, which a user's code knows. False: none waits.
+// Lets a user's code decide what of the waiting records is skipped. Returns false if no record waits.
 bool ReorderedPlacement::answer(Lock& lock) noexcept {
   if (paused() || !reordered_->asks()) return false;
   lock.unlock();

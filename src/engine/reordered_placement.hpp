@@ -11,8 +11,9 @@
 
 namespace penstock::detail::runtime {
 
-/// A sample's row is known when those before it are finished: samples wait in a reorder buffer. What the runners do is
-/// found there; here are the batches, the ends of epochs, and the consumer.
+/// Placement for pipelines in which a sample's row is known only when the samples before it are finished. Samples wait
+/// in a reorder buffer, where the runners' work is decided. This class has the batches, the ends of epochs, and the
+/// consumer.
 class ReorderedPlacement final : public Placement, private BatchOutlet, private ThreadSignals {
  public:
   explicit ReorderedPlacement(const Context& context);
@@ -50,7 +51,7 @@ class ReorderedPlacement final : public Placement, private BatchOutlet, private 
   bool paused() const noexcept override { return monitor_.is_paused(); }
 
   std::unique_ptr<Reordered> reordered_;
-  std::vector<EpochEnd> ends_;  // oldest first; never more than there are buffers. Under the mutex
+  std::vector<EpochEnd> ends_;  // oldest first; at most as many as buffers. Under the mutex
 };
 
 }  // namespace penstock::detail::runtime

@@ -8,7 +8,7 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-/// Rows without a size of their own go to the batch at once.
+/// Rows without a size of their own go straight to the batch.
 class BufferOutlet final : public RowOutlet {
  public:
   explicit BufferOutlet(BatchBuffer& buffer) : buffer_(buffer) {}

@@ -16,12 +16,12 @@ class RowMaker {
  public:
   RowMaker(const Chain& chain, BatchRing& ring) : chain_(chain), ring_(ring), positions_(chain.data()) {}
 
-  /// The row of the batch: its sample, or zeros where it is padding.
+  /// Makes the row of the batch: its sample, or zeros if it is padding.
   void make(ChainRun& run, BatchBuffer& buffer, std::uint64_t row, std::uint64_t ticket) const noexcept {
     if (row < buffer.valid) {
       try {
         fill_row(run, buffer, row, ticket);
-      } catch (...) {  // no memory even to say what failed
+      } catch (...) {  // no memory even for the error
         ring_.clear_row(buffer, row);
         buffer.broken.store(true, std::memory_order_relaxed);
       }

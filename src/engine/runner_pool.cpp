@@ -35,8 +35,8 @@ void RunnerPool::wake(Lock&) noexcept {
   while (scheduled_ < max_runners() && submit_runner()) ++scheduled_;
 }
 
-// How many have, or may get, a reader, one of which the consumer may have. Where samples wait for nothing, runners
-// without a core of their own are only in the way of the others.
+// Returns how many runners have, or may get, a reader; the consumer may have one of these. If samples wait for nothing,
+// runners without their own core only hinder the others.
 std::size_t RunnerPool::max_runners() const noexcept {
   std::size_t most = threads();
   if (runs_.are_all()) most = std::min(most, std::max<std::size_t>(runs_.count(), 1));
@@ -58,7 +58,7 @@ void RunnerPool::look_at_samples() noexcept {
 }
 
 // A run can end while its tasks still wait for a thread: they find the door closed. A task that is through it holds the
-// mutex until it counts as running. False where there is no memory for a task: the consumer does the work then.
+// mutex until it counts as running. Returns false if there is no memory for a task: the consumer does the work then.
 bool RunnerPool::submit_runner() noexcept {
   try {
     executor_.submit([door = door_] {
@@ -152,7 +152,7 @@ void RunnerPool::help(Lock& lock) noexcept {
   end_work();  // on a device, the thread that helps is not the one that ends the run
 }
 
-// It opens no reader beyond those of as many runners: it waits until one of them has left.
+// It opens no reader beyond the runners' limit: it waits until a runner has left.
 ChainRun* RunnerPool::join_anew(bool busy) noexcept {
   Lock lock(monitor_.mutex);
   look_at_samples();
@@ -179,7 +179,7 @@ void RunnerPool::stop_joining() noexcept {
 }
 
 void RunnerPool::leave_if_long(Lock& lock) noexcept {
-  // Where cores became free of runners nobody joins any more.
+  // If runners have left cores free, the consumer no longer joins.
   if (!consumer_.joins || (short_samples() && !leaves_a_core())) return;
   stop_joining();
   count_runners();

@@ -25,11 +25,11 @@
 
 namespace penstock::detail::runtime {
 
-/// A runner's turn on its thread: how long it goes on while others wait for one.
+/// A runner's turn on its thread: how long it stays if other tasks wait for one.
 class Turn {
  public:
   explicit Turn(const Executor::Impl& executor) noexcept : executor_(executor), begun_ns_(now_ns()) {}
-  /// Others wait, and this runner has had its turn.
+  /// Returns whether other tasks wait and this runner has had its turn.
   bool over() const noexcept { return executor_.waiting() != 0 && now_ns() - begun_ns_ > turn_ns; }
 
  private:
@@ -38,56 +38,57 @@ class Turn {
   std::uint64_t begun_ns_;
 };
 
-/// The runners of one run: tasks of an executor that come when there is work and leave when there is none, each with a
-/// ChainRun of its own, which the next one goes on with.
+/// The runners of one run: tasks of an executor that come when there is work and leave when there is none. Each has its
+/// own ChainRun, which it passes on to the next runner.
 ///
-/// All under the monitor's mutex, but for `close_door` and what the consumer or any thread may call.
+/// Call everything under the monitor's mutex, except `close_door` and the functions marked for the consumer or any
+/// thread.
 class RunnerPool {
  public:
   using Lock = Monitor::Lock;
 
-  /// `executor`, `monitor` and `work` must live until no runner is in work after `close_door`. Samples are short that
-  /// take less than `short_time`, as a mean. `most`: runners that there may be later; no fewer than `threads`.
+  /// `executor`, `monitor` and `work` must live until no runner works after `close_door`. Samples are short if they
+  /// take less than `short_time` on average. `most`: most runners later; at least `threads`.
   RunnerPool(PoolWork& work, Monitor& monitor, Executor::Impl& executor, unsigned threads, unsigned most,
              std::chrono::nanoseconds short_time = std::chrono::microseconds(5));
 
-  /// So many runners from now on, at most as many as there may be later. Those that are too many leave soon.
+  /// Sets the number of runners, at most the constructor's `most`. Runners beyond it leave soon.
   void set_threads(Lock& lock, unsigned threads) noexcept;
-  /// How many runners that is. Any thread.
+  /// Returns the limit of runners. Any thread.
   unsigned threads() const noexcept { return threads_.load(std::memory_order_relaxed); }
-  /// Has as many runners come as there may be.
+  /// Starts runners up to the limit.
   void wake(Lock& lock) noexcept;
-  /// Samples are so short that to fall asleep and be woken costs as much as a batch of them, and wait for nothing.
-  /// There are no more runners than cores then. Any thread.
+  /// Returns whether samples wait for nothing and are so short that falling asleep and waking up costs as much as a
+  /// batch of them. There are no more runners than cores then. Any thread.
   bool short_samples() const noexcept { return duration_.is_short(); }
-  /// How many shares runners make of what there is to do. Where samples are short, each takes all of its own: whole
-  /// batches, if it can, of which no other thread writes a row. Any thread.
+  /// Returns the number of shares into which runners divide the work. If samples are short, each runner takes its whole
+  /// share: whole batches if possible, so that no other thread writes their rows. Any thread.
   unsigned shares() const noexcept { return short_samples() ? std::min(threads(), cores_) : 2 * threads(); }
-  /// There is a core for the consumer besides the runners'. Any thread.
+  /// Returns whether a core is left for the consumer. Any thread.
   bool leaves_a_core() const noexcept { return threads() < cores_; }
-  /// The consumer has to wait for a batch: what it works with meanwhile, as one of the runners; null: it should rather
-  /// sleep or spin. It works along where samples are short, and no core is left for it. There are then as many runners
-  /// as leave it one. `busy`: it does other things between its batches, so runners get all cores. Not under the mutex;
-  /// the consumer's.
+  /// Returns a run with which the consumer works as a runner while it waits for a batch; null: it should sleep or spin
+  /// instead. The consumer works too if samples are short and no core is left for it; then there are only as many runners as leave it a core.
+  /// `busy`: it does other things between its batches, so runners get all cores. Call without the mutex; only the
+  /// consumer.
   ChainRun* join(std::uint64_t now, bool busy) noexcept {
     return consumer_.run != nullptr && !busy && short_samples() && !duration_.is_due(now) ? consumer_.run
                                                                                           : join_anew(busy);
   }
-  /// The consumer is about to sleep: it keeps nothing that runners want.
+  /// Gives up what runners need, before the consumer sleeps.
   void leave_if_long(Lock& lock) noexcept;
-  /// It made so many samples with that, and this is how long it took. The consumer's.
+  /// Counts samples that the consumer made with that run, and their time. Only the consumer.
   void count_joined(std::uint64_t samples, std::uint64_t ns) noexcept {
     consumer_.joined.add(samples);
     consumer_.busy_ns.add(ns);
   }
-  /// Samples that were taken together for short took long: they `waited` for something, or not. Not under the mutex;
-  /// any thread that makes samples.
+  /// Notes that samples that were taken together as short took long. `waited`: they waited for something. Call without
+  /// the mutex; any thread that makes samples.
   void note_long(bool waited) noexcept;
-  /// There are more runners than there may be now: the one that sees it leaves. Any thread.
+  /// Returns whether there are more runners than the limit; a runner that sees it leaves. Any thread.
   bool crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
-  /// Waits until something changed. While all runners run there is nothing else to do, for `longest` where that is
-  /// given. Where threads are short (an application's own limit, a busy shared executor, a single worker that waits
-  /// here itself) this thread works too, as long as it is not `ready`.
+  /// Waits until something changes. If all runners are running, it waits at most `longest`, if that is set. If threads
+  /// are scarce, this thread works too until `ready`. That happens with an application's own limit, with a busy shared
+  /// executor, and if the only worker waits here itself.
   template <class Ready>
   void sleep_or_help(Lock& lock, const Ready& ready, std::optional<std::chrono::nanoseconds> longest = {}) {
     using namespace std::chrono_literals;
@@ -106,31 +107,32 @@ class RunnerPool {
     } while (!ready() && !monitor_.is_paused() && !runs_.failed() && running_ == 0 && work_.has_work());
   }
 
-  /// How many runners there may be, and how many of these are not in work.
+  /// Returns the limit of runners. `idle_runners` is how many of them are not working.
   std::size_t most() const noexcept { return max_runners(); }
   std::size_t idle_runners() const noexcept { return max_runners() - std::min<std::size_t>(running_, max_runners()); }
-  /// Nobody is in work.
+  /// Returns whether no runner is working.
   bool idle() const noexcept { return running_ == 0; }
-  /// No reader at all could be opened: `reader_error` says why.
+  /// Returns whether no reader could be opened; `reader_error` is the reason.
   bool failed() const noexcept { return runs_.failed(); }
   const std::optional<Error>& reader_error() const noexcept { return runs_.error(); }
-  /// Readers are opened again. While idle.
+  /// Allows readers to be opened again. Call while idle.
   void forget_failures() { runs_.forget_failures(); }
 
-  /// No task comes in from now on; one that is through the door counts as running. Not under the mutex.
+  /// Lets no further task in; a task that is already in counts as running. Call without the mutex.
   void close_door() noexcept;
-  /// What the runners worked with; while idle, and for good. They hold a user's readers, which end without the mutex.
+  /// Removes the runs of the runners permanently. Call while idle. They hold a user's readers, which must be destroyed
+  /// without the mutex.
   std::vector<std::unique_ptr<ChainRun>> take_runs() noexcept;
 
-  /// Now and then a look at what runners in work wait for, at moments that they don't choose. Lets the mutex go
-  /// meanwhile. The consumer's.
+  /// Samples what busy runners wait for, at moments that they don't choose. Releases the mutex until it returns. Only
+  /// the consumer.
   void look_at_waits(Lock& lock, std::uint64_t now) noexcept;
 
   void add_to(RunTotals& totals) const;
 
  private:
-  /// How tasks come in. They hold the door, not the pool, so that none keeps it, or what it was given, beyond
-  /// `close_door`.
+  /// The way in for tasks. They hold the door instead of the pool, so that no task keeps the pool, or its arguments,
+  /// alive after `close_door`.
   struct Door {
     std::mutex mutex;
     RunnerPool* pool;
@@ -147,11 +149,11 @@ class RunnerPool {
   void run(Lock& lock) noexcept;
   void help(Lock& lock) noexcept;
 
-  /// What the consumer's thread does of the runners' work while it waits.
+  /// The consumer's share of the runners' work while it waits.
   struct Consumer {
     bool joins = false;              ///< it is one of the runners
-    ChainRun* run = nullptr;         ///< what it works with, once there is one; it alone changes this
-    RelaxedCounter joined, busy_ns;  ///< samples that it made as one, and the time of that
+    ChainRun* run = nullptr;         ///< its run, once it has one; only the consumer changes this
+    RelaxedCounter joined, busy_ns;  ///< samples that it made as a runner, and their time
     std::uint64_t helped = 0;
   };
 
@@ -167,10 +169,11 @@ class RunnerPool {
   ChainRuns runs_;
   WaitProbe looks_;
   Consumer consumer_;
-  unsigned scheduled_ = 0;              ///< tasks: waiting for a thread, or in work
-  unsigned running_ = 0, runners_ = 0;  ///< running: runners, also without a reader yet, and the consumer's help
-  unsigned threads_seen_ = 0;           ///< the most runners at once
-  std::uint64_t busy_ns_ = 0;           ///< less the beginning of each runner now running (wraps)
+  unsigned scheduled_ = 0;              ///< tasks that wait for a thread, or are running
+  unsigned running_ = 0, runners_ = 0;  ///< running: runners, including those without a reader so far, and the
+                                        ///< consumer's help
+  unsigned threads_seen_ = 0;           ///< the most runners at one time
+  std::uint64_t busy_ns_ = 0;           ///< minus the start time of each running runner (wraps)
 };
 
 }  // namespace penstock::detail::runtime

@@ -4,8 +4,8 @@
 
 namespace penstock::detail::runtime {
 
-// Over some milliseconds, as a mean: one long sample among thousands of short ones makes all of them long. Long ones
-// are believed at once. A runner without a core is no busier for it, so that at most the cores count.
+// Averages over a few milliseconds: one long sample among thousands of short ones makes all of them long. Long samples
+// count immediately. A runner without a core is not busier for it, so at most the number of cores counts.
 void SampleDuration::look(std::uint64_t now, std::uint64_t busy_ns, std::uint64_t samples,
                           std::uint64_t at_once) noexcept {
   constexpr std::uint64_t least = 64, after_a_wait_ns = 200'000'000;

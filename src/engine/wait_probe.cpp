@@ -4,7 +4,7 @@
 
 namespace penstock::detail::runtime {
 
-// Where batches come seldom, several at once.
+// If batches are rare, several samples are due together.
 std::size_t WaitProbe::due(std::uint64_t now) noexcept {
   constexpr std::uint64_t most = 8;
   const std::uint64_t passed = now - std::min(now, last_ns_);

@@ -12,7 +12,7 @@
 
 namespace penstock::detail::runtime {
 
-/// Now and then a look at what runners in work wait for. One thread looks, any thread asks for the counts.
+/// Samples, from time to time, what busy runners wait for. One thread samples; any thread reads the counts.
 class WaitProbe {
  public:
   struct Counts {
@@ -20,9 +20,9 @@ class WaitProbe {
     std::uint64_t looks = 0;
   };
 
-  /// How many threads are to be looked at now.
+  /// Returns how many threads are to be sampled now.
   std::size_t due(std::uint64_t now) noexcept;
-  /// How long until then.
+  /// Returns the time until the next sampling.
   std::chrono::nanoseconds until_due(std::uint64_t now) const noexcept;
   void look_at(std::span<const int> threads) noexcept;
   Counts counts() const noexcept;

@@ -12,22 +12,21 @@
 
 namespace penstock::detail {
 
-/// Executes what image stages after `batch` asked for, image by image: boxes, flips, turns, conversion. Reads one
-/// PixelOp a row.
+/// Executes the image stages after `batch`, image by image: boxes, flips, turns, conversion. Reads one PixelOp per row.
 class DeviceImage final : public DeviceStageModel {
  public:
-  /// `in`: u8 [H, W, C]; `out`: the same field, as the stages leave it, in that layout.
+  /// `in`: u8 [H, W, C]. `out`: the same field after the stages, in the layout `layout`.
   DeviceImage(Field in, Field out, Layout layout);
 
   Schema schema(const Schema& in) const override { return in.with(out_); }
   void run(BatchView in, BatchView out, StreamRef stream) const override;
   std::size_t draw_bytes() const override { return sizeof(PixelOp); }
-  void draw(Rng&, void*) const override {}  ///< composed of what the stages draw
+  void draw(Rng&, void*) const override {}  ///< the draws of the stages are composed instead
   std::vector<std::string> writes() const override { return {out_.name}; }
   std::string name() const override { return "image"; }
 
   ImageShape shape() const noexcept;
-  /// What the kernel needs of it. @throws Error(unsupported) for what it can't do.
+  /// Returns what the kernel needs of `op`. @throws Error(unsupported) if the kernel can't do it.
   PixelOp pixel_op(const ImageOp& op) const;
 
  private:

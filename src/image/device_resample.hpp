@@ -11,22 +11,22 @@
 
 namespace penstock::detail {
 
-/// Cuts images out of a batch's own, which may be of any size, and resamples them: the first half of what image stages
-/// after `batch` ask for, of which DeviceImage does the rest. Reads a ResampleOp a row, and its ResampleTables.
+/// Cuts images out of a batch's images, which may be of any size, and resamples them. This is the first half of the
+/// image stages after `batch`; DeviceImage does the rest. Reads one ResampleOp per row, and its ResampleTables.
 class DeviceResample final : public DeviceStageModel {
  public:
-  /// `in`: u8 [H, W, C], of one size or ragged; `out`: the same field as u8 of the size that the stages leave.
+  /// `in`: u8 [H, W, C], of one size or ragged. `out`: the same field as u8, of the size after the stages.
   DeviceResample(Field in, Field out);
 
   Schema schema(const Schema& in) const override { return in.with(out_); }
   void run(BatchView in, BatchView out, StreamRef stream) const override;
   std::size_t draw_bytes() const override { return sizeof(ResampleOp); }
-  void draw(Rng&, void*) const override {}  ///< composed of what the stages draw
+  void draw(Rng&, void*) const override {}  ///< the draws of the stages are composed instead
   std::vector<std::string> writes() const override { return {out_.name}; }
   std::string name() const override { return "resample"; }
 
   static ResampleOp resample_op(const ImageOp& op);
-  /// What is left of `op` after it: from what it keeps, laid down from the top left corner on.
+  /// Returns what is left of `op` after this step, for an image that has the kept part at its top left corner.
   static ImageOp rest_of(const ImageOp& op);
 
  private:

@@ -9,11 +9,12 @@
 
 namespace penstock::detail {
 
-/// "u8 images of 1 or 3 channels"
+/// Returns the images that an encoder takes: "u8 images of 1 or 3 channels"
 std::string images_taken(const ImageEncoder& encoder);
-/// Whether it takes any image with so many channels, or, where these are not known (`dynamic`), with some.
+/// Returns whether the encoder takes any images with `channels` channels; with any number of channels if that is
+/// `dynamic`.
 bool takes_some(const ImageEncoder& encoder, DType element, std::int64_t channels);
-/// @throws Error(unsupported) for an image that it does not take.
+/// Checks an image. @throws Error(unsupported) if the encoder does not take it.
 void require_taken(const ImageEncoder& encoder, const ImageShape& shape);
 
 }  // namespace penstock::detail

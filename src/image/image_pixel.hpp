@@ -9,27 +9,28 @@
 
 namespace penstock::detail {
 
-/// What happens to one image of a batch: its part of an ImageOp that does not resample. Plain, for a kernel to read;
-/// all zeros makes zeros.
+/// The operation on one image of a batch: the part of its ImageOp that does not resample. Plain, for a kernel to read.
+/// If all of it is zeros, the result is zeros.
 struct alignas(16) PixelOp {
   enum : std::uint32_t { transpose = 1, flip_x = 2, flip_y = 4, reflect = 8 };
   std::int32_t top = 0, left = 0;  ///< upper left corner of the box, which with its margin is as large as the result
   std::uint32_t turns = 0;
-  float scale[4] = {}, bias[4] = {};  ///< factor and offset of each channel, where the result is no u8
+  float scale[4] = {}, bias[4] = {};  ///< factor and offset of each channel, if the result is not u8
   std::int32_t above = 0, before = 0, below = 0, after = 0;  ///< rows and columns of the margin around the box
-  std::uint8_t fill[4] = {};                                 ///< colour of the margin, where it does not reflect
+  std::uint8_t fill[4] = {};                                 ///< colour of the margin, if the margin does not reflect
 };
 
-/// The images of a batch, in and out, as a kernel gets them. A row in has less than 4 GiB.
+/// The images of a batch, in and out, as a kernel gets them. An input row has less than 4 GiB.
 struct PixelWork {
   enum class Result : std::uint8_t { u8, f16, bf16, f32 };
   const std::uint8_t* in = nullptr;  ///< [N, in_height, in_width, channels]
   void* out = nullptr;
-  const PixelOp* ops = nullptr;                                                   ///< [N]
-  std::uint64_t images = 0;                                                       ///< N
-  std::int32_t in_height = 0, in_width = 0, channels = 0, height = 0, width = 0;  ///< these of the result
+  const PixelOp* ops = nullptr;  ///< [N]
+  std::uint64_t images = 0;      ///< N
+  std::int32_t in_height = 0, in_width = 0, channels = 0, height = 0,
+               width = 0;  ///< `height` and `width` are the result's
   Result result = Result::u8;
-  bool planar = false;  ///< [N, channels, height, width]; else [N, height, width, channels]
+  bool planar = false;  ///< [N, channels, height, width]; otherwise [N, height, width, channels]
 };
 
 /// Product and sum round separately, as on every CPU: no fused multiply-add.
@@ -37,16 +38,16 @@ PENSTOCK_HOST_DEVICE inline float scaled(float value, float scale, float bias) {
   return exact::sum(exact::product(value, scale), bias);
 }
 
-/// Along one axis: which of `size` pixels stands at `at`, or is reflected there.
+/// Returns, for one axis, which of `size` pixels is at `at`, or is reflected there.
 PENSTOCK_HOST_DEVICE inline std::int32_t reflected(std::int32_t at, std::int32_t size) {
   if (at < 0) return -at;
   return at < size ? at : 2 * size - 2 - at;
 }
 
-/// Which pixel of an image stands at a place of the result.
+/// The pixel of an image that goes to a place of the result.
 struct PixelPlace {
   std::int32_t y, x;  ///< from the image's top left
-  bool filled;        ///< none: the margin's fill does
+  bool filled;        ///< no pixel, but the margin's colour
 };
 PENSTOCK_HOST_DEVICE inline PixelPlace place_of_pixel(const PixelWork& work, const PixelOp& op, std::int32_t y,
                                                       std::int32_t x) {
@@ -71,24 +72,24 @@ PENSTOCK_HOST_DEVICE inline PixelPlace place_of_pixel(const PixelWork& work, con
   return {op.top + from_y, op.left + from_x, outside && (op.turns & PixelOp::reflect) == 0};
 }
 
-/// One image of `PixelWork::in`: its first byte, and from one row to the next.
+/// One image of `PixelWork::in`: its first byte, and the distances of rows and pixels.
 struct ImageBytes {
   const std::uint8_t* first;
-  std::uint32_t row, pixel;  ///< bytes of one
+  std::uint32_t row, pixel;  ///< bytes of one row and of one pixel
 
   PENSTOCK_HOST_DEVICE ImageBytes(const PixelWork& work, std::uint64_t image)
       : row(static_cast<std::uint32_t>(work.in_width) * static_cast<std::uint32_t>(work.channels)),
         pixel(static_cast<std::uint32_t>(work.channels)) {
     first = work.in + image * (static_cast<std::uint64_t>(work.in_height) * row);
   }
-  /// All channels of a pixel.
+  /// Returns all channels of a pixel.
   PENSTOCK_HOST_DEVICE const std::uint8_t* at(std::int32_t y, std::int32_t x) const {
     return first + static_cast<std::uint64_t>(static_cast<std::uint32_t>(y)) * row +
            static_cast<std::uint32_t>(x) * pixel;
   }
 };
 
-/// All channels of pixel (y, x) of the result of one image.
+/// Makes all channels of pixel (y, x) of the result of one image.
 inline void make_pixel(const PixelWork& work, std::uint64_t image, std::int32_t y, std::int32_t x) {
   const PixelOp& op = work.ops[image];
   const PixelPlace place = place_of_pixel(work, op, y, x);

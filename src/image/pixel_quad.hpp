@@ -11,8 +11,8 @@
 #include <cuda_fp16.h>
 #endif
 
-/// What one thread of the kernel of image stages makes: four pixels side by side, read and written by the word. The
-/// host has it as well, so that its bits can be held against `make_pixel`'s without a GPU.
+/// One thread of the kernel of image stages makes four pixels side by side, read and written by the word. The host has
+/// the same code, so its bits can be compared with those of `make_pixel` without a GPU.
 namespace penstock::detail {
 
 constexpr std::int32_t quad_pixels = 4;
@@ -25,7 +25,7 @@ struct QuadBytes {
   PENSTOCK_HOST_DEVICE std::uint8_t byte(int number) const {
     return static_cast<std::uint8_t>(words[number / 4] >> (8 * (number % 4)));
   }
-  /// One of the values, as a number.
+  /// Returns one of the values as a number.
   PENSTOCK_HOST_DEVICE float value(int number) const {
 #ifdef __CUDA_ARCH__
     // The byte as the last of a float of 2^23: a conversion takes four times as long.
@@ -38,8 +38,8 @@ struct QuadBytes {
   }
 };
 
-/// Four pixels that lie one after the other, at any address. Reads the aligned words that hold them: fields of a batch
-/// begin with a word, and their memory ends with one.
+/// Reads four consecutive pixels at any address. Reads whole aligned words, because fields of a batch begin and end
+/// with whole words.
 template <int channels>
 PENSTOCK_HOST_DEVICE inline QuadBytes<channels> load_quad(const std::uint8_t* from) {
   const auto past = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(from) % 4);
@@ -55,7 +55,7 @@ PENSTOCK_HOST_DEVICE inline QuadBytes<channels> load_quad(const std::uint8_t* fr
   return quad;
 }
 
-/// Moves the four pixels to the front by one, and puts this one last. Bits of it above its bytes don't count.
+/// Moves the four pixels to the front by one, and puts this one last. Bits of `pixel` above its bytes don't count.
 template <int channels>
 PENSTOCK_HOST_DEVICE inline void push_pixel(QuadBytes<channels>& quad, std::uint32_t pixel) {
   if constexpr (channels == 4) {
@@ -68,7 +68,8 @@ PENSTOCK_HOST_DEVICE inline void push_pixel(QuadBytes<channels>& quad, std::uint
   }
 }
 
-/// Byte i of the result is byte i of `bytes`, or byte i - 4 of `more`, as digit i of `selector` says: 0 to 7.
+/// Returns a word of chosen bytes. Digit i of `selector`, from 0 to 7, chooses byte i of the result: 0 to 3 from
+/// `bytes`, 4 to 7 from `more`.
 PENSTOCK_HOST_DEVICE inline std::uint32_t chosen_bytes(std::uint32_t bytes, std::uint32_t more,
                                                        std::uint32_t selector) {
 #ifdef __CUDA_ARCH__
@@ -83,7 +84,7 @@ PENSTOCK_HOST_DEVICE inline std::uint32_t chosen_bytes(std::uint32_t bytes, std:
 #endif
 }
 
-/// For the mirrored pixels' word `to`: which bytes of word `from` go where; the others stay.
+/// Returns the selector that puts bytes of word `from` into the mirrored pixels' word `to`; other bytes stay.
 PENSTOCK_HOST_DEVICE constexpr std::uint32_t selector_of_mirror(int channels, int to, int from) {
   std::uint32_t selector = 0;
   for (int i = 3; i >= 0; --i) {
@@ -94,7 +95,7 @@ PENSTOCK_HOST_DEVICE constexpr std::uint32_t selector_of_mirror(int channels, in
   return selector;
 }
 
-/// The last pixel first.
+/// Returns the pixels in reverse order.
 template <int channels>
 PENSTOCK_HOST_DEVICE inline QuadBytes<channels> mirrored(const QuadBytes<channels>& quad) {
   constexpr std::uint32_t none = 0x3210;
@@ -112,7 +113,7 @@ PENSTOCK_HOST_DEVICE inline QuadBytes<channels> mirrored(const QuadBytes<channel
   return out;
 }
 
-/// What `read_quad` gives, pixel by pixel: for images that are turned, and where a margin begins or a row ends.
+/// Like `read_quad`, pixel by pixel: for images that are turned, and where a margin begins or a row ends.
 template <int channels>
 PENSTOCK_HOST_DEVICE inline QuadBytes<channels> gather_quad(const PixelWork& work, std::uint64_t image, std::int32_t y,
                                                             std::int32_t x) {
@@ -133,7 +134,8 @@ PENSTOCK_HOST_DEVICE inline QuadBytes<channels> gather_quad(const PixelWork& wor
   return quad;
 }
 
-/// Pixels x to x + 3 of row y of the result, in the result's order; those beyond its width are like the last.
+/// Reads pixels x to x + 3 of row y of the result, in the result's order. Pixels beyond its width are like the last
+/// one.
 template <int channels>
 PENSTOCK_HOST_DEVICE inline QuadBytes<channels> read_quad(const PixelWork& work, const PixelOp& op, std::uint64_t image,
                                                           std::int32_t y, std::int32_t x) {
@@ -226,8 +228,8 @@ struct QuadNumbers<PixelWork::Result::f32> {
   }
 };
 
-/// Four numbers that lie one after the other in the result: channel `group` of four pixels, or numbers 4 group to
-/// 4 group + 3 of them.
+/// Returns four consecutive numbers of the result: channel `group` of four pixels, or their numbers 4 group to 4 group
+/// + 3.
 template <bool planar, int channels>
 struct ScaledGroup {
   const QuadBytes<channels>& quad;
@@ -244,7 +246,8 @@ struct ScaledGroup {
   }
 };
 
-/// `whole`: the result's rows are whole quads, which are aligned then, and written by one store for four numbers.
+/// Writes four pixels. `whole`: the result's rows are whole quads; these are aligned, and one store writes four
+/// numbers.
 template <PixelWork::Result result, bool planar, int channels, bool whole>
 PENSTOCK_HOST_DEVICE inline void write_quad(const PixelWork& work, const PixelOp& op, const QuadBytes<channels>& quad,
                                             std::uint64_t image, std::int32_t y, std::int32_t x) {

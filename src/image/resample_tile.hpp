@@ -11,17 +11,17 @@
 
 namespace penstock::detail {
 
-/// A tile of an image's result, which one block of `threads` makes; functions with a `thread` do that one's part. Of
-/// the input's columns it takes one stretch after the other: it makes their rows, which lie between the two passes, and
-/// adds to each output what they have for it. All sums are of integers, so their order changes no bit.
+/// A tile of an image's result, which one block of `threads` makes. Functions with a `thread` do that thread's part.
+/// The tile takes the input's columns one stretch after the other. For each stretch it makes the rows that are kept
+/// between the two passes, and adds their part to each output. All sums are of integers, so their order changes no bit.
 template <int channels>
 class ResampleTile {
  public:
   static constexpr std::int32_t height = 16, width = AxisTable::group, threads = 256;
-  /// A thread has so many pixels of one column, `threads / width` rows apart.
+  /// Number of pixels of a thread, all in one column, `threads / width` rows apart.
   static constexpr std::int32_t rows_each = height * width / threads;
-  /// What lies between the passes: rows of so many pixels, each in a word of its own, whatever the channels are. Bytes
-  /// of other channels are of any value. Zeros stand before the first row, behind the last and between the others.
+  /// The memory between the passes: rows of `stretch` pixels, each in a word of its own, for any number of channels.
+  /// Bytes of other channels have any value. Zeros are before the first row, after the last and between the others.
   static constexpr std::int32_t stretch = 256, zeros = 4;
   static constexpr std::int32_t row_cells = zeros + stretch, cells = height * row_cells + zeros;
   using Sums = std::uint32_t[rows_each][channels];
@@ -31,7 +31,7 @@ class ResampleTile {
     std::int32_t x, start, length;
   };
 
-  /// A tile of image `image`; its first pixel is (top, left) of the result.
+  /// The tile of image `image` whose first pixel is (top, left) of the result.
   PENSTOCK_HOST_DEVICE ResampleTile(const ResampleWork& work, std::uint64_t image, std::int32_t top, std::int32_t left)
       : out_(work.out + image * (static_cast<std::uint64_t>(work.height) * static_cast<std::uint64_t>(work.width) *
                                  static_cast<std::uint64_t>(channels))),
@@ -52,18 +52,18 @@ class ResampleTile {
     high_ = span[1];
   }
 
-  /// Makes it the tile below.
+  /// Moves to the tile below.
   PENSTOCK_HOST_DEVICE void move_down() { top_ += height; }
 
-  /// The image is one of nothing: zeros are its result.
+  /// Returns whether there is no image; the result is zeros then.
   PENSTOCK_HOST_DEVICE bool blank() const { return op_.height == 0; }
-  /// The tile begins inside the result.
+  /// Returns whether the tile begins inside the result.
   PENSTOCK_HOST_DEVICE bool has_pixels() const { return top_ < op_.height && left_ < op_.width; }
-  /// The columns of the box that it needs: [low, high).
+  /// The columns of the box that the tile needs: [low, high).
   PENSTOCK_HOST_DEVICE std::int32_t low() const { return low_; }
   PENSTOCK_HOST_DEVICE std::int32_t high() const { return high_; }
 
-  /// Writes the zeros around the rows: once, as nothing overwrites them.
+  /// Writes the zeros around the rows. Once is enough, because nothing overwrites them.
   PENSTOCK_HOST_DEVICE static void write_zeros_around(std::int32_t thread, std::uint32_t* between) {
     for (std::int32_t i = thread; i < (height + 1) * zeros; i += threads)
       between[i / zeros * row_cells + i % zeros] = 0;
@@ -90,10 +90,10 @@ class ResampleTile {
     return {x, array<std::int32_t>(columns_.starts)[x], array<std::int32_t>(columns_.lengths)[x]};
   }
 
-  /// What the columns' sums begin with.
+  /// Returns the initial value of the columns' sums.
   PENSTOCK_HOST_DEVICE std::uint32_t rounding() const { return columns_.wide != 0 ? 1 << 21 : 1 << 13; }
 
-  /// Adds to a thread's sums what the stretch that begins with column `from` has for them.
+  /// Adds to a thread's sums the part of the stretch that begins with column `from`.
   PENSTOCK_HOST_DEVICE void add(std::int32_t thread, const Column& column, std::int32_t from,
                                 const std::uint32_t* between, Sums& sums) const {
     const std::int32_t skipped = from - column.start, left = skipped + stretch;
@@ -131,7 +131,7 @@ class ResampleTile {
     }
   }
 
-  /// Writes a thread's pixels, whose sums are whole.
+  /// Writes a thread's pixels from complete sums.
   PENSTOCK_HOST_DEVICE void write(std::int32_t thread, const Sums& sums) const {
     const std::int32_t x = left_ + thread % width, y = top_ + thread / width;
     if (x >= op_.width) return;
@@ -146,7 +146,7 @@ class ResampleTile {
     }
   }
 
-  /// Writes zeros for a thread's pixels, which count in the result here.
+  /// Writes zeros for a thread's pixels. Here they are counted in the result, not in the window.
   PENSTOCK_HOST_DEVICE void write_zeros(std::int32_t thread) const {
     const std::int32_t x = left_ + thread % width;
     if (x >= out_width_) return;
@@ -164,14 +164,14 @@ class ResampleTile {
     return reinterpret_cast<const T*>(tables_ + offset);
   }
 
-  /// Makes four pixels of row y, or as many as there are, from column `column` of the box on.
+  /// Makes four pixels of row y from column `column` of the box on, or fewer if the box ends earlier.
   PENSTOCK_HOST_DEVICE void make_group(std::int32_t y, std::uint32_t column, std::uint32_t* to) const {
     const auto start = static_cast<std::uint32_t>(array<std::int32_t>(rows_.starts)[y]);
     const std::int32_t inputs = array<std::int32_t>(rows_.lengths)[y];
     const std::uint8_t* at = in_ + start * op_.stride + column * channels;
     if (op_.columns < 4)
       return make_narrow_group(at, (op_.columns - static_cast<std::int32_t>(column)) * channels, y, inputs, to);
-    // Nothing is read behind the box's end: there the four begin earlier.
+    // Nothing is read after the box's end: there the four pixels begin earlier.
     const std::uint32_t end = static_cast<std::uint32_t>(op_.columns), back = column + 4 > end ? column + 4 - end : 0;
     at -= back * channels;
     std::uint32_t words[channels], pixels[4];
@@ -190,8 +190,8 @@ class ResampleTile {
       if (i >= back) to[i - back] = pixels[i];
   }
 
-  /// Two bytes share a word of sums: as the weights add up to 65536, none exceeds 16 bits. So do their products with
-  /// half a weight: (v * w) >> 8 is v * (w >> 8) + (v * (w & 255) >> 8).
+  /// Two bytes share a word of sums: because the weights add up to 65536, no sum exceeds 16 bits. Their products with
+  /// half a weight share a word too: (v * w) >> 8 is v * (w >> 8) + (v * (w & 255) >> 8).
   PENSTOCK_HOST_DEVICE void sum(const std::uint8_t* at, const std::uint16_t* weights, std::int32_t inputs,
                                 std::uint32_t (&words)[channels]) const {
     const std::uint32_t half = static_cast<std::uint32_t>(128 + inputs / 2) * 0x10001;
@@ -210,7 +210,7 @@ class ResampleTile {
     for (int i = 0; i < channels; ++i) words[i] = joined_odd_bytes(even[i], odd[i]);
   }
 
-  /// Word by word, as four sums at a time need few registers.
+  /// Works word by word, because four sums at a time need few registers.
   PENSTOCK_HOST_DEVICE void sum_wide(const std::uint8_t* at, const std::uint32_t* weights, std::int32_t inputs,
                                      std::uint32_t (&words)[channels]) const {
     for (int i = 0; i < channels; ++i) {
@@ -226,7 +226,7 @@ class ResampleTile {
     }
   }
 
-  /// Where there are no four columns: byte by byte.
+  /// For boxes of fewer than four columns: byte by byte.
   PENSTOCK_HOST_DEVICE void make_narrow_group(const std::uint8_t* at, std::int32_t bytes, std::int32_t y,
                                               std::int32_t inputs, std::uint32_t* to) const {
     const bool wide = rows_.wide != 0;

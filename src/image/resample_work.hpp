@@ -5,10 +5,10 @@
 
 namespace penstock::detail {
 
-/// Where one image of a batch is cut out of, and how its window is laid down: beside its ResampleTables all that a
-/// kernel needs. Plain; all zeros makes zeros.
+/// Where one image of a batch is cut out, and how its window is written. With its ResampleTables this is all that a
+/// kernel needs. Plain; if all of it is zeros, the result is zeros.
 struct alignas(16) ResampleOp {
-  std::uint64_t first = 0;             ///< byte of its image with which the box begins
+  std::uint64_t first = 0;             ///< byte of the image at which the box begins
   std::uint64_t stride = 0;            ///< bytes from a row of the image to the next
   std::int32_t height = 0, width = 0;  ///< height and width of the window
   std::int32_t columns = 0;            ///< columns of the box

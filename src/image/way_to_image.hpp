@@ -6,7 +6,7 @@
 
 namespace penstock::detail {
 
-/// What to do with a field that is none of an image, u8 or u16[H, W, C], so that it becomes one: advice for an error.
+/// Returns advice for an error: what to do with a field that is not an image, u8 or u16[H, W, C], to make it one.
 std::string way_to_image(const Field& field);
 
 }  // namespace penstock::detail

@@ -5,15 +5,15 @@
 
 #include <penstock/extend/host_device.hpp>
 
-/// Before a loop that a kernel seldom takes, or takes a few turns of: unrolled it would fill the instructions' cache,
-/// and threads of a warp with other numbers of turns would part.
+/// Put this before a loop that a kernel seldom enters, or that has few turns. Unrolled, it would fill the instruction
+/// cache, and threads of a warp with different numbers of turns would diverge.
 #ifdef __CUDA_ARCH__
 #define PENSTOCK_ROLLED _Pragma("unroll 1")
 #else
 #define PENSTOCK_ROLLED
 #endif
 
-/// Bytes by the word, for kernels and the host alike.
+/// Reads and writes bytes by the word, for kernels and the host.
 namespace penstock::detail {
 
 /// The lower word of (high, low) shifted right, by less than 32 bits.
@@ -36,14 +36,14 @@ PENSTOCK_HOST_DEVICE inline std::uint32_t word_at(const std::uint8_t* at) {
 #endif
 }
 
-/// Four bytes from any address on, the first one lowest. Reads the aligned words that hold them.
+/// Returns four bytes from any address on, the first one lowest. Reads the aligned words that hold them.
 PENSTOCK_HOST_DEVICE inline std::uint32_t unaligned_word_at(const std::uint8_t* at) {
   const auto past = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at) % 4);
   const std::uint32_t low = word_at(at - past);
   return past == 0 ? low : shifted_right(low, word_at(at - past + 4), 8 * past);
 }
 
-/// 4 * n bytes from any address on. Reads the aligned words that hold them.
+/// Returns 4 * n bytes from any address on. Reads the aligned words that hold them.
 template <int n>
 PENSTOCK_HOST_DEVICE inline void unaligned_words_at(const std::uint8_t* at, std::uint32_t (&words)[n]) {
   const auto past = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at) % 4);
@@ -63,7 +63,7 @@ PENSTOCK_HOST_DEVICE inline void store_word(std::uint8_t* at, std::uint32_t word
 #endif
 }
 
-/// Four words; `to` is aligned to 16 bytes.
+/// Stores four words; `to` must be aligned to 16 bytes.
 PENSTOCK_HOST_DEVICE inline void store_words(std::uint32_t* to, const std::uint32_t (&words)[4]) {
 #ifdef __CUDA_ARCH__
   *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
@@ -84,7 +84,7 @@ PENSTOCK_HOST_DEVICE inline std::uint32_t odd_bytes(std::uint32_t word) {
 #endif
 }
 
-/// The word whose even bytes are the odd ones of `even`, and whose odd bytes are those of `odd`.
+/// Returns the word whose even bytes are the odd bytes of `even`, and whose odd bytes are the odd bytes of `odd`.
 PENSTOCK_HOST_DEVICE inline std::uint32_t joined_odd_bytes(std::uint32_t even, std::uint32_t odd) {
 #ifdef __CUDA_ARCH__
   return __byte_perm(even, odd, 0x7351);
@@ -93,7 +93,7 @@ PENSTOCK_HOST_DEVICE inline std::uint32_t joined_odd_bytes(std::uint32_t even, s
 #endif
 }
 
-/// Bytes 0 and 1 of two words side by side: a0, b0, a1, b1.
+/// Returns bytes 0 and 1 of two words side by side: a0, b0, a1, b1.
 PENSTOCK_HOST_DEVICE inline std::uint32_t low_pairs(std::uint32_t a, std::uint32_t b) {
 #ifdef __CUDA_ARCH__
   return __byte_perm(a, b, 0x5140);
@@ -102,7 +102,7 @@ PENSTOCK_HOST_DEVICE inline std::uint32_t low_pairs(std::uint32_t a, std::uint32
 #endif
 }
 
-/// Bytes 2 and 3 of two words side by side: a2, b2, a3, b3.
+/// Returns bytes 2 and 3 of two words side by side: a2, b2, a3, b3.
 PENSTOCK_HOST_DEVICE inline std::uint32_t high_pairs(std::uint32_t a, std::uint32_t b) {
 #ifdef __CUDA_ARCH__
   return __byte_perm(a, b, 0x7362);
@@ -111,7 +111,7 @@ PENSTOCK_HOST_DEVICE inline std::uint32_t high_pairs(std::uint32_t a, std::uint3
 #endif
 }
 
-/// sum + low half of `weights` * byte 0 + high half * byte 1.
+/// Returns sum + low half of `weights` * byte 0 + high half * byte 1.
 PENSTOCK_HOST_DEVICE inline std::uint32_t plus_low_pair(std::uint32_t weights, std::uint32_t bytes, std::uint32_t sum) {
 #ifdef __CUDA_ARCH__
   return __dp2a_lo(weights, bytes, sum);
@@ -120,7 +120,7 @@ PENSTOCK_HOST_DEVICE inline std::uint32_t plus_low_pair(std::uint32_t weights, s
 #endif
 }
 
-/// sum + low half of `weights` * byte 2 + high half * byte 3.
+/// Returns sum + low half of `weights` * byte 2 + high half * byte 3.
 PENSTOCK_HOST_DEVICE inline std::uint32_t plus_high_pair(std::uint32_t weights, std::uint32_t bytes,
                                                          std::uint32_t sum) {
 #ifdef __CUDA_ARCH__

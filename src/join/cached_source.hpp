@@ -8,8 +8,8 @@
 
 namespace penstock::detail {
 
-/// A source with a cache before it: its readers recall and offer, and neither blocks nor advice are asked of the source
-/// for records that the cache has. It is opened with the first reader.
+/// Returns a source with a cache before it. Its readers recall records from the cache and offer new ones to it. For
+/// records that the cache has, the source is asked for neither blocks nor advice. The first reader opens the cache.
 std::shared_ptr<const SourceModel> make_cached_source(std::shared_ptr<const SourceModel> source,
                                                       std::shared_ptr<const OpenedCache> cache);
 

@@ -12,27 +12,27 @@
 #include <penstock/detail/source_model.hpp>
 #include <penstock/error.hpp>
 
-/// What stands before other sources passes on here what it doesn't answer itself. An optional member of a source is
-/// declared in the list of `Source`, has its default in `SourceModel`, is called by `SourceMembers`, and is passed on
-/// by one function here: of `ForwardedRecords` where it is asked of one record, of `ForwardedSource` where it is asked
-/// of all of them. One of a block: `BlockSource`, `BlockModel`, `BlockSourceOf`, `ForwardedBlocks`. Nothing else has to
-/// know it, but for a join whose answer is another one: it overrides it. Where a member is asked of all records, joins
-/// of several sources give the default until they say what they make of their parts' answers; so do zip() and pair()
-/// where it is asked of one, as theirs is of several sources.
+/// Sources that wrap other sources pass on here what they don't answer themselves. An optional member of a source is
+/// declared in the list of `Source`, has its default in `SourceModel`, and is called by `SourceMembers`. One function
+/// here passes it on: in `ForwardedRecords` if it is asked about one record, in `ForwardedSource` if it is asked about
+/// all records. For a member about a block, these are `BlockSource`, `BlockModel`, `BlockSourceOf`, `ForwardedBlocks`.
+/// No other code has to know the member, except a join whose answer differs: the join overrides it. If a member is
+/// asked about all records, joins of several sources return the default until they define their own answer. So do zip()
+/// and pair() for members about one record, because their records come from several sources.
 namespace penstock::detail {
 
-/// Which record of another source a record is.
+/// The source and index that a record comes from.
 struct RecordOrigin {
   const SourceModel& source;
   std::uint64_t index;
 };
-/// Which block of another source a block is.
+/// The source and number that a block comes from.
 struct BlockOrigin {
   const BlockModel& blocks;
   std::uint64_t block;
 };
 
-/// Blocks that are each one of another source's, which answers what is asked of it.
+/// Blocks of other sources. The source of a block answers all questions about it.
 class ForwardedBlocks : public BlockModel {
  public:
   std::uint64_t block_bytes(std::uint64_t block) const override {
@@ -49,11 +49,11 @@ class ForwardedBlocks : public BlockModel {
   }
 
  protected:
-  /// Whose a block is that is below `blocks()`.
+  /// Returns where a block comes from. REQUIRES: `block` is below `blocks()`.
   virtual BlockOrigin block_origin(std::uint64_t block) const = 0;
 };
 
-/// Records that are each one of another source's, or begin with it; that source answers what is asked of it.
+/// Records that are, or begin with, records of other sources. The source of a record answers all questions about it.
 class ForwardedRecords : public SourceModel, public ForwardedBlocks {
  public:
   std::string file_of(std::uint64_t index) const override {
@@ -66,12 +66,13 @@ class ForwardedRecords : public SourceModel, public ForwardedBlocks {
   }
 
  protected:
-  /// Whose a record is, whatever its index: this, or the source, refuses one past the end.
+  /// Returns where a record comes from, for any index: this function, or the source, refuses an index past the end.
   virtual RecordOrigin origin(std::uint64_t index) const = 0;
 };
 
-/// A source of another one's records, blocks and facts. What stands before one source derives from it and says what
-/// differs: where records are others, also `origin` and whatever speaks of them by their numbers, like `labels`.
+/// A source with the records, blocks and facts of one other source. A class that wraps one source derives from it and
+/// overrides what differs. If its records are numbered differently, it also overrides `origin` and all members that use
+/// record numbers, like `labels`.
 class ForwardedSource : public ForwardedRecords {
  public:
   explicit ForwardedSource(std::shared_ptr<const SourceModel> source)

@@ -8,11 +8,11 @@
 
 namespace penstock::detail {
 
-/// What a join's reader was lent for the record it reads next.
+/// The blocks that a join's reader was lent for the record it reads next.
 class LentBlocks {
  public:
   struct Lent {
-    BlockData blocks;      ///< blocks; with a failure, those before the one that could not be loaded
+    BlockData blocks;      ///< the blocks; with a failure, the blocks before the one that could not be loaded
     const Error* failure;  ///< the failure, or null
   };
   void set(std::uint64_t index, BlockData blocks, const Error* failure) noexcept {
@@ -20,7 +20,7 @@ class LentBlocks {
     lent_ = {blocks, failure};
   }
   void forget() noexcept { index_.reset(); }
-  /// Once, and of this record only.
+  /// Returns what was lent, once, and only for this record.
   std::optional<Lent> take(std::uint64_t index) noexcept {
     return std::exchange(index_, std::nullopt) == index ? std::optional(lent_) : std::nullopt;
   }

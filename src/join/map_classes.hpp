@@ -7,8 +7,9 @@
 
 namespace penstock::detail {
 
-/// The source with its fields' classes numbered as in `schema`, which has the same fields; itself where nothing
-/// differs. @throws Error(schema_mismatch) of `stage`, as `penstock::map_classes`.
+/// Returns the source with its fields' classes numbered as in `schema`, which has the same fields. Returns `source`
+/// itself if nothing differs.
+/// @throws Error(schema_mismatch) of `stage`, like `penstock::map_classes`.
 std::shared_ptr<const SourceModel> with_classes_of(std::shared_ptr<const SourceModel> source, const Schema& schema,
                                                    const std::string& stage);
 

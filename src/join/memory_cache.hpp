@@ -8,8 +8,8 @@
 
 namespace penstock::detail {
 
-/// Records in memory of `memory`, which must outlive it, as far as `bytes` go. @throws Error(invalid_argument) where
-/// they don't suffice for the table of records.
+/// Returns a cache that keeps records in at most `bytes` bytes of `memory`. `memory` must outlive it.
+/// @throws Error(invalid_argument) if `bytes` are not enough for the table of records.
 std::shared_ptr<RecordCache> make_memory_cache(const CacheKey& key, std::size_t bytes, MemoryResource& memory);
 
 }  // namespace penstock::detail

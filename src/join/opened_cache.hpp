@@ -8,15 +8,15 @@
 
 namespace penstock::detail {
 
-/// The cache of a pipeline, which is opened when samples are first asked for. Any thread.
+/// The cache of a pipeline. It is opened when samples are first asked for. Any thread may use it.
 class OpenedCache {
  public:
   OpenedCache(std::shared_ptr<const CacheMaker> maker, CacheKey key);
 
-  /// Opens it, unless it is open; a call that failed is no reason not to try again.
-  /// @throws what the maker does, with its label as the stage.
+  /// Opens the cache, unless it is open. After a failed call it may be called again.
+  /// @throws what the maker throws, with its label as the stage.
   const std::shared_ptr<RecordCache>& open() const;
-  /// Null until it is open.
+  /// Returns the cache; null until it is open.
   RecordCache* get() const noexcept { return opened_.load(std::memory_order_acquire); }
 
  private:

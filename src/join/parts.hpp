@@ -22,16 +22,16 @@ struct PartRecord {
   std::uint64_t part, index;
 };
 
-/// Sources with the same fields, whose records are those of one source, and whose blocks are those of one: the first
-/// part's, then the second one's. Says everything but which record is whose.
+/// Sources with the same fields, joined to one source of all their records and blocks. Blocks come in the order of the
+/// parts. A derived class decides only which part a record comes from.
 class Parts : public ForwardedRecords {
  public:
   /// @throws Error(invalid_argument | schema_mismatch) of the stage `kind`.
   Parts(const std::string& kind, const std::vector<AnySource>& parts, JoinedClasses joined);
 
-  /// Whose record `index`, below size(), is.
+  /// Returns where record `index` comes from. REQUIRES: `index` is below size().
   virtual PartRecord locate(std::uint64_t index) const = 0;
-  /// Finds the record of any index. @throws Error(not_found) past the end.
+  /// Like `locate`, for any index. @throws Error(not_found) past the end.
   PartRecord find(std::uint64_t index) const;
 
   std::uint64_t size() const final { return size_; }
@@ -57,9 +57,10 @@ class Parts : public ForwardedRecords {
 
  protected:
   std::uint64_t identity_of_parts() const;
-  /// Each part's groups, by keys where it knows none; nothing where no part knows any. @throws as groups_of.
+  /// Returns each part's groups, made from keys if a part has none. Returns nothing if no part has groups. @throws like
+  /// groups_of.
   std::vector<std::vector<Group>> groups_of_parts(const std::string& stage) const;
-  /// Whose block this is, and which of that part's.
+  /// Returns which part a block comes from, and its number there.
   PartRecord locate_block(std::uint64_t block) const;
 
   RecordOrigin origin(std::uint64_t index) const final;
@@ -73,7 +74,7 @@ class Parts : public ForwardedRecords {
                    JoinedClasses joined);
 
   std::vector<std::shared_ptr<const SourceModel>> parts_;
-  // A source that is several parts is asked once: joins of such joins would ask it as often as they have records.
+  // A source that is several parts is asked once. Otherwise joins of such joins would ask it once per record.
   std::vector<const SourceModel*> distinct_;
   std::vector<std::size_t> which_;  // which of `distinct_` each part is
   std::vector<std::uint64_t> sizes_, block_ends_;
@@ -83,14 +84,14 @@ class Parts : public ForwardedRecords {
   bool has_keys_ = true, wants_advice_ = false;
 };
 
-/// What is said of a record of another source, as an error of one that is made of it: without its index, and with
+/// Makes the error of a record from the error of the record it is made of: without that record's index, and with
 /// `which` after the cause.
 Error of_record(const Error& inner, const std::string& which);
 
-/// @throws Error(not_found) for an index past the end of a join.
+/// Checks an index. @throws Error(not_found) if it is past the end of the join.
 void require_record(const SourceModel& join, std::uint64_t index);
 
-/// "concat(lmdb, lmdb)"; of many the first few, and of long ones the beginning.
+/// Returns the name of a join: "concat(lmdb, lmdb)". Names only the first few parts, and the beginning of long names.
 std::string joined_name(std::string_view kind, const std::vector<std::string>& names);
 
 }  // namespace penstock::detail

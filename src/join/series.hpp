@@ -9,23 +9,23 @@
 
 namespace penstock::detail {
 
-/// Runs of rows that windows may not leave, and where the windows lie in them. Immutable.
+/// Runs of rows that windows may not cross, and the places of the windows in them. Immutable.
 class Series {
  public:
   Series() = default;
-  /// Gets the values of `group_by`. @throws what getting them throws, as of the stage "windows".
+  /// Reads the values of `group_by`. @throws what reading them throws, as an error of the stage "windows".
   Series(const SourceModel& source, const WindowOptions& options);
 
   std::uint64_t windows() const noexcept { return windows_; }
-  /// `window` must be below `windows()`.
+  /// Returns the first row of a window. REQUIRES: `window` is below `windows()`.
   std::uint64_t first_row(std::uint64_t window) const;
-  /// Windows whose first row is below `row`.
+  /// Returns the number of windows whose first row is below `row`.
   std::uint64_t windows_before(std::uint64_t row) const;
-  /// The hash of where each window lies.
+  /// Returns a hash of the places of all windows.
   std::uint64_t hash() const;
-  /// Runs of windows by the value of `group_by`, which must be a field: groups of them.
+  /// Returns runs of windows with the same value of `group_by`, as groups. REQUIRES: `group_by` is a field.
   std::vector<Group> groups(const SourceModel& source) const;
-  /// For `SourceModel::notes`.
+  /// Returns notes for `SourceModel::notes`.
   std::vector<std::string> notes() const;
 
  private:

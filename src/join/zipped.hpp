@@ -11,16 +11,16 @@
 
 namespace penstock::detail {
 
-/// Sources whose fields stand side by side.
+/// Sources whose fields are put side by side.
 struct SideBySide {
   std::string kind;            ///< "zip"
   std::vector<ZipPart> parts;  ///< at least one
   std::uint64_t size = 0;
-  /// By part: which record of it stands at each position; empty where it is that of the same number.
+  /// For each part, the index of its record at each position; empty if index and position are the same.
   std::vector<std::vector<std::uint64_t>> indices;
   std::vector<std::string> notes = {};
 };
-/// @throws Error(invalid_argument) where two fields have one name.
+/// Returns the joined source. @throws Error(invalid_argument) if two fields have the same name.
 std::shared_ptr<const SourceModel> side_by_side(SideBySide joined);
 
 }  // namespace penstock::detail

@@ -94,7 +94,7 @@ void LoaderCounts::begin_anew() {
   latest_.reset();
 }
 
-// A report may be asked for much later. Of many short epochs few are worth asking the system.
+// A report may be asked for much later. With many short epochs, only few are worth asking the system.
 void LoaderCounts::end_epoch(Clock::time_point now) noexcept {
   if (!cores_first_) return;
   const std::uint64_t first = cores_first_->at, ns = to_ns(now);
@@ -145,7 +145,7 @@ Report LoaderCounts::report() const {
     now.delivered.caller_delay_share =
         static_cast<double>(caller_.delay_ns()) / static_cast<double>(caller_.measured_ns());
   if (now.delivered.batches != 0 && first) {
-    // What came long after the last batch is no part of the run.
+    // Time long after the last batch is not part of the run.
     const std::uint64_t elapsed = now.delivered.elapsed_ns, end = first->at + elapsed;
     if (const auto read = read_core_time();
         read && read->at - std::min(read->at, end) <= std::max<std::uint64_t>(elapsed / 10, 50'000'000))

@@ -22,30 +22,30 @@
 
 namespace penstock::detail::runtime {
 
-/// What a loader counts as batches are delivered, and the report of it. The caller's thread, but for `report`.
+/// Counts batches as a loader delivers them, and makes the report. The caller's thread, except for `report`.
 class LoaderCounts {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Both outlive it.
+  /// Both arguments must outlive it.
   LoaderCounts(const Engine& engine, const Delivery& delivery);
 
-  /// A call of next() begins.
+  /// Begins a call of next().
   void begin_call(Clock::time_point now) noexcept;
-  /// The call that began at `begun` delivers the batch. Returns when.
+  /// Counts a batch that is delivered by the call that began at `begun`. Returns the time.
   Clock::time_point deliver(const BatchInfo& batch, Clock::time_point begun, const PolicyLedger& ledger) noexcept;
-  /// Now and then, for `Report::lately`.
+  /// Keeps the counts from time to time, for `Report::lately`.
   void mark_if_due(Clock::time_point now) noexcept;
-  /// What a report tells begins now. @throws std::bad_alloc, and nothing has changed.
+  /// Makes reports begin at this moment. @throws std::bad_alloc; then nothing has changed.
   void begin_anew();
-  /// The epoch is over.
+  /// Notes that the epoch is over.
   void end_epoch(Clock::time_point now) noexcept;
 
-  /// Bad samples said something.
+  /// Keeps the messages of bad samples.
   void note_messages(const PolicyLedger& ledger);
-  /// How an epoch ended is known; `empty`: no batch came.
+  /// Notes that the epoch's outcome is known. `empty`: it had no batch.
   void note_end(const PolicyLedger& ledger, bool empty) noexcept;
-  /// An epoch after the last one of so many was asked for.
+  /// Notes that an epoch after the last of `epochs` was asked for.
   void note_beyond(std::uint64_t epochs) noexcept;
 
   /// Any thread.
@@ -56,9 +56,9 @@ class LoaderCounts {
 
   const Engine& engine_;
   const Delivery& delivery_;
-  // Bytes of a delivered row at fixed addresses, where stages stand after `batch`.
+  // Bytes of a delivered row at fixed addresses, if there are stages after `batch`.
   std::uint64_t delivered_row_bytes_ = 0;
-  // Fields of the batch before those stages that stay, of rows of any size.
+  // Fields with rows of any size that those stages leave in the batch.
   std::vector<std::size_t> delivered_appended_;
 
   Clock::time_point first_call_{}, marked_{};
@@ -66,11 +66,12 @@ class LoaderCounts {
   DelayMeter caller_;
   std::thread::id caller_thread_;
   mutable std::mutex mutex_;
-  // Under the mutex, as reports are any thread's:
+  // Under the mutex, because any thread may make a report:
   DeliveryCounters counters_;
-  std::optional<CoreTime> cores_first_, cores_last_;  // at the first call, and where an epoch ended
-  std::optional<CountsSoFar> begin_;            // where tuning changed something: there begins what a report tells
-  std::optional<CountsSoFar> lately_, latest_;  // some seconds ago; the later one: once the next is made
+  std::optional<CoreTime> cores_first_, cores_last_;  // at the first call, and at an epoch's end
+  std::optional<CountsSoFar> begin_;                  // where reports begin, after tuning changed something
+  std::optional<CountsSoFar> lately_, latest_;  // counts from a few seconds ago; the later ones, once the next are
+                                                // taken
 };
 
 }  // namespace penstock::detail::runtime

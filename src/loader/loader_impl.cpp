@@ -58,7 +58,7 @@ Loader::Impl::Impl(Pipeline p, LoaderOptions o)
     throw Error(Errc::invalid_argument, "`trace` is at most " + std::to_string(most_slices) + " slices of each line");
   if (options_.trace != 0) {
     setup.trace = std::make_shared<detail::Trace>(options_.trace);
-    lane_ = &setup.trace->lane("next()");
+    line_ = &setup.trace->line("next()");
   }
   if (options_.host_memory != nullptr) setup.memory = options_.host_memory;
   if (options_.tune && !setup.plan.growth)
@@ -133,7 +133,7 @@ void Loader::Impl::end_epoch() {
 }
 
 void Loader::Impl::leave_epoch() {
-  // What a reordered epoch's end has to tell is told by next() alone: here it would depend on how far the runners are.
+  // Only next() reports what a reordered epoch's end has to report: here it would depend on how far the runners are.
   bool read_to_the_end = !ended_by_error_ && !must_seek_ && cursor_.epoch != epoch_;
   if (read_to_the_end && shape_.reordered) read_to_the_end = delivery_->take_epoch_end(epoch_).has_value();
   if (shape_.endless && ended_by_error_ && after_error_) cursor_ = *after_error_;
@@ -175,7 +175,7 @@ bool Loader::Impl::over() {
   return false;
 }
 
-// The exception in flight ends the epoch, at this batch where it is one's. Call inside a catch block.
+// Ends the epoch with the exception in flight, at this batch if the exception is a batch's. Call inside a catch block.
 Error Loader::Impl::ended(const detail::runtime::BatchInfo* batch) {
   in_epoch_ = false;
   ended_by_error_ = true;
@@ -207,14 +207,14 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
   const Clock::time_point begun = Clock::now();
   counts_->begin_call(begun);
   delivery_->ask(streams);
-  const detail::TracedRange traced(lane_, "next");
+  const detail::TracedRange traced(line_, "next");
   for (;;) {
     if (shape_.empty || (!shape_.reordered && cursor_.epoch != epoch_)) {
       refuse_lost_epoch();
       to_epoch(epoch_ + 1);
       return over();
     }
-    // Not where all batches of the epoch are delivered: its end is still to be told.
+    // Not if all batches of the epoch are delivered: its end is still to be reported.
     if (must_seek_ || (begins_anew_ && cursor_.epoch == epoch_)) {
       delivery_->seek(cursor_, {ledger_.acted(), samples_});
       must_seek_ = begins_anew_ = false;
@@ -224,7 +224,7 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
     try {
       for (std::size_t i = 0; i < leases.size(); ++i) leases[i] = delivery_->make_lease(i);
       const detail::ProfiledRange range("wait for batch");
-      const detail::TracedRange waiting(lane_, "wait for batch");
+      const detail::TracedRange waiting(line_, "wait for batch");
       made = delivery_->wait(epoch_);
       if (made == nullptr) {
         if (account_end()) to_epoch(epoch_ + 1);
@@ -233,7 +233,7 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
       if (made->overflow) throw *made->overflow;
       check_rows(*made);
     } catch (const detail::runtime::LeasesExhausted&) {
-      throw;  // the caller can let go of a batch and go on
+      throw;  // the caller can release a batch and try again
     } catch (...) {
       throw ended(made);
     }
@@ -321,7 +321,7 @@ void Loader::Impl::refuse_lost_epoch() {
   throw *lost;
 }
 
-// -- tuning, and what is told --
+// -- tuning, and reports --
 
 void Loader::Impl::tune(std::uint64_t samples, Clock::time_point begun, Clock::time_point now) noexcept {
   using Next = detail::runtime::Tuning::Next;

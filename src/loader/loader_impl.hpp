@@ -24,7 +24,7 @@
 
 namespace penstock {
 
-/// What a loader is: which epoch and batch it stands at, and what was counted on the way.
+/// A loader's state: its current epoch and batch, and its counts.
 class Loader::Impl {
  public:
   Impl(Pipeline p, LoaderOptions o);
@@ -34,31 +34,31 @@ class Loader::Impl {
 
   /// @throws Error(forked) in a child of the process that made it.
   void check_process() const;
-  /// Checks the process, and whether batches can go on these streams, one for each device.
+  /// Checks the process, and whether batches can go on these streams, one per device.
   void check(std::span<const StreamRef> streams) const;
   void stop() noexcept;
 
-  /// Gives up what is left of the epoch in hand, if there is one, and begins the next.
+  /// Begins the next epoch. Discards the rest of the current one, if there is one.
   void begin_epoch();
-  /// Gives up what is left of the epoch in hand; one that a state brought back is one where something of it was
+  /// Discards the rest of the current epoch. An epoch that a state restored counts only if something of it was
   /// delivered.
   void end_epoch();
-  /// Whether batches of that beginning are still to come. @throws Error(invalid_argument) where another epoch has begun
-  /// since.
+  /// Returns whether batches of the epoch that began as number `beginning` are still to come. @throws
+  /// Error(invalid_argument) if a different epoch has begun since.
   bool goes_on(std::uint64_t beginning, std::uint64_t of_epoch) const;
 
-  /// False: the epoch is over.
+  /// Returns false if the epoch is over.
   bool next(std::span<const StreamRef> streams, std::span<std::unique_ptr<detail::runtime::Lease>> leases);
   std::optional<Batch> next(StreamRef stream);
   std::optional<std::vector<Batch>> next_parts(std::span<const StreamRef> streams);
 
   State state() const;
-  /// `text`: the pipeline that it was saved of, where its file has it.
+  /// `text`: the pipeline of the saved state, if the state's file has it.
   void resume(const State& s, const std::string& text);
-  /// Number of the epoch that the next batch belongs to.
+  /// Returns the number of the epoch of the next batch.
   std::uint64_t epoch_number() const noexcept { return ended_by_error_ ? epoch_ + 1 : cursor_.epoch; }
   std::uint64_t epoch() const noexcept { return epoch_; }
-  /// How many epochs were begun, or brought back, so far.
+  /// Returns how many epochs were begun or restored so far.
   std::uint64_t beginnings() const noexcept { return beginnings_; }
 
   Report report() const;
@@ -90,31 +90,32 @@ class Loader::Impl {
   pid_t pid_;
   detail::runtime::PolicyLedger ledger_;
   std::optional<Executor> executor_;
-  detail::runtime::DeviceModels devices_;  // none: the host. Before the engine, whose buffers may be their memory
-  detail::TraceLine* lane_ = nullptr;      ///< the line of next() in the timeline; null: none is kept
+  detail::runtime::DeviceModels devices_;  // none: the host. Declared before the engine, because its buffers may be their
+                                       // memory
+  detail::TraceLine* line_ = nullptr;  ///< the line of next() in the timeline; null: none is kept
   std::shared_ptr<detail::runtime::Engine> engine_;
   std::unique_ptr<detail::runtime::Delivery> delivery_;
   std::unique_ptr<detail::runtime::Tuning> tuning_;  ///< null: nothing is tuned
   std::optional<std::stop_callback<std::function<void()>>> stop_callback_;
   std::optional<detail::runtime::LoaderCounts> counts_;  ///< made with the delivery
-  /// What of the pipeline says how an epoch goes.
+  /// Facts of the pipeline that decide how an epoch goes.
   struct Shape {
     std::uint64_t fingerprint = 0, steps = 0;
     bool reordered = false, empty = false;
-    bool endless = false;  // an epoch ends after so many batches, wherever the data are
+    bool endless = false;  // an epoch ends after a set number of batches, independent of the data
   };
   Shape shape_;
 
   std::uint64_t epoch_ = 0;            // epoch that the caller reads
-  Cursor cursor_;                      // where the batch after the last one delivered begins
+  Cursor cursor_;                      // where the batch after the last delivered one begins
   std::optional<Cursor> after_error_;  // cursor after the error that ended the epoch
   detail::runtime::EpochOutcome outcome_;
-  std::uint64_t step_ = 0, samples_ = 0;  // delivered batches and samples, those before a resume as well
+  std::uint64_t step_ = 0, samples_ = 0;  // delivered batches and samples, including those before a resume
   std::uint64_t beginnings_ = 0;
   bool in_epoch_ = false, ended_by_error_ = false, must_seek_ = true;
 
-  bool begins_anew_ = false;  ///< what was changed takes effect where the run is begun again
-  bool tuned_ = false;        ///< `tuning_` has seen all that it wants to
+  bool begins_anew_ = false;  ///< changes take effect when the run is begun again
+  bool tuned_ = false;        ///< `tuning_` needs no further batches
 };
 
 }  // namespace penstock

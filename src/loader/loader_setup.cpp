@@ -32,8 +32,8 @@ void check_fields(const PipelineData& data, const RowLayout& layout) {
           .with_stage("batch");
 }
 
-// What a bound promises, with room for what aligns the rows; else a guess for as many rows, in as much as a small
-// batch of records has.
+// Returns the least bytes for a batch's fields of any size. With `max_bytes` this includes room to align the rows;
+// without, it is a guess per row, at most as for a small batch.
 std::size_t min_append_bytes(const PipelineData& data) {
   constexpr std::uint64_t guess = 64, most = 1u << 20;
   const std::uint64_t rows = data.batch->rows, bound = data.batch->options.max_bytes;
@@ -46,7 +46,7 @@ void request_device(MemoryRequest& request, const PipelineData& data, const Devi
   const std::uint64_t rows = max_rows_of_device(request.rows, devices.size());
   request.device.buffer_bytes = BatchLayout(data.delivered(), rows).bytes();
   request.device.is_host = devices[0]->is_host();
-  // Beside what is known of a batch, that of each part.
+  // The notes about a batch, plus the notes about each part.
   request.device.notes_bytes = (devices.size() > 1 ? 2 : 1) * request.rows * batch.row_notes_bytes();
   if (!data.device) return;
   request.device.fixed_bytes = DevicePrep::bytes(*data.device, BatchLayout(data.schema, rows), request.device.is_host);
@@ -129,10 +129,10 @@ MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& opti
   request.device.max_bytes = options.max_device_bytes;
   request.device.depth = options.device_depth;
   request.buffer_bytes = batch_layout.bytes() + request.rows * batch_layout.row_notes_bytes();
-  // On their way to a device such rows lie in memory twice.
+  // On the way to a device such rows are in memory twice.
   if (layout.appends()) {
     request.append_buffer = min_append_bytes(data) * (devices.empty() ? 1 : 2);
-    // No more than a guess, so that what is left by the depth that is chosen is not nothing.
+    // At most a guess, so that the chosen depth leaves more than nothing.
     if (!devices.empty())
       request.device.rows_bytes = std::max(min_append_bytes(data) / devices.size(), request.device.buffer_bytes / 4);
   }

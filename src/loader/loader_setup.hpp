@@ -11,23 +11,23 @@
 
 namespace penstock::detail::runtime {
 
-/// What runs the devices of a loader; none where the buffers that the runners fill are the batches.
-/// @throws Error(invalid_argument | unsupported).
+/// Opens the devices of a loader; none if the buffers that the runners fill are the batches. @throws
+/// Error(invalid_argument | unsupported).
 DeviceModels open_devices(const PipelineData& data, const LoaderOptions& options);
 
-/// @throws Error(invalid_argument) where `steps_per_epoch` was said and can't be, or no batch can ever come.
+/// @throws Error(invalid_argument) if `steps_per_epoch` is set and can't be reached, or no batch can ever come.
 void check_steps(const PipelineData& data);
 
-/// Threads for a loader, where it has no executor of others. @throws as `Executor`.
+/// Creates the threads of a loader that has no shared executor. @throws like `Executor`.
 Executor own_executor(const LoaderOptions& options);
 
-/// What its memory is for, on an executor of so many threads. Refers to `data`.
-/// @throws Error(unsupported) for fields that don't travel to a device.
+/// Returns what the loader's memory is for, on an executor of `threads` threads. Refers to `data`. @throws
+/// Error(unsupported) if a field can't go to a device.
 MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& options, unsigned threads,
                              const DeviceModels& devices);
 
-/// For each step after `batch`, whether it decodes and all devices do that; where one does not, runners decode, and
-/// `notes` say so. @throws what `ImageDecoder::start_batches` does, with the stage.
+/// Returns, for each step after `batch`, whether it decodes and all devices do the decoding. If a device can't, runners
+/// decode, and `notes` says so. @throws what `ImageDecoder::start_batches` throws, with the stage.
 std::vector<bool> decodes_on_devices(const PipelineData& data, const DeviceModels& devices,
                                      std::vector<std::string>& notes);
 

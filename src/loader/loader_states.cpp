@@ -10,7 +10,7 @@
 #include "pipeline/pipeline_data.hpp"
 #include "pipeline/pipeline_facts.hpp"
 
-// Where a loader stands, as a state, and how it goes on from one.
+// Saves a loader's position as a state, and continues from one.
 namespace penstock {
 
 State Loader::Impl::state() const {

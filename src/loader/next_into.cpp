@@ -13,7 +13,7 @@ namespace penstock {
 
 namespace {
 
-// The target has to hold as many rows of the field as a batch may have.
+// Checks that the target can hold the most rows of the field that a batch may have.
 void check_target(const Field& field, const detail::RowField& row, std::uint64_t rows, const TensorView& to) {
   if (row.appended())
     throw Error(Errc::unsupported, "field \"" + field.name +

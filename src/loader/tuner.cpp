@@ -22,9 +22,9 @@ constexpr unsigned most_pairs = 4;
 
 std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
 
-// The one setting in which they differ.
-TuneStep step_of(const TunedSettings& from, const TunedSettings& to) {
-  TuneStep step;
+// Returns the one setting in which they differ.
+TuneTrial trial_of(const TunedSettings& from, const TunedSettings& to) {
+  TuneTrial step;
   const auto differ = [&](const char* name, std::uint64_t before, std::uint64_t after) {
     if (before == after) return;
     step.setting = name;
@@ -50,8 +50,8 @@ void Tuner::measured(const TuneWindow& window) {
     case Phase::base:
       base_ = window;
       // More memory for blocks is there without a trial.
-      if (!steps_.empty() && steps_.back().kept && steps_.back().after_samples_per_s == 0)
-        steps_.back().after_samples_per_s = window.rate;
+      if (!trials_.empty() && trials_.back().kept && trials_.back().after_samples_per_s == 0)
+        trials_.back().after_samples_per_s = window.rate;
       return go_on();
     case Phase::trial:
       return compare(window);
@@ -63,7 +63,7 @@ void Tuner::measured(const TuneWindow& window) {
   }
 }
 
-// Of a machine whose speed changes one pair says little, unless it says no.
+// A machine's speed may change, so one pair of windows proves little, except that a trial is not better.
 void Tuner::compare(const TuneWindow& window) {
   ++pairs_;
   before_ += base_.rate;
@@ -82,7 +82,7 @@ void Tuner::compare(const TuneWindow& window) {
 
 void Tuner::refused() {
   if (done_) return;
-  steps_.back().why += "; there was no memory for it";
+  trials_.back().why += "; there was no memory for it";
   decide(false, base_.rate, 0);
 }
 
@@ -91,9 +91,9 @@ void Tuner::stop(const TunedSettings& settings, std::string why) {
   finish(std::move(why));
 }
 
-// The trial is over. What it was compared with tells what to try next.
+// The trial is over. The settings that it was compared with show what to try next.
 void Tuner::decide(bool better, double before, double after) {
-  TuneStep& step = steps_.back();
+  TuneTrial& step = trials_.back();
   step.before_samples_per_s = before;
   step.after_samples_per_s = after;
   step.kept = better;
@@ -109,7 +109,7 @@ void Tuner::decide(bool better, double before, double after) {
 
 void Tuner::go_on() {
   phase_ = Phase::base;
-  // A caller's first steps may be slow for reasons of their own.
+  // A caller's first trials may be slow for reasons of their own.
   calm_ = base_.wait_share < least_wait ? calm_ + 1 : 0;
   if (calm_ >= most_calm)
     return finish("the caller waits " + percent(base_.wait_share) + " of the time: faster batches would gain nothing");
@@ -122,7 +122,7 @@ void Tuner::go_on() {
 }
 
 void Tuner::begin(Proposal proposal) {
-  TuneStep step = step_of(kept_, proposal.settings);
+  TuneTrial step = trial_of(kept_, proposal.settings);
   step.why = std::move(proposal.why);
   step.before_samples_per_s = base_.rate;
   settings_ = tried_ = proposal.settings;
@@ -135,7 +135,7 @@ void Tuner::begin(Proposal proposal) {
     pairs_ = 0;
     before_ = after_ = 0;
   }
-  steps_.push_back(std::move(step));
+  trials_.push_back(std::move(step));
 }
 
 void Tuner::finish(std::string why) {
@@ -143,7 +143,7 @@ void Tuner::finish(std::string why) {
   end_ = std::move(why);
 }
 
-// There is memory for it, and it was not tried in vain.
+// There is memory for it, and it was not tried without success.
 bool Tuner::open(const TunedSettings& settings) const noexcept {
   return settings != kept_ && growth_.cost(settings) <= growth_.bytes &&
          std::ranges::find(refuted_, settings) == refuted_.end();
@@ -175,13 +175,13 @@ std::optional<Tuner::Proposal> Tuner::propose_blocks() const {
   // What other settings took is no longer there for blocks.
   if (const std::size_t cost = growth_.cost(to); cost > growth_.bytes)
     to.block_limit -= std::min(to.block_limit - kept_.block_limit, cost - growth_.bytes);
-  // What went before there was more memory says nothing of what goes now.
+  // Blocks that were evicted before memory was added show nothing about those evicted after.
   if (!base_.blocks_known || base_.saved_by_blocks < least_lack || !open(to)) return std::nullopt;
   return Proposal{to, base_.saved_by_blocks,
                   "twice as much saves decodes that take " + percent(base_.saved_by_blocks) + " of the runners' time"};
 }
 
-// Up to the cores as long as there are fewer, and beyond them where samples wait for something else.
+// Raises threads up to the number of cores; beyond it only if samples wait for something else.
 std::optional<Tuner::Proposal> Tuner::propose_more_threads() const {
   constexpr double least_in_work = 0.5, least_waiting = 0.1;
   const unsigned now = kept_.threads, most = growth_.most.threads;

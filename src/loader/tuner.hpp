@@ -13,39 +13,40 @@
 
 namespace penstock::detail::runtime {
 
-/// Decides with which settings a run goes on, from what is measured of it: it raises what the run lacks, keeps that
-/// where batches then come faster, and takes it back where they don't.
+/// Decides the settings of a run from measurements. Raises what the run lacks. Keeps the change if batches then come
+/// faster, and takes it back otherwise.
 ///
-/// What is tried is measured two to four times, and so is what it is compared with, in turns: a machine is slower now
-/// and faster then. More memory for blocks is not tried but calculated, as how many decodes it saves is known.
+/// A trial is measured two to four times, in turn with the settings that it is compared to, because a machine is faster
+/// and slower at different times. More memory for blocks is calculated instead of tried, because the number of decodes
+/// that it saves is known.
 class Tuner {
  public:
-  /// The run begins with `growth.first`. `cores`: those that the process may use. It decides after `most_windows` at
-  /// the latest.
+  /// The run begins with `growth.first`. `cores`: number of cores that the process may use. It ends after
+  /// `most_windows` at the latest.
   Tuner(const TuningBounds& growth, unsigned cores, unsigned most_windows = 64);
 
-  /// Settings with which the next window is to be measured, or, once it is done, the run goes on.
+  /// Returns the settings for the next window, or, once it is done, for the rest of the run.
   const TunedSettings& settings() const noexcept { return settings_; }
   bool done() const noexcept { return done_; }
-  /// A window with these settings was measured.
+  /// Takes the measurements of a window with these settings.
   void measured(const TuneWindow& window);
-  /// The settings can't be had, as there is no memory for them: the run has those that are kept.
+  /// Notes that there is no memory for the settings; the run has those that are kept.
   void refused();
-  /// Nothing is tried any more, and the run goes on with these settings, as `why` says.
+  /// Ends tuning: the run continues with these settings. `why`: the reason.
   void stop(const TunedSettings& settings, std::string why);
-  /// Settings that are kept, whatever is tried.
+  /// Returns the kept settings, without the present trial.
   const TunedSettings& kept() const noexcept { return kept_; }
 
-  /// What was tried, in that order.
-  const std::vector<TuneStep>& steps() const noexcept { return steps_; }
-  /// Why it is done.
+  /// Returns the trials, in order.
+  const std::vector<TuneTrial>& trials() const noexcept { return trials_; }
+  /// Returns why it is done.
   const std::string& end() const noexcept { return end_; }
 
  private:
   enum class Phase : std::uint8_t {
     base,        // the settings that are kept
-    trial,       // others
-    base_again,  // the former, once more
+    trial,       // the tried settings
+    base_again,  // the kept settings, a second time
   };
   struct Proposal {
     TunedSettings settings;
@@ -67,15 +68,15 @@ class Tuner {
 
   const TuningBounds growth_;
   const unsigned cores_, most_windows_;
-  unsigned windows_ = 0, waits_ = 0;  // waits: windows in which only blocks were waited for
-  unsigned calm_ = 0;                 // windows in a row in which the caller hardly waited
+  unsigned windows_ = 0, waits_ = 0;  // waits: windows in which runners waited only for blocks
+  unsigned calm_ = 0;                 // successive windows in which the caller hardly waited
   TunedSettings settings_, kept_, tried_;
   Phase phase_ = Phase::base;
-  TuneWindow base_;                     // the last one with what is kept
-  unsigned pairs_ = 0;                  // windows of what is kept and of what is tried, of this trial
+  TuneWindow base_;                     // the last window with the kept settings
+  unsigned pairs_ = 0;                  // windows of this trial, one with the kept and one with the tried settings each
   double before_ = 0, after_ = 0;       // their rates, summed
-  std::vector<TunedSettings> refuted_;  // what was no better than what is kept now
-  std::vector<TuneStep> steps_;
+  std::vector<TunedSettings> refuted_;  // settings that were not better than the kept ones
+  std::vector<TuneTrial> trials_;
   std::string end_;
   bool done_ = false;
 };

@@ -92,7 +92,7 @@ TuneWindow Tuning::window_of(const RunTotals& totals) {
   return w;
 }
 
-// A caller may hold a batch for good.
+// A caller may hold a batch forever.
 Tuning::Next Tuning::go_on_waiting() {
   constexpr std::uint64_t most = 1000;
   waits_for_memory_ = !engine_.trim();
@@ -120,7 +120,7 @@ Tuning::Next Tuning::change() {
 void Tuning::apply() {
   const TunedSettings& wanted = tuner_.settings();
   while (engine_.settings() != wanted) try {
-      // What is given up is there for others once nobody uses it.
+      // Memory that is given up is available to others once nothing uses it.
       TunedSettings fewer = engine_.settings();
       fewer.depth = std::min(fewer.depth, wanted.depth);
       fewer.entries = std::min(fewer.entries, wanted.entries);
@@ -138,7 +138,7 @@ void Tuning::apply() {
   waits_for_memory_ = !engine_.trim();
 }
 
-// Reports are any thread's. `changed`: what they tell begins now.
+// Any thread may ask for reports. `changed`: their counts begin at this moment.
 void Tuning::note(bool changed) noexcept {
   const TunedSettings& now = engine_.settings();
   const std::lock_guard lock(mutex_);
@@ -154,11 +154,11 @@ void Tuning::note(bool changed) noexcept {
   report_.max_block_bytes = now.block_limit;
   try {
     report_.end = tuner_.end();
-    report_.steps = tuner_.steps();
+    report_.trials = tuner_.trials();
   } catch (...) {  // no memory for words
-    report_.steps.clear();
+    report_.trials.clear();
   }
-  for (TuneStep& step : report_.steps) {
+  for (TuneTrial& step : report_.trials) {
     if (step.setting != "max_reorder_bytes") continue;
     step.from *= entry_bytes_;
     step.to *= entry_bytes_;

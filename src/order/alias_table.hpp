@@ -12,7 +12,7 @@ namespace penstock::detail {
 /// Immutable.
 class AliasTable {
  public:
-  /// Weights whose sum is above 0 and below 2^63.
+  /// REQUIRES: the sum of `weights` is above 0 and below 2^63.
   explicit AliasTable(std::span<const std::uint64_t> weights);
   std::uint64_t operator()(Rng& rng) const noexcept {
     const std::uint64_t i = rng.below(columns_.size());
@@ -21,7 +21,7 @@ class AliasTable {
 
  private:
   struct Column {
-    std::uint64_t own;  ///< how many of `sum_` chances are the column's own
+    std::uint64_t own;  ///< number of the `sum_` chances that choose the column itself
     std::uint64_t other;
   };
   std::vector<Column> columns_;

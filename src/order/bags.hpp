@@ -15,22 +15,23 @@
 
 namespace penstock::detail {
 
-/// Positions of groups, to be drawn from: 16 bytes a run of neighbours, and 24 a group. Immutable when it is filled.
+/// Positions of groups, to draw from. Memory: 16 bytes per run of neighbours, and 24 per group. Immutable once it is
+/// filled.
 class GroupedPositions {
  public:
   explicit GroupedPositions(std::uint64_t groups) : groups_(groups) {}
-  /// Adds `positions` positions from `first` on to a group, in any order.
+  /// Adds `positions` positions from `first` on to a group. Calls may come in any order.
   void add(std::uint64_t group, std::uint64_t first, std::uint64_t positions);
-  /// Sorts them by group; those of fewer than `min_size` positions are left out.
+  /// Sorts the positions by group. Leaves out groups of fewer than `min_size` positions.
   void finish(std::uint64_t min_size);
 
   std::uint64_t groups() const noexcept { return kept_.size(); }
-  /// Positions of a group by the number that it was added with, also of one that is left out.
+  /// Returns the number of positions of a group, even if it is left out. `number` is the number that it was added with.
   std::uint64_t added(std::uint64_t number) const noexcept { return groups_[number].positions; }
   std::uint64_t size_of(std::uint64_t kept) const noexcept { return groups_[kept_[kept]].positions; }
-  /// The group's number as it was added.
+  /// Returns the number that the group was added with.
   std::uint64_t number_of(std::uint64_t kept) const noexcept { return kept_[kept]; }
-  /// The `i`-th position of a group.
+  /// Returns the `i`-th position of a group.
   std::uint64_t position(std::uint64_t kept, std::uint64_t i) const;
   std::uint64_t hash() const;
 
@@ -48,15 +49,16 @@ class GroupedPositions {
   std::vector<std::uint64_t> kept_;
 };
 
-/// An order that visits groups in a new order in each epoch, and of each at most `size` positions, drawn anew.
+/// An order that visits groups in a new order in each epoch. From each group it draws at most `size` positions, again
+/// in each epoch.
 class Bags {
  public:
-  /// What classes the groups are of, where these shall come equally often.
+  /// The classes of the groups, if classes are to come equally often.
   struct Classes {
-    std::string field;                 ///< the field that says the classes
+    std::string field;                 ///< the field that has the classes
     std::vector<std::int64_t> labels;  ///< class of each group, by its number
   };
-  /// `keys`: of each group's draws, by its number. @throws as `ClassTurns`.
+  /// `keys`: the key of each group's draws, by the group's number. @throws like `ClassTurns`.
   Bags(GroupedPositions groups, std::vector<std::uint64_t> keys, std::uint64_t size,
        const std::optional<Classes>& classes);
 
@@ -69,7 +71,7 @@ class Bags {
   struct Bag {
     std::uint64_t group;
     std::uint64_t before;  ///< records of the bags before it
-    std::uint64_t nth;     ///< so many bags of the group came before it in this epoch
+    std::uint64_t nth;     ///< number of bags of the group before it in this epoch
   };
   struct Table {
     std::vector<Bag> bags;

@@ -5,17 +5,17 @@
 
 namespace penstock::detail {
 
-/// A pseudo-random permutation of [0, n) that is computed, not stored: `b(i)` costs tens of nanoseconds and no memory.
+/// A pseudo-random permutation of [0, n) that is computed, not stored. `b(i)` costs tens of nanoseconds and no memory.
 ///
 /// Up to `table_limit` it is a shuffled table inside the object, so that small sets are permuted uniformly. Above, it
-/// is an unbalanced Feistel network over the smallest power of two that holds n, walked until it lands inside.
+/// is an unbalanced Feistel network over the smallest power of two that holds n, applied until the result is below n.
 /// Immutable.
 class Bijection {
  public:
   static constexpr std::uint64_t table_limit = 256;
 
   Bijection(std::uint64_t n, std::uint64_t key) noexcept;
-  /// i < n.
+  /// REQUIRES: i < n.
   std::uint64_t operator()(std::uint64_t i) const noexcept {
     if (n_ <= table_limit) return table_[i];
     do i = encrypt(i);

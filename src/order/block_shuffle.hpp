@@ -17,22 +17,24 @@
 
 namespace penstock::detail {
 
-/// Consecutive records that belong together: of given ends, or all of one size but for the last. Immutable.
+/// Consecutive records that belong together: with given ends, or all of one size except the last. Immutable.
 class Blocks {
  public:
-  /// Those of the source, or of `block_size` records where that isn't 0. @throws Error(invalid_argument) where the
-  /// source has none, or gives ends that are none, or where there are too many.
+  /// Makes the blocks of the source, or blocks of `block_size` records if that isn't 0.
+  /// @throws Error(invalid_argument) if the source has no blocks, if its ends are invalid, or if there are too many
+  /// blocks.
   Blocks(const SourceModel& source, std::uint64_t block_size);
-  /// Writes the records that stand at `position` and after it.
+  /// Writes the records at `position` and after it.
   using RecordsAt = std::function<void(std::uint64_t position, std::span<std::uint64_t> records)>;
-  /// How many records from `position` on follow each other.
+  /// Returns how many records from `position` on follow each other.
   using RunAt = std::function<std::uint64_t(std::uint64_t position)>;
-  /// What is left of them after orders that are fixed, as positions of those. `last_order` is for the message.
-  /// @throws Error(invalid_argument) where the orders tear a block apart.
+  /// Returns what is left of the blocks after fixed orders, as positions of these orders. `last_order` is for the
+  /// message.
+  /// @throws Error(invalid_argument) if the orders tear a block apart.
   Blocks after(std::uint64_t positions, const RecordsAt& records_at, const RunAt& run_at, const SourceModel& source,
                const std::string& last_order) const;
 
-  /// Calls f(first record, records) for each block that has any, in order.
+  /// Calls f(first record, records) for each block that has records, in order.
   template <class F>
   void for_each(F f) const {
     std::uint64_t first = 0;
@@ -45,7 +47,7 @@ class Blocks {
       first = end;
     }
   }
-  std::uint64_t count() const noexcept { return count_; }  ///< how many blocks have records
+  std::uint64_t count() const noexcept { return count_; }  ///< number of blocks that have records
   std::string describe() const;
 
  private:
@@ -57,7 +59,8 @@ class Blocks {
 };
 
 /// An order that permutes blocks, cuts them into windows and permutes the records of each window. For several ranks,
-/// that order is cut into as many stretches, whose records take turns: as many of each as a rank has of a batch.
+/// the order is cut into one stretch per rank, and their records take turns: each turn has the rows of one rank in a
+/// batch.
 class BlockShuffle {
  public:
   BlockShuffle(Blocks blocks, std::uint64_t window, std::uint64_t ranks);
@@ -65,13 +68,14 @@ class BlockShuffle {
   void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const;
   std::string name() const { return "shuffle"; }
   std::string describe() const;
-  /// @throws Error(invalid_argument) where batches of so many rows can't be shared out evenly to the ranks.
+  /// Returns the order for batches of `rows` rows; 0 if that is not known beforehand.
+  /// @throws Error(invalid_argument) if there are several ranks that can't share `rows` evenly, or `rows` is 0.
   BlockShuffle for_batches(std::uint64_t rows) const;
 
  private:
   struct Block {
     std::uint64_t first;   ///< its first record in the source
-    std::uint64_t before;  ///< records of the blocks that stand before it in this epoch
+    std::uint64_t before;  ///< records of the blocks before it in this epoch
   };
   struct Table {
     std::vector<Block> blocks;

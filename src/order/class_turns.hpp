@@ -7,28 +7,29 @@
 
 namespace penstock::detail {
 
-/// Which group's turn it is, where classes of groups take turns: a pure function of seed and epoch. An epoch has
-/// rounds, as many as the largest class has groups, and each class has one turn in each round. No two turns that
-/// follow each other in an epoch are one group's.
+/// Decides which group's turn it is if classes of groups take turns: a pure function of seed and epoch. An epoch has
+/// one round for each group of the largest class, and each class has one turn in each round. No group has two turns in
+/// succession in an epoch.
 ///
-/// Groups of a class come equally often in an epoch, to one turn. So that epochs have one length, the turns of all
-/// groups of one size together are always as many; among themselves those that are left over go round, on from one
-/// epoch to the next. Memory: 8 bytes a group, 24 for each size that a class has. Immutable.
+/// In an epoch, the numbers of turns of two groups of a class differ by at most one. So that epochs have the same
+/// length, all groups of one size together have the same number of turns in each epoch. The turns that are left over
+/// rotate among these groups, continuing from one epoch to the next. Memory: 8 bytes per group, and 24 for each size in
+/// a class. Immutable.
 class ClassTurns {
  public:
   struct Group {
     std::int64_t label;  ///< its class
     std::uint64_t size;  ///< size of its bag
-    std::uint64_t key;   ///< decides which of several sizes has a turn more
+    std::uint64_t key;   ///< decides which of several sizes has one more turn
   };
-  /// @throws Error(invalid_argument) for more than `max_turns` of an epoch.
+  /// @throws Error(invalid_argument) if an epoch has more than `max_turns` turns.
   explicit ClassTurns(std::span<const Group> groups);
 
   static constexpr std::uint64_t max_turns = std::uint64_t{1} << 27;
 
-  /// The groups of an epoch's turns.
+  /// Returns the group of each turn of an epoch.
   std::vector<std::uint64_t> of_epoch(std::uint64_t seed, std::uint64_t epoch) const;
-  /// "2 classes (of 12, 3 groups), 24 bags an epoch"
+  /// Returns a description: "2 classes (of 12, 3 groups), 24 bags an epoch"
   std::string describe() const;
 
  private:

@@ -7,9 +7,9 @@
 
 namespace penstock::detail {
 
-/// Records drawn by weight. @throws Error(invalid_argument) as the stage says.
+/// Draws records by weight. @throws Error(invalid_argument) as documented for the stage.
 std::shared_ptr<const OrderModel> weighted_draws(WeightedOptions options);
-/// Draws as many records of each class as its weight says. @throws as `weighted_draws`.
+/// Draws records of each class in proportion to its weight. @throws like `weighted_draws`.
 std::shared_ptr<const OrderModel> balanced_draws(const BalancedOptions& options);
 
 }  // namespace penstock::detail

@@ -10,16 +10,16 @@
 
 namespace penstock::detail {
 
-/// Which table: of an order's seed, an epoch, and a stretch of it where tables are not for whole epochs.
+/// The key of a table: an order's seed, an epoch, and, if tables are not for whole epochs, a stretch of it.
 struct EpochKey {
   std::uint64_t seed = 0, epoch = 0, stretch = 0;
   friend bool operator==(const EpochKey&, const EpochKey&) = default;
 };
 
-/// Tables that an order builds for one epoch each, or a stretch of one, the last used of them kept: where one epoch
-/// ends two are in use, and a resume goes back to an earlier one. A table is a pure function of its key, so what is
-/// forgotten costs time, never a result. `Table` says its size with `bytes()`. Any thread; one that needs a table
-/// that is being built waits for it, others don't.
+/// Tables that an order builds, each for one epoch or a stretch of one. The last used tables are kept: where one epoch
+/// ends, two are in use, and a resume goes back to an earlier one. A table is a pure function of its key, so a dropped
+/// table costs time, but never changes a result. `Table` returns its size from `bytes()`. Any thread may use it. A
+/// thread that needs a table that is being built waits for it; other threads don't.
 template <class Table>
 class EpochTables {
  public:

@@ -10,27 +10,28 @@
 
 namespace penstock::detail {
 
-/// Whose each record of a source is, in numbers: 16 bytes a run of records, and the names. Immutable; any thread.
+/// The group of each record of a source, as a number. Memory: 16 bytes per run of records, and the names. Immutable;
+/// any thread may use it.
 class GroupTable {
  public:
-  /// @throws as for_each_group.
+  /// @throws like for_each_group.
   GroupTable(const SourceModel& source, const std::string& stage);
 
   std::uint64_t groups() const noexcept { return names_.size(); }
   const std::string& name(std::uint64_t group) const noexcept { return names_[group]; }
-  /// A hash of the group's name.
+  /// Returns a hash of the group's name.
   std::uint64_t name_hash(std::uint64_t group) const noexcept { return name_hashes_[group]; }
 
-  /// A hash of which group each record belongs to.
+  /// Returns a hash of which group each record belongs to.
   std::uint64_t hash() const;
 
   struct Run {
-    std::uint64_t end;  ///< its last record, and one
+    std::uint64_t end;  ///< the record after its last one
     std::uint64_t group;
   };
-  /// In order; the first one begins at record 0, each other one where the one before it ends.
+  /// Returns the runs in order. The first one begins at record 0, each later one where the one before it ends.
   const std::vector<Run>& runs() const noexcept { return runs_; }
-  /// The run that a record is in, which must be there.
+  /// Returns the run that a record is in. REQUIRES: the record exists.
   const Run& run_of(std::uint64_t record) const;
   std::uint64_t group_of(std::uint64_t record) const { return run_of(record).group; }
 
@@ -40,11 +41,11 @@ class GroupTable {
   std::vector<std::uint64_t> name_hashes_;
 };
 
-/// The table of one source, made when it is asked for, and kept: to ask for all keys of a large source takes seconds.
-/// Any thread.
+/// The table of one source, made when it is first asked for, and kept, because reading all keys of a large source takes
+/// seconds. Any thread may use it.
 class KeptGroupTable {
  public:
-  /// `source`: always the same one. @throws as for_each_group.
+  /// Returns the table. `source` must be the same at each call. @throws like for_each_group.
   std::shared_ptr<const GroupTable> of(const SourceModel& source, const std::string& stage);
 
  private:

@@ -9,11 +9,11 @@
 
 namespace penstock::detail {
 
-/// An order that visits these positions.
+/// Returns an order that visits these positions.
 std::shared_ptr<const OrderModel> select_order(std::vector<std::uint64_t> positions);
-/// A part of a fixed permutation. The options are checked.
+/// Returns a part of a fixed permutation. Checks the options.
 std::shared_ptr<const OrderModel> split_order(SplitOptions options);
-/// A new permutation of all records in each epoch.
+/// Returns a new permutation of all records in each epoch.
 std::shared_ptr<const OrderModel> shuffle_order();
 
 }  // namespace penstock::detail

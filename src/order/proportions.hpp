@@ -6,27 +6,27 @@
 
 namespace penstock::detail {
 
-/// An endless sequence of draws that is shared out among parts by integer weights: after any number of draws each part
-/// has had its share but for at most 1/2 for each halving of the parts, which is half of log2(parts) rounded up;
-/// after a multiple of the weights' sum exactly. Immutable.
+/// An endless sequence of draws that is shared out among parts by integer weights. After any number of draws, the error
+/// of each part's share is at most 1/2 for each halving of the parts, together half of log2(parts) rounded up. After a
+/// multiple of the weights' sum, shares are exact. Immutable.
 class Proportions {
  public:
-  /// Weights whose sum is above 0 and at most 2^56.
+  /// REQUIRES: the sum of `weights` is above 0 and at most 2^56.
   explicit Proportions(const std::vector<std::uint64_t>& weights) : before_{0} {
     for (const std::uint64_t weight : weights) before_.push_back(before_.back() + weight);
   }
   std::size_t parts() const noexcept { return before_.size() - 1; }
 
-  /// Draws [begin, end) of all, below 2^63: calls f(part, first, last) for each part that has some of them, in order,
-  /// which are its own draws [first, last).
+  /// Shares out the draws [begin, end). Calls f(part, first, last) in order for each part that has some of them. For
+  /// the part these are its own draws [first, last). REQUIRES: `end` is below 2^63.
   template <class F>
   void share(std::uint64_t begin, std::uint64_t end, F f) const {
     share(0, parts(), begin, end, f);
   }
 
  private:
-  // Halving the parts keeps both halves' numbers from ever going down, which rounding each part's share alone would
-  // not.
+  // With halving, the numbers of both halves never decrease. Rounding each part's share by itself would not ensure
+  // that.
   template <class F>
   void share(std::size_t low, std::size_t high, std::uint64_t begin, std::uint64_t end, F& f) const {
     if (begin == end) return;

@@ -14,21 +14,21 @@
 
 namespace penstock::detail {
 
-/// An order that draws from several sets of records in fixed proportions, each set's records once before one of them
-/// comes again, in a new permutation each time. Sets are consecutive ranges of the input, or of `members` where those
+/// An order that draws from several sets of records in fixed proportions. All records of a set come once before one of
+/// them comes again, in a new permutation each time. Sets are consecutive ranges of the input, or of `members` if these
 /// are given. A pure function of (seed, epoch, position); the last used stretches are kept to save time.
 class Rotation {
  public:
   struct Options {
     std::string name;
     std::string description;
-    std::vector<std::uint64_t> weights;  ///< one for each set, of a sum that Proportions takes
+    std::vector<std::uint64_t> weights;  ///< one for each set; Proportions must accept their sum
     std::vector<std::uint64_t> ends;     ///< where each set ends; a set of weight above 0 isn't empty
     std::vector<std::uint64_t> members = {};
-    std::uint64_t count = 0;  ///< draws an epoch, at most 2^62
+    std::uint64_t count = 0;  ///< draws per epoch, at most 2^62
   };
   explicit Rotation(Options options);
-  /// @throws Error(invalid_argument) where n isn't the sets' size together.
+  /// Returns the draws per epoch. @throws Error(invalid_argument) if n isn't the total size of the sets.
   std::uint64_t size(std::uint64_t n) const;
   void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const;
   std::string name() const { return shared_->options.name; }

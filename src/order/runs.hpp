@@ -13,10 +13,10 @@
 
 namespace penstock::detail {
 
-/// Records in runs that follow each other, as an order that visits them. 16 bytes a run.
+/// An order that visits runs of consecutive records. Memory: 16 bytes per run.
 class Runs {
  public:
-  /// Runs are added in order, before the first use as an order.
+  /// Adds a run. REQUIRES: runs come in order, before the first use as an order.
   void add(std::uint64_t first, std::uint64_t records) {
     if (records == 0) return;
     if (runs_->empty() || end_ != first) runs_->push_back({first, records_});

@@ -18,18 +18,18 @@ struct BoundOrder {
   std::uint64_t input_size = 0;
 };
 
-/// Which record of the source stands at each position of a pipeline, which has `size` of them. Any thread; `orders`
+/// Finds which record of the source is at each of the `size` positions of a pipeline. Any thread may use it; `orders`
 /// must outlive it.
 class SampleOrder {
  public:
   SampleOrder(std::span<const BoundOrder> orders, std::uint64_t seed, std::uint64_t size) noexcept
       : orders_(orders), seed_(seed), size_(size) {}
 
-  /// Indices of the positions first, first + stride, … of an epoch. @throws what orders do.
+  /// Writes the indices of the positions first, first + stride, … of an epoch. @throws what orders throw.
   void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out, std::uint64_t stride = 1) const;
-  /// So many positions from `position` on, in any epoch, have records that follow each other; at least 1.
+  /// Returns how many positions from `position` on have consecutive records in every epoch; at least 1.
   std::uint64_t run_length(std::uint64_t position) const;
-  /// The index that stands in for a bad sample: a uniform draw among all positions of the epoch.
+  /// Returns the index of the stand-in for a bad sample: a uniform draw among all positions of the epoch.
   std::uint64_t replacement(const Place& place) const;
 
  private:

@@ -12,14 +12,15 @@
 
 namespace penstock::detail {
 
-/// Part of a split by group that gives each value of a field its share.
+/// A part of a split by group that gives each value of a field its share.
 struct StratifiedGroups {
   Runs records;
-  std::string said;  ///< how many groups and records it has, and how near its values are to their shares
+  std::string said;  ///< its numbers of groups and records, and how close its values are to their shares, in words
 };
 
-/// `labels` are the values of all records, for `options.stratify`. What is true of the parts stands at `split`.
-/// @throws Error(invalid_argument) where the part has a share but no group, and as `for_each_group`.
+/// Returns the part. `labels`: the values of all records, for `options.stratify`. See `split` for the promises about
+/// parts.
+/// @throws Error(invalid_argument) if the part has a share but no group, and like `for_each_group`.
 StratifiedGroups stratified_groups(const SplitOptions& options, const SourceModel& source, const GroupTable& table,
                                    std::span<const std::int64_t> labels);
 

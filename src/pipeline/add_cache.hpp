@@ -6,8 +6,9 @@
 
 namespace penstock::detail {
 
-/// Puts a cache before the source, to be opened when samples are asked for. @throws Error(invalid_argument) that names
-/// the stage in its way, and what the maker's `check` throws.
+/// Puts a cache before the source. It is opened when samples are first asked for.
+/// @throws Error(invalid_argument) that names a stage that may not come before a cache; and what the maker's `check`
+/// throws.
 void add_cache(PipelineData& data, std::shared_ptr<const CacheMaker> maker, const CacheAllows& allows);
 
 }  // namespace penstock::detail

@@ -4,8 +4,8 @@
 
 namespace penstock::detail {
 
-/// Adds a stage after `batch`, whose `out` is of a delivered row. @throws Error(schema_mismatch | unsupported) that
-/// names it.
+/// Adds a stage after `batch`. Its `out` is the schema of a delivered row.
+/// @throws Error(schema_mismatch | unsupported) that names the stage.
 void add_device_stage(PipelineData& data, BoundStage stage);
 
 }  // namespace penstock::detail

@@ -6,8 +6,8 @@
 
 namespace penstock::detail {
 
-/// Adds a stage to a pipeline, checking it against what stands before. @throws what the stage's own documentation says;
-/// `data` is of no use then.
+/// Adds a stage to a pipeline, and checks it against the stages before it.
+/// @throws what the stage's own documentation lists; `data` must not be used after that.
 void add_stage(PipelineData& data, const Stage& stage);
 
 }  // namespace penstock::detail

@@ -10,31 +10,33 @@
 
 namespace penstock::detail {
 
-/// What this rank has of a batch.
+/// This rank's part of a batch.
 struct RankRows {
   std::uint64_t first = 0;  ///< first position
   std::uint64_t valid = 0;  ///< rows that are samples
-  std::uint64_t rows = 0;   ///< rows with padding
+  std::uint64_t rows = 0;   ///< all rows, including padding
 };
 
-/// Where the batches of a pipeline that is not reordered begin and end. Any thread; the data must outlive it.
+/// Finds where batches begin and end in a pipeline that is not reordered. Any thread may use it; the data must outlive
+/// it.
 class BatchPositions {
  public:
   explicit BatchPositions(const PipelineData& data) noexcept : data_(&data) {}
 
-  /// Samples in batch `number` of an epoch, on all ranks together.
+  /// Returns the number of samples in batch `number` of an epoch, on all ranks together.
   std::uint64_t global_valid(std::uint64_t number) const noexcept;
-  /// What this rank has of the batch at the cursor.
+  /// Returns this rank's part of the batch at the cursor.
   RankRows rank_rows(const Cursor& at) const noexcept;
-  /// The batch after that one.
+  /// Returns the cursor of the batch after the one at `at`.
   Cursor next(const Cursor& at) const noexcept;
-  /// Where the sample at a position of an epoch, or of all passes, stands.
+  /// Returns the place of the sample at a position of an epoch, or of all passes.
   Place place(std::uint64_t epoch, std::uint64_t position) const noexcept {
     if (data_->fixed_steps() != 0) [[unlikely]]
       return {position / data_->size, position % data_->size, 0, 0};
     return {epoch, position, 0, 0};
   }
-  /// Source indices of the positions from `first` on, which may go on in the next pass. @throws what orders do.
+  /// Writes the source indices of the positions from `first` on. They may continue in the next pass. @throws what
+  /// orders throw.
   void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const;
 
  private:

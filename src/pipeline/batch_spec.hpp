@@ -12,12 +12,12 @@ namespace penstock::detail {
 struct BatchSpec {
   std::uint64_t rows;
   BatchOptions options;
-  std::uint64_t enough_bytes = 0;  ///< a batch ends after the sample that makes it as large; 0 = not so
+  std::uint64_t enough_bytes = 0;  ///< a batch ends after the sample with which it has this size; 0: no such limit
 };
 
-/// Batches made of one window are counted in 16 bits.
+/// Limit of a bucket window, because the batches made of a window are counted in 16 bits.
 inline constexpr std::uint64_t max_bucket_window = 65'535;
-/// Which samples stand together in a batch.
+/// Specifies which samples come together in a batch.
 struct BucketSpec {
   std::string field;
   BucketOptions options;

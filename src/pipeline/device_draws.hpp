@@ -16,35 +16,37 @@
 
 namespace penstock::detail {
 
-/// Where what is drawn for one row goes.
+/// Gives `draw_row` the memory and the facts of one row.
 class DrawRoom {
  public:
   virtual ~DrawRoom() = default;
-  /// The row of a field of the batch that holds draws.
+  /// Returns the row's memory in a field of the batch that holds draws.
   virtual std::byte* make(std::size_t field, std::size_t bytes) = 0;
-  /// For work on the way.
+  /// Returns memory for intermediate results.
   virtual Scratch& scratch() = 0;
-  /// The row's value of a field of `program.sample`.
+  /// Returns the row's value of a field of `program.sample`.
   virtual const std::byte* value(std::size_t field) = 0;
-  /// The decoding of the step of that number, which decodes.
+  /// Returns the decoding of step `step`. REQUIRES: the step decodes.
   virtual ImageDecoding& decoding(std::size_t step) = 0;
-  /// What the device could decode of that step, it does.
+  /// Returns whether the device decodes the images of step `step` that it can decode.
   virtual bool decodes_on_device(std::size_t step) const = 0;
-  /// @throws Error(limit_exceeded) where a value of the field may not have so many bytes.
+  /// Checks a value's size. @throws Error(limit_exceeded) if a value of the field may not have `bytes` bytes.
   virtual void require_size(std::size_t field, std::uint64_t bytes) const = 0;
-  /// Images are decoded to their end.
+  /// Returns whether images are to be decoded to their end.
   virtual bool verifies() const = 0;
-  /// What a decoder says of one image, for the report. `text` lives as long as the program.
+  /// Adds a decoder's remark on one image, for the report. `text` must live as long as the program.
   virtual void remark(const char* text) = 0;
 };
 
-/// What image stages after `batch` ask for, tried with images of sizes that suit them: an ImageOp for each step of kind
-/// `image` whose result has one size; for the others an empty one. `at` is set to the label of the stage in work, for
-/// errors. @throws what the stages throw; Error(unsupported) where they can't be one operation.
+/// Tries the image stages after `batch` with images of sizes that suit them. Returns an ImageOp for each step. For a
+/// step of kind `image` whose result has one size, it is the tried operation, otherwise an empty one. Sets `at` to the
+/// label of the current stage, for errors.
+/// @throws what the stages throw; Error(unsupported) if they can't be one operation.
 std::vector<ImageOp> try_row(const DeviceProgram& program, const std::string** at);
 
-/// Draws for one row, and decodes what the device does not. `shapes`: of the fields of `program.sample`, as the row has
-/// them; afterwards of decoded ones. `ops` is room that is kept. @throws as try_row, and what decoding does.
+/// Draws for one row, and decodes what the device does not decode. `shapes` has the shapes of the fields of
+/// `program.sample` in this row, and gets the shapes of decoded fields. `ops` is memory that is reused.
+/// @throws like try_row, and what decoding throws.
 void draw_row(const DeviceProgram& program, std::uint64_t seed, const Place& place, std::span<Shape> shapes,
               DrawRoom& room, std::vector<ImageOp>& ops, const std::string** at);
 

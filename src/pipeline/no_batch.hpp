@@ -6,8 +6,8 @@
 
 namespace penstock::detail {
 
-/// Why no batch can ever come of a pipeline that has `batch`, whatever its samples are, and what to do; empty: some may
-/// come, as far as is known before samples are made.
+/// Returns why a pipeline with `batch` can never deliver a batch, whatever its samples are, and what to do. Returns an
+/// empty text if a batch may come, as far as is known before samples are made.
 std::string why_no_batch(const PipelineData& data);
 
 }  // namespace penstock::detail

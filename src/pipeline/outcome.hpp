@@ -12,38 +12,38 @@
 
 namespace penstock::detail {
 
-/// One sample as the policy for bad ones left it.
+/// The outcome of one sample after the policy for bad samples was applied.
 struct Outcome {
-  // Without it, compilers zero the room for the errors as well: half a kilobyte a sample.
+  // Without it, compilers also zero the memory for the errors: half a kilobyte per sample.
   Outcome() noexcept {}  // NOLINT(modernize-use-equals-default)
 
   std::uint64_t index = 0;    ///< source index of the record that it is made of
   std::uint32_t attempt = 0;  ///< not 0: a stand-in
   bool kept = true;           ///< false: filtered or dropped
-  bool filtered = false;      ///< not kept, as a filter wants it
+  bool filtered = false;      ///< not kept, because a filter left it out
   bool masked = false;
   std::optional<Error> bad;    ///< the first failure, if the policy acts on it
   std::optional<Error> fatal;  ///< ends the run
 };
 
-/// An error of many samples, told of one of them.
+/// Returns an error about many samples, with the facts of one of them.
 Error error_at(const Error& sample, Errc code, std::string cause);
 
-/// The attempts to make one sample: of the record that belongs there and, where the policy for bad samples wants it, of
-/// others in its place. Each ends with `made` or `failed`, which say in `outcome` what became of the sample.
+/// The attempts to make one sample: first from its own record, then, if the policy for bad samples requires it, from
+/// stand-ins. Each attempt ends with `made` or `failed`, which write the result to `outcome`.
 class Attempts {
  public:
   /// `data` and `outcome` must outlive it.
   Attempts(const PipelineData& data, const Place& place, std::uint64_t index, Outcome& outcome) noexcept
       : data_(data), outcome_(outcome), place_(place), index_(index) {}
 
-  /// No further attempt is wanted.
+  /// Returns whether no further attempt is needed.
   bool over() const noexcept { return over_; }
-  /// Where this attempt stands, with its number, and the record to make it of.
+  /// The place of this attempt, including its number, and the record to make it from.
   const Place& place() const noexcept { return place_; }
   std::uint64_t index() const noexcept { return index_; }
 
-  /// `kept`: false where a filter left it out.
+  /// `kept`: false if a filter left the sample out.
   void made(bool kept) noexcept {
     outcome_.kept = kept;
     outcome_.filtered = !kept;

@@ -24,15 +24,15 @@
 
 namespace penstock::detail {
 
-/// A cache that joined a pipeline, whose source has it before it then.
+/// A cache that joined a pipeline. The pipeline's source then has the cache before it.
 struct BoundCache {
   std::string label;
-  std::size_t stages = 0;  ///< so many of the pipeline's stand before it
+  std::size_t stages = 0;  ///< number of the pipeline's stages before it
   CacheAllows allows;
   std::shared_ptr<const OpenedCache> opened;
 };
 
-/// What a Pipeline holds: what its stages said, in their order.
+/// What a Pipeline holds: the settings of its stages, in their order.
 struct PipelineData {
   std::shared_ptr<const SourceModel> source;
   Schema source_schema;
@@ -41,51 +41,51 @@ struct PipelineData {
   std::vector<BoundOrder> orders;
   std::vector<BoundStage> stages;
   std::optional<BoundCache> cache;
-  Schema schema;  ///< fields of a row; with `device`, what is drawn for it stands after its fields
-  std::vector<BoundStage> device_stages;        ///< stages after `batch`
-  std::shared_ptr<const DeviceProgram> device;  ///< the program of `device_stages`; null: there are none
-  std::uint64_t size = 0;                       ///< positions an epoch; `unknown_size` for a stream
-  std::uint64_t stream_window = 0;              ///< a stream's records are shuffled inside blocks of so many; 0 = not
+  Schema schema;                          ///< fields of a row; with `device`, followed by the fields for its draws
+  std::vector<BoundStage> device_stages;  ///< stages after `batch`
+  std::shared_ptr<const DeviceProgram> device;  ///< the program of `device_stages`; null if there are none
+  std::uint64_t size = 0;                       ///< positions per epoch; `unknown_size` for a stream
+  std::uint64_t stream_window = 0;              ///< records per block inside which a stream is shuffled; 0: no shuffle
   std::uint64_t stream_key = 0;                 ///< key of a stream's shuffle
   bool filters = false, flat_maps = false;
-  std::map<std::string, Collate> collates;   ///< what stages said, by field
-  std::optional<BucketSpec> bucket;          ///< with `batch`, its window is resolved
-  std::optional<BatchSpec> batch;            ///< the batch, with the most rows that bounds of fixed size allow
-  bool bounded = false;                      ///< sizes of samples, or their groups, end a batch
-  std::shared_ptr<const GroupTable> groups;  ///< groups that end a batch; null: none do
+  std::map<std::string, Collate> collates;  ///< how rows are put together, by field
+  std::optional<BucketSpec> bucket;         ///< after `batch`, its window is resolved
+  std::optional<BatchSpec> batch;  ///< the batch; its rows are the most that bounds allow for samples of fixed size
+  bool bounded = false;            ///< sizes of samples, or their groups, end a batch
+  std::shared_ptr<const GroupTable> groups;  ///< groups that end a batch; null if none do
   std::optional<std::uint64_t> seed;
   std::optional<ErrorPolicy> policy;
   std::optional<CheckOptions> check;
   std::optional<Rank> rank;
   std::map<std::string, std::uint64_t> occurrences;
 
-  /// Whose the source's records are. @throws as for_each_group.
+  /// Returns the groups of the source's records. @throws like for_each_group.
   std::shared_ptr<const GroupTable> groups_of_source(const std::string& stage) const {
     return source_groups->of(*source, stage);
   }
 
-  /// What must be open before samples are asked for. @throws what opening it does.
+  /// Opens what must be open before samples are asked for. @throws what opening it throws.
   void open() const {
     if (cache) cache->opened->open();
   }
 
-  /// The schema of a row as the stages before `batch` make it, and of one that is delivered.
+  /// The schema of a row as the stages before `batch` make it, and of a delivered row.
   const Schema& sample() const noexcept { return device ? device->sample : schema; }
   const Schema& delivered() const noexcept { return device ? device->delivered() : schema; }
 
   std::uint64_t seed_value() const noexcept { return seed.value_or(0); }
-  /// Lives no longer than this.
+  /// Returns the order of samples. It must not outlive this object.
   SampleOrder sample_order() const noexcept { return {orders, seed_value(), size}; }
   ErrorPolicy policy_value() const noexcept { return policy.value_or(ErrorPolicy{}); }
   CheckOptions check_value() const noexcept { return check.value_or(CheckOptions{}); }
   Rank rank_value() const noexcept { return rank.value_or(Rank{}); }
-  /// Where a sample stands in its batch depends on those before it.
+  /// Returns whether the row of a sample depends on the samples before it.
   bool reordered() const noexcept {
     return filters || flat_maps || bounded || bucket || source->is_stream() || policy_value().policy == OnError::drop;
   }
-  /// Batches an epoch where the data go on without end, one pass after the other; 0 where a pass is an epoch.
+  /// Returns the batches per epoch if passes follow each other without end; 0 if a pass is an epoch.
   std::uint64_t fixed_steps() const noexcept { return rank_value().steps_per_epoch; }
-  /// Batches an epoch; 0 where only the epoch's end tells.
+  /// Returns the batches per epoch; 0 if the number is only known at the epoch's end.
   std::uint64_t steps() const noexcept {
     if (!batch || reordered()) return 0;
     if (fixed_steps() != 0) return fixed_steps();

@@ -16,25 +16,27 @@ namespace penstock::detail {
 struct PipelineFacts {
   enum Aspect : std::uint8_t { source, orders, stages, rest };
   std::uint64_t fingerprint = 0;
-  std::array<std::uint64_t, 4> aspects{};  ///< a fingerprint of each
+  std::array<std::uint64_t, 4> aspects{};  ///< a fingerprint of each aspect
   std::vector<JobFact> facts;
 
   /// `State::fingerprint`.
   std::uint64_t of_state() const noexcept;
-  /// "its source and its stages": those in which a state's fingerprint differs; empty where it can't be told.
+  /// Returns the aspects in which a state's fingerprint differs: "its source and its stages". Empty if they can't be
+  /// determined.
   std::string aspects_that_differ(std::uint64_t of_state) const;
-  /// One fact a line, as it stands after a state in its file.
+  /// Returns one fact per line, as written after a state in its file.
   std::string text() const;
-  /// How the facts of such a text differ from these, in words; empty where they don't, or it is no such text.
+  /// Returns how the facts of such a text differ from these, in words. Empty if they don't differ, or if the text is
+  /// not such a text.
   std::string what_differs(std::string_view text) const;
 };
 
 PipelineFacts facts_of(const PipelineData& data);
 
-/// What samples of epoch 0 depend on, however they are batched: `SinkJob::made_by`.
+/// Returns what samples of epoch 0 depend on, however they are batched: `SinkJob::made_by`.
 std::vector<JobFact> sample_facts_of(const PipelineData& data);
 
-/// What such a text begins with.
+/// The beginning of `PipelineFacts::text`.
 inline constexpr std::string_view facts_begin = "\npenstock pipeline 1\n";
 
 }  // namespace penstock::detail

@@ -13,11 +13,12 @@
 
 namespace penstock::detail {
 
-/// The positions of which a reordered pipeline makes samples, in order: one epoch after the other, or, with
-/// `steps_per_epoch`, this rank's of one pass after the other, without end.
+/// The positions from which a reordered pipeline makes samples, in order: one epoch after the other. With
+/// `steps_per_epoch`: this rank's positions of one pass after the other, without end.
 class Positions {
  public:
-  /// `ranges`: of one epoch, ascending, the positions that are meant; none: all. They must outlive this and its copies.
+  /// `ranges`: the positions of one epoch to use, ascending; if empty, all. They must outlive this object and its
+  /// copies.
   explicit Positions(const PipelineData& data, std::span<const PositionRange> ranges = {}) noexcept
       : data_(&data),
         ranges_(ranges),
@@ -25,7 +26,7 @@ class Positions {
         rank_(static_cast<std::uint64_t>(data.rank_value().rank)),
         stride_(static_cast<std::uint64_t>(data.rank_value().world)) {}
 
-  /// The next one is the first of this rank's that is not before the cursor.
+  /// Begins at this rank's first position that is not before the cursor.
   void begin(const Cursor& cursor) noexcept {
     epoch_ = cursor.epoch;
     at_ = cursor.position;
@@ -34,23 +35,23 @@ class Positions {
     while (range_ < ranges_.size() && ranges_[range_].end <= at_) ++range_;
     if (range_ < ranges_.size()) at_ = std::max(at_, ranges_[range_].begin);
   }
-  /// Epochs begun; not of endless ones.
+  /// Returns the current epoch. Not for endless positions.
   std::uint64_t epoch() const noexcept { return epoch_; }
   bool endless() const noexcept { return endless_; }
-  /// How many there are in the same epoch or pass; of ranges, in the same one.
+  /// Returns how many positions are left in the current epoch or pass; with ranges, in the current range.
   std::uint64_t left() const noexcept {
     if (data_->size == 0) return 0;
     if (!ranges_.empty()) return range_ < ranges_.size() ? ranges_[range_].end - at_ : 0;
     return endless_ ? (data_->size - at_ % data_->size + stride_ - 1) / stride_ : data_->size - at_;
   }
 
-  // -- of the i-th of those --
+  // -- facts of the i-th position that is left --
   Place place(std::uint64_t i) const noexcept {
     const Place first = endless_ ? Place{at_ / data_->size, at_ % data_->size, 0, 0} : Place{epoch_, at_, 0, 0};
     return {first.epoch, first.position + i * stride_, 0, 0};
   }
   Cursor at(std::uint64_t i) const noexcept { return {endless_ ? 0 : epoch_, 0, at_ + i * stride_, 0}; }
-  /// The epoch ends after it.
+  /// Returns whether the epoch ends after the position.
   bool last(std::uint64_t i) const noexcept {
     const std::uint64_t end = ranges_.empty() ? data_->size : ranges_.back().end;
     return !endless_ && at_ + i + 1 == end;
@@ -60,13 +61,13 @@ class Positions {
     if (!last(i)) ++cursor.position;
     return cursor;
   }
-  /// Source indices, from the `first`-th on. @throws what orders do.
+  /// Writes the source indices, from the `first`-th position on. @throws what orders throw.
   void fill(std::uint64_t first, std::span<std::uint64_t> out) const {
     const Place at = place(first);
     data_->sample_order().fill(at.epoch, at.position, out, stride_);
   }
 
-  /// Goes on after `count` of those that are left.
+  /// Skips `count` of the positions that are left.
   void skip(std::uint64_t count) noexcept {
     at_ += count * stride_;
     if (!ranges_.empty()) {

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-ItemRun Rank::run_of(std::span<const std::uint64_t> sizes) const {
+ItemRange Rank::items_of(std::span<const std::uint64_t> sizes) const {
   if (rank < 0 || rank >= world)
     throw Error(Errc::invalid_argument,
                 "rank " + std::to_string(rank) + " of " + std::to_string(world) + "; ranks are 0 to world - 1")
@@ -15,7 +15,7 @@ ItemRun Rank::run_of(std::span<const std::uint64_t> sizes) const {
   const auto ranks = static_cast<Wide>(world), own = static_cast<Wide>(rank);
   Wide all = 0;
   for (const std::uint64_t size : sizes) all += Wide{2} * (Wide{size} + 1);
-  ItemRun run;
+  ItemRange run;
   Wide before = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const Wide middle = (before + sizes[i] + 1) * ranks;

@@ -18,32 +18,33 @@ class DeviceProgramBuilder;
 class PipelineBuilder;
 struct BoundStage;
 
-/// What a Stage holds. Each kind of stage is a class of its own, in a file of src/stages/. Immutable; any thread.
+/// What a Stage holds. Each kind of stage is a class of its own, in a file of src/stages/. Immutable; any thread may
+/// use it.
 struct StageModel {
   virtual ~StageModel() = default;
-  /// Adds what it means to a pipeline, after what stands there already. @throws what the stage's documentation says.
+  /// Adds itself to a pipeline, after the stages there. @throws what the stage's documentation lists.
   virtual void join(PipelineBuilder& pipeline) const = 0;
 };
 
-/// A kind of stage that makes something of samples: once it has joined a pipeline, it is asked to become a step.
+/// A kind of stage that works on samples. After it has joined a pipeline, it adds its step to a chain.
 struct WorkStage : StageModel {
   /// Adds its step to the chain of the stages before `batch`.
   virtual void compile(const BoundStage& bound, runtime::ChainCompiler& chain) const;
   /// Adds its launch to those of the stages after `batch`. Only for kinds that may stand there.
   virtual void launch(const BoundStage& bound, DeviceProgramBuilder& program) const;
-  /// It draws at random, as far as it says so.
+  /// Returns whether the stage declares that it draws at random.
   virtual bool draws() const { return false; }
-  /// A change of what it computes can be told from its name, options and version.
+  /// Returns whether name, options and version show a change of what it computes.
   virtual bool versioned() const { return true; }
-  /// The number of samples after it is not that before it.
+  /// Returns whether it changes the number of samples.
   virtual bool changes_count() const { return false; }
-  /// It is known to give this field other values.
+  /// Returns whether it is known to change the values of this field.
   virtual bool gives(const std::string&) const { return false; }
-  /// Whether the values that it gives this field are labels; none: it leaves them what they are.
+  /// Returns whether the values that it gives this field are labels; none if it does not change that.
   virtual std::optional<bool> gives_labels(const std::string& field) const {
     return gives(field) ? std::optional(false) : std::nullopt;
   }
-  /// What the field was called before it.
+  /// Returns the name that the field had before this stage.
   virtual const std::string& name_before(const std::string& name) const { return name; }
 };
 
@@ -53,7 +54,7 @@ struct BoundStage {
   std::string name;       ///< the stage's name, without its field
   std::string label;      ///< "resize(image)"
   std::string options;    ///< its result options in words
-  std::uint64_t key = 0;  ///< hash of name and occurrence: what its random draws are keyed by
+  std::uint64_t key = 0;  ///< hash of name and occurrence: the key of its random draws
   std::uint64_t version = 0;
   Schema in, out;
 };

@@ -23,41 +23,40 @@ struct Survivor {
   std::int64_t length = 0;
 };
 
-/// Consecutive survivors that are looked at together, and the batches made of them. Allocates nothing but in the
-/// constructor. One thread at a time.
+/// Collects consecutive survivors and makes batches of them. Allocates only in the constructor. One thread at a time.
 class BucketWindow {
  public:
   BucketWindow(std::uint64_t size, Tail tail, const BatchBounds& bounds);
 
-  /// Begins to collect at `begin`; of the batches of the first window, `done` were delivered before.
+  /// Starts to collect at `begin`. `done`: batches of the first window that were delivered before.
   void reset(const Cursor& begin, std::uint64_t done) noexcept;
-  /// Takes one more. Only while `collecting()`.
+  /// Takes one more survivor. REQUIRES: `collecting()`.
   void add(const Survivor& kept) noexcept { kept_[count_++] = kept; }
   bool full() const noexcept { return count_ == kept_.size(); }
   bool empty() const noexcept { return count_ == 0; }
   bool collecting() const noexcept { return !cut_; }
-  /// What is collected was collected before, and is told already.
+  /// Returns whether the window was collected before, so that its samples are already reported.
   bool again() const noexcept { return done_ != 0; }
-  /// Puts like lengths together. `next`: after the window; `last`: the epoch ends there. Batches come in an order that
-  /// `seed` and the window's beginning give.
+  /// Puts samples of similar length together. `next`: after the window. `last`: the epoch ends there. `seed` and the
+  /// window's beginning decide the order of the batches.
   void cut(std::uint64_t seed, const Cursor& next, bool last) noexcept;
 
   // -- once it is cut --
   bool last() const noexcept { return last_; }
   const Cursor& next() const noexcept { return next_; }
-  /// Whether there is one more batch.
+  /// Returns whether a further batch exists.
   bool has_batch() const noexcept { return batch_ != sequence_.size(); }
-  /// It is not wanted: delivered before.
+  /// Returns whether the batch is skipped, because it was delivered before.
   bool skips() const noexcept { return batch_ < done_; }
-  /// Rows of the batch in hand.
+  /// Returns the rows of the current batch.
   std::span<const std::uint32_t> batch() const noexcept;
   const Survivor& operator[](std::uint32_t row) const noexcept { return kept_[row]; }
-  /// The cursor after the batch in hand.
+  /// Returns the cursor after the current batch.
   Cursor cursor_after() const noexcept;
   void next_batch() noexcept { ++batch_; }
-  /// Rows that are in no batch.
+  /// Returns the rows that are in no batch.
   std::span<const std::uint32_t> left_over() const noexcept;
-  /// All batches are through: collects the next window.
+  /// Starts to collect the next window, once all batches are done.
   void begin_next() noexcept;
 
  private:
@@ -74,7 +73,7 @@ class BucketWindow {
   bool cut_ = false, last_ = false;
   std::vector<std::uint32_t> order_;     ///< numbers of rows in `kept_`, batch by batch
   std::vector<std::uint32_t> ends_;      ///< where each batch in `order_` ends
-  std::vector<std::uint32_t> sequence_;  ///< batches as they come
+  std::vector<std::uint32_t> sequence_;  ///< batches in the order of delivery
   std::size_t batch_ = 0;
   BatchBounds::Fill fill_;
 };

@@ -5,8 +5,8 @@
 
 namespace penstock::detail::runtime {
 
-/// How far a reordered run's positions were issued, or its stream was read: in entries, or in shared records where
-/// there are some. One runner at a time takes more in, the one that has `enter`ed; others read what is here.
+/// Counts how far a reordered run's positions were issued, or its stream was read. Counts entries, or shared records if
+/// samples share some. Only the runner that has `enter`ed changes it; others read it.
 class IssueProgress {
  public:
   void reset(bool exhausted) noexcept {
@@ -17,13 +17,13 @@ class IssueProgress {
   bool busy() const noexcept { return busy_.load(std::memory_order_seq_cst); }
   bool exhausted() const noexcept { return exhausted_.load(std::memory_order_seq_cst); }
   std::uint64_t issued() const noexcept { return issued_.load(std::memory_order_seq_cst); }
-  /// False: another runner is there.
+  /// Returns false if a different runner has entered.
   bool enter() noexcept { return !busy_.exchange(true, std::memory_order_seq_cst); }
 
-  // -- who entered; the flag orders one of them before the next --
+  // -- the runner that entered; the flag orders one such runner before the next --
   void leave() noexcept { busy_.store(false, std::memory_order_seq_cst); }
   void issue_up_to(std::uint64_t number) noexcept { issued_.store(number, std::memory_order_seq_cst); }
-  /// Nothing more comes.
+  /// Marks the end: nothing more comes.
   void end() noexcept { exhausted_.store(true, std::memory_order_seq_cst); }
 
  private:

@@ -58,8 +58,8 @@ PositionIssuer::Issued PositionIssuer::issue() noexcept {
   return {first, issued, {indices_.data(), static_cast<std::size_t>(good)}, pass};
 }
 
-// An order that fails does so at its own position, however many are asked for at once; what comes before that is made.
-// Returns how many are good.
+// An order that fails does so at its own position, however many positions are asked for together; the samples before
+// that are made. Returns how many positions are good.
 std::uint64_t PositionIssuer::fill(std::uint64_t count, std::optional<Error>& error) noexcept {
   try {
     positions_.fill(0, {indices_.data(), static_cast<std::size_t>(count)});
@@ -92,7 +92,7 @@ void PositionIssuer::set_up_entry(ReorderEntry& entry, std::uint64_t i) {
   entry.next = positions_.after(i);
 }
 
-// No error: there was no memory to say what failed.
+// No error: there was no memory for it.
 void PositionIssuer::fail(std::uint64_t number, std::optional<Error> error) noexcept {
   (records_ != nullptr ? records_->at(number).broken : buffer_.entry(number).broken) = !error;
   (records_ != nullptr ? records_->at(number).outcome : buffer_.entry(number).outcome).fatal = std::move(error);

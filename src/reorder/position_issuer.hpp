@@ -18,24 +18,24 @@
 
 namespace penstock::detail::runtime {
 
-/// Positions of an order become entries, or the records that their samples share. One runner at a time, the one that
-/// entered the intake, but as said.
+/// Turns the positions of an order into entries, or into the records that their samples share. Only the runner that
+/// entered the intake may call it, except where a comment says "any thread".
 class PositionIssuer {
  public:
-  /// `records`: null where samples share none. These outlive it.
+  /// `records`: null if samples share none. The arguments must outlive it.
   PositionIssuer(const RunSetup& setup, IssueProgress& intake, ReorderBuffer& buffer, SharedRecords* records);
 
-  /// Only while nothing is in work.
+  /// Call only while nothing is being processed.
   void reset(const Cursor& cursor);
-  /// There is room for as many as are issued at once. Any thread.
+  /// Returns whether there is room for one chunk of positions. Any thread.
   bool can_issue() noexcept;
 
   struct Issued {
     std::uint64_t first = 0, count = 0;
-    std::span<const std::uint64_t> indices;  ///< source indices of the positions before one at which the order failed
+    std::span<const std::uint64_t> indices;  ///< source indices of the positions, up to one at which the order failed
     std::uint64_t pass = 0;
   };
-  /// Issues as many as there is room for. None where nothing more comes.
+  /// Issues as many positions as there is room for. Returns none at the end.
   Issued issue() noexcept;
 
  private:
@@ -51,9 +51,9 @@ class PositionIssuer {
   ReorderBuffer& buffer_;
   SharedRecords* const records_;
   Positions positions_;
-  const std::uint64_t chunk_;             // positions that are issued at once
-  std::vector<std::uint64_t> indices_;    // source indices of the positions that are issued at once
-  std::atomic<std::uint64_t> wanted_{1};  // how many are asked for: a chunk, or what the epoch still has
+  const std::uint64_t chunk_;             // positions that are issued together
+  std::vector<std::uint64_t> indices_;    // source indices of the positions that are issued together
+  std::atomic<std::uint64_t> wanted_{1};  // how many are asked for: a chunk, or the rest of the epoch
 };
 
 }  // namespace penstock::detail::runtime

@@ -9,7 +9,7 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// Whether what became of it is what becomes of all its samples.
+// Returns whether the record's outcome is the outcome of all its samples.
 bool is_decided(const SharedRecord& record) noexcept {
   return record.terminates || record.broken || record.outcome.fatal || record.outcome.masked || !record.outcome.kept ||
          record.count == 0;
@@ -75,7 +75,7 @@ bool RecordSamples::opened(std::uint64_t number) noexcept {
   return number < issue_progress_.issued() && records_.at(number).opened.load(std::memory_order_seq_cst);
 }
 
-// Looks for the rest of the run in hand. True: all of it is there, or what comes before its end.
+// Looks for the rest of the current run. Returns true if all of it has arrived, or an end comes before.
 bool RecordSamples::see_run() noexcept {
   const std::uint64_t begin = run_begin_.load(std::memory_order_relaxed);
   std::uint64_t seen = run_seen_.load(std::memory_order_relaxed);

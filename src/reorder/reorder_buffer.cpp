@@ -11,8 +11,9 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// Among which a rank has `passes` times as many as there are records. What comes early in one pass may come late in the
-// next, and to another rank: of k records that are kept, chance gives a rank none of so many with e^(-passes k).
+// Among this many positions a rank has `passes` times the number of records. A record that comes early in one pass may
+// come late in the next, and to a different rank. If k records are kept, a rank gets none of them in these positions
+// with probability e^(-passes k).
 std::uint64_t positions_of_passes(const PipelineData& data) noexcept {
   constexpr std::uint64_t passes = 8, most = std::uint64_t{1} << 62;
   const auto world = static_cast<std::uint64_t>(data.rank_value().world);
@@ -126,7 +127,7 @@ std::size_t ReorderBuffer::retire(std::span<Move> moves) noexcept {
   return count;
 }
 
-// Where nothing is left of so many records, nothing more may ever come.
+// If no record is left among this many, none may ever come.
 void ReorderBuffer::check_pass(ReorderEntry& entry) noexcept {
   if (!fixed_steps_ || entry.outcome.fatal) return;
   if (entry.outcome.kept) survived_ = entry.next.position;
@@ -138,12 +139,12 @@ void ReorderBuffer::check_pass(ReorderEntry& entry) noexcept {
               "the data, so `steps_per_epoch` batches may never come; look at what the filters keep, and "
               "at the samples that were dropped")
             .with_stage("for_rank");
-  } catch (...) {  // no memory even to say so
+  } catch (...) {  // no memory even for the error
     entry.broken = true;
   }
 }
 
-// What has no end may fail for ever, and no batch come that would tell of it.
+// An endless stream may fail forever, without a batch that would report it.
 void ReorderBuffer::check_row(ReorderEntry& entry) noexcept {
   if (!stream_ || entry.outcome.fatal) return;
   // It becomes ours with the entry, which may have to wait before.
@@ -156,12 +157,12 @@ void ReorderBuffer::check_row(ReorderEntry& entry) noexcept {
                  std::to_string(failed) +
                      " samples of the stream failed one after the other, more than on_error allows (max_in_row " +
                      std::to_string(policy_.max_in_row) + "); the last one: " + entry.outcome.bad->cause());
-  } catch (...) {  // no memory even to say so
+  } catch (...) {  // no memory even for the error
     entry.broken = true;
   }
 }
 
-// A quota is asked here already: where nothing survives, no batch comes that would ask it.
+// Checks the quota already here: if nothing survives, no batch comes that would check it.
 bool ReorderBuffer::ends_run(const ReorderEntry& entry) const noexcept {
   const bool too_many =
       entry.outcome.bad && !told_before() && exceeds_quota(policy_, {count_.acted + 1, count_.samples + 1});
@@ -239,7 +240,7 @@ BatchBounds::Item ReorderBuffer::item_of(const ReorderEntry& entry) noexcept {
   return {entry.row->varying, entry.index, entry.place.epoch};
 }
 
-// Into the window; the entry gets another row for the sample that comes next.
+// Moves the row to the window; the entry gets a different row for its next sample.
 void ReorderBuffer::keep(ReorderEntry& entry) noexcept {
   window_->add({entry.row, entry.row->varying, entry.outcome.index, entry.outcome.masked,
                 entry.outcome.masked ? 0 : length_->of(*rows_, *entry.row)});

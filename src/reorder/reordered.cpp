@@ -29,7 +29,7 @@ std::size_t Reordered::entry_bytes(const PipelineData& data) {
 }
 
 std::size_t Reordered::entries_for(const PipelineData& data, std::size_t max_reorder_bytes, unsigned threads) {
-  // Where sizes end a batch it has fewer rows than it may have.
+  // If sizes end a batch, it has fewer rows than its limit.
   const std::size_t batch = static_cast<std::size_t>(
       data.bounded ? std::min<std::uint64_t>(max_rows_of_rank(data), max_bounded_entries) : max_rows_of_rank(data));
   const std::size_t wanted = max_reorder_bytes != 0 ? max_reorder_bytes / entry_bytes(data) : batch;
@@ -41,7 +41,7 @@ std::size_t Reordered::shared_records_for(const PipelineData& data, unsigned thr
   return data.flat_maps || data.source->is_stream() ? std::size_t{4} * threads : 0;
 }
 
-// A record as it is read, and, where stages follow before it is shared, room to work on it.
+// Returns the size of a record as it is read, plus working room if stages come before it is shared.
 std::size_t Reordered::min_shared_record_bytes(const PipelineData& data) {
   constexpr std::size_t varying = 1u << 16, stages = 1u << 20;
   std::size_t bytes = 0;
@@ -51,13 +51,13 @@ std::size_t Reordered::min_shared_record_bytes(const PipelineData& data) {
 }
 
 Reordered::Reordered(const RunSetup& setup, const Chain& chain, std::stop_token stop, BlockSchedule* blocks,
-                     const BatchRing& ring, BatchOutlet& outlet, ThreadSignals& signals, TraceLine* order_lane)
+                     const BatchRing& ring, BatchOutlet& outlet, ThreadSignals& signals, TraceLine* order_line)
     : setup_(setup),
       source_(*setup.data->source),
       blocks_(blocks),
       ring_(ring),
       signals_(signals),
-      order_lane_(order_lane),
+      order_line_(order_line),
       advises_(source_.wants_advice()),
       threads_(setup.plan.threads),
       buffer_(*setup.data, chain.bounds(), setup.plan.entries, *setup.memory, outlet, setup.epochs,
@@ -160,7 +160,7 @@ bool Reordered::issue(ChainRun& run) noexcept {
 }
 
 PositionIssuer::Issued Reordered::issue_some() noexcept {
-  const TracedRange traced(order_lane_, "order");
+  const TracedRange traced(order_line_, "order");
   return issuer_->issue();
 }
 
@@ -183,7 +183,7 @@ bool Reordered::read(ChainRun& run) noexcept {
   return true;
 }
 
-// A block, or what is read of some: a sample, or the record that its children share.
+// Works on a block, or on what is made of blocks: a sample, or the record that its children share.
 bool Reordered::work_in_blocks(ChainRun& run) noexcept {
   BlockSchedule::Work work = blocks_->take(run.blocks.stretch);
   if (!work) return false;
@@ -200,7 +200,7 @@ bool Reordered::work_in_blocks(ChainRun& run) noexcept {
   return true;
 }
 
-// Before the entry or record may become another's, whose blocks stand in the same entry.
+// Call before the entry or record is reused, because its blocks are in the same entry.
 void Reordered::give_back_blocks(std::uint64_t number) noexcept {
   if (blocks_ != nullptr && blocks_->done(number)) signals_.wake_runners();
 }
@@ -217,7 +217,7 @@ void Reordered::make(ChainRun& run, TicketRun tickets) noexcept {
     ReorderEntry& entry = buffer_.entry(tickets.first + i);
     try {
       maker_.make(run, entry, tickets.first + i);
-    } catch (...) {  // no memory even to say what failed
+    } catch (...) {  // no memory even for the error
       entry.broken = true;
     }
     run.parent = nullptr;
@@ -235,7 +235,7 @@ void Reordered::open(ChainRun& run, std::uint64_t number) noexcept {
   SharedRecord& record = records_->at(number);
   try {
     maker_.open(run, record, number);
-  } catch (...) {  // no memory even to say what failed
+  } catch (...) {  // no memory even for the error
     record.broken = true;
   }
   give_back_blocks(number);

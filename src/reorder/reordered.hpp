@@ -26,53 +26,53 @@
 
 namespace penstock::detail::runtime {
 
-/// What is reckoned for the part of a row whose size its sample tells.
+/// Estimated bytes per row for fields whose size only the sample shows.
 inline constexpr std::size_t appended_row_bytes = 1u << 14;
 
-/// The work of a reordered pipeline's runners. Any of them does whatever there is to do: issues positions, reads a
-/// stream, opens shared records, makes samples, retires them. What only one may do at a time is guarded by a flag; the
-/// runner that lets go of it, or changes what others wait for, looks once more for itself.
+/// The work of a reordered pipeline's runners. Any runner does the work there is: it issues positions, reads a stream,
+/// opens shared records, makes samples, retires them. A flag guards work that only one runner at a time may do. A
+/// runner that clears such a flag, or changes what others wait for, checks again for work.
 class Reordered {
  public:
-  /// All of these outlive it. `blocks`: null where records share none. `order_lane`: where a timeline shows that the
-  /// order is asked; null: none is kept.
+  /// All arguments must outlive it. `blocks`: null if records share none. `order_line`: line of the timeline for calls
+  /// of the order; null: no timeline is kept.
   Reordered(const RunSetup& setup, const Chain& chain, std::stop_token stop, BlockSchedule* blocks,
-            const BatchRing& ring, BatchOutlet& outlet, ThreadSignals& signals, TraceLine* order_lane);
+            const BatchRing& ring, BatchOutlet& outlet, ThreadSignals& signals, TraceLine* order_line);
 
-  /// Bytes of an entry's row, as `max_reorder_bytes` counts them.
+  /// Returns the bytes of an entry's row, as `max_reorder_bytes` counts them.
   static std::size_t entry_bytes(const PipelineData& data);
-  /// How many entries, and shared records, a pipeline wants.
+  /// Returns how many entries, or shared records, a pipeline needs.
   static std::size_t entries_for(const PipelineData& data, std::size_t max_reorder_bytes, unsigned threads);
   static std::size_t shared_records_for(const PipelineData& data, unsigned threads);
   static std::size_t min_shared_record_bytes(const PipelineData& data);
 
-  /// Takes memory for so many entries, which there are from the next `reset` on. Without the lock; one thread, which
-  /// also lets go of what there was before. @throws what the resource throws.
+  /// Allocates memory for `entries` entries, which the next `reset` switches to. Call without the lock, from the same
+  /// thread that frees the memory before. @throws what the resource throws.
   void prepare_entries(std::size_t entries) {
     resizes_.store(false, std::memory_order_relaxed);
     buffer_.prepare(entries);
     resizes_.store(entries != buffer_.size(), std::memory_order_relaxed);
   }
-  /// Frees what the last `reset` replaced. False: there is to be one.
+  /// Frees what the last `reset` replaced. Returns false if a `reset` is still to come.
   bool free_replaced() noexcept {
     if (resizes_.load(std::memory_order_relaxed)) return false;
     buffer_.free_replaced();
     return true;
   }
-  /// So many runners are there from now on. Any thread.
+  /// Sets the number of runners. Any thread.
   void set_threads(unsigned threads) noexcept { threads_.store(threads, std::memory_order_relaxed); }
-  /// Begins at `cursor`. Only while nothing is in work.
+  /// Starts at `cursor`. Call only while nothing is being processed.
   void reset(const Cursor& cursor, const QuotaCount& count);
-  /// There is something for a runner to do. Any thread.
+  /// Returns whether a runner has something to do. Any thread.
   bool has_work() noexcept;
-  /// Why there is nothing, while batches have room; none where nothing more comes. Any thread.
+  /// Returns why there is nothing to do while batches have room; none if nothing more comes. Any thread.
   std::optional<Idle> why_idle() noexcept;
-  /// Does some of it. False: there was none.
+  /// Does some of the work. Returns false if there was none.
   bool step(ChainRun& run) noexcept;
-  /// A record waits until it is known what of it is skipped. The consumer's thread.
+  /// Returns whether a record waits until the skips are decided. The consumer's thread.
   bool asks() noexcept { return samples_ && samples_->asks(); }
   void answer() noexcept { samples_->answer(); }
-  /// The buffer being filled, if any. Only while nothing is in work.
+  /// Returns the buffer being filled, or null. Call only while nothing is being processed.
   BatchBuffer* open_batch_buffer() const noexcept { return buffer_.open_batch_buffer(); }
   const ReorderBuffer& buffer() const noexcept { return buffer_; }
   std::size_t shared_records() const noexcept { return records_ ? records_->size() : 0; }
@@ -94,17 +94,17 @@ class Reordered {
   BlockSchedule* const blocks_;
   const BatchRing& ring_;
   ThreadSignals& signals_;
-  TraceLine* const order_lane_;
+  TraceLine* const order_line_;
   const bool advises_;
   std::atomic<unsigned> threads_;
-  std::atomic<bool> resizes_{false};  // other entries are prepared
+  std::atomic<bool> resizes_{false};  // a different number of entries is prepared
   ReorderBuffer buffer_;
-  std::optional<SharedRecords> records_;  // where samples share them
+  std::optional<SharedRecords> records_;  // if samples share records
   Tickets tickets_, to_open_;             // entries, and shared records, that are to be made
   SampleMaker maker_;
   IssueProgress issue_progress_;
   std::optional<RecordSamples> samples_;  // gives the samples of shared records their entries
-  std::optional<PositionIssuer> issuer_;  // one of these two brings what is to be made
+  std::optional<PositionIssuer> issuer_;  // one of these two brings the samples to make
   std::optional<StreamReader> reader_;
   // The runner that retires also gives the samples of shared records their entries.
   alignas(64) std::atomic<bool> retiring_{false};

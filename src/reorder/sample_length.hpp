@@ -12,13 +12,13 @@
 
 namespace penstock::detail::runtime {
 
-/// The length of samples in which they are put together: the first dimension of a field, or what a scalar says.
+/// The length by which samples are put together: the first dimension of a field, or the value of a scalar.
 class SampleLength {
  public:
   SampleLength(const Schema& schema, const std::string& field)
       : field_(schema.slot(field)), dtype_(schema[field_].dtype), shape_(schema[field_].shape) {}
 
-  /// Numbers above an i64's are the largest one.
+  /// Numbers above the largest i64 become the largest i64.
   std::int64_t of(const WaitingRows& rows, const WaitingRow& row) const noexcept {
     const RowField& how = rows.layout()[field_];
     if (shape_.rank() != 0) return how.kind == RowField::Kind::dense ? shape_[0] : row.varying[how.varying].shape[0];

@@ -79,7 +79,7 @@ void SampleMaker::make(ChainRun& run, ReorderEntry& entry, std::uint64_t ticket)
     buffer_.note(entry, run.row.varying);
 }
 
-// A child of its record, or, where another record is tried in its place, of that one, which is made for it alone.
+// Makes a child of its record, or, if a different record replaces that, of a parent that is made for this child only.
 bool SampleMaker::make_child(ChainRun& run, const SharedRecord& record, const Place& place, std::uint64_t index,
                              std::uint64_t stands_for, const ChainRun*& at_work) {
   run.parent = record.run.get();

@@ -10,19 +10,19 @@
 
 namespace penstock::detail::runtime {
 
-/// Makes samples in the rows of their entries, and the records that they share. Any runner, each with a ChainRun of its
-/// own, and none with an entry or a record that another one has in hand.
+/// Makes samples in the rows of their entries, and the records that they share. Any runner, each with its own ChainRun.
+/// No two runners may work on the same entry or record.
 class SampleMaker {
  public:
-  /// These outlive it.
+  /// The arguments must outlive it.
   SampleMaker(const RunSetup& setup, const Chain& chain, std::stop_token stop, ReorderBuffer& buffer);
 
-  /// `ticket`: the entry's number. @throws std::bad_alloc where there is no memory even to say what failed.
+  /// `ticket`: the entry's number. @throws std::bad_alloc if there is no memory even for the error.
   void make(ChainRun& run, ReorderEntry& entry, std::uint64_t ticket);
-  /// Makes what all samples of the record share, unless it is known already what becomes of it. `number`: the record's.
-  /// @throws std::bad_alloc, likewise.
+  /// Makes what all samples of the record share, unless the record's outcome is already known. `number`: the record's
+  /// number. @throws std::bad_alloc if there is no memory even for the error.
   void open(ChainRun& run, SharedRecord& record, std::uint64_t number);
-  /// Where the values of a record are. @throws what taking memory does.
+  /// Returns the run that holds the values of a record. @throws what taking memory throws.
   ChainRun& run_of(SharedRecord& record);
 
  private:

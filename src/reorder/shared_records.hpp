@@ -13,43 +13,43 @@
 
 namespace penstock::detail::runtime {
 
-/// One position, and what the samples that are made of it share: a stream's record, or the parent of a flat_map's
-/// children. Belongs to whoever issues it, then to the runner that opens it until `opened`, then all its samples read
-/// it; the last of them makes it vacant.
+/// One position, and what its samples share: a stream's record, or the parent of a flat_map's children. Belongs to the
+/// runner that issues it, then to the runner that opens it until `opened`. Then all its samples read it; the last of
+/// them vacates it.
 struct SharedRecord {
-  std::unique_ptr<ChainRun> run;  ///< holds the values; made on first use
+  std::unique_ptr<ChainRun> run;  ///< holds the values; created on first use
   std::uint64_t epoch = 0, position = 0;
   std::uint64_t index = 0;
-  Cursor at;                ///< where the record stands; not set for a stream
-  std::uint32_t count = 0;  ///< how many samples it has, where it was made
-  bool end = false;         ///< no record: the epoch's end
-  bool terminates = false;  ///< the end, or a stream's failure: nothing is shuffled across it
+  Cursor at;                ///< where the record is; not set for a stream
+  std::uint32_t count = 0;  ///< how many samples it has, once it is made
+  bool end = false;         ///< not a record but the epoch's end
+  bool terminates = false;  ///< an end, or a stream's failure: nothing is shuffled across it
   bool last = false;        ///< the epoch ends after it
   bool broken = false;
   Outcome outcome;
-  std::vector<bool> skipped;  ///< true for each of its samples of which nothing is to be made; empty: there is none
-  std::atomic<std::uint32_t> left{0};  ///< samples not made yet
-  std::atomic<bool> asks{false};       ///< opened, as soon as it is known what is skipped
+  std::vector<bool> skipped;           ///< true for each of its samples that is skipped; empty: none is
+  std::atomic<std::uint32_t> left{0};  ///< samples that are not made yet
+  std::atomic<bool> asks{false};       ///< it will be opened once the skips are decided
   std::atomic<bool> opened{false};
   std::atomic<bool> vacant{true};
 };
 
-/// Says of which of a record's samples nothing is to be made, before any is: sets `skipped`, or `outcome.fatal`. Asked
-/// by the consumer's thread, for one record after the other.
+/// Decides which of a record's samples are skipped, before any is made: sets `skipped`, or `outcome.fatal`. Called on
+/// the consumer's thread, for one record after the other.
 class RecordSkips {
  public:
   virtual ~RecordSkips() = default;
   virtual void choose(SharedRecord& record) noexcept = 0;
 };
 
-/// The ring of shared records: number n, counted from 0, is record n % size.
+/// The ring of shared records. Record n, counted from 0, is at n % size.
 class SharedRecords {
  public:
   explicit SharedRecords(std::size_t count) : shared_records_(count) {}
 
   std::size_t size() const noexcept { return shared_records_.size(); }
   SharedRecord& at(std::uint64_t number) noexcept { return shared_records_[number % shared_records_.size()]; }
-  /// Only while nothing is in work.
+  /// Call only while nothing is being processed.
   void reset() noexcept {
     for (SharedRecord& record : shared_records_) {
       record.opened.store(false, std::memory_order_relaxed);
@@ -57,7 +57,7 @@ class SharedRecords {
       record.vacant.store(true, std::memory_order_relaxed);
     }
   }
-  /// Takes a vacant one, for a position.
+  /// Takes a vacant record for a position.
   SharedRecord& take(std::uint64_t number) noexcept {
     SharedRecord& record = at(number);
     record.vacant.store(false, std::memory_order_relaxed);

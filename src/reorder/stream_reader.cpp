@@ -41,7 +41,8 @@ unsigned StreamReader::read(ChainRun& run) noexcept {
   while (count < records_at_once && !context_.signals.paused() && !intake.exhausted() &&
          context_.records.at(intake.issued()).vacant.load(std::memory_order_seq_cst) && read_one(run)) {
     ++count;
-    if (now_ns() - begun.wall_ns > long_read_ns) break;  // others, or this runner, can begin with what there is
+    if (now_ns() - begun.wall_ns > long_read_ns) break;  // others, or this runner, can begin with these records
+                                                         // far
   }
   const Clocks ended = read_clocks();
   const std::uint64_t cpu_ns = ended.cpu_ns - begun.cpu_ns, wall_ns = ended.wall_ns - begun.wall_ns;
@@ -105,7 +106,7 @@ void StreamReader::note(ChainRun& parent, ChainRun& run) noexcept {
   reads.scratch_bytes.set(std::max<std::uint64_t>(reads.scratch_bytes.get(), parent.arena.peak()));
 }
 
-// Call inside a catch block. A stream that could not even begin is no matter of one record.
+// Call inside a catch block. If the stream could not even begin, the failure does not concern a single record.
 void StreamReader::fail(SharedRecord& record, bool began) noexcept {
   const OnError policy = setup_.data->policy_value().policy;
   bool goes_on = false;
@@ -114,7 +115,7 @@ void StreamReader::fail(SharedRecord& record, bool began) noexcept {
     goes_on = began && error.sample_scoped() && policy != OnError::fail;
     record.outcome.masked = record.outcome.kept = goes_on && policy == OnError::mask;
     (goes_on ? record.outcome.bad : record.outcome.fatal) = std::move(error);
-  } catch (...) {  // no memory even to say what failed
+  } catch (...) {  // no memory even for the error
     record.broken = true;
   }
   if (goes_on) {

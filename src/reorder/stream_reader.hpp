@@ -17,26 +17,27 @@
 
 namespace penstock::detail::runtime {
 
-/// Reads a stream's records, each into a shared record of its own. Any runner asks; the one that enters the intake
+/// Reads a stream's records, each into its own shared record. Any runner may call it; the one that enters the intake
 /// reads.
 class StreamReader {
  public:
-  /// What it works with, all of which outlives it.
+  /// What it works with; all of it must outlive it.
   struct Context {
     IssueProgress& intake;
     SharedRecords& records;
     SampleMaker& maker;
-    RecordSamples& samples;  ///< get what is read, unless it has children
-    Tickets& to_open;        ///< gets what has
+    RecordSamples& samples;  ///< receives the records without children
+    Tickets& to_open;        ///< receives the records with children
     const ThreadSignals& signals;
   };
   StreamReader(const RunSetup& setup, const Chain& chain, const Context& context);
 
-  /// Only while nothing is in work. Begins at `cursor`, which is where a run of records begins.
+  /// Starts at `cursor`, which must be the beginning of a run of records. Call only while nothing is being processed.
   void reset(const Cursor& cursor) noexcept;
-  /// There is room for a record. Any thread.
+  /// Returns whether there is room for a record. Any thread.
   bool can_read() noexcept;
-  /// Some records, unless another runner reads, or the loader pauses. Returns how many, ends and failures included.
+  /// Reads some records, unless another runner reads or the loader pauses. Returns how many, including ends and
+  /// failures.
   unsigned read(ChainRun& run) noexcept;
 
  private:
@@ -50,9 +51,9 @@ class StreamReader {
   const Chain& chain_;
   const Context context_;
   std::unique_ptr<StreamModel> stream_;
-  Cursor at_;  // where the stream stands
+  Cursor at_;  // the position of the stream
   bool begun_ = false;
-  std::uint64_t last_ns_ = 0;  // wall time that the last reading took
+  std::uint64_t last_ns_ = 0;  // wall time of the last reading
 };
 
 }  // namespace penstock::detail::runtime

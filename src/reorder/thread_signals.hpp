@@ -2,15 +2,15 @@
 
 namespace penstock::detail::runtime {
 
-/// How those who make and retire samples reach the run's other threads. Any thread.
+/// How the runners that make and retire samples reach the run's other threads. Any thread.
 class ThreadSignals {
  public:
   virtual ~ThreadSignals() = default;
-  /// There is work for more runners.
+  /// Wakes runners, because there is work for more of them.
   virtual void wake_runners() noexcept = 0;
-  /// The consumer is asked what is skipped.
+  /// Wakes the consumer, which must decide what is skipped.
   virtual void wake_consumer() noexcept = 0;
-  /// Runners are to leave.
+  /// Returns whether runners should stop.
   virtual bool paused() const noexcept = 0;
 };
 

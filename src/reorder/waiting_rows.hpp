@@ -17,46 +17,47 @@
 
 namespace penstock::detail::runtime {
 
-/// Memory for a row that waits until those before it have their rows in a batch.
+/// Memory for a row that waits until the rows before it have their places in a batch.
 struct WaitingRow {
   explicit WaitingRow(std::size_t append_limit, std::size_t fields) : arena(append_limit, 256), varying(fields) {}
   std::byte* data = nullptr;       ///< bytes of the fields at fixed addresses
-  ScratchArena arena;              ///< what is appended
+  ScratchArena arena;              ///< memory of appended values
   std::vector<RaggedRow> varying;  ///< fields that are not dense
 };
 
-/// All waiting rows of a run, in one block of memory: some belong to entries, the others are spare.
+/// All waiting rows of a run, in one block of memory. Some belong to entries; the others are spare.
 class WaitingRows {
  public:
-  /// `owned` rows belong to somebody from the beginning, `spare` ones to nobody; `append_limit`: bytes of one row for
-  /// fields of any size. @throws Error(limit_exceeded | out_of_memory).
+  /// `owned` rows belong to entries from the beginning; `spare` rows don't. `append_limit`: bytes of one row for fields
+  /// of any size. @throws Error(limit_exceeded | out_of_memory).
   WaitingRows(const Schema& schema, std::size_t owned, std::size_t spare, MemoryResource& memory,
               std::size_t append_limit);
   WaitingRows(const WaitingRows&) = delete;
   WaitingRows& operator=(const WaitingRows&) = delete;
   ~WaitingRows();
 
-  /// Bytes of the fields at fixed addresses, each aligned.
+  /// Returns the bytes of the fields at fixed addresses, each aligned.
   static std::size_t row_bytes(const RowLayout& layout);
   std::size_t bytes_each() const noexcept { return bytes_; }
   std::size_t count() const noexcept { return rows_.size(); }
   WaitingRow& operator[](std::size_t number) noexcept { return *rows_[number]; }
   const RowLayout& layout() const noexcept { return layout_; }
   std::byte* address(const WaitingRow& row, std::size_t field) const noexcept { return row.data + offsets_[field]; }
-  /// Makes all its fields padding.
+  /// Sets all fields of the row to padding.
   void clear(WaitingRow& row) const noexcept;
-  /// Copies it to a row of a batch. Any thread.
+  /// Copies the row to a row of a batch. Any thread.
   void copy(const WaitingRow& from, BatchBuffer& to, std::uint64_t row, const BatchRing& ring) noexcept;
-  /// Bytes of fields without a fixed address that were copied, and the most of one row. Any thread.
+  /// Returns the copied bytes of fields without a fixed address. `max_appended` is the most of one row. Any thread.
   std::uint64_t appended_bytes() const noexcept { return appended_.load(std::memory_order_relaxed); }
   std::size_t max_appended() const noexcept { return max_appended_.load(std::memory_order_relaxed); }
 
   // -- spare rows; any thread --
   bool has_spare() const noexcept { return spares_.load(std::memory_order_seq_cst) != 0; }
-  /// There has to be one.
+  /// REQUIRES: `has_spare()`.
   WaitingRow& take_spare() noexcept;
   void give_back(WaitingRow& row) noexcept;
-  /// Wherever they are: rows are spare but the first ones, which belong to somebody. Only while nothing is in work.
+  /// Takes all rows back: the first ones belong to entries again, the others are spare. Call only while nothing is
+  /// being processed.
   void reset() noexcept;
 
  private:
@@ -64,7 +65,7 @@ class WaitingRows {
                      std::size_t field) noexcept;
 
   RowLayout layout_;
-  std::vector<std::size_t> offsets_;  // where each field lies in a waiting row
+  std::vector<std::size_t> offsets_;  // offset of each field in a waiting row
   std::size_t bytes_ = 0;
   const std::size_t owned_;
   MemoryResource& memory_;

@@ -12,7 +12,7 @@
 
 namespace penstock::detail::runtime {
 
-/// What was counted up to a moment.
+/// Counts up to a moment.
 struct CountsSoFar {
   RunTotals totals;
   DeliveryCounters delivered;
@@ -20,8 +20,8 @@ struct CountsSoFar {
   std::optional<CoreTime> cores;
 };
 
-/// What was counted after `before`. Bad samples, messages, the first batch, and times of `next()` are those of the
-/// whole run.
+/// Returns what was counted after `before`. Bad samples, messages, the first batch, and times of `next()` are those of
+/// the whole run.
 inline DeliveryCounters since(DeliveryCounters now, const DeliveryCounters& before) {
   subtract_counts<DeliveryCounts>(now, before);
   now.acted_before = before.acted;

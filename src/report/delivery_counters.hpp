@@ -9,18 +9,18 @@
 
 namespace penstock::detail::runtime {
 
-/// What was delivered, and the time that it took.
+/// Counts of delivered batches, and their time.
 struct DeliveryCounts {
   std::uint64_t batches = 0, samples = 0, bytes = 0;
   std::uint64_t next_ns = 0, elapsed_ns = 0;
 };
 
-/// What the consumer's side counted.
+/// Counts of the consumer's side.
 struct DeliveryCounters : DeliveryCounts {
   std::uint64_t first_batch_ns = 0, acted = 0;
-  std::uint64_t acted_before = 0;   ///< of `acted`, those before what else is counted
+  std::uint64_t acted_before = 0;   ///< the part of `acted` from before the other counts
   std::uint64_t empty_epochs = 0;   ///< epochs that ended without a batch
-  std::uint64_t beyond_epochs = 0;  ///< epochs that were to be, where one more was asked for; 0 = none was
+  std::uint64_t beyond_epochs = 0;  ///< the planned number of epochs, if one more was asked for; 0 = none was
   double p50_s = 0, p99_s = 0;
   std::optional<double> caller_delay_share;
   std::optional<CoreShares> cores;

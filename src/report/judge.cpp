@@ -33,7 +33,7 @@ std::string cores_of(const Report& r) {
 
 bool others_are_there(const Report& r) { return r.other_core_share.value_or(0) >= min_others; }
 
-// Who waited for a core, and who had it, as far as that is known. Empty: hardly anybody did.
+// Describes who waited for a core, and who had it, as far as that is known. Empty: hardly any wait.
 std::string delay_words(const Report& r, const std::string& who, const std::optional<double>& share) {
   if (share.value_or(0) < min_delay) return "";
   const std::string waited = " " + who + " waited " + percent(*share) + " of the time for a core";
@@ -56,7 +56,7 @@ double idle_share(const Report& r, Idle why) {
   return found == r.idle.end() ? 0 : found->share;
 }
 
-// What a reason for idleness bounds a run by; none where it says that the caller was slow, or nothing.
+// Returns what a reason for idleness bounds a run by; none if the reason is a slow caller, or unknown.
 std::optional<Bound> bound_of(Idle why) {
   switch (why) {
     case Idle::straggler:
@@ -88,9 +88,9 @@ double device_share(const Report& r) {
   return on_device(r) ? idle_share(r, Idle::caller) + idle_share(r, Idle::leases) : 0;
 }
 
-// The largest share of the runners' time that they had nothing to do and the caller was not to blame for. Where they
-// waited for the caller and it waited for them, both by turns, more batches would even that out; on a device it may be
-// that which both waited for.
+// Returns the largest share of the runners' time in which they had nothing to do and the caller was not the reason. If
+// they waited for the caller and the caller for them, in turns, more batches would even that out. On a device both may
+// have waited for the device.
 IdleShare worst_idleness(const Report& r) {
   IdleShare worst{Idle::caller, 0};
   for (const IdleShare& i : r.idle) {
@@ -102,8 +102,8 @@ IdleShare worst_idleness(const Report& r) {
   return worst;
 }
 
-// The rate without that idleness, as far as the stages allow it. A stream is read by one runner, whose rate is what is
-// to be raised, so that it bounds nothing here.
+// Returns the rate without that idleness, as far as the stages allow it. One runner reads a stream, and its rate is to
+// be raised, so the stream bounds nothing here.
 double rate_without(const Report& r, const IdleShare& idle) {
   const double limit = idle.why == Idle::stream && r.cpu_s_per_1000 > 0
                            ? std::min<double>(r.threads, core_time(r)) * 1000 / r.cpu_s_per_1000
@@ -214,7 +214,7 @@ Judgement by_caller(const Report& r, const Rates& rates) {
           {.delay = !runners.empty()}};
 }
 
-// The run's own work that a user could make less of, where it is mostly one stage's.
+// Describes the run's own work that a user could reduce, if it is mostly one stage's.
 std::string own_work_words(const Report& r) {
   constexpr double mostly = 0.5;
   const auto costliest = std::ranges::max_element(r.stages, {}, &StageReport::share);
@@ -231,12 +231,13 @@ Judgement by_other_processes(const Report& r, const Rates& rates) {
               " can do. Fewer of them, or cores that they leave alone, would help." + own_work_words(r)};
 }
 
-// Fewer batches that were timed say too little.
+// Fewer timed batches prove too little.
 constexpr std::uint64_t enough_timed = 4;
 double busy_share(const DeviceReport& d) { return std::max(d.copies.share, d.stages.share); }
 
-// Batches found no buffer on a device, whose streams say why: the caller's never starves, or copies or stages take most
-// of the time of one that does. Where the caller waits itself, on the host's own stream, that is told already.
+// Batches found no buffer on a device. Its streams show why: the caller's stream never starves, or copies or stages
+// take most of the time of a stream that does. If the caller waits itself, on the host's own stream, that is already
+// reported.
 std::optional<Judgement> by_streams(const Report& r, const Rates& rates) {
   constexpr double never = 0.1, mostly = 0.5;
   const auto looked = [](const DeviceReport& d) { return d.starved.timed >= enough_timed; };
@@ -282,7 +283,7 @@ Judgement by_device(const Report& r, const Rates& rates) {
           rates.limit + "."};
 }
 
-// Where reading is what takes long: one file among several that takes most of it.
+// If reading takes longest: names the one file among several that takes most of it.
 std::string slow_file_words(const Report& r) {
   const FileReport* const slow = slow_file(r);
   if (slow == nullptr) return "";
@@ -290,7 +291,7 @@ std::string slow_file_words(const Report& r) {
          (slow->of_blocks ? " ms a block, and " : " ms a record, and ") + percent(slow->share) + " of all reading.";
 }
 
-// What runners that wait mostly wait for, where enough of them were looked at; and its share of that.
+// Returns what waiting runners mostly wait for, with its share of the waiting, if enough of them were sampled.
 WaitShare main_wait(const Report& r) {
   constexpr std::uint64_t enough = 10;
   double all = 0;
@@ -363,7 +364,7 @@ Judgement by_memory(const Report& r, const Rates& rates) {
                              another_thread(r)};
 }
 
-// Where reading blocks is what takes long, and many of them are decoded more than once for lack of memory.
+// If reading blocks takes longest, and many of them are decoded more than once for lack of memory.
 std::string block_words(const Report& r, double share_of_loads) {
   if (r.block_decodes == 0) return "";
   const double saved = static_cast<double>(r.block_decodes_saved) / static_cast<double>(r.block_decodes);
@@ -395,8 +396,8 @@ Judgement by_threads(const Report& r, const Rates& rates) {
                               rates.rate + " is " + rates.reached + " of what " + threads_of(r) + " can do."};
 }
 
-// Idleness with a reason, of the time in which the caller was not away: what is left when nothing is left to be made is
-// none.
+// Returns the idleness with a reason, for the time in which the caller was not away. Idleness at the end, when nothing
+// is left to be made, does not count.
 double idle_with_reason(const Report& r) {
   double sum = 0;
   for (const IdleShare& i : r.idle)
@@ -420,13 +421,13 @@ Judgement by_nothing(const Report& r, const Rates& rates) {
 Judgement judgement_of(const Report& r, double share_of_loads) {
   const Rates rates(r);
   const IdleShare idle = worst_idleness(r);
-  // Runners wait for something else in a share of the time in which they are in work.
+  // Share of the runners' time in which they are at work but wait for something.
   const double waiting = r.runner_wait_share * (1 - r.runner_idle_share);
   const auto matters = [&](double share) { return share >= min_idle && share > waiting; };
   const bool idle_matters = (matters(idle.share) || (idle.why == Idle::stream && idle.share >= min_idle)) &&
                             rate_without(r, idle) >= 1.1 * r.samples_per_s;
   const double for_caller = idle_share(r, Idle::caller) + idle_share(r, Idle::leases);
-  // The caller's own thread asks the order as well, when it lets a batch go, and that is no waiting for a batch.
+  // The caller's own thread also asks the order, when it releases a batch; that does not count as waiting for a batch.
   if (idle.why == Idle::order && idle_matters && idle.share > idle_share(r, Idle::caller))
     return {Bound::order, idle_words(r, idle)};
   if (r.consumer_wait_share < 0.1 || (for_caller > 0.5 && r.consumer_wait_share < 0.3)) return by_caller(r, rates);
@@ -442,7 +443,7 @@ Judgement judgement_of(const Report& r, double share_of_loads) {
   const double there = std::max(1 - idle_share(r, Idle::pause), 0.01);
   if (rates.of_limit < 0.7 * there) {
     if (idle_with_reason(r) >= 0.3) return by_nothing(r, rates);
-    // All was made, and the caller had not come for it.
+    // Everything was made, and the caller had not asked for it.
     if (r.runner_idle_share - idle_with_reason(r) * there - (1 - there) >= 0.3 && r.consumer_wait_share < 0.3)
       return by_caller(r, rates);
   }

@@ -8,7 +8,7 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// Which of these it is, a device's streams say.
+// A device's streams show which of these it is.
 bool of_device(Bound bound) { return bound == Bound::consumer || bound == Bound::copies || bound == Bound::device; }
 
 bool too_few_were_timed(const Report& r) {

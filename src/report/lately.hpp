@@ -6,8 +6,8 @@
 
 namespace penstock::detail::runtime {
 
-/// What is to be said of the last seconds of a run, where something else bounds them than the whole, or they are much
-/// slower or faster; else nothing.
+/// Returns a note about the last seconds of a run, if something else bounds them than the whole run, or they are much
+/// slower or faster; otherwise nothing.
 std::string what_changed(const Report& whole, const Report& lately);
 
 }  // namespace penstock::detail::runtime

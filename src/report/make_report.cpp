@@ -62,7 +62,7 @@ void add_loads(StageReport& reads, const StepCounts& loads, double kept) {
   reads.wait_us_per_sample += static_cast<double>(loads.wait_ns) / kept * 1e-3;
 }
 
-// Of the CPU time of all stages, as far as it is known.
+// Returns the share of loads in the CPU time of all stages; 0 if that time is unknown.
 double share_of_loads(const Report& r, const RunTotals& t) {
   const double kept = static_cast<double>(std::max<std::uint64_t>(t.kept, 1));
   return r.cpu_s_per_1000 > 0 ? static_cast<double>(t.loads.cpu_ns) / kept * 1e-6 / r.cpu_s_per_1000 : 0;
@@ -75,7 +75,7 @@ double cpu_us_of(const std::vector<StageReport>& stages) {
 }
 
 std::vector<StageReport> stage_reports(const Chain& chain, const RunTotals& t) {
-  // What filters leave out costs as well, so costs are told per sample that is kept.
+  // Samples that filters leave out cost time too, so costs are reported per kept sample.
   const double kept = static_cast<double>(std::max<std::uint64_t>(t.kept, 1));
   std::vector<StageReport> stages;
   for (std::size_t i = 0; i < t.steps.size(); ++i) stages.push_back(stage_report(chain, t, i, kept));
@@ -128,8 +128,8 @@ std::vector<WaitShare> wait_shares(const WaitProbe::Counts& counts) {
   return shares;
 }
 
-// A quota is less than the cores it may be used on: what others have of those takes nothing from it. Returns what is to
-// be said of it.
+// A quota is less than the cores it may be used on: other processes on these cores take nothing from it. Returns the
+// notes about it.
 std::vector<std::string> fill_cores(Report& r, const std::optional<CoreShares>& shares) {
   r.cores = usable_cores();
   const double quota = core_quota();
@@ -164,7 +164,7 @@ void fill_devices(Report& r, const DeliveryTimes& times) {
          .starved = stream_time(d.starved, r)});
   const auto share = [&](std::uint64_t ns) { return r.seconds > 0 ? std::min(1.0, seconds_of(ns) / r.seconds) : 0; };
   const SendCounts& s = times.sending;
-  r.sending = {share(s.batch_ns), share(s.place_ns), share(s.read_ns), share(s.call_ns)};
+  r.sending = {share(s.batch_ns), share(s.buffer_ns), share(s.read_ns), share(s.call_ns)};
 }
 
 // A commit is as much the storing thread's work as the rest: no pause of a caller's.

@@ -13,20 +13,20 @@
 
 namespace penstock::detail::runtime {
 
-/// What a run of `write` counted besides.
+/// Further counts of a run of `write`.
 struct WriteCounts {
   std::string sink;
-  std::uint64_t samples = 0, bytes = 0, dropped = 0;  ///< stored, and left out as bad
-  std::uint64_t elapsed_ns = 0, waited_ns = 0;        ///< waited: the thread that stores, for samples
+  std::uint64_t samples = 0, bytes = 0, dropped = 0;  ///< samples: stored; dropped: left out as bad
+  std::uint64_t elapsed_ns = 0, waited_ns = 0;        ///< waited: time that the storing thread waited for samples
   std::uint64_t commit_ns = 0;
   std::optional<CoreShares> cores = {};
 };
 
-/// Before anything is made.
+/// Returns the report from before anything is made.
 Report make_write_report(const std::string& sink);
 Report make_write_report(const Chain& chain, const RunTotals& totals, const WriteCounts& counts);
 
-/// Turns counters into numbers, and numbers into words.
+/// Makes a report from the counters: numbers, and sentences about them.
 Report make_report(const Engine& engine, const Delivery& delivery, const CountsSoFar& run);
 
 }  // namespace penstock::detail::runtime

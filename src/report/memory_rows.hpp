@@ -9,7 +9,7 @@
 
 namespace penstock::detail::runtime {
 
-/// What the memory of a run is for: a row for each purpose that it has.
-std::vector<MemoryRow> memory_rows(const Engine& engine, const RunTotals& totals);
+/// Returns a row for each purpose of the run's memory.
+std::vector<MemoryUse> memory_rows(const Engine& engine, const RunTotals& totals);
 
 }  // namespace penstock::detail::runtime

@@ -40,7 +40,7 @@ Cause of_idleness(const IdleShare& idle, const Report& report) {
     case Idle::buffers:
       return {idle.share, {Bound::buffers}, "for a batch to write to"};
     case Idle::entries:
-      return {idle.share, {Bound::entries}, "for older samples, as no cell was left for newer ones"};
+      return {idle.share, {Bound::entries}, "for older samples, as there was no room for newer ones"};
     case Idle::blocks:
       return {idle.share, {Bound::blocks}, "for blocks that others loaded"};
     case Idle::block_memory:

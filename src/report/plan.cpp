@@ -29,7 +29,7 @@ std::string where(const detail::runtime::Chain& chain, const Step& step) {
   return "; writes " + fields + (chain.data().reordered() ? " where it waits for its row" : " into the batch");
 }
 
-// What becomes of fields whose size differs from sample to sample, and what ends a batch.
+// Describes what happens to fields whose size differs between samples, and what ends a batch.
 std::string describe(const detail::PipelineData& data) {
   std::string text;
   for (const Field& field : data.sample()) {
@@ -49,7 +49,7 @@ std::string describe(const detail::PipelineData& data) {
   return text;
 }
 
-// `first`: its first half, where it has two.
+// `first`: its first half, if it has two.
 std::string describe(const detail::DeviceStep& step, const detail::DeviceStep* first) {
   std::string made, how;
   if (first != nullptr)

@@ -54,7 +54,7 @@ std::string cores_text(const Report& r) {
   return out.empty() ? out : out + "\n";
 }
 
-// On the way to one device; nothing where it keeps no time.
+// Describes the way to one device; empty if the device keeps no time.
 std::string device_text(const DeviceReport& d) {
   if (d.copies.timed == 0) return "";
   std::string out = "  " + d.name +
@@ -155,7 +155,7 @@ std::string Report::text() const {
         "%.0f "
         "%% was in calls\n",
         100 * sending->batch_share, 100 * sending->buffer_share, 100 * sending->read_share, 100 * sending->call_share);
-  for (const MemoryRow& m : memory)
+  for (const MemoryUse& m : memory)
     out += format("  memory  %llu x %s  ", static_cast<unsigned long long>(m.count),
                   bytes_text(static_cast<double>(m.bytes_each)).c_str()) +
            m.name + "\n";

@@ -11,8 +11,8 @@ namespace penstock::detail::runtime {
 template <class T, class Of>
 concept MaybeConst = std::same_as<std::remove_const_t<T>, Of>;
 
-// The fields of a report and of what it consists of, in the order in which they are written: `visit` is called with the
-// name and the member of each.
+// The fields of a report and of its parts, in the order in which they are written: `visit` is called with the name and
+// the member of each.
 
 template <MaybeConst<StageReport> T>
 void for_each_field(T& stage, const auto& visit) {
@@ -33,7 +33,7 @@ void for_each_field(T& file, const auto& visit) {
   visit("of_blocks", file.of_blocks);
 }
 
-template <MaybeConst<MemoryRow> T>
+template <MaybeConst<MemoryUse> T>
 void for_each_field(T& row, const auto& visit) {
   visit("name", row.name);
   visit("count", row.count);
@@ -65,7 +65,7 @@ void for_each_field(T& sending, const auto& visit) {
   visit("call_share", sending.call_share);
 }
 
-template <MaybeConst<TuneStep> T>
+template <MaybeConst<TuneTrial> T>
 void for_each_field(T& step, const auto& visit) {
   visit("setting", step.setting);
   visit("from", step.from);
@@ -87,7 +87,7 @@ void for_each_field(T& tuning, const auto& visit) {
   visit("depth", tuning.depth);
   visit("max_reorder_bytes", tuning.max_reorder_bytes);
   visit("max_block_bytes", tuning.max_block_bytes);
-  visit("steps", tuning.steps);
+  visit("trials", tuning.trials);
 }
 
 template <MaybeConst<Report> T>

@@ -11,8 +11,8 @@ namespace {
 
 using Notes = std::vector<std::string>;
 
-// Who made the samples, where that is not as many runners as were asked for. A few that were made while a runner was
-// only being woken are not worth a word.
+// Notes who made the samples, if not the requested number of runners. A few samples made while a runner was being woken
+// are not worth a note.
 void note_makers(Notes& notes, const RunTotals& t) {
   if (t.helped * 20 > t.samples.all)
     notes.push_back("the caller made " + std::to_string(t.helped) + " of " + std::to_string(t.samples.all) +

@@ -9,8 +9,8 @@
 
 namespace penstock::detail::runtime {
 
-/// What a run's plan decided and what went on in it, as far as that is worth a word.
-/// `share_of_loads`: of the stages' CPU time, that which loading blocks takes.
+/// Returns notes on what a run's plan decided and what happened in it. `share_of_loads`: share of the stages' CPU time
+/// that loading blocks takes.
 std::vector<std::string> run_notes(const Engine& engine, const RunTotals& totals, const DeliveryCounters& counters,
                                    double share_of_loads);
 

@@ -21,7 +21,7 @@ double quantile_s(const std::vector<MeasuredSample>& sorted, double share) {
   return static_cast<double>(sorted.back().sample_ns) * 1e-9;
 }
 
-// Of the time of the first stage, which has advice to the source in it as well.
+// Returns whether loads take more than half of the first stage's time, which also includes advice to the source.
 bool loads_take_longest(const Report& r, const RunTotals& t) {
   double loads = 0, ns = 0;
   for (const MeasuredSample& load : t.load_times.run) {
@@ -35,7 +35,7 @@ bool loads_take_longest(const Report& r, const RunTotals& t) {
          0.5 * (reads.cpu_us_per_sample + reads.wait_us_per_sample);
 }
 
-// Empty: the source can't say.
+// Returns empty if the source can't name the file.
 std::string file_of(const SourceModel& source, std::uint64_t index) {
   try {
     return source.file_of(index);
@@ -66,7 +66,7 @@ void fill_files(Report& r, const SourceModel& source, const RunTotals& t) {
     sum.readings += reading.weight;
     sum.ns += ns;
   }
-  // Where each record is a file of its own, one of them says nothing.
+  // If each record is a file of its own, a single one proves nothing.
   constexpr std::uint64_t enough_each = 4;
   if (files.size() < 2 || named < enough_each * files.size()) return;
   for (const auto& [name, sum] : files)
@@ -90,12 +90,12 @@ void fill_sample_times(Report& r, const SourceModel& source, const RunTotals& t)
   if (source.is_stream()) return;
   try {
     fill_files(r, source, t);
-  } catch (...) {  // no memory; what else there is to report does not depend on it
+  } catch (...) {  // no memory; the rest of the report does not depend on it
     r.files.clear();
   }
 }
 
-// The slowest by far: of a few measured records one may have been unlucky.
+// Requires the slowest by far: with few measured records a file may have been unlucky.
 const FileReport* slow_file(const Report& r) {
   constexpr std::uint64_t enough = 3;
   const auto slowest =

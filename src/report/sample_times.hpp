@@ -7,10 +7,10 @@
 
 namespace penstock::detail::runtime {
 
-/// From the chains that were measured one by one: how long samples take, and what reading takes in each file.
+/// Sets how long samples take, and how long reading takes in each file, from the chains that were measured one by one.
 void fill_sample_times(Report& report, const SourceModel& source, const RunTotals& totals);
 
-/// The file whose records take much longer to read than those of the others; null where there is none.
+/// Returns the file whose records take much longer to read than the records of the others; null if none does.
 const FileReport* slow_file(const Report& report);
 
 }  // namespace penstock::detail::runtime

@@ -12,7 +12,7 @@ std::string rate_of(double samples_per_s) {
   return text;
 }
 
-std::string step_text(const TuneStep& step) {
+std::string trial_text(const TuneTrial& step) {
   std::string out = "  tuned: " + step.setting + " " + std::to_string(step.from) + " -> " + std::to_string(step.to);
   if (step.after_samples_per_s != 0)
     out += ": " + rate_of(step.before_samples_per_s) + " -> " + rate_of(step.after_samples_per_s) + " samples/s";
@@ -31,7 +31,7 @@ std::string tune_text(const TuneReport& tuning) {
   if (tuning.max_block_bytes != 0) out += ", max_block_bytes = " + std::to_string(tuning.max_block_bytes);
   if (!tuning.end.empty()) out += "; " + tuning.end;
   out += "\n";
-  for (const TuneStep& step : tuning.steps) out += step_text(step);
+  for (const TuneTrial& step : tuning.trials) out += trial_text(step);
   return out;
 }
 

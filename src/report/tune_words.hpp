@@ -6,7 +6,7 @@
 
 namespace penstock::detail::runtime {
 
-/// For a person: a line of what the options are now, and one of each trial.
+/// Returns text for a person: a line with the present options, and a line for each trial.
 std::string tune_text(const TuneReport& tuning);
 
 }  // namespace penstock::detail::runtime

@@ -15,18 +15,19 @@
 
 namespace penstock::detail::runtime {
 
-/// What ends a batch before its rows do. Immutable; any thread.
+/// Decides when a batch ends before it has all its rows. Immutable; any thread.
 class BatchBounds {
  public:
-  /// `groups`: those that end a batch, which outlive it; null: none do. @throws Error where no sample could ever fit.
+  /// `groups`: the groups that end a batch; must outlive this object; null: no group ends a batch. @throws Error if no
+  /// sample could ever fit.
   BatchBounds(const Schema& schema, const BatchSpec& batch, const GroupTable* groups = nullptr);
 
-  /// The most rows of a batch: what is known before any sample counts here.
+  /// Returns the most rows of a batch. Needs no sample.
   std::uint64_t rows() const noexcept { return rows_; }
-  /// Whether sizes of samples matter for which batch they are in.
+  /// Returns whether the sizes of samples decide in which batch a sample is.
   bool by_size() const noexcept { return max_bytes_ != 0 || max_tokens_ != 0; }
 
-  /// What decides in which batch a sample is.
+  /// The facts that decide in which batch a sample is.
   struct Item {
     std::span<const RaggedRow> row;  ///< data and shapes of the fields that are not dense
     std::uint64_t index = 0, pass = 0;
@@ -34,16 +35,16 @@ class BatchBounds {
   /// How full a batch is.
   struct Fill {
     std::uint64_t rows = 0, ragged_bytes = 0, ragged_tokens = 0;
-    std::uint64_t group = 0, pass = 0;  ///< group and pass of its first sample, where groups end a batch
+    std::uint64_t group = 0, pass = 0;  ///< group and pass of its first sample, if groups end a batch
     std::vector<std::int64_t> longest;  ///< longest value so far of each field that is not dense
   };
   Fill empty() const { return nothing_; }
   static void clear(Fill& fill) noexcept;
-  /// Nothing more is to be added, whatever it is.
+  /// Returns whether the batch takes no further sample, of any size.
   bool enough(const Fill& fill) const noexcept;
   bool admits(const Fill& fill, const Item& item) const noexcept;
   void add(Fill& fill, const Item& item) const noexcept;
-  /// @throws Error(limit_exceeded) for a row that fits no batch.
+  /// @throws Error(limit_exceeded) if the row fits no batch.
   void check(std::span<const RaggedRow> row) const;
 
  private:
@@ -59,7 +60,7 @@ class BatchBounds {
   const GroupTable* groups_;
   Fill nothing_;
   std::uint64_t rows_, max_bytes_ = 0, max_tokens_ = 0, enough_bytes_ = 0;
-  std::size_t tokens_ = 0;  ///< field that is counted
+  std::size_t tokens_ = 0;  ///< field whose tokens are counted
 };
 
 }  // namespace penstock::detail::runtime

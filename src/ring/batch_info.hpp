@@ -16,31 +16,31 @@ namespace penstock::detail::runtime {
 struct BadSample {
   std::uint64_t row;
   Error error;
-  bool fatal;  ///< no policy could act on it
+  bool fatal;  ///< no policy can act on it
 };
 
-/// What was read instead of a bad sample. Entered into `indices` only when the batch is delivered, as that list is
-/// what other threads read from.
+/// The record that was read instead of a bad sample. It is entered into `indices` only when the batch is delivered,
+/// because other threads read from that list.
 struct Replaced {
   std::uint64_t row, index;
 };
 
-/// A field whose rows were made as long as the longest.
+/// A field whose rows were padded to the length of the longest.
 struct PaddedRows {
   std::byte* data = nullptr;
   std::int64_t longest = 0;
 };
 
-/// What became of the samples that a batch stands for, or of those after an epoch's last batch.
+/// Counts of the samples of a batch, or of the samples after an epoch's last batch.
 struct SampleCounts {
-  std::uint64_t samples = 0;   ///< those that have rows, and bad ones that were dropped
-  std::uint64_t filtered = 0;  ///< beside those, left out by a filter
-  std::uint64_t skipped = 0;   ///< those of `samples` of which nothing was to be made
-  std::vector<BadSample> bad;  ///< bad samples, with what they say
-  std::uint64_t unlisted = 0;  ///< bad ones after those, too many to keep what they say
-  bool unreported = false;     ///< there was no memory to say what one of them said
+  std::uint64_t samples = 0;   ///< samples with a row, and dropped bad samples
+  std::uint64_t filtered = 0;  ///< samples that a filter left out; not part of `samples`
+  std::uint64_t skipped = 0;   ///< those of `samples` that were skipped, not made
+  std::vector<BadSample> bad;  ///< bad samples, with their errors
+  std::uint64_t unlisted = 0;  ///< further bad samples, too many to keep their errors
+  bool unreported = false;     ///< memory ran out while an error of one of them was kept
 
-  /// Everything goes to `to`, and nothing is left here. The memory of `to` for bad samples stays in use.
+  /// Moves everything to `to` and leaves nothing here. `to` keeps its memory for bad samples.
   void hand_over(SampleCounts& to) noexcept {
     to.bad.clear();
     to.bad.swap(bad);
@@ -52,18 +52,18 @@ struct SampleCounts {
   }
 };
 
-/// What is known about one batch, wherever its fields are.
+/// What is known about one batch, wherever its fields are in memory.
 struct BatchInfo : SampleCounts {
   std::uint64_t epoch = 0, number = 0, first = 0;
   std::uint64_t valid = 0;   ///< rows that are samples
-  std::uint64_t of_all = 0;  ///< `valid` of all parts, where this is one device's part
-  std::uint64_t rows = 0;    ///< rows delivered: `valid`, and padding
+  std::uint64_t of_all = 0;  ///< `valid` of all parts, if this is one device's part
+  std::uint64_t rows = 0;    ///< rows delivered: `valid` and padding
   Cursor next;               ///< cursor after it
   std::vector<std::uint64_t> indices;
   std::vector<std::uint8_t> mask;
   std::vector<Replaced> replaced;
-  std::optional<Error> overflow;  ///< its rows found no room
-  // Rows of the fields that are not dense, all rows of one field after those of the other:
+  std::optional<Error> overflow;  ///< why its rows found no room
+  // Rows of the fields that are not dense: all rows of one field, then all rows of the next.
   std::vector<RaggedRow> varying;
   std::vector<std::int64_t> lengths;
   std::vector<PaddedRows> padded;

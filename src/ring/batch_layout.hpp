@@ -12,12 +12,12 @@
 
 namespace penstock::detail::runtime {
 
-/// Where the fields of a batch lie in its memory: one after the other, the rows of each side by side.
+/// Where the fields of a batch are in its memory: one field after the other, each with its rows side by side.
 class BatchLayout {
  public:
   static constexpr std::size_t field_alignment = 256;
 
-  /// For so many rows. @throws Error(limit_exceeded) where they fit no memory.
+  /// `rows`: rows of a batch. @throws Error(limit_exceeded) if they fit no memory.
   BatchLayout(const Schema& schema, std::uint64_t rows);
 
   std::uint64_t rows() const noexcept { return rows_; }
@@ -25,19 +25,19 @@ class BatchLayout {
   const RowLayout& row() const noexcept { return row_; }
   /// Bytes of all fields at fixed addresses.
   std::size_t bytes() const noexcept { return bytes_; }
-  /// Bytes of `batches` batches. @throws Error(limit_exceeded) that names `option`, which says how many, where they fit
-  /// no memory.
+  /// Returns the bytes of `batches` batches. @throws Error(limit_exceeded) if they fit no memory; the error names
+  /// `option`, the option that sets their number.
   std::size_t bytes_of_ring(std::size_t batches, const char* option) const;
   std::size_t offset(std::size_t field) const noexcept { return offsets_[field]; }
-  /// Bytes of what is known of each row besides its values.
+  /// Returns the bytes that are kept about all rows, besides their values.
   std::size_t row_notes_bytes() const noexcept;
   std::byte* address(std::byte* batch, std::size_t field, std::uint64_t row) const noexcept {
     return batch + offsets_[field] + row * row_[field].row_bytes;
   }
 
-  /// Room for what is known of so many rows.
+  /// Makes room for the notes about all rows.
   void prepare(BatchInfo& info) const;
-  /// Where the row of a field that is not dense is.
+  /// Notes where the row of a field is, for a field that is not dense.
   void note(BatchInfo& info, std::size_t field, std::uint64_t row, std::byte* data, const Shape& shape) const noexcept;
   std::span<const RaggedRow> varying_rows(const BatchInfo& info, std::size_t field) const noexcept {
     return std::span(info.varying).subspan(row_[field].varying * rows_, info.rows);
@@ -48,9 +48,9 @@ class BatchLayout {
   const PaddedRows& padded(const BatchInfo& info, std::size_t field) const noexcept {
     return info.padded[row_[field].varying];
   }
-  /// Bytes of a batch's rows, as they are delivered.
+  /// Returns the bytes of a batch's delivered rows.
   std::uint64_t bytes_of(const BatchInfo& info) const noexcept;
-  /// Bytes of the values of one field that lie at no fixed address.
+  /// Returns the bytes of one field's values, if the field has no fixed address.
   std::uint64_t appended_bytes_of(const BatchInfo& info, std::size_t field) const noexcept;
 
  private:

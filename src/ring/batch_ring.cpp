@@ -81,7 +81,7 @@ void BatchRing::prepare_to_grow(std::size_t depth) {
 
 void BatchRing::set_depth(std::size_t depth) noexcept {
   depth = std::clamp(depth, first_depth_, most());
-  // Those beyond the depth that are in use go on being used, and come back here when they are released.
+  // Buffers beyond the depth stay in use, and come back here when they are released.
   for (std::size_t i = this->depth(); i < depth; ++i)
     if (BatchBuffer& buffer = *buffers_[i]; buffer.state.load(std::memory_order_relaxed) == BufferState::free)
       free_.push_back(&buffer);
@@ -100,7 +100,7 @@ bool BatchRing::trim(std::mutex& mutex) noexcept {
         continue;
       }
     }
-    // Nobody else touches it as long as it is beyond the depth.
+    // No other thread touches it as long as it is beyond the depth.
     buffer.arena.give_back();
     free_data(buffer);
   }
@@ -108,7 +108,7 @@ bool BatchRing::trim(std::mutex& mutex) noexcept {
 }
 
 void BatchRing::show(Trace& trace) {
-  for (const auto& buffer : buffers_) buffer->trace = &trace.next_lane("batch");
+  for (const auto& buffer : buffers_) buffer->trace = &trace.next_line("batch");
 }
 
 // A wrong edge means that two parties believe they own the batch: nothing after it can be trusted.
@@ -155,7 +155,7 @@ std::size_t BatchRing::appended_bytes() const noexcept {
   return most;
 }
 
-// Rows whose length is the longest one's: only now that is known.
+// For rows padded to the longest one's length, which is known only here.
 void BatchRing::lay_side_by_side(BatchBuffer& buffer) const noexcept {
   try {
     for (std::size_t f = 0; f < layout_.fields(); ++f) {

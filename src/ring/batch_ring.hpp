@@ -20,8 +20,8 @@
 
 namespace penstock::detail::runtime {
 
-/// A batch is in one of these states; the only ways are free → filling → ready → leased → free, and filling or ready →
-/// free when what is unread is given up.
+/// State of a batch buffer. The only changes are free → filling → ready → leased → free; and filling or ready → free
+/// when unread batches are given up.
 enum class BufferState : std::uint8_t { free, filling, ready, leased };
 
 /// One batch's memory and what is known about it.
@@ -29,79 +29,80 @@ struct BatchBuffer : BatchInfo {
   BatchBuffer(MemoryResource& memory, std::size_t limit) : arena(memory, limit) {}
   bool ready() const noexcept { return state.load(std::memory_order_seq_cst) == BufferState::ready; }
   std::byte* data = nullptr;
-  TraceLine* trace = nullptr;  ///< line of a timeline that shows its states; null: none is kept
+  TraceLine* trace = nullptr;  ///< line of a timeline that shows its states; null: no timeline is kept
   std::atomic<BufferState> state{BufferState::free};
   std::size_t place = 0;                   ///< its number in the ring
-  bool prepared = false;                   ///< it has room for what is known of a batch; the growing thread's
-  bool discarded = false;                  ///< goes back to free when it is done
-  std::vector<RowPlace> places;            ///< place of each row, where the engine keeps them
-  std::mutex bad_mutex;                    ///< guards `bad`, `unlisted` and `replaced` while it is filled
-  std::atomic<std::uint64_t> ready_ns{0};  ///< when it became ready; 0: it is not
+  bool prepared = false;                   ///< it has room for the notes about a batch; only the growing thread reads
+                                           ///< and sets it
+  bool discarded = false;                  ///< goes back to free when all its parts are done
+  std::vector<RowPlace> places;            ///< place of each row, if the engine keeps places
+  std::mutex bad_mutex;                    ///< guards `bad`, `unlisted` and `replaced` while the buffer is filled
+  std::atomic<std::uint64_t> ready_ns{0};  ///< when it became ready; 0: it is not ready
   /// A row could not even be reported bad. Relaxed: the runner that sets it then counts its part off `left`
   /// (release), and the one that counts the last part off reads it (acquire).
   std::atomic<bool> broken{false};
   BatchArena arena;
-  std::mutex overflow_mutex;  ///< guards `overflow` while it is filled
+  std::mutex overflow_mutex;  ///< guards `overflow` while the buffer is filled
   alignas(64) std::atomic<std::uint32_t> left{0};
 };
 
-/// The ring of batches. `acquire` and `release` under the caller's lock; `address` and `finish` from any thread.
+/// The ring of batches. Call `acquire` and `release` under the caller's lock, `address` and `finish` from any thread.
 ///
-/// It has room for `most` batches, and memory for `depth` of them, all of it allocated in the constructor.
-/// `prepare_to_grow` brings memory for more, `trim` takes it away again.
+/// It has room for `most` batches and memory for `depth` of them, which the constructor allocates. `prepare_to_grow`
+/// allocates memory for more batches; `trim` frees it again.
 class BatchRing {
  public:
-  /// `append_limit`: bytes of one buffer for fields of any size, which lie in `append_memory`; null: in `memory`.
-  /// `most`: no fewer than `depth`; 0 = as many.
+  /// `append_limit`: bytes of one buffer for fields of any size. `append_memory`: memory of these fields; null:
+  /// `memory`. `most`: at least `depth`; 0 = `depth`.
   BatchRing(const Schema& schema, std::uint64_t rows, std::size_t depth, MemoryResource& memory,
             std::size_t append_limit = ~std::size_t{0}, MemoryResource* append_memory = nullptr, std::size_t most = 0);
   BatchRing(const BatchRing&) = delete;
   BatchRing& operator=(const BatchRing&) = delete;
   ~BatchRing();
 
-  /// Its buffers' states stand in the timeline from now on. Before any is acquired. @throws std::bad_alloc.
+  /// Shows the states of its buffers in the timeline. Call before the first `acquire`. @throws std::bad_alloc.
   void show(Trace& trace);
 
-  /// Batches that there are now. Those beyond it that are in use may still be some. Any thread.
+  /// Returns the present number of batches. Buffers beyond it may still be in use. Any thread.
   std::size_t depth() const noexcept { return depth_.load(std::memory_order_relaxed); }
   std::size_t most() const noexcept { return buffers_.size(); }
   const BatchLayout& layout() const noexcept { return layout_; }
-  /// Blocks of memory for batches, but those of fields of any size.
+  /// Returns how often memory for batches was allocated, without the memory of fields of any size.
   std::size_t allocations() const noexcept { return (data_ != nullptr ? 1 : 0) + grown_; }
-  /// The most that fields of any size needed in one buffer.
+  /// Returns the most bytes that fields of any size needed in one buffer.
   std::size_t appended_bytes() const noexcept;
 
-  /// A free buffer, now filling, or null. Its arena is still to be reset, without the lock: that calls a user's
-  /// resource.
+  /// Returns a free buffer, which is then filling; or null. The caller resets its arena after it releases the lock,
+  /// because that calls a user's resource.
   BatchBuffer* acquire() noexcept;
   std::byte* address(const BatchBuffer& buffer, std::size_t field, std::uint64_t row) const noexcept {
     return layout_.address(buffer.data, field, row);
   }
-  /// Zeros, padding, nothing.
+  /// Sets the row to zeros: padding.
   void clear_row(BatchBuffer& buffer, std::uint64_t row) const noexcept;
-  /// Call where `append` failed, inside the catch block.
+  /// Call inside the catch block if `append` failed.
   static void note_overflow(BatchBuffer& buffer) noexcept;
-  /// What became of a buffer when some of its parts were done: there are more; it is ready; it is not wanted, and the
-  /// caller's to release.
+  /// State of a buffer after some of its parts were done: other parts remain; it is ready; or it is not wanted, and the
+  /// caller releases it.
   enum class Finished : std::uint8_t { no, ready, discarded };
   Finished finish(BatchBuffer& buffer, std::uint32_t parts) noexcept;
   void lease(BatchBuffer& buffer) noexcept;
-  /// Back to free, from any state.
+  /// Frees the buffer, from any state.
   void release(BatchBuffer& buffer) noexcept;
-  /// As many as there may be; those beyond `depth` are never acquired.
+  /// Returns all `most` buffers; those beyond `depth` are never acquired.
   std::span<const std::unique_ptr<BatchBuffer>> all() const noexcept { return buffers_; }
-  /// How many are free now.
+  /// Returns how many buffers are free.
   std::size_t free_count() const noexcept { return free_.size(); }
 
-  // -- one thread, which alone grows and shrinks it --
-  /// Memory for batches up to so many in all, at most `most`. Without the lock. @throws what the resource throws; what
-  /// it gave before is kept for the next time.
+  // -- one thread: the only one that grows and shrinks the ring --
+  /// Allocates memory for `depth` batches in all, at most `most`. Call without the lock. @throws what the resource
+  /// throws; memory that was allocated before is kept for the next call.
   void prepare_to_grow(std::size_t depth);
-  /// That many batches from now on, for which there is memory. Under the lock. Of fewer than now, those that are in use
-  /// stay until they are released.
+  /// Sets the number of batches; their memory must be there. Call under the lock. If there are fewer than before,
+  /// buffers in use stay until they are released.
   void set_depth(std::size_t depth) noexcept;
-  /// Frees the memory of batches beyond `depth` that nobody uses any more. False: some are still in use. Without the
-  /// lock, but `mutex` is that lock's.
+  /// Frees the memory of unused batches beyond `depth`. Returns false if some of them are still in use. Call without
+  /// the lock; `mutex` is the lock's mutex.
   bool trim(std::mutex& mutex) noexcept;
 
  private:
@@ -116,7 +117,7 @@ class BatchRing {
   std::atomic<std::size_t> depth_;  ///< changed under the lock
   std::vector<std::unique_ptr<BatchBuffer>> buffers_;
   std::vector<BatchBuffer*> free_;     ///< buffers below `depth()`
-  std::atomic<std::size_t> grown_{0};  ///< how often memory was taken later; any thread reads it
+  std::atomic<std::size_t> grown_{0};  ///< how often memory was allocated later; any thread reads it
 };
 
 }  // namespace penstock::detail::runtime

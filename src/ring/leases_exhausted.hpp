@@ -4,7 +4,7 @@
 
 namespace penstock::detail::runtime {
 
-/// The caller holds every batch of the ring: it can let go of one and go on.
+/// Thrown if the caller holds every batch of the ring. The caller can release one and try again.
 struct LeasesExhausted : Error {
   using Error::Error;
 };

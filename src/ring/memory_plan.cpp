@@ -71,7 +71,7 @@ void plan_device(const MemoryRequest& r, MemoryPlan& plan) {
   plan.device_depth = static_cast<unsigned>(fit);
 }
 
-// What the device's limit leaves beside fields of fixed sizes: of a batch's rows, and of its decoded images.
+// Returns what the device's limit leaves, after fields of fixed sizes, for a batch's rows and its decoded images.
 std::size_t device_share(const MemoryRequest& r, const MemoryPlan& plan) {
   if (r.device.max_bytes == 0) return std::numeric_limits<std::size_t>::max();
   const std::size_t taken = saturating(plan.device_depth, r.device.buffer_bytes, r.device.fixed_bytes);
@@ -84,7 +84,7 @@ void lower_device_rows(MemoryPlan& plan, std::size_t limit, const char* option) 
   plan.device_rows_option = option;
 }
 
-// What the limits leave beside fields of fixed sizes.
+// Divides what the limits leave after fields of fixed sizes.
 void limit_rows(const MemoryRequest& r, MemoryPlan& plan) {
   lower_device_rows(plan, device_share(r, plan), "max_device_bytes");
   if (r.max_pinned_bytes == 0) return;
@@ -93,8 +93,8 @@ void limit_rows(const MemoryRequest& r, MemoryPlan& plan) {
                     "max_pinned_bytes");
 }
 
-// Divides `max_memory_bytes`: what is wanted is lowered, one kind after the other, until the least of everything fits;
-// what is left is shared out.
+// Divides `max_memory_bytes`: lowers what is wanted, one kind after the other, until the least of everything fits, and
+// then shares out the rest.
 class HostShares {
  public:
   HostShares(const MemoryRequest& r, MemoryPlan& plan)
@@ -146,16 +146,16 @@ class HostShares {
   std::size_t places() const { return r_.device.rows_bytes != 0 ? 2 : 1; }
   unsigned highest_depth() const {
     const unsigned highest = most_depth_times * plan_.depth;
-    // A device keeps the staging of rows of any size for good.
+    // A device keeps the staging of rows of any size permanently.
     if (r_.device.rows_bytes != 0) return plan_.depth;
     if (r_.max_pinned_bytes == 0 || r_.pinned_buffer_bytes == 0) return highest;
-    // All that is left of that limit is the rows' already, where they have any size.
+    // If rows have any size, the rest of that limit is already theirs.
     if (r_.append_buffer != 0) return plan_.depth;
     return static_cast<unsigned>(std::min<std::size_t>(highest, r_.max_pinned_bytes / r_.pinned_buffer_bytes));
   }
 
-  // Of what is left a half is for raises. More runners are no part of it: they have their share of what is left of
-  // working memory, each enough for a large image.
+  // Half of the rest is for raises. Further runners don't use it: they get their share of the remaining working memory,
+  // each enough for a large image.
   void plan_growth(std::size_t left) {
     if (!raises()) return;
     TuningBounds& growth = plan_.growth.emplace();
@@ -191,7 +191,7 @@ class HostShares {
   }
   bool needs_too_much() const { return needs() > r_.max_memory_bytes; }
 
-  // Blocks take half of it where nothing else is said, but not what the others need at least.
+  // By default blocks take half of it, without what the others need at least.
   void lower_blocks() {
     if (r_.max_block_bytes != 0) return;
     if (r_.blocks) plan_.block_limit = std::clamp(r_.max_memory_bytes / 2, min_blocks, default_block_bytes);
@@ -250,7 +250,7 @@ class HostShares {
     if (plan_.threads < r_.threads) note(std::to_string(plan_.threads), "runners", std::to_string(r_.threads));
   }
 
-  // Where there are fields of any size, half of what is left is for them: as much a row in a buffer as in an entry.
+  // If there are fields of any size, half of the rest is for them: the same per row of a buffer as per entry.
   void share_out() {
     const std::size_t left = r_.max_memory_bytes - needs() - more_scratch() - (plan_.growth ? plan_.growth->bytes : 0);
     const std::size_t for_rows = r_.append_buffer != 0 ? left / 2 : 0;
@@ -261,7 +261,7 @@ class HostShares {
     const std::size_t rows = static_cast<std::size_t>(r_.rows);
     const std::size_t waiting = plan_.entries != 0 ? plan_.entries + r_.reorder.held : 0;
     const std::size_t each = for_rows / (saturating(plan_.depth, rows, waiting));
-    // On the way to a device the same rows lie in two places.
+    // With a device, the same rows are in two places.
     plan_.buffer_limit = saturating(rows, each, r_.append_buffer) / places();
     if (places() == 2) lower_device_rows(plan_, plan_.buffer_limit / r_.device.count, "max_memory_bytes");
     plan_.entry_limit = r_.reorder.append_row + each;

@@ -10,30 +10,30 @@
 
 namespace penstock::detail::runtime {
 
-/// What a policy's quota goes by: bad samples, and all, so far in the run.
+/// What a policy's quota counts so far in the run: bad samples, and all samples.
 struct QuotaCount {
   std::uint64_t acted = 0, samples = 0;
 };
-/// More than the policy allows. `samples`: with the last bad one.
+/// Returns whether there are more bad samples than the policy allows. `count` includes the last bad one.
 bool exceeds_quota(const ErrorPolicy& policy, const QuotaCount& count) noexcept;
 
-/// So many bad samples of a batch are kept with what they say; beyond that they are counted.
+/// Number of a batch's bad samples whose errors are kept; further ones are only counted.
 inline constexpr std::size_t max_listed = 1000;
 
-/// Counts bad samples in order, as batches are delivered, and ends the run where the policy says so.
+/// Counts bad samples in order, as batches are delivered. Ends the run if the policy requires it.
 class PolicyLedger {
  public:
   explicit PolicyLedger(const ErrorPolicy& policy) : policy_(policy) {}
 
-  /// Takes note of a batch before it is delivered; `delivered_before` samples came before it; `unlisted` bad ones stand
-  /// after the first `max_listed`. @throws the first fatal error of the batch in order, or Error(quota_exceeded) at
-  /// the sample that was one too many.
+  /// Counts the bad samples of a batch before it is delivered. `delivered_before`: samples before this batch.
+  /// `unlisted`: bad samples after the first `max_listed`. @throws the batch's first fatal error in order, or
+  /// Error(quota_exceeded) at the first sample beyond the quota.
   void account(std::vector<BadSample>& bad, std::uint64_t delivered_before, std::uint64_t unlisted = 0);
   std::uint64_t acted() const noexcept { return acted_; }
   void resume(std::uint64_t acted) noexcept { acted_ = acted; }
-  /// Bad samples that this object saw itself.
+  /// Returns how many bad samples this object counted itself.
   std::uint64_t acted_here() const noexcept { return acted_here_; }
-  /// What the first bad samples said.
+  /// Returns the messages of the first bad samples.
   const std::vector<std::string>& messages() const noexcept { return messages_; }
 
  private:

@@ -8,29 +8,30 @@
 
 namespace penstock::detail::runtime {
 
-/// Consecutive tickets of one batch; none where `count` is 0.
+/// Consecutive tickets of one batch; none if `count` is 0.
 struct TicketRun {
   std::uint64_t first = 0, count = 0;
 };
 
-/// Tickets are taken several at once where samples are so short that taking them is what costs. Together they last so
-/// short a time that order, stopping and sharing stay as prompt as with one. `sample_ns`: 0 = not known.
+/// Limits on taking several tickets together, which is done if samples are so short that taking tickets is what costs
+/// time. Such a run is so short that order, stopping and sharing stay as prompt as with one ticket. `sample_ns`: 0 =
+/// unknown.
 inline constexpr std::uint64_t ns_at_once = 80'000, max_at_once = 16;
 inline std::uint64_t tickets_at_once(std::uint64_t sample_ns, std::uint64_t most = max_at_once) noexcept {
   return sample_ns == 0 ? 1 : std::clamp<std::uint64_t>(ns_at_once / sample_ns, 1, most);
 }
 
-/// Numbers the samples to be made, in order: a runner takes some, whoever admits batches raises the limit. That limit
-/// is all the back-pressure there is. Any thread, but for `reset`.
+/// Numbers the samples to be made, in order. Runners take tickets; the code that admits batches raises the limit. That
+/// limit is the only back-pressure. Any thread may call everything except `reset`.
 class Tickets {
  public:
-  /// `takers`: at most so many threads take.
+  /// `takers`: the most threads that take tickets.
   explicit Tickets(std::uint64_t rows, std::uint64_t takers = 1) : rows_(rows) {
     returned_.reserve(static_cast<std::size_t>(takers));
   }
 
-  /// The next tickets, at most `most`, never of two batches, and where more than one, at most one of so many equal
-  /// `shares` of those there are: the others find some too.
+  /// Takes the next tickets: at most `most`, all of one batch. More than one is taken only up to 1/`shares` of the
+  /// tickets that are left, so that other runners find some too.
   TicketRun take(std::uint64_t most, std::uint64_t shares = 2) noexcept {
     if (returned_runs_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       if (const TicketRun one = take_returned(); one.count != 0) return one;
@@ -44,8 +45,8 @@ class Tickets {
       if (next_.compare_exchange_weak(first, first + count, std::memory_order_relaxed)) return {first, count};
     }
   }
-  /// Gives back tickets of a run that are not begun: their samples take longer than was thought, so others take them,
-  /// one at a time. False: there is no room, and they stay whose they are.
+  /// Gives back tickets of a run that are not begun, because their samples take longer than expected; other runners
+  /// then take them one at a time. Returns false if there is no room; then the tickets stay with the caller.
   bool give_back(TicketRun tickets) noexcept {
     const std::lock_guard lock(mutex_);
     if (returned_.size() == returned_.capacity()) return false;
@@ -58,9 +59,9 @@ class Tickets {
            returned_runs_.load(std::memory_order_relaxed) != 0;
   }
   void raise(std::uint64_t limit) noexcept { limit_.store(limit, std::memory_order_release); }
-  /// Goes back to the beginning. Only while no runner runs.
+  /// Goes back to the beginning. Call only while no runner runs.
   void reset() noexcept { reset(rows_); }
-  /// The same, with so many rows a batch.
+  /// The same, with `rows` rows per batch.
   void reset(std::uint64_t rows) noexcept {
     rows_ = rows;
     limit_.store(0, std::memory_order_relaxed);
@@ -82,12 +83,12 @@ class Tickets {
   }
 
   std::uint64_t rows_;
-  // Relaxed, as `next_`: the mutex publishes them.
+  // Relaxed, like `next_`: the mutex publishes them.
   std::atomic<std::uint64_t> returned_runs_{0};
   std::mutex mutex_;
   std::vector<TicketRun> returned_;
-  // Relaxed: it gives out numbers, each once, and orders nothing. What stands after a number is published by the
-  // limit, which whoever takes the number has seen above it.
+  // Relaxed: it gives out each number once and orders nothing. The limit publishes the data of a number; a runner sees
+  // the limit above its number before it takes it.
   alignas(64) std::atomic<std::uint64_t> next_{0};
   alignas(64) std::atomic<std::uint64_t> limit_{0};
 };

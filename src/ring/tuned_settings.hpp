@@ -5,11 +5,11 @@
 
 namespace penstock::detail::runtime {
 
-/// What of a run may be changed while it runs. None of it changes a batch.
+/// The settings that may be changed during a run. None of them changes a batch.
 struct TunedSettings {
   unsigned threads = 0;         ///< runners
   unsigned depth = 0;           ///< batches in the ring
-  std::size_t entries = 0;      ///< samples in work, of a reordered pipeline
+  std::size_t entries = 0;      ///< samples being processed, for a reordered pipeline
   std::size_t block_limit = 0;  ///< bytes for blocks that records share
 
   bool operator==(const TunedSettings&) const = default;
@@ -17,26 +17,26 @@ struct TunedSettings {
 
 /// Why a setting can't be raised beyond its most.
 enum class HeldBy : std::uint8_t {
-  option,    ///< the caller's choice
+  option,    ///< the caller chose the value
   executor,  ///< it has no more threads
-  stream,    ///< what it has read can't be read again
-  limits,    ///< there is no memory for more, or more is not tried
+  stream,    ///< a stream can't be read a second time
+  limits,    ///< there is no memory for more, or higher values are not tried
 };
 
-/// How far they may be raised, and what that takes of the memory that is set apart for it.
+/// How far the settings may be raised, and how much of the memory reserved for that each raise takes.
 struct TuningBounds {
-  TunedSettings first;  ///< with what the run begins
+  TunedSettings first;  ///< settings at the start of the run
   TunedSettings most;
   HeldBy threads_by = HeldBy::option, depth_by = HeldBy::option, entries_by = HeldBy::option,
          blocks_by = HeldBy::option;
-  bool tunes_threads = false;   ///< there may be fewer runners as well
-  std::size_t bytes = 0;        ///< bytes that all raises may take together
-  std::size_t depth_bytes = 0;  ///< bytes of one more batch
-  std::size_t entry_bytes = 0;  ///< bytes of a sample in work
-  std::size_t held = 0;         ///< samples that wait beside those in work
+  bool tunes_threads = false;   ///< the number of runners may be lowered as well
+  std::size_t bytes = 0;        ///< most bytes for all raises together
+  std::size_t depth_bytes = 0;  ///< bytes per further batch
+  std::size_t entry_bytes = 0;  ///< bytes per sample being processed
+  std::size_t held = 0;         ///< samples that wait outside the entries
 
-  /// Bytes that those take beyond the first ones. While the number of samples in work changes, two lots of them are
-  /// there, with what is held, and the larger one is paid twice.
+  /// Returns the bytes that `of` takes beyond the first settings. While the number of entries changes, the old and the
+  /// new ones exist together, with the samples held outside; so the larger number is counted twice.
   std::size_t cost(const TunedSettings& of) const noexcept {
     return (of.depth - first.depth) * depth_bytes +
            (of.entries != first.entries ? (2 * of.entries + held) * entry_bytes : 0) +

@@ -41,7 +41,7 @@ void for_each_run(const PipelineData& data, const GroupTable& groups, F give) {
   }
 }
 
-// What stands at a position, for an error.
+// The record at a position, for an error.
 struct Labelled {
   std::int64_t label;
   std::uint64_t position;
@@ -64,7 +64,7 @@ class ClassesOfGroups {
       if (labels_[position] != known->label) refuse(groups_.name(group), *known, {labels_[position], position});
     }
   }
-  // A class can't come as often as the others when none of its groups is left.
+  // A class can't be drawn as often as the others if none of its groups is left.
   void check(const GroupedPositions& left, std::uint64_t min_size) const {
     std::set<std::int64_t> there;
     for (std::uint64_t group = 0; group < left.groups(); ++group) there.insert(of_group_[left.number_of(group)]->label);
@@ -114,7 +114,7 @@ class ClassesOfGroups {
   const GroupTable& groups_;
   const std::string& field_;
   const std::vector<std::int64_t> labels_;
-  std::vector<std::optional<Labelled>> of_group_;  // none: of its records none is left
+  std::vector<std::optional<Labelled>> of_group_;  // none: no record of the group is left
 };
 
 class BagsStage final : public StageModel {

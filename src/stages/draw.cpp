@@ -14,7 +14,7 @@ namespace detail::runtime {
 
 namespace {
 
-// The classes stand in a field of the source.
+// The classes are in a field of the source.
 class BalancedByFieldStage final : public StageModel {
  public:
   BalancedByFieldStage(std::string field, BalancedOptions options)

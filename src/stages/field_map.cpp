@@ -21,7 +21,7 @@ namespace detail::runtime {
 
 namespace {
 
-// Advice where nothing but the dtype is another one.
+// Returns advice if only the dtype differs.
 std::string way_to_dtype(const Field& in, const FieldMapModel& model) {
   if (in.shape.rank() != model.in_rank || model.in_dtype == DType::boolean) return "";
   const std::string wanted(to_string(model.in_dtype));
@@ -29,7 +29,7 @@ std::string way_to_dtype(const Field& in, const FieldMapModel& model) {
          " does not have makes its sample a bad one; ";
 }
 
-// Where the callable's signature says dtypes and ranks.
+// Checks the dtypes and ranks in the callable's signature.
 void check_input(const FieldMapModel& model, const Field& in, const Schema& all) {
   if (in.dtype != model.in_dtype || in.shape.rank() != model.in_rank)
     throw Error(Errc::schema_mismatch, "field \"" + in.name + "\" is " + type_text(in.dtype, in.shape) +
@@ -93,7 +93,8 @@ class FieldMapStep final : public Step {
   std::optional<std::size_t> only_slot() const override { return out_; }
 
  private:
-  // That of the input, a fixed one, the one that the model gives for the input's, or the callable's choice.
+  // The shape of the result: the input's, a fixed one, one that the model returns for the input's, or the callable's
+  // choice.
   enum class ResultShape : std::uint8_t { as_input, fixed, asked, decided };
 
   void apply(ChainRun& run, Context& context) const {
@@ -161,7 +162,7 @@ class FieldMapStage final : public WorkStage {
  private:
   struct FieldMapResult {
     std::string options;         // its result options in words
-    std::optional<Field> field;  // none: it works in place, and nothing is said of it anew
+    std::optional<Field> field;  // none: it works in place, and the field stays as it is
   };
 
   const std::string& out_field() const { return options_.out.empty() ? field_ : options_.out; }
@@ -192,7 +193,7 @@ class FieldMapStage final : public WorkStage {
     return result;
   }
 
-  // What the result's numbers stand for.
+  // Sets the classes of the result's numbers.
   void name_classes(const Field& in, FieldMapResult& result) const {
     if (options_.keep_classes && !options_.classes.empty())
       throw Error(Errc::invalid_argument, "say either `.classes`, or `.keep_classes`");
@@ -205,7 +206,7 @@ class FieldMapStage final : public WorkStage {
   const std::string field_;
   const std::shared_ptr<const FieldMapModel> model_;
   const MapOptions options_;
-  const std::shared_ptr<const DeviceStageModel> on_batches_;  // null: it stands before `batch` only
+  const std::shared_ptr<const DeviceStageModel> on_batches_;  // null: it may come only before `batch`
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace detail::runtime {
 
 namespace {
 
-// A callable on the whole sample, which is given what comes before as it was declared there.
+// A callable on the whole sample, whose input is declared by the steps before.
 class MapStep final : public Step {
  public:
   MapStep(const BoundStage& stage, const TransformModel& model) : Step(stage.label, stage.key), model_(model) {

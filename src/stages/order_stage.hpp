@@ -10,11 +10,11 @@
 
 namespace penstock::detail::runtime {
 
-/// An order, whoever wrote it.
+/// The stage that sets the order, built in or custom.
 class OrderStage final : public StageModel {
  public:
-  /// `seed`: the pipeline's, where it is said here. `per_record`: the order knows something of each record by its
-  /// position, which must not change.
+  /// `seed`: the pipeline's seed, if this stage sets it. `per_record`: the order depends on each record's position in
+  /// the source, so that positions must not change.
   OrderStage(std::shared_ptr<const OrderModel> model, std::optional<std::uint64_t> seed, bool per_record);
   void join(PipelineBuilder& pipeline) const override;
 

@@ -87,7 +87,7 @@ class BlockSourceSuite {
     });
   }
 
-  // The blocks of record number i. Throws what the source throws.
+  // Returns the blocks of record number `i`. Throws what the source throws.
   Loaded load(const BlockSourceModel& source, std::size_t i, std::byte content) {
     Loaded loaded;
     for (const std::uint64_t block : ids_[i]) {
@@ -159,7 +159,7 @@ class BlockSourceSuite {
                     [&] { return "record " + std::to_string(indices_[i]) + ", " + when + ": " + differs; });
   }
 
-  // Blocks that are said to be rows of a field.
+  // Checks blocks that `rows_of` describes as rows of a field.
   void check_rows(std::size_t i) {
     if (records_[i].failure) return;
     const std::uint64_t index = indices_[i];
@@ -203,7 +203,7 @@ class BlockSourceSuite {
     });
   }
 
-  // Reads a record without the blocks that it can do without, each alone and all of them.
+  // Reads a record without the blocks that it can do without: without each of them, and without all of them.
   void check_without(std::size_t i) {
     if (records_[i].failure) return;
     const std::string who = "record " + std::to_string(indices_[i]);
@@ -224,7 +224,7 @@ class BlockSourceSuite {
     });
   }
 
-  // Views stay as long as the blocks do, whatever is read in between.
+  // Views stay valid as long as the blocks, whatever is read before they are used.
   void keep_views() {
     GuardedCells cells(schema_), others(schema_);
     for (std::size_t i = 0; i < indices_.size(); ++i) {

@@ -15,10 +15,10 @@
 
 namespace penstock::testing {
 
-/// Collects what a suite finds. Any thread.
+/// Collects the findings of a suite. Any thread.
 class Findings {
  public:
-  /// Counts a check; where the promise was not kept, `evidence()` says what was seen. Returns `kept`.
+  /// Counts a check. If the promise was not kept, adds a finding with `evidence()`. Returns `kept`.
   template <class Evidence>
   bool check(bool kept, std::string_view contract, const Evidence& evidence) {
     if (kept) {
@@ -31,7 +31,7 @@ class Findings {
   }
   void add(std::string_view contract, std::string evidence);
 
-  /// Runs `act`, which must throw nothing. True when it did not.
+  /// Runs `act`, which must throw nothing. Returns whether it threw nothing.
   template <class Act>
   bool runs(std::string_view contract, std::string_view what, const Act& act) {
     std::string said;
@@ -45,7 +45,7 @@ class Findings {
     return check(said.empty(), contract, [&] { return std::string(what) + " threw: " + said; });
   }
 
-  /// Runs `act`, which must throw an Error of one line. Returns it.
+  /// Runs `act`, which must throw an Error of one line. Returns the Error, or nothing if it did not.
   template <class Act>
   std::optional<Error> refused(std::string_view contract, std::string_view what, const Act& act) {
     std::string said = "was accepted";
@@ -75,7 +75,7 @@ class Findings {
     std::uint64_t count = 0;
   };
   mutable std::mutex mutex_;
-  std::vector<std::string> order_;  // contracts, as they were first broken
+  std::vector<std::string> order_;  // contracts, in the order in which they were first broken
   std::map<std::string, OfContract, std::less<>> broken_;
   std::uint64_t checks_ = 0;
 };

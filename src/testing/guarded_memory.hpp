@@ -7,7 +7,7 @@
 
 namespace penstock::testing {
 
-/// A block of exactly so many bytes, filled with `content`, between guard bytes. 64-byte aligned.
+/// A block of exactly `bytes` bytes, filled with `content`, between guard bytes. 64-byte aligned.
 class GuardedMemory {
  public:
   GuardedMemory(std::size_t bytes, std::byte content);
@@ -15,7 +15,7 @@ class GuardedMemory {
   std::byte* data() const noexcept { return memory_.get() + guard; }
   std::size_t size() const noexcept { return bytes_; }
   std::span<std::byte> bytes() const noexcept { return {data(), bytes_}; }
-  /// False when something was written before or after the block.
+  /// Whether nothing was written before or after the block.
   bool intact() const noexcept;
 
  private:

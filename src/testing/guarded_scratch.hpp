@@ -10,7 +10,7 @@
 
 namespace penstock::testing {
 
-/// Aligned as a loader's, and of unlike content each time.
+/// Blocks have the alignment of a loader's scratch, and each has different content.
 class GuardedScratch final : public Scratch {
  public:
   explicit GuardedScratch(std::byte content = std::byte{0x30}) : content_(content) {}
@@ -19,7 +19,7 @@ class GuardedScratch final : public Scratch {
     blocks_.emplace_back(bytes, std::byte(std::to_integer<unsigned char>(content_) + number));
     return blocks_.back().data();
   }
-  /// False when something was written before or after what was given.
+  /// Whether nothing was written before or after a block.
   bool intact() const {
     return std::ranges::all_of(blocks_, [](const GuardedMemory& block) { return block.intact(); });
   }

@@ -28,7 +28,7 @@ constexpr std::string_view same_bytes = "the same pixels make the same bytes";
 constexpr std::string_view on_any_thread = "an encoder makes the same on any thread";
 constexpr std::string_view in_memory = "nothing is written outside of memory that was given for it";
 
-// Takes so many pieces, and then throws; -1: all there are.
+// Takes `most` pieces and then throws. -1: takes all pieces.
 class PiecesOfFile final : public EncodedFile {
  public:
   explicit PiecesOfFile(int most = -1) : left_(most) {}
@@ -48,7 +48,8 @@ class NoScratch final : public Scratch {
   std::byte* allocate(std::size_t) override { throw Error(Errc::out_of_memory, "there is none"); }
 };
 
-// Pixels between guards, `gap` bytes between rows, and that many bytes after an address for any type.
+// Pixels between guards, with `gap` bytes between rows. They begin `offset` bytes after an address that is aligned for
+// any type.
 class PixelMemory {
  public:
   PixelMemory(const ImageShape& shape, std::size_t gap, std::size_t offset, std::byte content)
@@ -77,7 +78,7 @@ class PixelMemory {
   FileBytes before_;
 };
 
-// An image of which nothing is stored.
+// An image without a stored JPEG.
 class NothingStored final : public EncodedImage {
  public:
   explicit NothingStored(const Pixels& pixels) : pixels_(pixels) {}
@@ -137,7 +138,7 @@ class ImageEncoderSuite {
     });
   }
 
-  // The encoded file; none where encoding fails, which is a finding.
+  // Returns the encoded file, or nothing if encoding fails, which is a finding.
   std::optional<FileBytes> encode(const ImageEncoder& encoder, const ImageShape& shape, std::size_t gap,
                                   std::size_t offset, std::byte content) {
     const PixelMemory memory(shape, gap, offset, content);
@@ -198,7 +199,7 @@ class ImageEncoderSuite {
     });
   }
 
-  // Where the file, or memory, ends early.
+  // Encodes while the file, or memory, ends early.
   void fail(std::size_t i) {
     const PixelMemory memory(shapes_[i], 0, 0, std::byte{0x11});
     constexpr std::string_view contract = "an error of the file, or of memory, comes through";

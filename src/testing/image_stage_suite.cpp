@@ -29,7 +29,7 @@ using penstock::detail::make_image_stage;
 
 struct Nothing {};
 
-// What a stage may have for neighbours. Each takes images of any size.
+// Neighbours of a stage. Each takes images of any size.
 struct CutEdges {
   static Nothing draw(const ImageShape&, Rng&) { return {}; }
   static void compose(Nothing, const ImageShape& shape, ImageOp& op) {
@@ -90,7 +90,7 @@ class Images {
   std::vector<ImageShape> shapes_;
 };
 
-// The normal form that executors read.
+// Compares the normal form that executors read.
 bool same(const ImageOp& a, const ImageOp& b) {
   return a.source == b.source && a.box == b.box && a.mirror_x == b.mirror_x && a.mirror_y == b.mirror_y &&
          a.resized == b.resized && a.filter == b.filter && a.kept == b.kept && a.margin == b.margin &&
@@ -139,14 +139,14 @@ class ImageStageSuite {
     std::memset(drawn, std::to_integer<int>(content), sizeof drawn);
     Rng rng(3, 17, Place{epoch, static_cast<std::uint64_t>(shape.height), 0, 0});
     stage.draw(shape, rng, drawn);
-    std::memcpy(moved, drawn, sizeof drawn);  // they travel as plain bytes
+    std::memcpy(moved, drawn, sizeof drawn);  // parameters are passed as plain bytes
     std::memset(drawn, 0xee, sizeof drawn);
     ImageOp op(shape);
     stage.compose(moved, shape, op);
     return op;
   }
 
-  // Nothing where the stage can't do this, which is a finding unless it is one image's fault.
+  // Returns nothing if the stage can't do this. That is a finding unless only this image causes it.
   std::optional<ImageOp> try_compose(const ImageStageModel& stage, const ImageShape& shape, std::uint64_t epoch,
                                      std::byte content) {
     try {
@@ -189,7 +189,7 @@ class ImageStageSuite {
             [&](unsigned) { compare(*stage_, "a stage draws and composes the same on any thread"); });
   }
 
-  // What `schema` says for images of this size, and of any.
+  // Checks the results of `schema` for images of this size, and of any size.
   void as_schema_says(const ImageShape& shape, const ImageOp& op) {
     for (const Shape& in : {Shape{shape.height, shape.width, shape.channels}, Shape{dynamic, dynamic, shape.channels}})
       findings_.runs("schema takes images", text(shape), [&] {
@@ -221,7 +221,7 @@ class ImageStageSuite {
     std::uint64_t made = 0;
     for (const Neighbour& before : neighbours)
       for (const Neighbour& after : neighbours) {
-        if (converts_ && after.model != nullptr) continue;  // nothing may follow
+        if (converts_ && after.model != nullptr) continue;  // no image stage may follow
         for (const bool with_mask : {false, true}) {
           if (with_mask && converts_) continue;
           const std::string where = "between " + before.name + " and " + after.name;
@@ -242,7 +242,7 @@ class ImageStageSuite {
                     [&] { return "none of those with " + std::to_string(channels) + " channels could be made"; });
   }
 
-  // True when it could be made.
+  // Returns whether the sample could be made.
   bool compare(const Pipeline& folded, const Pipeline& alone, const std::string& who, std::uint64_t position,
                std::uint64_t epoch) {
     const Record a = sample_of(alone, findings_, who, position, epoch);

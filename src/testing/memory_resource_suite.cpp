@@ -75,7 +75,7 @@ class MemoryResourceSuite {
     held.clear();
   }
 
-  // Blocks of all kinds at once; every third is given back and taken again meanwhile.
+  // Allocates blocks of all kinds. Gives every third block back and allocates it again.
   void hold_many(int first_content) {
     std::vector<Block> held, short_lived;
     int content = first_content * 31;

@@ -20,7 +20,7 @@ std::string text(const Box& box) {
          std::to_string(box.left) + ")";
 }
 
-// Corners, edges, the middle, single pixels, and all of it.
+// Corners, edges, the middle, single pixels, and the whole image.
 std::vector<Box> boxes_of(const ImageShape& shape) {
   const std::int32_t h = shape.height, w = shape.width;
   const std::int32_t third = std::max(h / 3, 1), quarter = std::max(w / 4, 1);
@@ -70,7 +70,7 @@ void check_promise(PromisedImage& image, const ImageDecoder* jpeg, Findings& fin
     for (const bool verify : {false, true}) {
       GuardedScratch scratch;
       Pixels pixels;
-      // Where all of it could be decoded, so can a part.
+      // If the whole image could be decoded, a part can be.
       const bool decoded =
           findings.runs("what can be decoded whole can be decoded in parts", who + ": the box " + text(box),
                         [&] { pixels = image.decode(box, verify, nullptr, scratch); });

@@ -9,8 +9,8 @@
 
 namespace penstock::testing {
 
-/// Holds an image that a source promised to what is asked of those. `jpeg`: as of `check_stored_jpeg`. `who` begins the
-/// evidence. @throws what decoding all of it does.
+/// Checks that a promised image keeps its promises. `jpeg` is that of `check_stored_jpeg`. `who` begins the evidence.
+/// @throws what a decode of the whole image throws.
 void check_promise(PromisedImage& image, const ImageDecoder* jpeg, Findings& findings, const std::string& who);
 
 }  // namespace penstock::testing

@@ -138,7 +138,7 @@ Record make_record(GuardedCells& cells, Findings& findings, const std::string& w
     act();
     for (std::size_t slot = 0; slot < cells.cells.size(); ++slot) {
       if (cells.cells[slot].promise == nullptr) continue;
-      // What a source promises is one: cells remember no more of it than what any encoded image is.
+      // An image that a source promises is a PromisedImage. Cells know only that it is an EncodedImage.
       check_promise(static_cast<PromisedImage&>(*cells.cells[slot].promise->image), jpeg, findings, who);
       cells.value(slot);
     }

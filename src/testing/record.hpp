@@ -18,57 +18,57 @@
 
 namespace penstock::testing {
 
-/// One field's value, copied out.
+/// A copy of one field's value.
 struct Value {
   Shape shape;
   std::vector<std::byte> bytes;
 };
 
-/// What came of making one record: its values, by slot, or how it failed.
+/// The result of making one record: its values, by slot, or how it failed.
 struct Record {
   std::vector<Value> values;
   std::optional<Errc> failure;
-  std::string said;  ///< what the failure said
+  std::string said;  ///< text of the failure
   bool sample_scoped = true;
 };
 
-/// Where two records differ, in words; empty where they are the same. Failures are the same when their code is.
+/// Describes how two records differ; returns "" if they are equal. Failures are equal if their codes are.
 std::string difference(const Schema& schema, const Record& a, const Record& b);
 
-/// A value that lies in a store's own memory.
+/// A value in a store's own memory.
 struct StoreView {
   std::size_t slot;
   const std::byte* data;
   std::size_t bytes;
 };
 
-/// How a record's memory is prepared: its content may not matter, nor whether values have a destination already.
+/// How a record's memory is prepared. Neither its content nor destinations of values may change the result.
 struct Preparation {
   std::byte content{0xa5};
   bool destinations = true;
 };
 
-/// A record in work, as the engine has it, with guards around every value.
+/// A record like the engine's while it is processed, with guards around every value.
 class GuardedCells final : public penstock::detail::Cells {
  public:
   /// `schema` must outlive this.
   explicit GuardedCells(const Schema& its_schema) { schema = &its_schema; }
 
-  /// All fields unset.
+  /// Makes all fields unset.
   void begin(const Preparation& preparation);
-  /// Field `slot` begins as this value. A view of `value`, which must stay; or, with `owned`, a copy that may be
-  /// written.
+  /// Sets the initial value of field `slot`: a view of `value`, which must stay valid, or, with `owned`, a copy that
+  /// may be changed.
   void set(std::size_t slot, const Value& value, bool owned);
-  /// A destination for a value that is still to be made.
+  /// Gives field `slot` a destination, for a value that is still to be made.
   void give_destination(std::size_t slot);
 
   std::vector<StoreView> views() const;
   Record copy() const;
 
-  /// Holds what was made to the schema and to the promises of memory. `who` begins the evidence. False where the
-  /// values are not to be looked at.
+  /// Checks what was made against the schema and the promises about memory. `who` begins the evidence. Returns false if
+  /// the values must not be read.
   bool check(Findings& findings, const std::string& who) const;
-  /// True when fields were given more often than there are.
+  /// Number of values that were made without a destination.
   std::size_t made() const noexcept { return made_; }
 
  protected:
@@ -78,15 +78,15 @@ class GuardedCells final : public penstock::detail::Cells {
  private:
   Preparation preparation_;
   std::vector<GuardedMemory> blocks_;
-  std::size_t made_ = 0;  // values that had no destination
+  std::size_t made_ = 0;  // values that were made without a destination
 };
 
-/// Runs `act`, which makes a record in `cells`, and copies out what it made or how it failed. `jpeg`: decode_jpeg, for
-/// the stored JPEGs of promised images; null: they are not decoded.
+/// Runs `act`, which makes a record in `cells`. Returns a copy of what it made, or how it failed. `jpeg` is
+/// decode_jpeg, for the stored JPEGs of promised images. Null: they are not decoded.
 Record make_record(GuardedCells& cells, Findings& findings, const std::string& who, const std::function<void()>& act,
                    const ImageDecoder* jpeg = nullptr);
 
-/// Up to `most` of `size` indices in ascending order: all, or the first, the last and what is spread between.
+/// Returns at most `most` of `size` indices in ascending order: all, or the first, the last and some spread between.
 std::vector<std::uint64_t> spread(std::uint64_t size, std::uint64_t most);
 
 }  // namespace penstock::testing

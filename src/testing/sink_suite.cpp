@@ -30,15 +30,14 @@ struct Store {
   std::vector<Record> records;
 };
 
-// Where a run is dropped: after the commit of the items before `commit_at`, and after `lost` more were put.
+// Where a run is dropped: after the commit of the items before `commit_at` and after `lost` further items were put.
 struct Drop {
   std::size_t commit_at, lost;
 };
 
 constexpr std::string_view beside = "samples of one record are stored beside each other";
 
-// Makes two of one. They differ in their first byte of the first field of bytes, or in a whole number, where there is
-// any.
+// Makes two samples of one. They differ in the first field that has bytes or is a whole number, if there is one.
 struct Twice {
   static bool is_bytes(const Field& field) { return field.dtype == DType::u8 && field.shape.rank() == 1; }
   static bool is_number(const Field& field) { return field.dtype == DType::i64 && field.shape.rank() == 0; }
@@ -56,7 +55,7 @@ struct Twice {
   }
 };
 
-// What the second is made of.
+// Returns the second sample that is made of `record`.
 Record second_of(const Schema& schema, Record record) {
   for (std::size_t slot = 0; slot < schema.size(); ++slot) {
     std::vector<std::byte>& bytes = record.values[slot].bytes;
@@ -133,7 +132,7 @@ class SinkSuite {
                     "a sink leaves what it is given as it is", [&] { return "item " + std::to_string(i); });
   }
 
-  // One run of a sink, to the end or to where it is dropped. What was committed before must be found.
+  // One run of a sink, to the end or to `drop`. The sink must find what was committed before.
   bool one_run(const std::string& store, const std::string& who, std::size_t committed,
                const std::optional<Drop>& drop) {
     return findings_.runs("a sink takes its items", who, [&] {
@@ -178,12 +177,12 @@ class SinkSuite {
     return found;
   }
 
-  // Where a store has a field as it was put, if it has.
+  // Returns the store's slot for a field, if the store has the field unchanged.
   std::optional<std::size_t> stored_as_put(const Store& store, std::size_t slot) const {
     const auto stored = store.schema.find(schema_[slot].name);
     return stored && store.schema[*stored] == schema_[slot] ? stored : std::nullopt;
   }
-  // What was put, as the undisturbed run stored it: what that did wrong is found already.
+  // Returns what was put, as the undisturbed run stored it. Mistakes of that run are findings already.
   Record as_stored(std::size_t i) const {
     Record record = records_[i];
     for (std::size_t slot = 0; slot < schema_.size(); ++slot)
@@ -261,7 +260,7 @@ class SinkSuite {
     if (one_run(store, who + ", then continued", committed, {})) same_as_whole(store, who);
   }
 
-  // Writes all by `write`, whole, or stopped at its first commit and continued.
+  // Writes all by `write`: in one run, or stopped at its first commit and continued.
   WriteProgress write_all(const Pipeline& pipeline, const std::string& store, bool stopped) {
     WriteOptions options{.threads = 2, .commit_every = std::max<std::uint64_t>(options_.commit_every, 1)};
     if (stopped) {
@@ -288,7 +287,7 @@ class SinkSuite {
     same_as_whole(store, who);
   }
 
-  // Two samples of each item, which its number tells apart; whole, and stopped and continued.
+  // Two samples of each item, which differ in `child`: written in one run, or stopped and continued.
   void children() {
     const Pipeline pipeline = from(items_) | Twice{};
     std::optional<Store> stores[2];
@@ -304,7 +303,7 @@ class SinkSuite {
                  " are there";
         }))
       return;
-    // Their keys may put records into another order, and a record's samples as well.
+    // Keys may put records, and the samples of one record, into a different order.
     std::vector<bool> found(records_.size());
     for (std::size_t i = 0; i < whole->records.size(); i += 2) {
       const Record &a = whole->records[i], &b = whole->records[i + 1];
@@ -324,7 +323,7 @@ class SinkSuite {
     same(*whole, *continued, "two samples of each record, stopped");
   }
 
-  // One job begins a store, or makes it; another one is refused, and leaves it as it was.
+  // One job begins or finishes a store. Another job must be refused and must leave the store as it was.
   void another_job(bool finished) {
     const std::string who = finished ? "finished" : "begun", store = who + "_by_another_job";
     const std::size_t end = finished ? numbers_.size() : numbers_.size() / 2;
@@ -362,7 +361,7 @@ class SinkSuite {
   Findings findings_;
   std::vector<SinkItem> numbers_;
   std::vector<Record> records_;
-  std::set<std::string> began_;  // stores that something was put into
+  std::set<std::string> began_;  // stores that items were put into
   std::optional<Store> whole_;
 };
 

@@ -52,7 +52,7 @@ class SourceSuite {
   }
 
  private:
-  // What the source says of itself.
+  // Checks what the source states about itself.
   bool describe() {
     return findings_.runs("size, schema, name, file and identity throw nothing", "one of them", [&] {
       size_ = source_.size();
@@ -93,7 +93,7 @@ class SourceSuite {
                     [&] { return "record " + std::to_string(indices_[number]) + ", " + when + ": " + differs; });
   }
 
-  // The values that all others are held against.
+  // Reads the values that all others are compared with.
   bool read_all() {
     indices_ = spread(size_, options_.records);
     const bool opened =
@@ -157,7 +157,7 @@ class SourceSuite {
       const std::size_t count = std::min<std::size_t>(5, indices_.size() - begin);
       const std::span<const std::uint64_t> next = std::span(indices_).subspan(begin, count);
       reader->expect(next);
-      // One is read as announced, one twice, and now and then what was announced becomes void.
+      // One record is read as announced, one twice, and some announcements become void.
       for (std::size_t i = begin; i < begin + count; ++i) {
         compare(i, read(*reader, cells, indices_[i]), advice_is_harmless, "announced by expect");
         if (i % 3 == 0)
@@ -174,10 +174,10 @@ class SourceSuite {
     reader->expect(repeated);
     source_.will_need(repeated);
     compare(0, read(*reader, cells, indices_[0]), advice_is_harmless, "announced twice");
-    reader->expect(repeated);  // the last word before it is let go
+    reader->expect(repeated);  // advice may be the last call before the reader is destroyed
   }
 
-  // What a view points to stays while other readers work; for a shared source, as long as the source lives.
+  // Views stay valid while other readers work; for a shared source, as long as the source lives.
   void keep_views() {
     struct Kept {
       std::size_t number;
@@ -273,7 +273,7 @@ class SourceSuite {
       std::vector<Group> groups;
       try {
         groups = source_.groups();
-      } catch (const Error& error) {  // it knows them of some records only
+      } catch (const Error& error) {  // the source knows the groups of only some records
         if (error.code() != Errc::invalid_argument) throw;
         return;
       }
@@ -288,7 +288,7 @@ class SourceSuite {
     });
   }
 
-  // What the source says of its fields without reading records.
+  // Checks what the source states about its fields without reading records.
   void labels() {
     for (std::size_t slot = 0; slot < schema_.size(); ++slot) {
       const Field& field = schema_[slot];
@@ -307,7 +307,7 @@ class SourceSuite {
         for (std::size_t i = 0; i < indices_.size(); ++i) {
           if (records_[i].failure) continue;
           const std::int64_t label = (*said)[indices_[i]];
-          // Little-endian, as the library is: the low bytes are the number, whatever its type.
+          // The library is little-endian, so the low bytes are the number, whatever its type.
           const std::vector<std::byte>& value = records_[i].values[slot].bytes;
           findings_.check(std::memcmp(&label, value.data(), value.size()) == 0, "a label is what reading gives", [&] {
             return "record " + std::to_string(indices_[i]) + " has another than " + std::to_string(label);
@@ -324,7 +324,7 @@ class SourceSuite {
   }
   static bool whole_number(const Field& field) { return field.shape.rank() == 0 && is_whole(field.dtype); }
 
-  // What the engine puts into the errors of a record.
+  // Checks what the engine adds to the errors of a record.
   void error_context() {
     if (indices_.empty()) return;
     const std::uint64_t index = indices_.back();

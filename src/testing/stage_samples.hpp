@@ -10,7 +10,7 @@
 
 namespace penstock::testing {
 
-/// One sample of a pipeline, held against its schema, or how it failed.
+/// Returns one sample of a pipeline, after checking it against the schema, or how it failed.
 Record sample_of(const Pipeline& pipeline, Findings& findings, const std::string& who, std::uint64_t position,
                  std::uint64_t epoch);
 

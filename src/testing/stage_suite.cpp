@@ -89,12 +89,12 @@ class StageSuite {
     findings_.check(differs.empty(), contract, [&] { return name(p) + ", " + when + ": " + differs; });
   }
 
-  // The caller helps where runners are slow to come, but what those make is to be seen.
+  // The caller makes samples if runners begin late, but this suite checks the samples of runners.
   static void await_runner(const Loader& loader) {
     for (int ms = 0; ms < 2000 && loader.report().threads_seen == 0; ++ms)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  // Rows of batches are the samples made one by one.
+  // Rows of batches must equal the samples made one by one.
   void load(const Pipeline& pipeline, unsigned threads) {
     const std::string when = "by a loader of " + std::to_string(threads) + " threads";
     findings_.runs("a loader makes the same samples", when, [&] {

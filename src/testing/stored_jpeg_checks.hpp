@@ -9,15 +9,15 @@
 
 namespace penstock::testing {
 
-/// Holds what an image gives as its stored JPEG to what is asked of that. `whole`: all its pixels. `jpeg`: decode_jpeg
-/// with default options; null: what is stored is not decoded. `who` begins the evidence.
+/// Checks that an image's stored JPEG keeps its promises. `whole` is the whole image's pixels. `jpeg` is decode_jpeg
+/// with default options; null: the stored JPEG is not decoded. `who` begins the evidence.
 void check_stored_jpeg(EncodedImage& image, const Pixels& whole, const ImageDecoder* jpeg, Findings& findings,
                        const std::string& who);
 
-/// "12 x 10 x 3, u8"
+/// Returns "12 x 10 x 3, u8".
 std::string text_of(const ImageShape& shape);
 
-/// Whether images agree in all pixels, or each channel of `a` does with the only one of `b`.
+/// Whether all pixels of two images are equal, or each channel of `a` equals the only channel of `b`.
 bool same_pixels(const Pixels& a, const Pixels& b);
 
 }  // namespace penstock::testing

@@ -20,7 +20,7 @@ using penstock::detail::StreamModel;
 
 constexpr std::string_view repeats = "reset begins the epoch anew, with the same records";
 
-// A stream as it is read by one loader: opened, and the model it was opened from.
+// A stream as one loader reads it: the opened stream, and the model that it was opened from.
 struct Opened {
   std::shared_ptr<const SourceModel> model;
   std::unique_ptr<StreamModel> stream;
@@ -56,7 +56,7 @@ class StreamSuite {
  private:
   struct Epoch {
     std::vector<Record> records;
-    bool whole = false;  // its end was seen
+    bool whole = false;  // whether its end was read
   };
 
   template <class Act>
@@ -68,7 +68,7 @@ class StreamSuite {
     return "epoch " + std::to_string(epoch) + ", record " + std::to_string(record);
   }
 
-  // The next record; nothing at the end. What ends a run is thrown.
+  // Returns the next record, or nothing at the end. Throws errors that end a run.
   bool next(StreamModel& stream, const std::string& who, Record& record, std::byte content = std::byte{0xa5}) {
     bool more = true;
     GuardedCells cells(schema_);
@@ -110,7 +110,7 @@ class StreamSuite {
                       [&] { return "epoch " + std::to_string(epoch) + " goes on when it is asked again"; });
   }
 
-  // Reads `count` records from number `first` on and holds them against those read at first.
+  // Reads `count` records from number `first` on and compares them with those read at first.
   void compare(StreamModel& stream, std::uint64_t epoch, std::size_t first, std::size_t count,
                std::string_view contract, const std::string& when) {
     const Epoch& of = epochs_[static_cast<std::size_t>(epoch)];
@@ -175,7 +175,7 @@ class StreamSuite {
     }
   }
 
-  // Each loader has a copy of its own.
+  // Each loader has its own copy.
   void copies() {
     if (!can_be_copied_) return;
     const std::shared_ptr<const SourceModel> model = make_();

@@ -8,8 +8,7 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// Up to here memory is a power of two, so that most samples that come after a smaller one find room; beyond, as it
-// comes.
+// Up to this size memory is a power of two, so that most samples after a smaller one find room; beyond, it is exact.
 constexpr std::uint64_t usual_bytes = 64 << 10;
 // Fewer are sooner copied than taken with their memory.
 constexpr std::uint64_t worth_taking_bytes = 4096;

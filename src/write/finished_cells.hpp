@@ -11,19 +11,20 @@
 
 namespace penstock::detail::runtime {
 
-/// Finished samples are small, together, below so many bytes.
+/// Finished samples are small if they have fewer bytes than this, together.
 inline constexpr std::size_t small_finished_bytes = std::size_t{32} << 20;
 
-/// What a sample has in the end, in memory of its own: a finished one stays while its runner goes on. Where a sample
-/// needs more memory than it leaves values, that is the runner's, the same for each sample, and so in a cache.
+/// The final values of a sample, in memory of their own, so that a finished sample stays while its runner makes the
+/// next. If making a sample needs more memory than its values, the runner's memory is used. That is the same memory for
+/// each sample, so it stays in a cache.
 class FinishedCells final : public Cells {
  public:
   struct Bytes {
     std::uint64_t values;  ///< bytes of the sample's values
     std::uint64_t held;    ///< bytes that count while it waits: the values', or all memory that was taken with them
   };
-  /// What `run` has made; it gets other memory where this takes its own. @throws Error(out_of_memory), and what
-  /// decoding a promised image throws.
+  /// Takes the sample that `run` has made. If this takes the run's memory, `run` gets new memory. @throws
+  /// Error(out_of_memory), and what decoding a promised image throws.
   Bytes take(ChainRun& run);
   std::size_t capacity() const noexcept { return arena_ ? arena_->capacity() : 0; }
 

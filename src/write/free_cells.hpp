@@ -9,13 +9,13 @@
 
 namespace penstock::detail::runtime {
 
-/// Cells of samples that are stored, for others; few bytes of them. One thread at a time.
+/// Cells of stored samples, kept for reuse; limited to few bytes. One thread at a time.
 class FreeCells {
  public:
-  /// There are `most` at most.
+  /// `most`: most cells.
   explicit FreeCells(std::size_t most) { free_.reserve(most); }
 
-  /// Null: there are none.
+  /// Returns null if it is empty.
   std::unique_ptr<FinishedCells> take() noexcept {
     if (free_.empty()) return nullptr;
     std::unique_ptr<FinishedCells> cells = std::move(free_.back());
@@ -23,7 +23,7 @@ class FreeCells {
     bytes_ -= cells->capacity();
     return cells;
   }
-  /// Gives those back that there is no room for.
+  /// Returns the cells if there is no room for them.
   std::unique_ptr<FinishedCells> add(std::unique_ptr<FinishedCells> cells) noexcept {
     if (cells == nullptr || bytes_ + cells->capacity() > small_finished_bytes) return cells;
     bytes_ += cells->capacity();
@@ -32,7 +32,7 @@ class FreeCells {
   }
 
  private:
-  std::vector<std::unique_ptr<FinishedCells>> free_;  // at the end the last used, whose memory is warm
+  std::vector<std::unique_ptr<FinishedCells>> free_;  // the last used ones, whose memory is warm, at the end
   std::size_t bytes_ = 0;
 };
 

@@ -24,7 +24,7 @@ void append_number(std::string& text, std::uint64_t number, std::size_t width) {
   const std::string digits = std::to_string(number);
   text.append(width - std::min(width, digits.size()), '0').append(digits);
 }
-// Child numbers have as many digits as any has, so that the order of keys is that of the samples.
+// All child numbers have the same number of digits, so that keys are in the order of the samples.
 void append_child(std::string& text, std::uint32_t child) {
   text += '/';
   append_number(text, child, record_digits);

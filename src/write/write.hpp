@@ -23,11 +23,13 @@ namespace penstock::detail::runtime {
 class WriteItems {
  public:
   explicit WriteItems(const PipelineData& data) : data_(&data) {}
-  /// Where a position is a sample; without its key. @throws what the order throws, as an Error that says so.
+  /// Returns the item of a position that is a sample, without its key. @throws what the order throws, as an Error that
+  /// names the order.
   SinkItem at_position(std::uint64_t position) const;
-  /// @throws what the source throws, likewise.
+  /// @throws what the source throws, as an Error that names it.
   void name(SinkItem& item) const { item.key = key_of(item.index); }
-  /// A sample of record `index`. @throws what the source throws, likewise. Valid until the next call.
+  /// Returns the item of a sample of record `index`, valid until the next call. @throws what the source throws, as an
+  /// Error that names it.
   const SinkItem& at(const RowPlace& place, std::uint64_t index);
 
  private:
@@ -35,33 +37,33 @@ class WriteItems {
 
   const PipelineData* data_;
   SinkItem item_;
-  std::size_t record_bytes_ = 0;  // bytes at the beginning of the key that are its record's
+  std::size_t record_bytes_ = 0;  // the bytes at the beginning of the key that are its record's key
   bool begun_ = false;
 };
 
-/// One run of `write`: its sink, and how far it is. The caller's thread alone.
+/// One run of `write`: its sink and its progress. The caller's thread only.
 class WriteRun {
  public:
   WriteRun(const PipelineData& data, SinkModel& sink, const WriteOptions& options);
 
   const WriteOptions& options() const noexcept { return options_; }
-  /// An Error of the sink, each: where it is about a sample, one that names it.
+  /// Each of these throws an Error of the sink, which names the sample if it is about one.
   void work_on(const SinkThreads& threads);
   void open();
   bool has_some();
   bool has(const SinkItem& item);
   void put(const SinkItem& item, Sample& sample, std::uint64_t bytes);
   void commit();
-  /// Commits where enough was put since the last commit.
+  /// Commits if enough was put since the last commit.
   void commit_if_due();
   void finish();
-  /// All that was made so far: what the report tells is taken from it.
+  /// Takes the counts of everything made so far; the report is made from them.
   void take_counts(const Chain& chain, const RunTotals& totals, std::uint64_t waited_ns);
-  /// So long it was found out what is there already, and nothing was made.
+  /// Excludes time from the measurement: the time of finding out which samples exist, in which none was made.
   void add_untimed(std::uint64_t ns) noexcept { passed_over_ns_ += ns; }
-  /// Calls the caller's `report`, where there is one.
+  /// Calls the caller's `report`, if there is one.
   void report();
-  /// What was put after the last commit is not to be committed.
+  /// Returns whether storing failed, so that nothing put after the last commit may be committed.
   bool failed_to_store() const noexcept { return storing_; }
 
   WriteProgress progress;
@@ -76,11 +78,11 @@ class WriteRun {
   std::uint64_t commit_ns_ = 0, passed_over_ns_ = 0;
   std::optional<CoreTime> cores_begun_;
   Report report_;
-  bool storing_ = false;  // true while in the sink, or where an exception left it
+  bool storing_ = false;  // true while in the sink, and after an exception left it
 };
 
-/// Puts all samples that are not there. False: there was a stop, and some are left. Both open the sink as soon as
-/// nothing but samples can fail.
+/// Writes all samples that are not in the sink. Returns false if it was stopped and some are left. Both functions open
+/// the sink as soon as only samples can fail.
 bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,
                    unsigned threads);
 bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,

@@ -149,8 +149,8 @@ void tell_of_skipped(WriteRun& run) {
     run.options().progress(run.progress);
 }
 
-// So many samples that are not there are made before the sink is asked about more: few enough that threads do not wait
-// long for the answers, and so many that it hardly matters that they end together.
+// Number of missing samples that are made before the sink is asked about more. Few enough that threads do not wait long
+// for the answers, and enough that it hardly matters that they end together.
 constexpr std::uint64_t missing_at_once = 1u << 16;
 
 // What is not there of the positions from `position` on, which moves to where the sink was not asked any more. What is
@@ -165,7 +165,7 @@ std::vector<PositionRange> find_missing(WriteRun& run, const PipelineData& data,
       SinkItem item = items.at_position(position);
       items.name(item);
       there = run.has(item);
-    } catch (...) {  // comes again when it is that sample's turn
+    } catch (...) {  // fails again when it is that sample's turn
     }
     if (there) {
       ++run.progress.done;
@@ -189,7 +189,7 @@ class Putting {
   // Samples that were there count as well.
   void begin() { before_ = run_.progress.done; }
 
-  // False: there was a stop. What ends the run stands after all rows.
+  // Returns false after a stop. An error that ends the run comes after all rows.
   bool put(const BatchRing& ring, const BatchBuffer& buffer) {
     if (buffer.overflow) throw *buffer.overflow;
     for (std::uint64_t row = 0; row < buffer.rows; ++row) {
@@ -282,7 +282,7 @@ bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& s
       if (through) break;
     }
     const std::uint64_t first = missing.empty() ? 0 : missing.front().begin;
-    engine.reset();  // two rings at once would be too much memory
+    engine.reset();  // two rings together would need too much memory
     RunSetup setup = setup_for(batches, sizes, threads, asks ? &skips : nullptr);
     setup.ranges = std::move(missing);
     setup.lists_all_bad = options.on_drop != nullptr;

@@ -11,12 +11,12 @@
 #include "write/write.hpp"
 #include "write/write_window.hpp"
 
-// Samples that share nothing, each of a record that is read on its own: what is there is not even read.
+// Samples that share nothing, each of a record that is read separately. Existing samples are not even read.
 namespace penstock::detail::runtime {
 
 namespace {
 
-// The caller's side: fills the window in order, and stores what comes out of it.
+// The caller's side: fills the window in order, and stores the finished samples.
 class SampleWriting {
  public:
   SampleWriting(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,
@@ -90,7 +90,7 @@ class SampleWriting {
     }
   }
 
-  // The clock is asked only where one after the other is there, and nothing is in work beside it.
+  // The clock is read only if existing samples follow each other and nothing else is being processed.
   void add_untimed(bool there) noexcept {
     if (!there || !window_.empty()) {
       passing_since_ = 0;
@@ -148,8 +148,9 @@ class SampleWriting {
   WriteItems items_;
   const std::uint64_t size_;
   std::uint64_t position_ = 0;
-  std::uint64_t passing_since_ = 0;  // when the last sample was found that was there; 0: the one before was not
-  // What the order, the keys or the sink say of samples to come waits until those before them are stored.
+  std::uint64_t passing_since_ = 0;  // when the last existing sample was found; 0: the sample before did not exist
+
+  // An error of the order, the keys or the sink about later samples waits until the samples before are stored.
   std::optional<Error> ahead_;
 };
 

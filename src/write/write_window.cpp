@@ -15,10 +15,10 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// So many samples a thread are in work where nothing else is said, so that runners go on while the sink commits: those
-// beyond the fewest only while finished ones are small.
+// Default number of samples per thread that are processed together, so that runners continue while the sink commits.
+// More than the fewest are processed only while finished samples are small.
 constexpr std::size_t most_a_thread = 256, fewest_a_thread = 32;
-// Runners begin with so much memory for a sample: what is taken with small values must not be much.
+// Runners begin with this much memory for a sample: samples with small values must not need much.
 constexpr std::size_t first_scratch_bytes = 4096;
 // The caller makes samples that take less: to fall asleep and be woken while it waits for them takes longer.
 constexpr std::chrono::microseconds short_sample{10};
@@ -26,7 +26,7 @@ constexpr std::chrono::microseconds short_sample{10};
 constexpr std::uint64_t long_sample_ns = 1'000'000;
 // Runners wake the caller for several samples; it looks by itself for one that is done before a long one.
 constexpr std::chrono::nanoseconds longest_wait{8'000'000};
-// The mutex is taken once for so many samples that come or go together.
+// The mutex is taken once for this many samples that are admitted or taken together.
 constexpr std::size_t at_once = 8;
 
 std::size_t entries_for(const PipelineData& data, const WriteOptions& options, unsigned threads) {
@@ -134,8 +134,8 @@ std::size_t WriteWindow::take(Lock& lock) {
   return queue_.take(at_once);
 }
 
-// The caller would have to wait, and there are samples to make. It makes some meanwhile, if they are short. It can't
-// know of one that it is long: what is done before such a one waits for it, but no other is made then.
+// The caller would have to wait, and there are samples to make. It makes some until it returns, if they are short. It
+// can't know before that a sample is long: finished ones wait for that sample, but it makes no other.
 void WriteWindow::work_along(Lock& lock) noexcept {
   lock.unlock();
   const FloatMode standard;
@@ -157,13 +157,13 @@ void WriteWindow::work_along(Lock& lock) noexcept {
   lock.lock();
 }
 
-// Where runners have nothing to begin with, they wait for what is taken.
+// Runners that have nothing to begin wait for samples to be taken.
 bool WriteWindow::worth_waking() noexcept {
   return queue_.is_half_done() || !has_work() ||
          now_ns() - woken_ns_ >= static_cast<std::uint64_t>(longest_wait.count());
 }
 
-// Why runners have nothing to do: all that is there is begun, or finished samples hold as many bytes as they may.
+// Notes why runners have nothing to do: all samples are begun, or finished samples hold as many bytes as they may.
 void WriteWindow::note_idle(std::uint64_t now) noexcept {
   IdleTime::Now to;
   to.runners = pool_.most();

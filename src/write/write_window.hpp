@@ -16,8 +16,9 @@
 
 namespace penstock::detail::runtime {
 
-/// Samples in work, and the runners that make them. The caller's thread admits and takes them. A reader may be a file
-/// and a decoder, so there are as many as samples are made at once, not as many as wait.
+/// Samples being processed, and the runners that make them. The caller's thread admits and takes them. A reader may
+/// hold a file and a decoder, so the number of readers is that of samples made at the same time, not of samples that
+/// wait.
 class WriteWindow final : private PoolWork {
  public:
   WriteWindow(std::shared_ptr<const PipelineData> data, const WriteOptions& options, unsigned threads,
@@ -30,20 +31,20 @@ class WriteWindow final : private PoolWork {
   bool empty() const noexcept { return queue_.empty(); }
   bool full() const noexcept { return queue_.full(); }
 
-  /// Runners see it with the next few, or once `publish` is called.
+  /// Admits a sample. Runners see it together with the next few, or after `publish`.
   void admit(SinkItem item);
-  /// In its place, a sample that nobody need make to know that it is bad.
+  /// Admits a sample that is known to be bad without being made.
   void admit_bad(SinkItem item, Error error);
   void publish() noexcept;
-  /// Nothing is admitted any more: runners without work wait for nothing then.
+  /// Marks the end of admission: runners without work stop waiting.
   void end() noexcept;
-  /// Waits for the oldest sample, and for so many more that to be woken costs little for each. Returns how many from
-  /// the oldest on are done, a few at most: they are the caller's until `pop`. 0 where no reader can be opened at all.
+  /// Waits for the oldest sample, and for enough others to make the wake-up cheap per sample. Returns how many from the
+  /// oldest on are done, a few at most; they belong to the caller until `pop`. Returns 0 if no reader can be opened.
   std::size_t take();
   WriteEntry& taken(std::size_t i) noexcept { return queue_[i]; }
   void pop(std::size_t count);
 
-  /// How long the caller waited for samples, or made some itself meanwhile. The caller's.
+  /// Returns how long the caller waited for samples, or made some itself during that time. The caller's thread.
   std::uint64_t waited_ns() const noexcept { return waited_ns_; }
   const Chain& chain() const noexcept { return chain_; }
   RunTotals totals() const;
@@ -72,14 +73,14 @@ class WriteWindow final : private PoolWork {
   Executor::Impl& executor_;
   std::uint64_t waited_ns_ = 0;  // the caller's
   mutable Monitor monitor_;
-  // Under its mutex, but for what the queue says of itself:
+  // Under its mutex, except where the queue's comments say otherwise:
   WriteQueue queue_;
   FreeCells free_cells_;
   IdleTime idle_;
   bool ended_ = false;
   std::uint64_t kept_ = 0;
   std::uint64_t woken_ns_ = 0;  // when the caller last began to take
-  bool takes_ = false;          // it does, for as long as the oldest is done
+  bool takes_ = false;          // the caller is taking, as long as the oldest is done
   RunnerPool pool_;
 };
 

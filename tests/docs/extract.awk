@@ -1,5 +1,5 @@
 # Takes the code out of a page: awk -v page=docs/tool.md -v work=FOLDER -f extract.awk docs/tool.md
-# CONTRIBUTING.md ("The pages") says what the marks mean. Works in any awk. Writes to FOLDER, which is there already:
+# README.md beside this file says what the marks mean. Works in any awk. Writes to FOLDER, which is there already:
 #   fragments.cpp       the C++ blocks without a main(), in one translation unit
 #   program_LINE.cpp    a block with a main(), as it is
 #   commands.sh         the shell blocks in their order, with the files and outputs that the marks name

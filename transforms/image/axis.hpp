@@ -1,4 +1,4 @@
-// Which input samples make one output sample of one axis, and how much of each.
+// The input samples that make one output sample of one axis, and their weights.
 #pragma once
 
 #include <cstddef>
@@ -8,30 +8,30 @@
 
 namespace penstock::image {
 
-// Up to this many taps, sums of 16-bit products stay within a hundredth of a level of the exact result. Above it 32-bit
-// weights are used.
+// With at most this number of taps, sums of 16-bit products are within 1/100 of a level of the exact result. With more
+// taps, weights have 32 bits.
 inline constexpr int narrow_taps = 32;
 
-// How weights are stored. All of one output sum to `one`, exactly.
+// How weights are stored. The weights of one output sum exactly to `one`.
 enum class Weights {
-  vertical,    // uint16_t, one = 65536; a lone tap has 65535
+  vertical,    // uint16_t, one = 65536; a single tap has 65535
   horizontal,  // int16_t, one = 16384, the same even number of taps for every output, padded with zeros
   wide,        // int32_t, one = 4194304
 };
 
 struct AxisRequest {
   std::int32_t in = 0, out = 0;       // samples of the whole axis
-  std::int32_t first = 0, count = 0;  // the outputs wanted
+  std::int32_t first = 0, count = 0;  // the outputs that are wanted
   bool mirror = false;                // input i is sample in - 1 - i
   bool reverse = false;               // the wanted outputs are listed last to first
 };
 
 struct Axis {
   std::int32_t count = 0;                // outputs
-  std::int32_t taps = 0;                 // room for weights of one output
+  std::int32_t taps = 0;                 // number of weights for which each output has room
   std::int32_t low = 0, high = 0;        // inputs used by any output: [low, high)
   const std::int32_t* start = nullptr;   // first input of each output
-  const std::int32_t* length = nullptr;  // its inputs; padding not counted
+  const std::int32_t* length = nullptr;  // number of inputs of each output, without padding
   const void* weights = nullptr;         // [count][taps]
 
   template <class T>
@@ -40,11 +40,11 @@ struct Axis {
   }
 };
 
-// An upper bound of the taps of one output.
+// Returns an upper bound of the taps of one output.
 int axis_taps(std::int32_t in, std::int32_t out);
 
-// Triangle filter of half-width max(1, in / out) centred at (i + 0.5) * in / out, cut at the edges and normalised. The
-// tables lie in `scratch`.
+// Makes the tables of the triangle filter of half-width max(1, in / out) centred at (i + 0.5) * in / out, cut at the
+// edges and normalised. The tables are in `scratch`.
 Axis make_axis(const AxisRequest& request, Weights kind, Scratch& scratch);
 
 }  // namespace penstock::image

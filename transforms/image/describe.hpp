@@ -1,4 +1,4 @@
-// Texts that stages share. Numbers print in the fewest digits that read back as the same value, so that a text names a
+// Texts that stages share. A number has the fewest digits that read back as the same value, so that a text names a
 // setting exactly.
 #pragma once
 
@@ -26,12 +26,12 @@ inline std::string text(const std::vector<double>& values) {
   return list;
 }
 
-// "1 channel", "3 channels"
+// Returns "1 channel" or "3 channels", for instance.
 inline std::string counted(std::uint64_t number, const char* noun) {
   return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
-// A size that is checked, for the constructor of `stage`.
+// Returns the size after checking it, for the constructor of `stage`.
 inline Size checked_size(const char* stage, Size size) {
   if (size.height < 1 || size.width < 1)
     throw Error(Errc::invalid_argument, std::string(stage) + " to " + text(size) + ": both sides must be at least 1");

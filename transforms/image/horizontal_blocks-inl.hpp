@@ -1,4 +1,4 @@
-// The horizontal pass for 3 and 4 channels: one output pixel in each 128-bit block. Included once per target.
+// The horizontal pass for 3 and 4 channels: one output pixel per 128-bit block. It is included once per target.
 #if defined(PENSTOCK_IMAGE_BLOCKS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PENSTOCK_IMAGE_BLOCKS_INL
 #undef PENSTOCK_IMAGE_BLOCKS_INL
@@ -18,7 +18,7 @@ inline constexpr std::size_t blocks = 1;
 #else
 inline constexpr std::size_t blocks = HWY_MAX_BYTES / 16;
 #endif
-// Four vectors are worked on together. Block b of vector v is pixel 4 b + v, so that blocks come out in order.
+// Works on four vectors together. Block b of vector v is pixel 4 b + v, so that the output is in order.
 inline constexpr std::size_t group_pixels = 4 * blocks;
 
 using BytesTag = hn::CappedTag<std::uint8_t, blocks * 16>;
@@ -29,8 +29,8 @@ HWY_INLINE std::size_t blocks_groups(const Axis& axis) {
   return (static_cast<std::size_t>(axis.count) + group_pixels - 1) / group_pixels;
 }
 
-// Starts of all groups in bytes, in pixel order within v; then for each group, pair and vector, each block's pair of
-// weights four times.
+// The tables have the starts of all groups in bytes, in pixel order within v. Then, for each group, pair and vector,
+// they have each block's pair of weights four times.
 HWY_INLINE std::size_t blocks_bytes(const Axis& axis) {
   const std::size_t groups = blocks_groups(axis);
   const std::size_t starts = (groups * group_pixels * sizeof(std::int32_t) + 63) / 64 * 64;
@@ -63,7 +63,7 @@ inline void blocks_prepare(HorizontalPlan& plan) {
   }
 }
 
-// 16 bytes from each block's place in the row.
+// Loads 16 bytes from each block's place in the row.
 HWY_INLINE hn::Vec<BytesTag> load_blocks(const std::uint8_t* row, const std::int32_t* starts) {
   const hn::CappedTag<std::uint8_t, 16> d1;
 #if HWY_HAVE_SCALABLE || HWY_MAX_BYTES <= 16
@@ -78,11 +78,11 @@ HWY_INLINE hn::Vec<BytesTag> load_blocks(const std::uint8_t* row, const std::int
 #endif
 }
 
-// A 128-bit table in every block.
+// Returns a 128-bit table in every block.
 HWY_INLINE hn::Vec<BytesTag> every_block(const std::uint8_t* table) { return hn::LoadDup128(BytesTag(), table); }
 
-// One function: the eight sums stay in vector registers from the first load to the store, and the tables mean nothing
-// without the loop.
+// This is one function because the eight sums stay in vector registers from the first load to the store, and the tables
+// have no meaning without the loop.
 template <int channels>
 void blocks_run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_t* out) {
   const BytesTag d8;
@@ -95,7 +95,8 @@ void blocks_run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_
   const auto* starts = reinterpret_cast<const std::int32_t*>(plan.tables);
   const auto* weights = reinterpret_cast<const std::int16_t*>(
       plan.tables + (groups * group_pixels * sizeof(std::int32_t) + 63) / 64 * 64);
-  // Channel c of taps 0 and 1, then 2 and 3, as the two 16-bit halves of 32-bit lane c. 128 and above give 0.
+  // Channel c of taps 0 and 1, then 2 and 3, as the two 16-bit halves of 32-bit lane c. Indices of 128 and above make
+  // 0.
   alignas(16) static constexpr std::uint8_t pick3[2][16] = {
       {0, 128, 3, 128, 1, 128, 4, 128, 2, 128, 5, 128, 128, 128, 128, 128},
       {6, 128, 9, 128, 7, 128, 10, 128, 8, 128, 11, 128, 128, 128, 128, 128}};
@@ -139,7 +140,8 @@ void blocks_run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_
       add(first_taps);
       if (p + 1 < pairs) add(next_taps);
     }
-    // Rounding is added to the totals: which products a lane of `sum` and of `high` holds before differs between CPUs.
+    // Rounding is added to the totals, because CPUs differ in the products that a lane of `sum` and `high` holds
+    // before.
     const auto pack = [&](Sums sum, Sums high, const std::uint8_t* table) HWY_ATTR {
       const auto level = hn::ShiftRight<14>(hn::Add(hn::RearrangeToOddPlusEven(sum, high), round));
       return hn::TableLookupBytesOr0(hn::BitCast(d8, level), every_block(table));
@@ -150,7 +152,7 @@ void blocks_run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_
                                       pack(sum3, high3, channels == 3 ? pack3[3] : pack4[3])));
     alignas(64) std::uint8_t bytes[blocks * 16];
     hn::Store(pixels, d8, bytes);
-    // Each write ends in up to 4 bytes that the next one overwrites.
+    // The next write overwrites up to 4 bytes at the end of this one.
     for (std::size_t b = 0; b < blocks; ++b, out += 4 * channels) std::memcpy(out, bytes + 16 * b, 16);
   }
 }

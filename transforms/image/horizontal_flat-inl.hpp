@@ -1,5 +1,5 @@
-// The horizontal pass where bytes can be permuted freely across 512 bits: any number of channels, 16 output bytes at a
-// time. Included once per target.
+// The horizontal pass for CPUs that can permute bytes freely across 512 bits: any number of channels, 16 output bytes
+// at a time. It is included once per target.
 #if defined(PENSTOCK_IMAGE_FLAT_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PENSTOCK_IMAGE_FLAT_INL
 #undef PENSTOCK_IMAGE_FLAT_INL
@@ -25,7 +25,7 @@ HWY_INLINE std::size_t flat_groups(const Axis& axis, int channels) {
   return (static_cast<std::size_t>(axis.count) * static_cast<std::size_t>(channels) + 15) / 16;
 }
 
-// First and last output pixel of a group, and the lower of their starts: starts rise or fall along a row.
+// First and last output pixel of a group, and the lower of their starts. Starts rise or fall along a row.
 struct FlatGroup {
   std::int32_t first, last, low;
 };
@@ -39,7 +39,7 @@ HWY_INLINE FlatGroup flat_group(const Axis& axis, int channels, std::size_t g) {
   return group;
 }
 
-// True when the inputs of every 16 output bytes lie in 64 bytes.
+// Returns whether the inputs of every 16 output bytes are within 64 bytes.
 inline bool flat_fits(const Axis& axis, int channels) {
   const std::size_t groups = flat_groups(axis, channels);
   for (std::size_t g = 0; g < groups; ++g) {
@@ -50,7 +50,8 @@ inline bool flat_fits(const Axis& axis, int channels) {
   return true;
 }
 
-// Bases of all groups in bytes; then for each group and pair, 64 bytes of indices and 64 of weights.
+// The tables have the bases of all groups in bytes; then, for each group and pair, 64 bytes of indices and 64 of
+// weights.
 HWY_INLINE std::size_t flat_bytes(const Axis& axis, int channels) {
   const std::size_t groups = flat_groups(axis, channels);
   return (groups * sizeof(std::int32_t) + 63) / 64 * 64 + groups * static_cast<std::size_t>(axis.taps) / 2 * 128;
@@ -89,10 +90,10 @@ inline void flat_prepare(HorizontalPlan& plan) {
   }
 }
 
-// What the tables say is loaded once for both rows: loads are what limits this loop.
+// Loads from the tables serve both rows, because loads limit this loop.
 template <std::size_t pairs_known>
 void flat_rows(const HorizontalPlan& plan, const RowPair& given) {
-  const RowPair rows = given;  // a copy of our own, or it would be read again after each store of bytes
+  const RowPair rows = given;  // a copy, because `given` would be read again after each store of bytes
   const std::size_t groups = flat_groups(*plan.axis, plan.channels);
   const std::size_t pairs = pairs_known != 0 ? pairs_known : static_cast<std::size_t>(plan.axis->taps) / 2;
   const auto* bases = reinterpret_cast<const std::int32_t*>(plan.tables);

@@ -1,4 +1,4 @@
-// The horizontal pass for 1 and 2 channels: one output pixel in each 32-bit lane. Included once per target.
+// The horizontal pass for 1 and 2 channels: one output pixel per 32-bit lane. It is included once per target.
 #if defined(PENSTOCK_IMAGE_GATHER_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PENSTOCK_IMAGE_GATHER_INL
 #undef PENSTOCK_IMAGE_GATHER_INL
@@ -20,8 +20,9 @@ HWY_INLINE std::size_t gather_padded(const Axis& axis) {
   return (static_cast<std::size_t>(axis.count) + lanes - 1) / lanes * lanes;
 }
 
-// Taps come in steps of 4 bytes. Starts of all pixels in bytes; then for each vector of pixels and each step two
-// vectors of weight pairs: of taps 0 and 2, and of 1 and 3 (1 channel), or twice of taps 0 and 1 (2 channels).
+// Taps come in steps of 4 bytes. The tables have the starts of all pixels in bytes. Then, for each vector of pixels and
+// each step, they have two vectors of weight pairs. With 1 channel, these are for taps 0 and 2, and for 1 and 3. With 2
+// channels, both are for taps 0 and 1.
 HWY_INLINE std::size_t gather_steps(const Axis& axis, int channels) {
   return static_cast<std::size_t>(channels == 1 ? (axis.taps + 3) / 4 : axis.taps / 2);
 }

@@ -1,4 +1,4 @@
-// A change of colour as a stage that stands on either side of `batch`.
+// A change of colour as a stage that may stand before or after `batch`.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace penstock::image {
 
-// After `batch`. `Change`: what is drawn for an image, which begins with Params as kernels know them.
+// The stage after `batch`. `Change`: the change that is drawn for an image. It begins with Params in the kernels' form.
 template <class Jitter, class Change>
 class JitterOnBatches {
   using Params = typename Jitter::Params;

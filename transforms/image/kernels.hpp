@@ -1,5 +1,5 @@
-// The inner loops, one version per instruction set, all with the same bits. Each getter picks the version for this CPU;
-// it is called once per image.
+// The inner loops. There is one version per instruction set, all with the same bits. Each getter picks the version for
+// this CPU; it is called once per image.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace penstock::image {
 
-// Bytes that may be read, and written, after the end of a row buffer.
+// Number of bytes that may be read and written after the end of a row buffer.
 inline constexpr std::size_t row_slack = 256;
 
 // out[j] = (sum over k of (rows[k][j] * weight[k] >> 8) + 128 + taps / 2) >> 8, for 1 to narrow_taps rows `stride`
@@ -28,10 +28,10 @@ struct HorizontalPlan {
   const Axis* axis = nullptr;
   int channels = 0;
   std::byte* tables = nullptr;  // 64-byte aligned, in the layout of the kernel that made them
-  bool flat = false;            // which of a target's kernels they are for
+  bool flat = false;            // which of a target's kernels made them
 };
-// All of them have row_slack, but for the first `out` where the second one follows it directly: what is written beyond
-// its end is then overwritten by the second one.
+// All of them have row_slack, except the first `out` if the second one follows it directly. The second one then
+// overwrites what is written beyond its end.
 struct RowPair {
   const std::uint8_t* from[2];
   std::uint8_t* out[2];

@@ -1,4 +1,4 @@
-// The fit of `StainMethod::macenko`.
+// Measures the fit of `StainMethod::macenko`.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace penstock::image {
 
-// `rgb`: three values a pixel. @throws as fit_stain.
+// `rgb`: three values per pixel. @throws like fit_stain.
 StainFit macenko_fit(std::span<const std::uint8_t> rgb);
 
 }  // namespace penstock::image

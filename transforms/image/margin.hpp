@@ -1,4 +1,4 @@
-// Images with what surrounds them.
+// Images with a margin around them.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The nearest resampler, a row of the result at a time: every pixel is one of the input's.
+// Resamples by nearest, one row of the result at a time: every pixel is a pixel of the input.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace penstock::image {
 
-// floor((i + 0.5) * in / out), in integers: a tie would depend on rounding.
+// Returns floor((i + 0.5) * in / out). Uses integers, because a tie would depend on rounding.
 std::int32_t below_centre(std::int64_t i, std::int64_t in, std::int64_t out);
 
 class Nearest {
  public:
-  // `pixels` are those of op.box. `flip_x` and `flip_y` mirror the result. Tables lie in `scratch`.
+  // `pixels` are the pixels of op.box. `flip_x` and `flip_y` mirror the result. Tables are in `scratch`.
   Nearest(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch);
 
-  // Writes row y of what is kept to `out`.
+  // Writes row y of the rows that are kept to `out`.
   void row(std::int32_t y, std::uint8_t* out) const;
 
  private:

@@ -1,5 +1,5 @@
-// Changes of colour in Reinhard's space on planes of 8-bit values, one version per instruction set, all with the same
-// bits.
+// Changes colours in Reinhard's space on planes of 8-bit values. There is one version per instruction set, all with the
+// same bits.
 #pragma once
 
 #include <cstddef>

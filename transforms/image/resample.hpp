@@ -1,7 +1,7 @@
-// The antialiased triangle resampler, a row of the result at a time.
+// Resamples with an antialiased triangle filter, one row of the result at a time.
 //
-// Rows are made vertical pass first, which rounds to 8 bits, then by the horizontal pass from that row while it is in
-// the first-level cache. Only the inputs and outputs that the wanted part needs are touched.
+// The vertical pass makes a row and rounds it to 8 bits. Then the horizontal pass reads that row while it is in the
+// first-level cache. Only the inputs and outputs that the wanted part needs are touched.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,12 @@ namespace penstock::image {
 
 class Resampler {
  public:
-  // `pixels` are those of op.box. `flip_x` and `flip_y` mirror the result. Tables and buffers lie in `scratch`.
+  // `pixels` are the pixels of op.box. `flip_x` and `flip_y` mirror the result. Tables and buffers are in `scratch`.
   Resampler(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch);
 
-  // Row y of what is kept; rows are asked for in order. It may be made at `place`, where all rows belong that
-  // follow it, one after the other, or lie elsewhere until the next call. Null: elsewhere.
+  // Returns row y of the rows that are kept; call it for the rows in order. It may make the row at `place`, with room
+  // for all rows after it, one after the other. Otherwise, or if `place` is null, the row is elsewhere until the next
+  // call.
   const std::uint8_t* row(std::int32_t y, std::uint8_t* place);
 
  private:

@@ -1,4 +1,4 @@
-// What a kernel elsewhere needs to resample as the executor does.
+// Tables with which other kernels resample like the executor.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace penstock::image {
 
-// See ImageExecutor::resample_tables. `op` is of 8 bits.
+// See ImageExecutor::resample_tables. `op` has 8 bits per value.
 std::span<const std::byte> make_resample_tables(const ImageOp& op, Scratch& scratch);
 
 }  // namespace penstock::image

@@ -1,4 +1,4 @@
-// What finding stains and changing them have in common.
+// Code that measuring stains and changing them share.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace penstock::image {
 
-// Rows by which densities become the concentrations of two stains, by least squares. None where the stains are less
-// than a degree apart, or are no colours.
+// Returns the rows that turn densities into the concentrations of two stains, by least squares. Returns nothing if the
+// stains are less than one degree apart, or are not colours.
 using StainInverse = std::array<Vector3, 2>;
 std::optional<StainInverse> inverse_of(const std::array<Vector3, 2>& stains) noexcept;
 
@@ -21,14 +21,15 @@ std::optional<StainInverse> inverse_of(const std::array<Vector3, 2>& stains) noe
 inline constexpr Matrix3 cones_of_rgb{{{0.3811, 0.5783, 0.0402}, {0.1967, 0.7244, 0.0782}, {0.0241, 0.1288, 0.8444}}};
 inline constexpr Matrix3 rgb_of_cones = inverse(cones_of_rgb);
 inline constexpr double root_2 = 1.4142135623730951, root_3 = 1.7320508075688772, root_6 = 2.449489742783178;
-// Its rows are at right angles and have the length 1.
+// Its rows are orthogonal and have length 1.
 inline constexpr Matrix3 lab_of_log_cones{
     {{1 / root_3, 1 / root_3, 1 / root_3}, {1 / root_6, 1 / root_6, -2 / root_6}, {1 / root_2, -1 / root_2, 0}}};
 
-// Why a fit can't be one: "its stains are less than a degree apart"; empty: it can.
+// Returns why a fit is invalid, for instance "its stains are less than a degree apart", or an empty text if it is
+// valid.
 std::string_view what_is_wrong(const StainFit& fit) noexcept;
 
-// @throws Error(unsupported) where so few pixels are none to measure. `which`: "that show stain".
+// @throws Error(unsupported) if there are too few pixels to measure. `which`: text such as "that show stain".
 void require_pixels(std::uint64_t count, std::string_view which);
 [[noreturn]] void throw_one_stain();
 

@@ -1,4 +1,5 @@
-// Changes of stain on planes of 8-bit values, one version per instruction set, all with the bits of stain_pixel.hpp.
+// Changes stains on planes of 8-bit values. There is one version per instruction set, all with the bits of
+// stain_pixel.hpp.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 
 namespace penstock::image {
 
-// `change.active` is not looked at.
+// Ignores `change.active`.
 using StainRows = void (*)(const ColorPlanes& planes, std::size_t count, const StainChange& change,
                            const StainDensities& densities);
 StainRows stain_rows();

@@ -6,7 +6,7 @@
 
 namespace penstock::image {
 
-// Columns that are turned into rows at a time: few enough that a tile of them stays in the first-level cache.
+// Number of columns that become rows at a time: few enough that a tile of them stays in the first-level cache.
 inline constexpr std::int32_t transpose_band = 16;
 
 // Columns [x, x + count) of a contiguous image become `count` rows of size.height pixels at `out`.

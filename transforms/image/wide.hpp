@@ -7,7 +7,7 @@
 
 namespace penstock::image {
 
-// Executes an operation without a margin, pixel by pixel. What resamples is by nearest.
+// Executes an operation without a margin, pixel by pixel. Resamples by nearest.
 void run_wide(const Pixels& pixels, const ImageOp& op, std::byte* out);
 
 }  // namespace penstock::image

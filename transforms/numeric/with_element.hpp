@@ -1,4 +1,4 @@
-// A function for the element type of a dtype.
+// Calls a function with the element type of a dtype.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ struct ViewTraits<View<T, R>> : std::true_type {
   static constexpr std::size_t rank = R;
 };
 
-/// What a callable of `map` writes to, beside its input.
+/// What a callable of `map` writes to, in addition to its input.
 template <class V>
 struct ResultTraits : ViewTraits<V> {
   static constexpr bool decides_shape = false;
@@ -33,7 +33,7 @@ struct ResultTraits<Output<T, R>> : ViewTraits<View<T, R>> {
   static constexpr bool decides_shape = true;
 };
 
-/// The call operator of a callable that has one, and no template.
+/// The call operator of a callable, if it has exactly one and that is not a template.
 template <class F>
 struct CallOf {};
 template <class F>
@@ -58,7 +58,7 @@ struct CallOf<R (C::*)(A...)> : CallOf<R (*)(A...)> {
 template <class R, class C, class... A>
 struct CallOf<R (C::*)(A...) noexcept> : CallOf<R (C::*)(A...)> {};
 
-/// A callable as `map` and `filter` want it: const, with this result.
+/// A callable for `map` and `filter`: const, with result `Returns`.
 template <class F, class Returns>
 concept ConstCall = requires {
   typename CallOf<std::decay_t<F>>::args;

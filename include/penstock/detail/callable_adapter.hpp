@@ -9,7 +9,7 @@
 
 namespace penstock::detail {
 
-/// What callables of all kinds may say of themselves.
+/// Optional members that all kinds of callables have in common.
 template <class F, class Model>
 class CallableOf : public Model {
  public:

@@ -64,7 +64,7 @@ class DeviceStageOf final : public CallableOf<S, DeviceStageModel> {
 
 PENSTOCK_API Stage make_device_stage(std::shared_ptr<const DeviceStageModel> model);
 
-/// What `draw` gives, where the stage has one that can be called, is a plain struct that is small enough.
+/// The result of `draw`, if the stage has one that can be called, is a plain struct that is small enough.
 template <class S>
 concept DrawsPlainStruct = !requires(S & stage, Rng& rng) {
   stage.draw(rng);

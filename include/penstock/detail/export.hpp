@@ -6,7 +6,7 @@
 
 #include <cstddef>  // what the standard library says of itself
 
-// A program crashes if its containers or strings have another size than the library's.
+// A program crashes if the size of its containers or strings differs from the library's.
 #if defined(_GLIBCXX_DEBUG) && !defined(PENSTOCK_WITH_GLIBCXX_DEBUG)
 #error "Penstock was built without _GLIBCXX_DEBUG: leave it out, or add it to Penstock's CMAKE_CXX_FLAGS"
 #endif
@@ -14,8 +14,8 @@
 #error "Penstock was built without _GLIBCXX_USE_CXX11_ABI=0: leave it out, or add it to Penstock's CMAKE_CXX_FLAGS"
 #endif
 
-/// Marks a symbol of the public interface. Libraries are built with hidden visibility, so that a shared build exports
-/// these and nothing else.
+/// Marks a symbol of the public interface. The library is built with hidden visibility, so a shared build exports only
+/// these symbols.
 #if defined(__GNUC__) || defined(__clang__)
 #define PENSTOCK_API __attribute__((visibility("default")))
 #else

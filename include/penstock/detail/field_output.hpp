@@ -8,11 +8,11 @@
 
 namespace penstock::detail {
 
-/// Where a callable puts a value whose shape it decides. Of one call.
+/// Where a callable puts a value whose shape it decides. Valid for one call.
 class PENSTOCK_API FieldOutput {
  public:
   FieldOutput(Cells& cells, std::size_t slot) : cells_(&cells), slot_(slot) {}
-  /// @throws Error(invalid_argument) the second time, Error(schema_mismatch) for a shape that was not declared.
+  /// @throws Error(invalid_argument) on the second call; Error(schema_mismatch) if the shape was not declared.
   std::byte* emplace(const Shape& shape);
   bool made() const noexcept { return made_; }
 

@@ -44,7 +44,7 @@ class FilterOf final : public FilterModel {
   F f_;
 };
 
-/// The view that a predicate on one field takes.
+/// The parameter of a predicate on one field.
 template <class Args>
 struct PredicateArgs : std::false_type {};
 template <class T, std::size_t R>
@@ -53,7 +53,7 @@ struct PredicateArgs<std::tuple<View<const T, R>>> : std::true_type {
   static constexpr std::size_t rank = R;
 };
 
-/// Which mistake keeps a callable from being a predicate, on whole samples or on a field.
+/// Fails to compile with the reason why a callable is not a predicate, on whole samples or on a field.
 template <class F>
 constexpr void explain_filter() {
   if constexpr (requires { typename CallOf<F>::args; }) {

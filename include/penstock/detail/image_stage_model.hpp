@@ -22,7 +22,7 @@
 
 namespace penstock::detail {
 
-/// An image stage of any type behind one interface. Parameters travel as up to 64 plain bytes.
+/// An image stage of any type, through one interface. Parameters are passed as up to 64 plain bytes.
 class PENSTOCK_API ImageStageModel {
  public:
   static constexpr std::size_t max_params = 64;
@@ -35,10 +35,10 @@ class PENSTOCK_API ImageStageModel {
   virtual std::uint64_t version() const = 0;
   virtual bool draws() const = 0;
   virtual bool resamples() const = 0;
-  virtual bool versioned() const = 0;  ///< it says which version it is
+  virtual bool versioned() const = 0;  ///< whether the stage has a version
 };
 
-/// What `draw` gives is a plain struct that is small enough.
+/// The result of `draw` is a plain struct that is small enough.
 template <class S>
 concept DrawsPlainParams = requires {
   requires std::is_trivially_copyable_v<std::remove_cvref_t<decltype(std::declval<const S&>().draw(
@@ -91,7 +91,7 @@ class ImageStageOf final : public ImageStageModel {
   S stage_;
 };
 
-/// `executor` must live as long as the program (the built-in one does).
+/// `executor` must live as long as the program, like the built-in one.
 PENSTOCK_API Stage make_image_stage(ImageFields fields, std::shared_ptr<const ImageStageModel> model,
                                     const ImageExecutor& executor);
 

@@ -20,7 +20,7 @@ class DeviceStageModel;
 class FieldMapModel;
 class TransformModel;
 
-/// Which mistake keeps a callable from being one for `map("field", f)`.
+/// Fails to compile with the reason why `map("field", f)` can't take a callable.
 template <class F>
 constexpr void explain_field_map() {
   if constexpr (requires { typename CallOf<F>::args; }) {
@@ -50,8 +50,8 @@ constexpr void explain_field_map() {
 }
 
 PENSTOCK_API Stage make_map(std::shared_ptr<const TransformModel> model);
-/// `on_batches`: what does the same to whole batches, with the same draws, of fields of fixed shape: the stage may then
-/// stand after `batch` too. Its `writes` names what the map writes.
+/// `on_batches` does the same to whole batches, with the same draws, for fields of fixed shape. With it, the stage may
+/// be put after `batch` too. Its `writes` names the field that the map writes.
 PENSTOCK_API Stage make_field_map(std::string field, std::shared_ptr<const FieldMapModel> model, MapOptions options,
                                   std::shared_ptr<const DeviceStageModel> on_batches = nullptr);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-/// What a compiler says of common mistakes: one sentence for each, in place of what it says of a concept that does not
-/// hold. Each function is compiled only for a type that is none of what its name says.
+/// The compiler's errors for common mistakes: one sentence per mistake, instead of a concept that does not hold. Each
+/// function fails to compile with the reason why a type is not what the function's name says.
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -98,7 +98,7 @@ constexpr void explain_block_source() {
                   "std::span<const std::byte>> blocks, SampleBuilder& out) const`");
 }
 
-/// The compiler's error where `from` or `share` is given what is no source.
+/// For what `from` or `share` received instead of a source.
 template <class S>
 constexpr void explain_source() {
   using U = std::uint64_t;
@@ -151,7 +151,7 @@ constexpr void explain_source() {
                   "SampleBuilder& out) const`, or `open_reader() const` where reading needs state of its own");
 }
 
-/// The compiler's error where `write` is given what is no sink.
+/// For what `write` received instead of a sink.
 template <class S>
 constexpr void explain_sink() {
   if constexpr (std::is_const_v<S>)
@@ -180,7 +180,7 @@ constexpr void explain_sink() {
     static_assert(mistaken<S>, "penstock: this sink lacks `std::string name() const`, for errors");
 }
 
-/// The compiler's error where `order` is given what is no order.
+/// For what `order` received instead of an order.
 template <class O>
 constexpr void explain_order() {
   using U = std::uint64_t;
@@ -202,7 +202,7 @@ constexpr void explain_order() {
                   "part of the fingerprint");
 }
 
-/// The compiler's error where `flat_map` is given what it can't take.
+/// For what `flat_map` received and can't take.
 template <class F>
 constexpr void explain_flat_map() {
   if constexpr (!requires(const F& f, const Sample& parent, Context& context) {
@@ -217,7 +217,7 @@ constexpr void explain_flat_map() {
                   "Context& context) const`, const, as any thread calls it");
 }
 
-/// The compiler's error where `image_stage` is given what is no image stage.
+/// For what `image_stage` received instead of an image stage.
 template <class S>
 constexpr void explain_image_stage() {
   if constexpr (!requires(const S& s, const ImageShape& shape, Rng& rng) { s.draw(shape, rng); })
@@ -232,7 +232,7 @@ constexpr void explain_image_stage() {
                   "ImageOp& op) const`, where Params is what its draw() returns");
 }
 
-/// The compiler's error where `device_stage` is given what is no device stage.
+/// For what `device_stage` received instead of a device stage.
 template <class S>
 constexpr void explain_device_stage() {
   if constexpr (!requires(const S& s, const Schema& in) {
@@ -248,8 +248,7 @@ constexpr void explain_device_stage() {
         "<penstock/extend/device_stage.hpp> is not included");
 }
 
-/// The compiler's error where what stands after `|`, or is given to `map` on whole samples, is neither stage nor
-/// transform.
+/// For what comes after `|`, or what `map` on whole samples received, and is neither a stage nor a transform.
 template <class F>
 constexpr void explain_stage() {
   if constexpr (requires(const F& f, Sample& s, Context& c) { f(s, c); })
@@ -290,14 +289,14 @@ constexpr void explain_stage() {
         "a transform has `void operator()(Sample& sample, Context& context) const`");
 }
 
-/// The compiler's error where what stands before `|` is no pipeline.
+/// For what comes before `|` and is not a pipeline.
 template <class S>
 constexpr void explain_beginning() {
   static_assert(mistaken<S>,
                 "penstock: stages follow a pipeline, which begins with from(source): from(source) | stage");
 }
 
-/// Says where a pipeline belongs that stands after `|`; `S` stands before it.
+/// For a pipeline that comes after `|`; `S` comes before it.
 template <class S>
 constexpr void explain_pipeline_after() {
   static_assert(mistaken<S>,

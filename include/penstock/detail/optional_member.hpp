@@ -7,8 +7,8 @@
 
 namespace penstock::detail {
 
-/// A member that a user's part may have: what calls it, and what a compiler says of a public function of that name that
-/// can't be called so.
+/// A member that a user's part may have: code that calls it, and the compiler's error for a public function of that
+/// name that can't be called.
 template <class Call, class Explain>
 struct OptionalMember {
   Call call;
@@ -17,15 +17,16 @@ struct OptionalMember {
 template <class Call, class Explain>
 OptionalMember(Call, Explain) -> OptionalMember<Call, Explain>;
 
-/// Compiles where the part has no public function of that name. One that is overloaded, or a template, can't be asked
-/// for and is left alone.
+/// Compiles if the part has no public function of that name. An overloaded function or a template can't be detected,
+/// and is ignored.
 template <class Part, class Member>
 constexpr void require_absent(const Member& member) {
   if constexpr (requires(std::remove_const_t<Part> * part) { member.explain(part); })
     member.explain(static_cast<std::remove_const_t<Part>*>(nullptr));
 }
 
-/// What `member` of `part` gives, where that compiles and is a `Result`; `fallback` where the part has no such member.
+/// Returns the result of `member` of `part`, if that compiles and converts to `Result`. Returns `fallback` if the part
+/// has no such member.
 template <class Result, class Member, class Part, class... Args>
 constexpr Result call_or(Result fallback, Member member, Part& part, const Args&... args) {
   if constexpr (requires {
@@ -38,7 +39,7 @@ constexpr Result call_or(Result fallback, Member member, Part& part, const Args&
   }
 }
 
-/// Calls it, where the part has that member.
+/// Calls the member, if the part has it.
 template <class Member, class Part, class... Args>
 constexpr void call_if(Member member, Part& part, const Args&... args) {
   if constexpr (requires { member.call(part, args...); })
@@ -49,7 +50,7 @@ constexpr void call_if(Member member, Part& part, const Args&... args) {
 
 }  // namespace penstock::detail
 
-/// The member of that name, for `call_or` and `call_if`. `signature`: what the documentation says it is.
+/// The member of that name, for `call_or` and `call_if`. `signature` is its signature in the documentation.
 #define PENSTOCK_MEMBER(name, signature)                                                                              \
   ::penstock::detail::OptionalMember {                                                                                \
     [](auto& part, const auto&... args) -> decltype(part.name(args...)) { return part.name(args...); },               \

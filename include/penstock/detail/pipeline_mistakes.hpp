@@ -1,7 +1,7 @@
 #pragma once
 
-/// What is taken for a source, a stage or a pipeline and is none: a compiler's error in words. pipeline.hpp ends with
-/// this header.
+/// The compiler's errors for types that are used like a source, a stage or a pipeline and are something else.
+/// pipeline.hpp ends with this header.
 #include <concepts>
 #include <memory>
 #include <utility>
@@ -13,7 +13,7 @@
 
 namespace penstock {
 
-/// What is no source: a compiler's error that says why.
+/// Overload for types that are not sources: fails to compile with the reason.
 template <class S>
 Pipeline from(S source) {
   if constexpr (std::convertible_to<S, std::shared_ptr<const detail::SourceModel>>) {
@@ -23,7 +23,7 @@ Pipeline from(S source) {
     return Pipeline(std::shared_ptr<const detail::SourceModel>());
   }
 }
-/// What is no stage: a compiler's error that says why.
+/// Overload for types that are not stages: fails to compile with the reason.
 template <class F>
 Pipeline operator|(const Pipeline& pipeline, F f) {
   if constexpr (std::derived_from<F, Stage>) {
@@ -36,7 +36,7 @@ Pipeline operator|(const Pipeline& pipeline, F f) {
     return pipeline;
   }
 }
-/// What is no pipeline: a compiler's error that says why.
+/// Overload for types that are not pipelines: fails to compile with the reason.
 template <class S>
   requires(!std::convertible_to<const S&, const Pipeline&>)
 auto operator|(const S&, const Stage& stage) {
@@ -47,7 +47,7 @@ auto operator|(const S&, const Stage& stage) {
     return Pipeline(std::shared_ptr<const detail::SourceModel>());
 }
 
-/// A pipeline that stands after `|`: a compiler's error that says where it belongs.
+/// Overload for a pipeline after `|`: fails to compile and says where the pipeline belongs.
 template <class S>
   requires(!std::convertible_to<const S&, const Pipeline&>)
 Pipeline operator|(const S&, const Pipeline& pipeline) {

@@ -23,7 +23,7 @@
 
 namespace penstock::detail {
 
-/// What sources of all kinds may have.
+/// Optional members that all kinds of sources have in common.
 template <class S>
 class SourceMembers : public SourceModel {
  public:
@@ -124,13 +124,13 @@ class SourceOf final : public SourceMembers<S> {
   using Leased = LeasedReader<typename ReaderPointer<S>::type>;
 };
 
-/// A block source of any type behind one interface.
+/// A block source of any type, through one interface.
 template <class S>
 class BlockSourceOf final : public SourceMembers<S>, public BlockSourceModel {
  public:
   explicit BlockSourceOf(S source) : SourceMembers<S>(std::move(source)) {}
   std::unique_ptr<ReaderModel> open_reader() const override { return make_block_reader(*this); }
-  /// The source as blocks; null where there are none after all, so that records are read as any others.
+  /// The source as blocks, or null if it has none, so that its records are read like any others.
   const BlockModel* block_model() const noexcept override { return this->source_.blocks() == 0 ? nullptr : this; }
   std::uint64_t blocks() const override { return this->source_.blocks(); }
   std::uint64_t block_bytes(std::uint64_t block) const override { return this->source_.block_bytes(block); }
@@ -153,7 +153,7 @@ class BlockSourceOf final : public SourceMembers<S>, public BlockSourceModel {
   }
 };
 
-/// A stream of any type as a source.
+/// A stream of any type, as a source.
 template <StreamSource S>
 class StreamOf final : public SourceModel {
  public:

@@ -26,17 +26,17 @@ class PENSTOCK_API ReaderModel {
   virtual void read(std::uint64_t index, SampleBuilder& out) = 0;
   virtual void expect(std::span<const std::uint64_t>) noexcept {}
   virtual void pause() noexcept {}
-  /// The blocks of record `index` for the next time it is read, in the order of `blocks_of`; with a failure, those
+  /// Lends the blocks of record `index` for its next read, in the order of `blocks_of`. With an Error, only the blocks
   /// before the one that could not be loaded.
   virtual void lend(std::uint64_t, BlockData, const Error*) noexcept {}
   // For a source with a cache before it:
   virtual bool holds(std::uint64_t) { return false; }
-  /// Gives what the cache has of a record. False: nothing that is whole.
+  /// Gives what the cache has of a record. Returns false if the cache does not have the whole record.
   virtual bool recall(std::uint64_t, SampleBuilder&) { return false; }
   virtual void offer(std::uint64_t, Sample&) noexcept {}
 };
 
-/// A stream of any type behind one interface.
+/// A stream of any type, through one interface.
 class PENSTOCK_API StreamModel {
  public:
   virtual ~StreamModel() = default;
@@ -46,7 +46,7 @@ class PENSTOCK_API StreamModel {
   virtual void seek(std::uint64_t record) = 0;
 };
 
-/// A source of any type behind one interface.
+/// A source of any type, through one interface.
 class PENSTOCK_API SourceModel {
  public:
   virtual ~SourceModel() = default;
@@ -59,12 +59,12 @@ class PENSTOCK_API SourceModel {
   virtual bool has_keys() const noexcept { return false; }
   virtual std::string key(std::uint64_t) const { return {}; }
   virtual std::uint64_t identity() const { return 0; }
-  /// Identity and revision tell its data from all others.
+  /// Whether identity and revision distinguish its data from all other data.
   virtual bool identified() const noexcept { return false; }
   virtual std::uint64_t revision() const { return 0; }
   virtual bool wants_advice() const noexcept { return false; }
   virtual void will_need(std::span<const std::uint64_t>) const noexcept {}
-  /// True for one that can only be read in order: then `open_stream` is used and `open_reader` never.
+  /// Whether the source can be read only in order. `open_stream` is used then, and `open_reader` never.
   virtual bool is_stream() const noexcept { return false; }
   virtual bool can_seek() const noexcept { return false; }
   virtual std::unique_ptr<StreamModel> open_stream() const { return nullptr; }
@@ -72,11 +72,11 @@ class PENSTOCK_API SourceModel {
   virtual std::optional<std::vector<std::int64_t>> labels(std::string_view) const { return std::nullopt; }
   virtual std::vector<Group> groups() const { return {}; }
   virtual std::vector<std::string> notes() const { return {}; }
-  /// Notes of the cache that stands before the source, where there is one.
+  /// Notes of the cache before the source, if there is one.
   virtual std::vector<std::string> cache_notes() const { return {}; }
-  /// The blocks that its records share; null: they share none.
+  /// The blocks that the source's records share. Null: they share none.
   virtual const BlockModel* block_model() const noexcept { return nullptr; }
-  /// Says in an error of record `index` what is known of it, each where it isn't said yet: source, file, key. Not the
+  /// Sets source, file and key in an error of record `index`, each if it is known and not set yet. Does not set the
   /// index.
   virtual void describe(std::uint64_t index, Error& error) const {
     error.with_source(name());
@@ -90,7 +90,8 @@ class PENSTOCK_API SourceModel {
   }
 };
 
-/// The blocks of a source of any type behind one interface. Whoever has them loaded lends them to the source's readers.
+/// The blocks of a source of any type, through one interface. The loader that has loaded them lends them to the
+/// source's readers.
 class PENSTOCK_API BlockModel {
  public:
   virtual ~BlockModel() = default;
@@ -108,8 +109,8 @@ class PENSTOCK_API BlockSourceModel : public BlockModel {
   virtual void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const = 0;
 };
 
-/// Reads records whose blocks it is lent, and others with blocks that it loads and keeps for itself, a few at a time.
-/// `model` must outlive it.
+/// Makes a reader. It reads a record from the blocks that it was lent. For other records it loads blocks itself and
+/// keeps a few at a time. `model` must outlive it.
 PENSTOCK_API std::unique_ptr<ReaderModel> make_block_reader(const BlockSourceModel& model);
 
 }  // namespace penstock::detail

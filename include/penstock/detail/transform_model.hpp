@@ -29,7 +29,7 @@ class PENSTOCK_API TransformModel {
   virtual Schema schema(const Schema& in) const { return in; }
   virtual std::string name() const { return "map"; }
   virtual std::uint64_t version() const { return 0; }
-  virtual bool versioned() const { return false; }  ///< it says which version it is
+  virtual bool versioned() const { return false; }  ///< whether the transform has a version
   virtual std::string describe() const { return {}; }
 };
 
@@ -50,24 +50,25 @@ class TransformOf final : public CallableOf<F, TransformModel> {
 class PENSTOCK_API FieldMapModel {
  public:
   virtual ~FieldMapModel() = default;
-  /// `out` equals `in` for a callable that works in place.
+  /// `out` equals `in` if the callable works in place.
   virtual void apply(const TensorView& in, const TensorView& out, Context& context) const = 0;
-  /// Called in place of `apply` for a callable that `decides_shape`.
+  /// Called instead of `apply` if the callable `decides_shape`.
   virtual void make(const TensorView& in, FieldOutput& out, Context& context) const;
-  /// Where it takes `any_type`: of what it makes of such values, or of such a value. @throws Error(schema_mismatch).
+  /// If it takes `any_type`: returns the type of its results for values of type `in`, or for one such value.
+  /// @throws Error(schema_mismatch) if it does not take such values.
   virtual TensorType result(const TensorType& in) const { return in; }
   virtual void check(const Shape&) const {}
   virtual std::string describe() const { return {}; }
-  virtual bool versioned() const { return false; }  ///< it says which version it is
-  virtual bool draws() const { return false; }      ///< it says that it draws
-  bool any_type = false;                            ///< it takes fields of any dtype and rank, as `result` says
-  DType in_dtype{}, out_dtype{};                    ///< otherwise
+  virtual bool versioned() const { return false; }  ///< whether the callable has a version
+  virtual bool draws() const { return false; }      ///< whether the callable draws
+  bool any_type = false;  ///< whether the callable takes fields of any dtype and rank for which `result` does not throw
+  DType in_dtype{}, out_dtype{};  ///< only if `any_type` is false
   std::size_t in_rank = 0, out_rank = 0;
   bool in_place = false;
   bool decides_shape = false;
 };
 
-/// What a callable on one field's value may say of itself.
+/// Optional members that all kinds of callables on one field's value have in common.
 template <class F>
 class FieldCallableOf : public FieldMapModel {
  public:
@@ -153,7 +154,7 @@ std::shared_ptr<const FieldMapModel> field_map_model(F f) {
   static_assert(!std::is_const_v<Out>,
                 "penstock: the view that map() writes must not be of const elements: one parameter is changed in "
                 "place, of two the second one is written");
-  // Checked here, and not first inside the model: where a type has no dtype, the compiler's message stays short.
+  // Checked here, before the model is made, so that the compiler's message stays short if a type has no dtype.
   static_assert(sizeof(DTypeOf<typename ViewTraits<typename Args::in>::element>) && sizeof(DTypeOf<Out>));
   return std::make_shared<FieldMapOf<F>>(std::move(f));
 }

@@ -15,8 +15,8 @@
 
 namespace penstock {
 
-/// Options that a source is opened with, an aggregate like `Lmdb`; `O::Source` is the type of that source. They may
-/// stand wherever a source may.
+/// Options that open a source, an aggregate like `Lmdb`. `O::Source` is the type of that source. They may be used
+/// wherever a source may.
 template <class O>
 concept OpensSource = requires {
   typename O::Source;
@@ -24,28 +24,29 @@ concept OpensSource = requires {
 &&!std::same_as<typename O::Source, O> && std::constructible_from<typename O::Source, O> &&
     (Source<typename O::Source> || BlockSource<typename O::Source>);
 
-/// A source of any type, shared: for lists of sources that differ in type, and for one source in several places.
-/// Copies mean the same source, which lives as long as one of them or a pipeline over it does. Immutable; any thread.
+/// A source of any type, shared: for lists of sources of different types, and for one source in several places. Copies
+/// refer to the same source. It lives as long as one of them, or a pipeline over it. Immutable; any thread.
 class AnySource {
  public:
-  /// Any source.
+  /// Takes any source.
   template <Source S>
   AnySource(S source)  // NOLINT(google-explicit-constructor): a source is one of any type
       : model_(std::make_shared<detail::SourceOf<S>>(std::move(source))) {}
-  /// Any source of blocks.
+  /// Takes any source of blocks.
   template <BlockSource S>
   AnySource(S source)  // NOLINT(google-explicit-constructor)
       : model_(std::make_shared<detail::BlockSourceOf<S>>(std::move(source))) {}
-  /// Opens it. @throws what its `Source` does.
+  /// Opens the source.
+  /// @throws what the constructor of `O::Source` throws.
   template <OpensSource O>
   AnySource(O options)  // NOLINT(google-explicit-constructor): what opens a source stands for it
       : AnySource(typename O::Source(std::move(options))) {}
   /// For code of the library.
   AnySource(std::shared_ptr<const detail::SourceModel> model) : model_(std::move(model)) {}
 
-  /// Number of its records.
+  /// Number of records.
   std::uint64_t size() const { return model_->size(); }
-  /// The fields of each record.
+  /// Fields of each record.
   Schema schema() const { return model_->schema(); }
   /// For code of the library.
   const std::shared_ptr<const detail::SourceModel>& model() const noexcept { return model_; }
@@ -54,17 +55,17 @@ class AnySource {
   std::shared_ptr<const detail::SourceModel> model_;
 };
 
-/// The source as an AnySource, to be given to several pipelines or joins. An AnySource stays what it is.
+/// Returns the source as an AnySource, for several pipelines or joins. An AnySource is returned unchanged.
 template <class S>
   requires std::convertible_to<S, AnySource> AnySource share(S source) { return AnySource(std::move(source)); }
-/// For a type that is no source: the compiler's error says why.
+/// Overload for types that are not sources: fails to compile with the reason.
 template <class S>
 AnySource share(S) {
   detail::explain_source<S>();
   return AnySource(std::shared_ptr<const detail::SourceModel>());
 }
 
-/// One record, copied out. For tests and tools; opens a reader each time.
+/// Returns a copy of one record. For tests and tools: opens a reader on each call.
 inline OwnedSample read_sample(const AnySource& source, std::uint64_t index) {
   OwnedSample sample(source.schema());
   SampleBuilder out = sample.builder();

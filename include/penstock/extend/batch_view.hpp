@@ -12,25 +12,27 @@
 
 namespace penstock {
 
-/// The fields of a whole batch on a device, as a `DeviceStage` reads (`in`) and writes (`out`) them: each tensor is
-/// [N, ...], contiguous, at a multiple of 256 bytes. Owns nothing: the view is valid during the call of
+/// The fields of a whole batch on a device, which a `DeviceStage` reads (`in`) and writes (`out`). Each tensor is [N,
+/// ...], contiguous, at an address that is a multiple of 256 bytes. Owns nothing: the view is valid during the call of
 /// `DeviceStage::run`, its memory until the work that the call enqueued is done.
 struct BatchView {
   const Schema* schema = nullptr;  ///< the fields of one row
-  /// Tensors in the schema's order; a padded field's is [N, `to`, ...], whatever the schema says of its first
-  /// dimension; a ragged one's has all rows, [elements].
+  /// Tensors in the schema's order. A padded field's tensor is [N, `to`, ...], whatever the schema has as its first
+  /// dimension. A ragged field's tensor has all rows, [elements].
   std::span<const TensorView> fields;
-  std::uint64_t rows = 0;            ///< how many rows the batch has: N
-  const std::byte* draws = nullptr;  ///< [N]: what `draw` gave for each row, on the device; zeros where its mask is 0
-  /// Row offsets in the schema's order; for a ragged field i64 [N + 1], else no data.
+  std::uint64_t rows = 0;  ///< N, the number of rows
+  const std::byte* draws =
+      nullptr;  ///< [N]: the result of `draw` for each row, on the device; zeros if the row's mask is 0
+  /// Row offsets in the schema's order: i64 [N + 1] for a ragged field, no data for others.
   std::span<const TensorView> offsets = {};
   PackedTensor tables = {};  ///< only for code of the library
   MemoryUse decoded = {};    ///< only for code of the library
 
-  /// @throws Error(schema_mismatch) that lists the fields there are.
+  /// Returns a field's tensor.
+  /// @throws Error(schema_mismatch) that lists the fields, if there is no such field.
   TensorView operator[](std::string_view field) const { return fields[schema->slot(field)]; }
-  /// A ragged field: its rows one after the other, and where each begins. @throws Error(schema_mismatch) where there is
-  /// no such field; Error(unsupported) for a field that is not ragged.
+  /// Returns a ragged field: its rows one after the other, and where each begins.
+  /// @throws Error(schema_mismatch) if there is no such field; Error(unsupported) if the field is not ragged.
   PENSTOCK_API PackedTensor packed(std::string_view field) const;
 };
 

@@ -5,8 +5,8 @@
 
 namespace penstock {
 
-/// Bits of the bfloat16 next to a value, ties to even: what `DType::bf16` holds. What is too large becomes infinite.
-/// Every CPU gives the same bits.
+/// Returns the bits of the nearest bfloat16, ties to even: what `DType::bf16` holds. Values that are too large become
+/// infinite. Every CPU returns the same bits.
 constexpr std::uint16_t to_bfloat16(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   if ((bits & 0x7fffffffu) > 0x7f800000u)  // not a number
@@ -14,18 +14,18 @@ constexpr std::uint16_t to_bfloat16(float value) noexcept {
   return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
-/// Bits of the bfloat16 next to a double, rounded once, ties to even.
+/// Returns the bits of the bfloat16 nearest to a double, rounded once, ties to even.
 constexpr std::uint16_t to_bfloat16(double value) noexcept {
   const auto nearest = static_cast<float>(value);
   if (!(static_cast<double>(nearest) < value || static_cast<double>(nearest) > value)) return to_bfloat16(nearest);
-  // Rounded to odd: a float has so many more digits than a bfloat16 that the second rounding is the right one.
+  // Rounded to odd: a float has enough more digits than a bfloat16 that the second rounding is right.
   auto bits = std::bit_cast<std::uint32_t>(nearest);
   const bool away_from_zero = value < 0 ? static_cast<double>(nearest) < value : static_cast<double>(nearest) > value;
   if (away_from_zero) --bits;
   return to_bfloat16(std::bit_cast<float>(bits | 1u));
 }
 
-/// The value of a bfloat16, exactly.
+/// Returns the exact value of a bfloat16.
 constexpr float from_bfloat16(std::uint16_t bits) noexcept {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }

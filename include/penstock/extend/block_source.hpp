@@ -12,49 +12,50 @@
 
 namespace penstock {
 
-/// A block that is nothing but the values of one field, of records that follow each other, which each record gives as
-/// they are. A record reads no row of it but its own: the others may be changed meanwhile.
+/// A block that consists only of the values of one field, of consecutive records, which each record gives unchanged. A
+/// record reads only its own row. The other rows may be changed while it does.
 struct BlockRows {
-  std::size_t field = 0;                 ///< its slot in the schema
-  std::uint64_t first = 0, records = 0;  ///< the block has so many values, one right after the other, and nothing
-                                         ///< else: all of records that are there. So a last block that is decoded
-                                         ///< whole, beyond the source's last record, is none
+  /// Slot of the field in the schema.
+  std::size_t field = 0;
+  /// The block has exactly `records` values, one right after the other, all of records that exist. So a last block that
+  /// is decoded whole, beyond the source's last record, has no BlockRows.
+  std::uint64_t first = 0, records = 0;
 };
 
-/// Records that share something which is decoded once: a compressed chunk, a tile of a slide. A loader decodes each
-/// block once while it keeps it, and keeps as many as `LoaderOptions::max_block_bytes` allows.
+/// Records that share something that is decoded once: a compressed chunk, a tile of a slide. A loader decodes a block
+/// once for as long as it keeps it. It keeps as many blocks as `LoaderOptions::max_block_bytes` allows. A source has
 ///
-///     std::uint64_t size() const;                          number of records
-///     Schema schema() const;                               of every record
-///     std::uint64_t blocks() const;                        number of blocks
-///     std::uint64_t block_bytes(std::uint64_t b) const;    what block b is decoded into
+///     std::uint64_t size() const;
+///         Number of records.
+///     Schema schema() const;
+///         Fields of every record.
+///     std::uint64_t blocks() const;
+///         Number of blocks.
+///     std::uint64_t block_bytes(std::uint64_t b) const;
+///         Bytes of block b after decoding.
 ///     void blocks_of(std::uint64_t i, std::vector<std::uint64_t>& ids) const;
-///                                                          appends the blocks that record i needs
+///         Appends the blocks that record i needs.
 ///     void load(std::uint64_t b, std::span<std::byte> bytes) const;
-///                                                          decodes block b
+///         Decodes block b.
 ///     void read(std::uint64_t i, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
-///                                                          makes the record of its blocks, in the order of
-///                                                          `blocks_of`; may give views into them, and promise images
-///                                                          that refer to them
+///         Makes record i of its blocks, which are in the order of `blocks_of`. It may give views into them, and
+///         promise images that refer to them.
 ///
-/// where it makes sense
+/// and may have
 ///
 ///     std::optional<BlockRows> rows_of(std::uint64_t b) const;
-///                                                          block b is made of rows, or of one field's at least: a
-///                                                          loader may then have it decoded right into a batch
-///     bool can_do_without(std::uint64_t b) const;          in place of block b `read` may be given an empty span, and
-///                                                          then decodes what it needs of it itself, to the same
-///                                                          values. For blocks of which a record needs a part that is
-///                                                          cheaper than the whole. Such a block is loaded where
-///                                                          memory for blocks is free, or where it is needed twice
-///                                                          more, and sooner than the blocks that would have to make
-///                                                          room; a record that is read outside of a loader's plan
-///                                                          (for a bad one, by `Pipeline::at`, for its label) gets
-///                                                          none
+///         The rows of block b, if it consists only of rows of one field. A loader may then decode it directly into a
+///         batch.
+///     bool can_do_without(std::uint64_t b) const;
+///         Whether `read` accepts an empty span instead of block b. It then decodes the part that it needs by itself,
+///         to the same values. For blocks of which a record needs a part that is cheaper than the whole. Such a block
+///         is loaded in two cases: memory for blocks is free; or two more uses of the block are known, and the next one
+///         is sooner than those of the blocks that would have to make room. A record that is read outside a loader's
+///         plan (in place of a bad record, by `Pipeline::at`, for its label) gets no such block.
 ///
-/// and the optional members of a `Source`. All of them from any thread at any time; `blocks_of` and `block_bytes` are
-/// asked long before a record is read, and are quick. What `load` throws is an error of each record that needs the
-/// block; of one that it can do without, what `read` says of its part counts.
+/// and the optional members of a `Source`. Any thread calls all of them at any time. `blocks_of` and `block_bytes` are
+/// called long before a record is read, and must be quick. What `load` throws is an error of each record that needs the
+/// block. If the record can do without the block, only what `read` throws counts.
 template <class S>
 concept BlockSource = Described<S> &&
     requires(const S& source, std::uint64_t i, std::span<std::byte> bytes,
@@ -66,7 +67,7 @@ concept BlockSource = Described<S> &&
   { source.read(i, blocks, out) } -> std::same_as<void>;
 };
 
-/// One record, copied out. For tests and tools; loads its blocks each time.
+/// Returns a copy of one record. For tests and tools: loads the record's blocks on each call.
 template <BlockSource S>
 OwnedSample read_sample(const S& source, std::uint64_t index) {
   std::vector<std::uint64_t> ids;

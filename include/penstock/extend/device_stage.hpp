@@ -25,37 +25,45 @@
 
 namespace penstock {
 
-/// A stage of one's own after `batch`, which works on whole batches where the loader's batches end up:
+/// A custom stage after `batch`. It works on whole batches, on the device where the loader delivers them. A stage has
 ///
-///     Schema schema(const Schema& in) const;          of one row, all shapes fixed
+///     Schema schema(const Schema& in) const;
+///         Fields of one row of the result. All shapes are fixed.
 ///     void run(BatchView in, BatchView out, StreamRef stream) const;
+///         Enqueues its work on `stream` and returns without waiting.
 ///
-/// `run` enqueues its work on `stream` and returns without waiting: a kernel on a GPU's (`interop/cuda.hpp` gives its
-/// cudaStream_t), `launch_on_host` on that of the host or of an EmulatedGpu. One thread of the loader's calls it, batch
-/// after batch, that device chosen. Fields that the result has and `in` has not, or with another type, are the stage's
-/// to make; the others are the same memory in both, unless `writes` names them. And, where they make sense,
+/// On a GPU's stream the work is a kernel (`interop/cuda.hpp` gives the cudaStream_t). On a stream of the host or of an
+/// EmulatedGpu it is `launch_on_host`. One thread of the loader calls `run` for one batch after another, and has chosen
+/// the device. The stage must make each field of the result that `in` lacks or has with another type, and each field
+/// that `writes` names. All other fields are the same memory in `in` and `out`. A stage may also have
 ///
-///     Draws draw(Rng& rng) const;                     a plain struct of at most 64 bytes for each row
-///     std::vector<std::string> writes() const;        fields it makes although their type stays as it is
-///     std::string name() const;                       default "device_stage"
-///     std::string describe() const;                   its result options, for plan() and the fingerprint
-///     std::uint64_t version() const;                  of its meaning, for the fingerprint
+///     Draws draw(Rng& rng) const;
+///         Returns a plain struct of at most 64 bytes for one row.
+///     std::vector<std::string> writes() const;
+///         Fields that the stage makes although their type stays the same.
+///     std::string name() const;
+///         Default: "device_stage".
+///     std::string describe() const;
+///         Its result options, for plan() and the fingerprint.
+///     std::uint64_t version() const;
+///         Version of its meaning, for the fingerprint.
 ///
-/// `draw` is called on the host, by any thread, once for each sample: the same numbers at any number of threads. An
-/// exception of `run` ends the epoch after the batches before, and the next epoch begins as ever.
+/// Any thread calls `draw`, on the host, once per sample. The numbers do not depend on the number of threads. If `run`
+/// throws, the epoch ends after the earlier batches, and the next epoch begins as usual.
 template <class S>
 concept DeviceStage = requires(const S& stage, const Schema& schema, BatchView in, BatchView out, StreamRef stream) {
   { stage.schema(schema) } -> std::convertible_to<Schema>;
   { stage.run(in, out, stream) } -> std::same_as<void>;
 };
 
-/// Puts work of the host's on a stream: at once on the host's own, when the stream comes to it on an EmulatedGpu's. It
-/// must neither wait nor call the device. `uses` is for a checked EmulatedGpu. @throws Error(unsupported) on a GPU's
-/// stream, which runs kernels; Error(device).
+/// Puts work for the host on a stream. On the host's own stream, `work` runs immediately. On an EmulatedGpu's stream,
+/// it runs when the stream reaches it. `work` must neither wait nor call the device. `uses` is for a checked
+/// EmulatedGpu.
+/// @throws Error(unsupported) on a GPU's stream, which runs kernels; Error(device).
 PENSTOCK_API void launch_on_host(StreamRef stream, const char* name, std::function<void()> work,
                                  std::initializer_list<MemoryUse> uses = {});
 
-/// A device stage of one's own as a stage; stands after `batch`.
+/// Makes a stage of a custom device stage, to be put after `batch`.
 template <DeviceStage S>
 Stage device_stage(S stage) {
   if constexpr (detail::explain_device_members<S>())
@@ -64,17 +72,17 @@ Stage device_stage(S stage) {
     return detail::make_device_stage(nullptr);
 }
 
-/// What is no device stage: a compiler's error that says why.
+/// Overload for types that are not device stages: fails to compile with the reason.
 template <class S>
 Stage device_stage(S) {
   detail::explain_device_stage<S>();
   return detail::make_device_stage(nullptr);
 }
 
-/// `map` on a field of fixed shape that may stand on either side of `batch`: before it as `f`, a callable on one
-/// sample's value; after it as `on_batches`, which does the same to whole batches, and whose `writes()` names what `f`
-/// writes. Both get the same numbers, `f` from its Context's `rng()`, `on_batches` in `draw(Rng&)`, so that where it
-/// stands changes no byte. What is said of `map` with a field holds for `f` and `options`.
+/// `map` on a field of fixed shape, for either side of `batch`. Before `batch` it is `f`, a callable on one sample's
+/// value. After `batch` it is `on_batches`, which does the same to whole batches, and whose `writes()` names the field
+/// that `f` writes. `f` draws from its Context's `rng()` and `on_batches` in `draw(Rng&)`; both get the same numbers.
+/// So the stage's side of `batch` changes no byte. `f` and `options` are those of `map` with a field.
 template <class F, DeviceStage S>
 Stage map(std::string field, F f, S on_batches, MapOptions options = {}) {
   if constexpr (!detail::explain_device_members<S>()) {
@@ -90,7 +98,7 @@ Stage map(std::string field, F f, S on_batches, MapOptions options = {}) {
   }
 }
 
-/// A device stage of one's own needs no wrapper: as `device_stage(stage)`.
+/// Adds a custom device stage to a pipeline, like `device_stage(stage)`.
 template <DeviceStage S>
 Pipeline operator|(const Pipeline& pipeline, S stage) {
   return pipeline | device_stage(std::move(stage));

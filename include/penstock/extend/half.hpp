@@ -5,7 +5,8 @@
 
 namespace penstock {
 
-/// Bits of the IEEE binary16 next to a value, ties to even: what `DType::f16` holds. The same on every CPU.
+/// Returns the bits of the nearest IEEE binary16, ties to even: what `DType::f16` holds. Every CPU returns the same
+/// bits.
 constexpr std::uint16_t to_half(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000u);
@@ -29,7 +30,7 @@ constexpr std::uint16_t to_half(float value) noexcept {
   return static_cast<std::uint16_t>(sign | whole);
 }
 
-/// Bits of the IEEE binary16 next to a double, rounded once, ties to even.
+/// Returns the bits of the IEEE binary16 nearest to a double, rounded once, ties to even.
 constexpr std::uint16_t to_half(double value) noexcept {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const std::uint64_t magnitude = bits & 0x7fffffffffffffffu;
@@ -40,14 +41,14 @@ constexpr std::uint16_t to_half(double value) noexcept {
                                                                  : 0u;
     return to_half(std::bit_cast<float>(sign | far));
   }
-  // Rounded to odd: a float has so many more digits than a half that the second rounding is the right one.
+  // Rounded to odd: a float has enough more digits than a half that the second rounding is right.
   const auto exponent = static_cast<std::uint32_t>(magnitude >> 52) - (1023u - 127u);
   const auto mantissa = static_cast<std::uint32_t>(magnitude >> 29 & 0x7fffffu);
   const std::uint32_t rest = (magnitude & 0x1fffffffu) != 0 ? 1u : 0u;
   return to_half(std::bit_cast<float>(sign | exponent << 23 | mantissa | rest));
 }
 
-/// The value of an IEEE binary16, exactly.
+/// Returns the exact value of an IEEE binary16.
 constexpr float from_half(std::uint16_t half) noexcept {
   const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
   const std::uint32_t exponent = half >> 10 & 0x1fu, mantissa = half & 0x3ffu;

@@ -20,11 +20,12 @@ namespace penstock {
 class PENSTOCK_API ImageDecoding : public EncodedImage {
  public:
   virtual ~ImageDecoding() = default;
-  /// Reads the header and checks what it declares against the limits, before anything is allocated for pixels.
-  /// `encoded` must stay until the next `open`. @throws Error(corrupt | unsupported | limit_exceeded).
+  /// Reads the header and checks the declared size against the limits before anything is allocated for pixels.
+  /// `encoded` must stay valid until the next `open`.
+  /// @throws Error(corrupt | unsupported | limit_exceeded).
   virtual ImageShape open(std::span<const std::byte> encoded) = 0;
-  /// What one may not expect of the opened image's pixels, in words that go on after "5 images": "had a palette, ...".
-  /// A loader's report says them. One text of all images, which lives as long as the program; null: nothing.
+  /// Returns what is unexpected about the opened image's pixels, to follow "5 images": "had a palette, ...". Null:
+  /// nothing. The text is the same for all images and lives as long as the program. A loader's report contains it.
   virtual const char* remark() const { return nullptr; }
   /// Whether a BatchDecoding of the same decoder takes the opened image.
   virtual bool for_batches() const { return false; }
@@ -35,16 +36,17 @@ class PENSTOCK_API BatchDecoding {
  public:
   /// One image of a batch.
   struct Image {
-    /// The encoded image, in the host's memory; stays until `stream` has come past the decode.
+    /// The encoded image, in the host's memory. It stays valid until `stream` has passed the decode.
     std::span<const std::byte> encoded;
-    ImageShape shape;             ///< the image's shape, as `ImageDecoding::open` said it
-    std::byte* pixels = nullptr;  ///< where the pixels go, on the device: contiguous rows; may be written to at once
+    ImageShape shape;             ///< the image's shape, as `ImageDecoding::open` returned it
+    std::byte* pixels = nullptr;  ///< device memory for the pixels, in contiguous rows; may be written to immediately
   };
   virtual ~BatchDecoding() = default;
-  /// Has all of them, one at least, decoded before what is put on `stream` after it, and does not wait for that. It is
-  /// called again while its last call's work goes on, but not before the work of the call before that is done. Damage
-  /// inside an image need not be noticed: its pixels are then any. False: the device can't decode one of them, and may
-  /// have decoded some: the loader decodes all of them on the host, which takes longer, and says so in its report.
+  /// Enqueues the decoding of all images, at least one, and returns without waiting. What is put on `stream` afterwards
+  /// sees the pixels. It may be called again while the work of its last call runs, but only after the work of the call
+  /// before that is done. Damage inside an image may go unnoticed; its pixels are undefined then.
+  /// Returns false if the device can't decode one of the images; it may have decoded some. The loader then decodes all
+  /// of them on the host, which takes longer, and its report says so.
   /// @throws Error(device | out_of_memory).
   virtual bool decode(std::span<const Image> images, StreamRef stream) = 0;
 };
@@ -55,39 +57,42 @@ class PENSTOCK_API ImageDecoder {
   virtual ~ImageDecoder() = default;
   virtual std::string name() const = 0;              ///< "decode_jpeg"
   virtual std::string describe() const = 0;          ///< result options, for plan() and the fingerprint
-  virtual std::int64_t channels() const = 0;         ///< channels that every image has, or `dynamic`
+  virtual std::int64_t channels() const = 0;         ///< number of channels of every image, or `dynamic`
   virtual DType dtype() const { return DType::u8; }  ///< type of every image's values: u8 or u16
-  /// The values are labels, as they are in the file: an image stage that would interpolate them is refused.
+  /// Whether the values are labels, as they are in the file. An image stage that would interpolate labels is refused.
   virtual bool labels() const { return false; }
-  /// For plan(), where the field is used as a mask: what becomes of labels that are in the file; empty: nothing.
+  /// For plan(), if the field is used as a mask: what happens to labels that are in the file. Empty: nothing.
   virtual std::string labels_become() const { return ""; }
-  /// For plan(): what becomes of damage outside the region that is decoded.
+  /// For plan(): what happens to damage outside the decoded region.
   virtual std::string damage_elsewhere() const {
     return "damage elsewhere is left to the source's checksum, if it has one";
   }
-  /// A new decoding, for one runner.
+  /// Returns a new decoding, for one runner.
   virtual std::unique_ptr<ImageDecoding> start() const = 0;
-  /// A new decoding of whole batches, for a stage after `batch`; null where that device has none: then the loader's
-  /// threads decode. A loader asks more than once, with the same answer. The calling thread has chosen the device.
-  /// @throws Error(unsupported) where that is not wanted either.
+  /// Returns a new decoding of whole batches, for a stage after `batch`. Returns null if the device has none; the
+  /// loader's threads decode then. A loader asks more than once and must get the same answer. The calling thread has
+  /// chosen the device.
+  /// @throws Error(unsupported) if the loader's threads must not decode either.
   virtual std::unique_ptr<BatchDecoding> start_batches(Device device) const {
     static_cast<void>(device);
     return nullptr;
   }
-  /// The share of images that a BatchDecoding would take and the loader's threads decode all the same: 0 to 1.
+  /// Share (0 to 1) of the images for a BatchDecoding that the loader's threads decode all the same.
   virtual double host_share() const { return 0; }
 };
 
-/// A decoder of your own as a stage: it replaces `field`, u8 [N], the encoded bytes of one image, by the pixels,
-/// [H, W, C] in the decoder's dtype:
+/// Makes a stage of a custom decoder. It replaces `field`, u8 [N], the encoded bytes of one image, by the pixels, [H,
+/// W, C] in the decoder's dtype:
 ///
 ///     pipeline | decode_stage("image", std::make_shared<MyDecoder>(), image_executor())
 ///
-/// Image stages after it fold into it: a crop decodes only the pixels that it keeps, where the decoder can do that.
-/// The built-in decoders are written the same way. After `batch` it takes ragged fields, images of any size come out,
-/// and an image stage has to follow that gives them one. `executor` must live as long as the program, as
-/// `image_executor()` does. @throws Error(schema_mismatch), when it joins a pipeline, for a field that is no u8 [N]
-/// (after `batch`: and ragged); Error(unsupported) after `batch` for a decoder of 16 bits or of unknown channels.
+/// Image stages after it fold into it: a crop decodes only the pixels that it keeps, if the decoder can do that. The
+/// built-in decoders are written the same way. After `batch` it takes ragged fields and makes images of any size. An
+/// image stage that gives all images one size must follow then. `executor` must live as long as the program, like
+/// `image_executor()`.
+/// When the stage joins a pipeline:
+/// @throws Error(schema_mismatch) if the field is not u8 [N] (after `batch`: and ragged); Error(unsupported) after
+/// `batch` if the decoder has 16 bits or unknown channels.
 PENSTOCK_API Stage decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder,
                                 const ImageExecutor& executor);
 

@@ -14,29 +14,37 @@
 
 namespace penstock {
 
-/// A stage that draws parameters and says what it does to an image:
+/// A stage that draws parameters and describes what it does to an image. It has
 ///
-///     Params draw(const ImageShape&, Rng&) const;                          Params: a small plain struct
+///     Params draw(const ImageShape&, Rng&) const;
+///         Params is a small plain struct.
 ///     void compose(const Params&, const ImageShape&, ImageOp&) const;
 ///
-/// and, where they make sense,
+/// and may have
 ///
-///     Shape schema(const Shape& in) const;      [H, W, C] of the result as far as it is known; default: as `in`
-///     Shape schema(const Shape& in, DType& dtype) const;     in its place, where the result has another dtype than
-///                                               `dtype`, that of the field: the stage sets it. `compose` converts
-///     bool resamples() const;                   whether it may resize; default: false. Where it does, images of 16
-///                                               bits are refused when it joins a pipeline, not one by one
-///     std::string name() const;                 default "image_stage"
-///     std::string describe() const;             its result options, for plan() and the fingerprint
-///     std::uint64_t version() const;            of its meaning, for the fingerprint
-///     bool draws() const;                       whether `draw` draws; default: whether Params has members
+///     Shape schema(const Shape& in) const;
+///         [H, W, C] of the result, as far as it is known. Default: `in`.
+///     Shape schema(const Shape& in, DType& dtype) const;
+///         Instead, if the result's dtype is not that of the field: `dtype` is the field's, and the stage sets it to
+///         the result's. `compose` converts.
+///     bool resamples() const;
+///         Whether the stage may resize. Default: false. If true, fields of 16 bits are refused when the stage joins a
+///         pipeline, not image by image.
+///     std::string name() const;
+///         Default: "image_stage".
+///     std::string describe() const;
+///         Its result options, for plan() and the fingerprint.
+///     std::uint64_t version() const;
+///         Version of its meaning, for the fingerprint.
+///     bool draws() const;
+///         Whether `draw` draws. Default: whether Params has members.
 template <class S>
 concept ImageStage = requires(const S& stage, const ImageShape& shape, Rng& rng, ImageOp& op) {
   { stage.compose(stage.draw(shape, rng), shape, op) } -> std::same_as<void>;
 };
 
-/// An image stage on `fields`, each u8 or u16 [H, W, C] with 1 to 4 channels, whose operations `executor` carries out:
-/// one of one's own, which must live as long as the program. With the library's,
+/// Makes a stage of a custom image stage on `fields`, each u8 or u16 [H, W, C] with 1 to 4 channels. `executor`
+/// executes the operations; it must live as long as the program. For the library's executor, use
 /// <penstock/transforms/image/stage.hpp>.
 template <ImageStage S>
 // NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from; in a template the check does not see that
@@ -51,7 +59,7 @@ Stage image_stage(ImageFields fields, S stage, const ImageExecutor& executor) {
   }
 }
 
-/// What is no image stage: a compiler's error that says why.
+/// Overload for types that are not image stages: fails to compile with the reason.
 template <class S>
 Stage image_stage(ImageFields fields, S, const ImageExecutor& executor) {
   detail::explain_image_stage<S>();

@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-/// What the file around a JPEG stream says of it.
+/// What the file around a JPEG stream says about the stream.
 struct JpegContainer {
   /// What the three values of a pixel are.
   enum class Colors : std::uint8_t {
@@ -22,38 +22,41 @@ struct JpegContainer {
   };
   /// What the three values of a pixel are.
   Colors colors = Colors::as_marked;
-  /// Quantization and Huffman tables, as a stream of their own (TIFF: tag 347), for streams that leave them out. A
-  /// table in the stream itself takes the place of one of these. Empty: there are none.
+  /// Quantization and Huffman tables, as a separate stream (TIFF: tag 347), for streams without tables. A table in the
+  /// stream itself takes precedence. Default (empty): no tables.
   std::span<const std::byte> tables{};
 };
 
-/// Decodes JPEG streams that lie in other files: the tiles of a slide, the frames of a volume. For sources that give
-/// pixels. Any box of an image comes into memory of the caller's; pixels, limits and errors are those of `decode_jpeg`.
-/// One thread at a time; keeps the memory that the largest image took, and Huffman tables of the last few images.
+/// Decodes JPEG streams inside other files: the tiles of a slide, the frames of a volume. For sources that give pixels.
+/// Decodes any box of an image into the caller's memory. Pixels, limits and errors are those of `decode_jpeg`. One
+/// thread at a time. It keeps the memory that the largest image needed, and Huffman tables of the last few images.
 class PENSTOCK_API JpegStreamDecoder {
  public:
-  /// @throws Error(invalid_argument) for limits below 1, and for `apply_orientation`: streams have none.
+  /// @throws Error(invalid_argument) if a limit is below 1, or for `apply_orientation`: streams have no orientation.
   explicit JpegStreamDecoder(const JpegOptions& options = {});
   ~JpegStreamDecoder();
-  /// What was moved from can be assigned to and destroyed.
+  /// An object that was moved from can be assigned to and destroyed.
   JpegStreamDecoder(JpegStreamDecoder&&) noexcept;
   JpegStreamDecoder& operator=(JpegStreamDecoder&&) noexcept;
 
-  /// Reads the header of one stream. `encoded` is all of it, from FF D8 to FF D9. Returns the size that it declares and
-  /// the number of channels that come out; whether they are what the container says is for the caller to see. `encoded`
-  /// and `container.tables` must stay as they are until the next `open`. @throws Error(corrupt | unsupported |
-  /// limit_exceeded), with the offset in the stream, or in the tables where the cause says so; corrupt, too, where
-  /// `colors` are given and there are not three components. No stream is open then.
+  /// Reads the header of one stream. `encoded` is the whole stream, from FF D8 to FF D9. Returns the size that the
+  /// header declares and the number of channels of the result. The caller must check that they are what the container
+  /// says. `encoded` and `container.tables` must stay unchanged until the next `open`. If this function throws, no
+  /// stream is open.
+  /// @throws Error(corrupt | unsupported | limit_exceeded), with the offset in the stream, or in the tables if the
+  /// cause says so. `colors` other than `as_marked` require three components, otherwise Error(corrupt).
   ImageShape open(std::span<const std::byte> encoded, const JpegContainer& container = {});
 
-  /// Writes the box's pixels, u8 [box.height, box.width, C], to `into`, whose rows begin `stride` bytes after each
-  /// other; nothing between rows is written. They are the same bits as of a full decode. `verify`: everything to the
-  /// end of the stream is decoded and checked. May be called any number of times. @throws Error(corrupt |
-  /// limit_exceeded | out_of_memory), after which the box is of undefined content; Error(invalid_argument) where
-  /// nothing is open, for a box that does not lie inside the image, for a stride of less than a row, and where `into`
-  /// is null.
+  /// Writes the box's pixels, u8 [box.height, box.width, C], to `into`. Rows begin `stride` bytes apart, and nothing
+  /// between rows is written. The pixels have the same bits as a full decode. With `verify`, decodes and checks
+  /// everything to the end of the stream. May be called any number of times.
+  /// @throws Error(corrupt | limit_exceeded | out_of_memory); the box's content is undefined then.
+  /// @throws Error(invalid_argument) if
+  /// - nothing is open, or `into` is null;
+  /// - the box is not inside the image;
+  /// - `stride` is less than a row.
   void decode(const Box& box, std::byte* into, std::ptrdiff_t stride, bool verify = false);
-  /// Writes the box's pixels as the other `decode` does, with `scratch` in place of memory of its own.
+  /// Writes the box's pixels like the other `decode`, with `scratch` instead of the decoder's own memory.
   void decode(const Box& box, std::byte* into, std::ptrdiff_t stride, bool verify, Scratch& scratch);
 
  private:

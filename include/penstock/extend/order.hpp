@@ -14,7 +14,7 @@
 
 namespace penstock {
 
-/// A position in an epoch. Orders turn positions of their result into positions of what stands before them.
+/// A position in an epoch. Orders turn positions of their result into positions of their input.
 struct OrderPoint {
   /// Number of the epoch, from 0.
   std::uint64_t epoch = 0;
@@ -23,24 +23,29 @@ struct OrderPoint {
   friend bool operator==(const OrderPoint&, const OrderPoint&) = default;
 };
 
-/// A stage that changes which records come, and in what order; a pure function, so nothing is saved: a resume is a
-/// position and a shard is a slice.
+/// A stage that changes which records are read, and in what order. It is a pure function, so nothing is saved: a resume
+/// needs only a position, and a rank's share is a slice. An order has
 ///
-///     std::uint64_t size(std::uint64_t n) const;      length of the result over an input of length n
+///     std::uint64_t size(std::uint64_t n) const;
+///         Length of the result for an input of length n.
 ///     void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const;
-///                                                     each point, below size(n), becomes a point of the input, below n
-///     std::string name() const;  std::string describe() const;
-///     bool fixed() const;                             if it is there: true where no epoch differs from another, so
-///                                                     that what knows records by their positions (draws by
-///                                                     weight, shuffles of blocks) may stand after it
-///     std::uint64_t run_length(std::uint64_t n, std::uint64_t position) const;
-///                                                     if it is there: so many points from `position` on, in any epoch,
-///                                                     become points that follow each other; at least 1. What goes
-///                                                     through all positions is then quick
-///     O for_batches(std::uint64_t rows) const;        if it is there: the same order where batches have so many rows,
-///                                                     asked when `batch` joins; 0: their rows are not known before
+///         Replaces each point of the result, below size(n), by the point of the input, below n.
+///     std::string name() const;
+///     std::string describe() const;
 ///
-/// `fill` is called from any thread. `seed` is the pipeline's seed mixed with this stage's key.
+/// and may have
+///
+///     bool fixed() const;
+///         Whether all epochs are the same. Stages that know records by their positions (draws by weight, shuffles of
+///         blocks) may then follow.
+///     std::uint64_t run_length(std::uint64_t n, std::uint64_t position) const;
+///         In any epoch, this many points from `position` on become consecutive points; at least 1. It makes going
+///         through all positions quick.
+///     O for_batches(std::uint64_t rows) const;
+///         Returns the same order for batches of `rows` rows. Called when `batch` joins the pipeline. `rows` is 0 if
+///         the number of rows is not known beforehand.
+///
+/// Any thread calls `fill`. `seed` is the pipeline's seed mixed with this stage's key.
 template <class O>
 concept Order = requires(const O& order, std::uint64_t n, std::span<OrderPoint> points) {
   { order.size(n) } -> std::convertible_to<std::uint64_t>;
@@ -49,14 +54,14 @@ concept Order = requires(const O& order, std::uint64_t n, std::span<OrderPoint> 
   { order.describe() } -> std::convertible_to<std::string>;
 };
 
-/// An order of one's own as a stage. `pipeline | MyOrder{}` does the same.
+/// Makes a stage of a custom order. `pipeline | MyOrder{}` does the same.
 template <Order O>
 Stage order(O o) {
   return detail::make_order(std::shared_ptr<const detail::OrderModel>(new detail::OrderOf<O>(std::move(o))),
                             std::nullopt);
 }
 
-/// What is no order: a compiler's error that says why.
+/// Overload for types that are not orders: fails to compile with the reason.
 template <class O>
 Stage order(O) {
   detail::explain_order<O>();

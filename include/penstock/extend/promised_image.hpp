@@ -12,35 +12,35 @@ namespace penstock {
 /// An image that is still encoded. One thread at a time.
 class PENSTOCK_API EncodedImage {
  public:
-  /// Decodes at least `box` of the image and returns exactly its pixels, bit for bit those of a full decode. They lie
-  /// in `scratch`, or at `into` where that is not null and `box` is the whole image (then rows are contiguous). With
-  /// `verify`, everything to the end of the data is decoded and checked. May be called more than once.
-  /// @throws Error(corrupt | unsupported | limit_exceeded), and Error(out_of_memory) as `Scratch::allocate`.
+  /// Decodes at least `box` of the image. Returns exactly the pixels of `box`, with the same bits as a full decode.
+  /// They are in `scratch`, or at `into` if that is not null and `box` is the whole image (rows are contiguous then).
+  /// With `verify`, decodes and checks everything to the end of the data. May be called more than once.
+  /// @throws Error(corrupt | unsupported | limit_exceeded), and Error(out_of_memory) like `Scratch::allocate`.
   virtual Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) = 0;
 
-  /// What `encode_jpeg` may copy in place of making a JPEG of the pixels: a complete JPEG file of the whole image.
-  /// `decode_jpeg` with default options makes the image's pixels of it, bit for bit, or, where the image has one
-  /// channel, three channels that are each equal to it. Empty: there is none.
+  /// Returns a complete JPEG file of the whole image, which `encode_jpeg` may copy instead of making a JPEG of the
+  /// pixels. Empty: there is none. `decode_jpeg` with default options decodes the file to the image's pixels, bit for
+  /// bit. If the image has one channel, the file may also decode to three channels that are each equal to it.
   ///
-  /// It lies in the scratch, or in memory that stays as long as what a `view` of a source gives. The header has been
-  /// looked at, more of it need not have been: `decode` with `verify` tells whether it is damaged. May be called more
-  /// than once, before and after `decode`, and gives the same bytes each time.
-  /// @throws Error as `decode`.
+  /// The file is in `scratch`, or in memory that stays valid as long as a `view` that a source gives. Its header was
+  /// checked; the rest may not have been. `decode` with `verify` finds out whether it is damaged. May be called more
+  /// than once, before and after `decode`, and returns the same bytes each time.
+  /// @throws Error like `decode`.
   virtual std::span<const std::byte> stored_jpeg(Scratch& /*scratch*/) { return {}; }
 
  protected:
   ~EncodedImage() = default;
 };
 
-/// An image that a source gives instead of pixels (`SampleBuilder::promise`). It is decoded when a stage wants its
-/// pixels: a crop that folds into it has only its box decoded, and where nobody asks, nothing is.
+/// An image that a source gives instead of pixels (`SampleBuilder::promise`). It is decoded when a stage needs its
+/// pixels. If a crop folds into it, only the crop's box is decoded. If no stage needs pixels, nothing is decoded.
 ///
-/// It is copied to where the sample in work is, and is never destroyed: it holds pointers and numbers alone. What these
-/// refer to stays as long as a `view` that the source gives: until the reader is asked for its next record, lent blocks
-/// included.
+/// It is copied to the memory of the sample being processed, and is never destroyed, so it holds only pointers and
+/// numbers. What these refer to must stay valid as long as a `view` that the source gives: until the reader gets its
+/// next call of `read`. The same holds for lent blocks.
 class PENSTOCK_API PromisedImage : public EncodedImage {
  public:
-  /// Its shape, [H, W, C], and dtype: those of the pixels that `decode` gives.
+  /// Shape, [H, W, C], and dtype of the pixels that `decode` returns.
   virtual ImageShape shape() const = 0;
 
  protected:

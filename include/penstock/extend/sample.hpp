@@ -20,8 +20,8 @@ namespace penstock {
 
 namespace detail {
 
-/// What a field's pixels are decoded from, and, where they are not yet, where they belong: what the field's cell said
-/// of its destination when they were promised.
+/// What a field's pixels are decoded from. If they are not decoded yet, it also has their destination, as the field's
+/// cell had it when they were promised.
 struct Promise {
   EncodedImage* image = nullptr;
   ImageShape shape;
@@ -31,40 +31,42 @@ struct Promise {
   const std::string* stage = nullptr;  ///< label of the stage that decodes it; null: the source promised it
 };
 
-/// Where one field of the sample in work is. The engine sets `destination` to the field's row in the batch before the
-/// stage that makes its final value runs.
+/// Where one field of the sample being processed is. The engine sets `destination` to the field's row in the batch
+/// before the stage that makes its final value runs.
 struct Cell {
-  const std::byte* data = nullptr;   ///< the value; null until something wrote it, or while it is promised
-  std::byte* destination = nullptr;  ///< where the next writer must put it; null = anywhere
-  bool writable = false;             ///< false: a view into a store's own memory
-  std::uint32_t row = 0;             ///< not 0: the destination is known when the shape is; 1 + the field of the batch
-  /// Promise of the value, where `data` is null; else what it was decoded from, while that is all that was done to it.
+  const std::byte* data = nullptr;   ///< the value; null while nothing has written it, or while it is promised
+  std::byte* destination = nullptr;  ///< where the next writer must put the value; null: anywhere
+  bool writable = false;             ///< false: the value is a view into a store's own memory
+  std::uint32_t row = 0;  ///< 1 + number of the batch's field, if the destination is known only with the shape; else 0
+  /// Promise of the value if `data` is null. Otherwise what the value was decoded from, while nothing else was done to
+  /// it.
   const Promise* promise = nullptr;
   Shape shape;
 };
 
-/// What a Sample and a SampleBuilder stand on: the cells of one runner, and its scratch memory.
+/// Memory below a Sample and a SampleBuilder: the cells of one runner, and its scratch memory.
 class PENSTOCK_API Cells {
  public:
   virtual ~Cells() = default;
   const Schema* schema = nullptr;  ///< the fields at this point of the chain
   std::vector<Cell> cells;         ///< one per field of `schema`
 
-  /// Memory for a new value of the field; checks shape against the schema, and the size of one that varies against the
-  /// limit. Its destination, if the field has one now.
+  /// Returns memory for a new value of the field: its destination, if the field has one at present. Checks `shape`
+  /// against the schema, and the size of a value of varying size against the limit.
   std::byte* make(std::size_t slot, const Shape& shape);
-  /// The value for writing: as it is, or, for a view into a store, a copy made now. Nobody knows then what was done to
-  /// it.
+  /// Returns the value for writing. If it is a view into a store, copies it first. Ends the value's promise, because
+  /// the caller may change the value.
   std::byte* own(std::size_t slot);
-  /// The value, for reading: the one door to it. A promised one is decoded now. @throws Error where there is none.
+  /// Returns the value for reading. All readers use this function. Decodes a promised value.
+  /// @throws Error if there is no value.
   const std::byte* value(std::size_t slot) {
     if (cells[slot].data == nullptr) [[unlikely]]
       keep_promise(slot);
     return cells[slot].data;
   }
-  /// True where there is a value, or the promise of one.
+  /// Whether there is a value, or the promise of one.
   bool given(std::size_t slot) const noexcept { return cells[slot].data != nullptr || cells[slot].promise != nullptr; }
-  /// A promise instead of a value.
+  /// Sets a promise instead of a value.
   template <class P>
   void promise(std::size_t slot, const P& image) {
     give_promise(slot, *::new (promise_memory(sizeof(P))) P(image));
@@ -72,20 +74,21 @@ class PENSTOCK_API Cells {
   [[noreturn]] void refuse(std::size_t slot, std::string_view what, DType asked, std::size_t rank) const;
   [[noreturn]] void missing(std::size_t slot) const;
 
-  /// @throws Error(limit_exceeded) for a value of more than `max_bytes`.
+  /// @throws Error(limit_exceeded) if a value has more than `max_bytes`.
   void require_size(std::size_t slot, std::uint64_t bytes) const;
 
-  std::uint64_t max_bytes = ~std::uint64_t{0};  ///< bytes that one value may have
-  std::uint64_t copied_bytes = 0;               ///< bytes copied that a better-placed stage would not have copied
+  std::uint64_t max_bytes = ~std::uint64_t{0};  ///< limit of the bytes of one value
+  std::uint64_t copied_bytes = 0;  ///< bytes that were copied and would not have been with better places of the stages
 
  protected:
   virtual std::byte* scratch(std::size_t bytes) = 0;
-  /// The destination of a value of this shape, as field `row` of the batch.
+  /// Returns the destination of a value of this shape, in field `row` of the batch.
   virtual std::byte* destination(std::size_t row, const Shape& shape);
-  /// Decodes all of a promised image to contiguous rows at `out`. Everything is verified, if nothing else is said.
+  /// Decodes a whole promised image to contiguous rows at `out`. This implementation verifies everything.
   virtual void decode(const Promise& promise, std::byte* out);
 
-  /// Memory for a promise: stays as long as the sample in work, aligned for any type.
+  /// Returns memory for a promise. It stays valid as long as the sample is being processed, and is aligned for any
+  /// type.
   virtual std::byte* promise_memory(std::size_t bytes) { return scratch(bytes); }
 
  private:
@@ -95,67 +98,69 @@ class PENSTOCK_API Cells {
 
 }  // namespace detail
 
-/// What a source writes one record through. Fields are named, or, faster, given by their slot in the source's schema.
-/// Every field of the schema must be given, once. Valid during the `read` it is handed to; one thread at a time.
+/// Writes one record for a source. Fields are given by name or, faster, by their slot in the source's schema. Every
+/// field of the schema must be given once. Valid during the `read` that receives it; one thread at a time.
 class SampleBuilder {
  public:
   /// For code of the library.
   explicit SampleBuilder(detail::Cells& cells) : cells_(&cells), schema_(cells.schema) {}
-  /// A builder for some fields of `out`, for a source that lets another one give them: those from slot `first` on, as
-  /// many as `schema` has, numbered from 0 and named as there. They must agree in dtype and shape; names may differ.
-  /// `schema` must outlive the builder.
+  /// A builder for some fields of `out`, for a source that another source fills in part. Its fields are those of `out`
+  /// from slot `first` on, as many as `schema` has. They have numbers from 0 and the names of `schema`. Dtypes and
+  /// shapes must agree with `out`; names may differ. `schema` must outlive the builder.
   SampleBuilder(const SampleBuilder& out, std::size_t first, const Schema& schema)
       : cells_(out.cells_), schema_(&schema), first_(out.first_ + first) {}
 
-  /// The fields that the record must be given.
+  /// The fields that the record must have.
   const Schema& schema() const noexcept { return *schema_; }
 
-  /// Memory to write a field's value into: the sample's own row of the batch wherever no later stage changes the
-  /// field. Its content is undefined. @throws Error(schema_mismatch) when dtype, rank or shape differ from the schema.
+  /// Returns memory for a field's value, with undefined content. If no later stage changes the field, it is the
+  /// sample's own row of the batch.
+  /// @throws Error(schema_mismatch) if dtype, rank or shape differ from the schema.
   template <class T, std::size_t R>
   View<T, R> emplace(std::size_t slot, const Shape& shape) {
     check<T>(slot, R);
     return View<T, R>(reinterpret_cast<T*>(cells_->make(first_ + slot, shape)), shape);
   }
-  /// Memory to write the value of the field of that name into, as `emplace` by slot.
+  /// Returns memory for the value of the field of that name.
   template <class T, std::size_t R>
   View<T, R> emplace(std::string_view field, const Shape& shape) {
     return emplace<T, R>(schema().slot(field), shape);
   }
-  /// Memory to write a field's value into, without naming its dtype and rank, as typed `emplace`.
+  /// Returns memory for a field's value, like typed `emplace`, without naming its dtype and rank.
   TensorView emplace(std::size_t slot, const Shape& shape) {
     return {cells_->make(first_ + slot, shape), schema()[slot].dtype, shape};
   }
 
-  /// Writes a scalar field's value. @throws Error(schema_mismatch) for another dtype, or a field that is no scalar.
+  /// Writes a scalar field's value.
+  /// @throws Error(schema_mismatch) if the dtype differs, or the field is not a scalar.
   template <class T>
   void scalar(std::size_t slot, T value) {
     check<T>(slot, 0);
     std::memcpy(cells_->make(first_ + slot, Shape{}), &value, sizeof(T));
   }
-  /// Writes the value of the scalar field of that name, as `scalar` by slot.
+  /// Writes the value of the scalar field of that name.
   template <class T>
   void scalar(std::string_view field, T value) {
     scalar<T>(schema().slot(field), value);
   }
 
   /// Gives a field's value without copying it: contiguous bytes in the store's own memory (a memory map, an array).
-  /// They must stay as they are until the reader is asked for its next record, or, where `read` is const, as long as
-  /// the source lives.
+  /// They must stay unchanged until the reader gets its next call of `read`. If `read` is const, they must stay
+  /// unchanged as long as the source lives.
   void view(std::size_t slot, const std::byte* data, const Shape& shape);
-  /// Gives the value of the field of that name without copying it, as `view` by slot.
+  /// Gives the value of the field of that name without copying it.
   void view(std::string_view field, const std::byte* data, const Shape& shape) {
     view(schema().slot(field), data, shape);
   }
-  /// Gives the value of a field of bytes, u8[?], without copying them, as `view` of any shape.
+  /// Gives the value of a field of bytes, u8[?], without copying it.
   void view(std::size_t slot, std::span<const std::byte> bytes) {
     view(slot, bytes.data(), Shape{static_cast<std::int64_t>(bytes.size())});
   }
-  /// Gives the value of the field of bytes, u8[?], of that name, without copying them.
+  /// Gives the value of the field of bytes, u8[?], of that name without copying it.
   void view(std::string_view field, std::span<const std::byte> bytes) { view(schema().slot(field), bytes); }
 
   /// Promises an image instead of its pixels: see PromisedImage. The field is [H, W, C] of u8 or u16.
-  /// @throws Error(schema_mismatch) when dtype or shape differ from the schema.
+  /// @throws Error(schema_mismatch) if dtype or shape differ from the schema.
   template <class P>
   void promise(std::size_t slot, const P& image) {
     static_assert(std::is_base_of_v<PromisedImage, P> && std::is_final_v<P>, "a final class, derived of PromisedImage");
@@ -165,13 +170,14 @@ class SampleBuilder {
                   "a promise is small: let it point to what is large");
     cells_->promise(first_ + slot, image);
   }
-  /// Promises an image for the field of that name, as `promise` by slot.
+  /// Promises an image for the field of that name.
   template <class P>
   void promise(std::string_view field, const P& image) {
     promise(schema().slot(field), image);
   }
 
-  /// For code of the library: the value that was given to a field, for writing. A view into a store is copied first.
+  /// For code of the library: returns the value that was given to a field, for writing. Copies a view into a store
+  /// first.
   TensorView given(std::size_t slot) {
     std::byte* const data = cells_->own(first_ + slot);
     return {data, schema()[slot].dtype, cells_->cells[first_ + slot].shape};
@@ -201,23 +207,24 @@ inline void SampleBuilder::view(std::size_t slot, const std::byte* data, const S
   cell.shape = shape;
 }
 
-/// One record in work: a flat row of tensors that match a schema. Handed to transforms and sinks; valid during that
-/// call; one thread at a time.
+/// One record being processed: a flat row of tensors that match a schema. Transforms and sinks receive it. Valid during
+/// that call; one thread at a time.
 class Sample {
  public:
   /// For code of the library.
   explicit Sample(detail::Cells& cells) : cells_(&cells) {}
 
-  /// The fields it has where the stage stands.
+  /// The fields that the record has at this stage.
   const Schema& schema() const noexcept { return *cells_->schema; }
 
-  /// A field's value. `view<const T, R>` reads it where it lies; `view<T, R>` writes it in place (a view into a store
-  /// is copied first). @throws Error(schema_mismatch) when the field is missing or of another dtype or rank.
+  /// Returns a field's value. `view<const T, R>` is for reading and copies nothing. `view<T, R>` is for writing in
+  /// place; it copies a view into a store first.
+  /// @throws Error(schema_mismatch) if the field is missing, or has another dtype or rank.
   template <class T, std::size_t R>
   View<T, R> view(std::string_view field) {
     return view<T, R>(schema().slot(field));
   }
-  /// A field's value by its slot, as `view` by name.
+  /// Returns a field's value by its slot.
   template <class T, std::size_t R>
   View<T, R> view(std::size_t slot) {
     const Field& f = schema()[slot];
@@ -229,7 +236,7 @@ class Sample {
       return View<T, R>(reinterpret_cast<T*>(cells_->own(slot)), cell.shape);
     }
   }
-  /// A field's value, to read from a sample that is const.
+  /// Returns a field's value for reading, from a const sample.
   template <class T, std::size_t R>
     requires std::is_const_v<T> View<T, R> view(std::string_view field)
   const {
@@ -238,28 +245,30 @@ class Sample {
     if (f.dtype != dtype_of<T> || f.shape.rank() != R) cells_->refuse(slot, "view", dtype_of<T>, R);
     return View<T, R>(reinterpret_cast<T*>(cells_->value(slot)), cells_->cells[slot].shape);
   }
-  /// Dtype, shape and address, for code that takes any field. Reading only.
+  /// Returns dtype, shape and address of a field's value, for code that takes any field. Only for reading.
   TensorView tensor(std::size_t slot) const {
     std::byte* const data = const_cast<std::byte*>(cells_->value(slot));
     return {data, schema()[slot].dtype, cells_->cells[slot].shape};
   }
-  /// Dtype, shape and address of the field of that name, for code that takes any field. Reading only.
+  /// Returns dtype, shape and address of the value of the field of that name. Only for reading.
   TensorView tensor(std::string_view field) const { return tensor(schema().slot(field)); }
-  /// A field's value as bytes.
+  /// Returns a field's value as bytes.
   std::span<const std::byte> bytes(std::size_t slot) const {
     const TensorView t = tensor(slot);
     return {t.data, t.bytes()};
   }
-  /// The value of the field of that name as bytes.
+  /// Returns the value of the field of that name as bytes.
   std::span<const std::byte> bytes(std::string_view field) const { return bytes(schema().slot(field)); }
-  /// A scalar field's value. @throws Error(schema_mismatch) as `view`.
+  /// Returns a scalar field's value.
+  /// @throws Error(schema_mismatch) like `view`.
   template <class T>
   T scalar(std::string_view field) const {
     return *tensor(field).as<const T, 0>().data();
   }
 
-  /// New memory for a field's value, its content undefined; views of the old value stay readable until the transform
-  /// returns. @throws Error(schema_mismatch) when it does not match the transform's schema.
+  /// Returns new memory for a field's value, with undefined content. Views of the old value stay readable until the
+  /// transform returns.
+  /// @throws Error(schema_mismatch) if dtype, rank or shape do not match the transform's schema.
   template <class T, std::size_t R>
   View<T, R> emplace(std::string_view field, const Shape& shape) {
     const std::size_t slot = schema().slot(field);
@@ -272,24 +281,26 @@ class Sample {
   detail::Cells* cells_;
 };
 
-/// A record that owns its bytes: `read_sample(source, i)`, `pipeline.at(position)`. For tests, tools and debugging.
+/// A record that owns its bytes: the result of `read_sample(source, i)` and `pipeline.at(position)`. For tests, tools
+/// and debugging.
 class PENSTOCK_API OwnedSample {
  public:
-  /// A record of that schema whose fields are not given yet.
+  /// A record of that schema whose fields have no values yet.
   explicit OwnedSample(Schema schema);
   OwnedSample(OwnedSample&&) noexcept;
   OwnedSample& operator=(OwnedSample&&) noexcept;
   ~OwnedSample();
 
-  /// The fields it has.
+  /// The record's fields.
   const Schema& schema() const noexcept;
-  /// Writes through to this record; a `view` given to the builder is copied by `keep()`.
+  /// Returns a builder that writes to this record. `keep()` copies a `view` that the builder was given.
   SampleBuilder builder();
-  /// The record as transforms see it. Valid as long as this.
+  /// Returns the record as transforms see it. Valid as long as this record.
   Sample sample();
-  /// Copies whatever is still a view into a store.
+  /// Copies each value that is still a view into a store.
   void keep();
-  /// A field's value. @throws Error(schema_mismatch) that lists the fields there are.
+  /// Returns a field's value.
+  /// @throws Error(schema_mismatch) that lists the record's fields, if there is no such field.
   TensorView operator[](std::string_view field) const;
 
  private:

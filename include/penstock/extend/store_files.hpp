@@ -14,32 +14,32 @@
 
 namespace penstock {
 
-/// What a sink of your own needs of the file system to survive crashes. Errors are Error(io), or Error(not_found) where
-/// a file or folder is missing, with the file and with `source`, the sink's name.
+/// File operations that a custom sink needs to survive crashes. Errors are Error(io), or Error(not_found) if a file or
+/// folder is missing. They name the file and `source`, the sink's name.
 
-/// A file that is appended to. What was not flushed is lost with it. One thread at a time.
+/// A file that is appended to. Data that were not flushed are lost when this object ends. One thread at a time.
 class PENSTOCK_API OutputFile {
  public:
-  /// Makes the file where it is missing, and cuts it off after its first `keep_bytes`, which it must have.
+  /// Opens the file, or creates it if it is missing. Truncates it to its first `keep_bytes`, which it must have.
   OutputFile(std::string path, std::uint64_t keep_bytes, std::string_view source);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
-  /// Appends bytes. Where the disk is full the file's end is undefined afterwards.
+  /// Appends bytes. If the disk is full, the file's end is undefined afterwards.
   void append(std::span<const std::byte> bytes);
-  /// Appends text, as `append` appends bytes.
+  /// Appends text.
   void append(std::string_view text) { append(std::as_bytes(std::span(text))); }
   /// Appends `count` zeros.
   void append_zeros(std::size_t count);
-  /// Hands what was appended to the system.
+  /// Hands the appended data to the system.
   void flush();
-  /// Makes what was flushed last through a power cut.
+  /// Makes the flushed data survive a power cut.
   void sync();
-  /// Flushes and closes it: nothing can be appended then. Without it what the system says at the end is lost, as of a
-  /// full disk that only a close tells of.
+  /// Flushes and closes the file. Nothing can be appended afterwards. Without this call, errors that the system reports
+  /// only on closing are lost, for instance a full disk.
   void close();
-  /// The file's size, with what is not flushed yet.
+  /// The file's size in bytes, with data that are not flushed yet.
   std::uint64_t bytes() const noexcept { return written_ + buffer_.size(); }
 
  private:
@@ -51,40 +51,39 @@ class PENSTOCK_API OutputFile {
   std::vector<std::byte> buffer_;
 };
 
-/// Held by one process at a time, and by one object in it.
+/// A lock that at most one process holds, and one object in that process.
 class PENSTOCK_API FileLock {
  public:
   FileLock() = default;
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
   ~FileLock();
-  /// Takes the lock, and makes the file where it is missing. False where another one holds it. Lets go of what it held
-  /// before.
+  /// Releases the lock held before, then tries to take this one. Creates the file if it is missing. Returns false if
+  /// another process or object holds the lock.
   bool take(const std::string& file, std::string_view source);
   /// Whether this object holds it.
   bool held() const noexcept { return fd_ >= 0; }
-  /// Lets go of it.
+  /// Releases the lock.
   void release() noexcept;
 
  private:
   int fd_ = -1;
 };
 
-/// The lock of a writer whose unfinished work is marked by a file: taken first, before anything is looked at.
-/// It is a file of its own, the mark's name and ".lock", and is removed with the mark: let go of where the mark is
-/// gone, it goes too.
+/// The lock of a writer that marks unfinished work with a file. Take it before looking at anything. It is a separate
+/// file with the mark's name and ".lock". Releasing the lock removes this file if the mark was deleted.
 class PENSTOCK_API MarkLock {
  public:
   /// The lock of the mark with that name, not taken yet.
   explicit MarkLock(std::string mark) : mark_(std::move(mark)), file_(mark_ + ".lock") {}
   ~MarkLock() { release(); }
-  /// Takes the lock. False where another one holds it: `lock_holder(file())` says who.
+  /// Takes the lock. Returns false if another process or object holds it; `lock_holder(file())` names the process.
   bool take(std::string_view source) { return lock_.take(file(), source); }
   /// Whether this object holds it.
   bool held() const noexcept { return lock_.held(); }
-  /// Lets go of it, and removes it where the mark is gone.
+  /// Releases the lock, and removes its file if the mark was deleted.
   void release() noexcept;
-  /// The file that is locked.
+  /// The locked file.
   const std::string& file() const noexcept { return file_; }
 
  private:
@@ -92,37 +91,38 @@ class PENSTOCK_API MarkLock {
   FileLock lock_;
 };
 
-/// Who holds a lock of the file, for an error's text: `another process (1234, "python3")`, `this process`; `another
-/// process` where the system does not tell.
+/// Returns who holds a lock of the file, for an error's text: `another process (1234, "python3")` or `this process`.
+/// Returns `another process` if the system does not show which.
 PENSTOCK_API std::string lock_holder(const std::string& file);
 
-/// A file's size in bytes; nothing where there is no such file.
+/// Returns a file's size in bytes, or nothing if there is no such file.
 PENSTOCK_API std::optional<std::uint64_t> file_bytes(const std::string& file, std::string_view source);
-/// Hash of a file's size, the time of its last change, in nanoseconds, and 4 KiB each at its beginning, in the middle
-/// and at its end, for a source's `revision()`; 0 where it can't be read.
+/// Returns a hash for a source's `revision()`, or 0 if the file can't be read. The hash covers the file's size, the
+/// time of its last change in nanoseconds, and 4 KiB each at its beginning, in its middle and at its end.
 PENSTOCK_API std::uint64_t file_revision(const std::string& file) noexcept;
-/// Hash of an open file, as of one by its name; 0 where it can't be read.
+/// Returns the same hash of an open file, or 0 if it can't be read.
 PENSTOCK_API std::uint64_t file_revision(int descriptor) noexcept;
-/// Content of a file that memory has room for; nothing where there is none. A pipe is read where somebody has it open
-/// for writing. @throws Error(limit_exceeded) above `max_bytes`; Error(invalid_argument) for other pipes, and devices.
+/// Returns the content of a file, or nothing if there is no such file. A pipe is read if a process has it open for
+/// writing.
+/// @throws Error(limit_exceeded) above `max_bytes`; Error(invalid_argument) for other pipes and for devices.
 PENSTOCK_API std::optional<std::string> read_text(const std::string& file, std::string_view source,
                                                   std::uint64_t max_bytes = 16u << 20);
-/// Replaces a file as a whole. With `sync` it lasts through a power cut. The text is first written to a file whose name
-/// has `ending` after it. Callers that may replace the same file at once must give different endings.
+/// Replaces a whole file. With `sync`, the new content survives a power cut. The text is first written to a file whose
+/// name has `ending` appended. Callers that may replace the same file at the same time must give different endings.
 PENSTOCK_API void replace_text(const std::string& file, std::string_view text, bool sync, std::string_view source,
                                std::string_view ending = ".new");
-/// Renames a file; one that has the new name is replaced.
+/// Renames a file and replaces any file that has the new name.
 PENSTOCK_API void rename_file(const std::string& from, const std::string& to, std::string_view source);
-/// Removes a file. Nothing happens where there is none.
+/// Removes a file. Does nothing if there is no such file.
 PENSTOCK_API void remove_file(const std::string& file, std::string_view source);
-/// Makes a file's content last through a power cut.
+/// Makes a file's content survive a power cut.
 PENSTOCK_API void sync_file(const std::string& file, std::string_view source);
-/// Makes the names in the file's folder last through a power cut. Some file systems refuse that of any folder: there it
-/// is passed over, and `unsynced_folders` has the folder.
+/// Makes the names in the file's folder survive a power cut. Some file systems refuse this for every folder. That is
+/// not an error: `unsynced_folders` then lists the folder.
 PENSTOCK_API void sync_folder_of(const std::string& file, std::string_view source);
-/// Folders whose names this process could not make last, each once, in the order in which it tried. Any thread.
+/// Returns the folders whose names this process could not sync, each once, in the order of the attempts. Any thread.
 PENSTOCK_API std::vector<std::string> unsynced_folders();
-/// Makes the folder and those above it where they are missing, which last through a power cut.
+/// Creates the folder and its parents if they are missing, and makes them survive a power cut.
 PENSTOCK_API void make_folder(const std::string& folder, std::string_view source);
 
 }  // namespace penstock

@@ -8,20 +8,24 @@
 
 namespace penstock {
 
-/// A source that can only be read in order, by one task at a time:
+/// A source that can be read only in order, by one task at a time. It has
 ///
 ///     Schema schema() const;
-///     void reset(std::uint64_t epoch);     the next record is this epoch's first
-///     bool next(SampleBuilder&);           false = the epoch has ended; until then, one record each
+///     void reset(std::uint64_t epoch);
+///         The next record is the epoch's first.
+///     bool next(SampleBuilder&);
+///         Writes the next record. Returns false if the epoch has ended.
 ///
-/// and where they make sense
+/// and may have
 ///
-///     void seek(std::uint64_t record);     the next record is the epoch's record of that number, from 0; called after
-///                                          `reset`. Without it a resume reads all records before it once more.
-///     name(), file(), identity()           as of a Source
+///     void seek(std::uint64_t record);
+///         The next record is the epoch's record of that number, from 0. Called after `reset`. Without `seek`, a resume
+///         reads all earlier records again.
+///     name(), file(), identity()
+///         Like those of a Source.
 ///
-/// A `next` that throws an Error of one sample (`Error::sample_scoped`) has read past that record: the next call gives
-/// the one after it. What is read must depend on the epoch alone. It must give the same records in each run.
+/// If `next` throws an Error of one sample (`Error::sample_scoped`), it has read past that record: the next call gives
+/// the record after it. What is read must depend only on the epoch: each run must give the same records.
 template <class S>
 concept StreamSource = requires(S& source, const S& shared, std::uint64_t epoch, SampleBuilder& out) {
   { shared.schema() } -> std::convertible_to<Schema>;
@@ -29,7 +33,7 @@ concept StreamSource = requires(S& source, const S& shared, std::uint64_t epoch,
   { source.next(out) } -> std::same_as<bool>;
 };
 
-/// Number of a stream's records, before it is read.
+/// The size of a stream before it is read.
 inline constexpr std::uint64_t unknown_size = ~std::uint64_t{0};
 
 }  // namespace penstock

@@ -12,22 +12,22 @@
 
 namespace penstock {
 
-/// What a source or sink of your own says where a file, or the system, fails it. `source` is its name.
+/// Errors for a custom source or sink when a file or the system fails. `source` is its name.
 
-/// An Error about a file, with the offset in it where there is one.
+/// Makes an Error about a file, with the offset in it if there is one.
 PENSTOCK_API Error file_error(std::string_view source, const std::string& file, Errc code, std::string cause,
                               std::optional<std::uint64_t> offset = {});
 
-/// An Error for a system call that failed with errno `code` while `doing` ("opening the file"): ENOENT and ENOTDIR
-/// become not_found, and the folder on the way that is missing is said; others io.
+/// Makes an Error for a system call that failed with errno `code` while `doing` ("opening the file"). ENOENT and
+/// ENOTDIR become not_found, and the text names the missing folder. Other codes become io.
 PENSTOCK_API Error system_error(std::string_view source, int code, std::string_view doing, const std::string& file);
 
-/// An Error for a write that failed with errno `code`, as by `system_error`: where a disk may be full it says how much
-/// room was needed (`bytes`; 0: not known), how much there is, and that a run can be continued.
+/// Makes an Error for a write that failed with errno `code`, like `system_error`. If the disk may be full, the text
+/// says how many bytes were needed (`bytes`; 0: not known), how many there are, and that a run can be continued.
 PENSTOCK_API Error write_error(std::string_view source, int code, std::string_view doing, const std::string& file,
                                std::uint64_t bytes);
 
-/// Makes a system call, one that returns -1 where it fails, again for as long as a signal interrupts it.
+/// Makes a system call, which returns -1 if it fails. Repeats it as long as a signal interrupts it.
 template <class Call>
 auto uninterrupted(Call&& call) noexcept {
   for (;;) {
@@ -36,22 +36,23 @@ auto uninterrupted(Call&& call) noexcept {
   }
 }
 
-/// Bytes of the character of UTF-8 that a text begins with; 0 where it begins with none.
+/// Returns the number of bytes of the first UTF-8 character of a text, or 0 if the text does not begin with one.
 PENSTOCK_API std::size_t character_bytes(std::string_view text) noexcept;
 
-/// Text on one line, for a terminal, a page or a list. Characters of UTF-8 stay as they are. What is none becomes
-/// `\xHH`, and so do ASCII's control characters and those of Unicode, which end lines or turn around what stands after
-/// them.
+/// Returns the text on one line, for a terminal, a page or a list. Characters of UTF-8 stay as they are. Other bytes
+/// become `\xHH`. So do control characters: those of ASCII, and those of Unicode that end lines or change the direction
+/// of text.
 PENSTOCK_API std::string without_controls(std::string_view text);
 
-/// As `without_controls`. Cuts the text after about `longest` characters.
+/// Like `without_controls`, but cuts the text after about `longest` characters.
 PENSTOCK_API std::string printable(std::string_view bytes, std::size_t longest = 200);
 
-/// A name as it stands in a list with commas between: one with a comma or a quote in it is in double quotes, in which a
-/// quote is written twice. Different for different lists.
+/// Returns a name as an item of a list with commas. A name with a comma or a quote is in double quotes, and its quotes
+/// are doubled. Different lists give different texts.
 PENSTOCK_API std::string in_list(std::string_view name);
 
-/// Text as printable ASCII, different for different texts: what isn't, and a backslash, as `\xHH`.
+/// Returns a text as printable ASCII. Other bytes, and a backslash, become `\xHH`. Different texts give different
+/// results.
 PENSTOCK_API std::string escaped(std::string_view text);
 
 }  // namespace penstock

@@ -19,22 +19,22 @@
 
 namespace penstock {
 
-/// What a transform may know besides its sample. Valid during the call; one thread at a time.
+/// What a transform may know in addition to its sample. Valid during the call; one thread at a time.
 class PENSTOCK_API Context {
  public:
-  /// `stop` must outlive this; null: nothing ever asks it to stop. (By address, as every copy of a token counts itself
-  /// in memory that all threads share.)
+  /// `stop` must outlive this. Null: nothing asks the transform to stop. (It is an address because every copy of a
+  /// token counts itself in memory that all threads share.)
   Context(std::uint64_t seed, std::uint64_t stage_key, const Place& place, std::uint64_t index,
           const std::stop_token* stop = nullptr)
       : place_(place), index_(index), rng_(seed, stage_key, place), stop_(stop) {}
 
-  /// Where the sample stands: what its draws are keyed by.
+  /// The sample's place: the key of its draws.
   const Place& place() const noexcept { return place_; }
   /// The sample's index in its source.
   std::uint64_t index() const noexcept { return index_; }
-  /// The only randomness a transform may use.
+  /// Random numbers. A transform may use no other randomness.
   Rng& rng() noexcept { return rng_; }
-  /// Becomes true when the loader is closing: long work should return.
+  /// Whether the loader is closing. Long work should return then.
   bool stop_requested() const noexcept { return stop_ != nullptr && stop_->stop_requested(); }
 
  private:
@@ -44,20 +44,25 @@ class PENSTOCK_API Context {
   const std::stop_token* stop_;
 };
 
-/// Changes one sample: `void operator()(Sample&, Context&) const`. Const, because any thread calls it at any time.
+/// Changes one sample: `void operator()(Sample&, Context&) const`. It is const because any thread calls it at any time.
+/// A transform may also have
 ///
-/// A transform that adds, drops or reshapes fields also says `Schema schema(const Schema& in) const`: the samples it is
-/// given then have that schema, with new and changed fields unset until it emplaces them. (The old value of a changed
-/// field is reached with `Sample::view` before it is emplaced, where dtype and rank stay the same.)
-/// `std::string name() const` names it in plans, errors and random keys (default "map"); `std::uint64_t version()
-/// const` is part of the fingerprint: raise it when the result changes; so is `std::string describe() const`, its
-/// result options.
+///     Schema schema(const Schema& in) const;
+///         Required if it adds, drops or reshapes fields. Its samples then have this schema. New and changed fields
+///         have no value until it emplaces them. If a changed field keeps its dtype and rank, `Sample::view` gives the
+///         old value until then.
+///     std::string name() const;
+///         Name in plans, errors and random keys. Default: "map".
+///     std::uint64_t version() const;
+///         Part of the fingerprint: raise it when the result changes.
+///     std::string describe() const;
+///         Result options; part of the fingerprint.
 template <class F>
 concept Transform = requires(const F& f, Sample& sample, Context& context) {
   { f(sample, context) } -> std::same_as<void>;
 };
 
-/// Dtype and shape of a field's value; or of all its values, with `dynamic` for dimensions in which they differ.
+/// Dtype and shape of a field's value, or of all its values. `dynamic` is a dimension in which values differ.
 struct TensorType {
   /// Type of the elements.
   DType dtype = DType::u8;
@@ -65,16 +70,17 @@ struct TensorType {
   Shape shape;
 };
 
-/// What a callable of `map` takes in place of a second view where the result's shape depends on the sample: it is said
-/// once, when it is known. Valid during the call.
+/// What a callable of `map` takes instead of a second view if the result's shape depends on the sample. The callable
+/// sets the shape once, when it knows it. Valid during the call.
 template <class T, std::size_t R>
 class Output {
  public:
   /// For code of the library.
   explicit Output(detail::FieldOutput& place) : place_(&place) {}
-  /// Memory for the result: the sample's own row of the batch wherever no later stage changes the field. Its content
-  /// is undefined. Called once for each sample. @throws Error(schema_mismatch) for another rank, or where
-  /// `MapOptions::shape` says otherwise; Error(limit_exceeded) above `max_sample_bytes`.
+  /// Returns memory for the result, with undefined content. If no later stage changes the field, it is the sample's own
+  /// row of the batch. Call it once per sample.
+  /// @throws Error(schema_mismatch) for another rank, or a shape that `MapOptions::shape` excludes;
+  /// Error(limit_exceeded) above `max_sample_bytes`.
   View<T, R> emplace(const Shape& shape) const {
     return View<T, R>(reinterpret_cast<T*>(place_->emplace(shape)), shape);
   }
@@ -83,18 +89,24 @@ class Output {
   detail::FieldOutput* place_;
 };
 
-/// A callable for `map("field", f)`, const, returning void, with plain (not `auto`) parameters:
-///   (View<const T, R> in, View<U, S> out)    the result has the input's shape, or the one that is said
-///   (View<const T, R> in, Output<U, S> out)  the result's shape is said by `out.emplace(shape)` in each call
-///   (View<T, R> in_place)
-/// each with a further `Context&`.
+/// A callable for `map("field", f)`: const, returning void, with plain (not `auto`) parameters, which are
+///
+///     (View<const T, R> in, View<U, S> out)
+///         The result has the input's shape, or the shape in `MapOptions`.
+///     (View<const T, R> in, Output<U, S> out)
+///         Each call sets the result's shape by `out.emplace(shape)`.
+///     (View<T, R> in_place)
+///
+/// Each may also take a further `Context&`.
 template <class F>
 concept FieldTransform =
     detail::ConstCall<F, void> && detail::FieldMapArgs<typename detail::CallOf<std::decay_t<F>>::args>::usable;
 
 /// An object for `map("field", f)` that takes fields of any dtype and rank, or of several:
-///     TensorType result(const TensorType& in) const;    the type of its result for such an input, of one value or of
-///                                                       all; throws Error(schema_mismatch) for what it does not take
+///
+///     TensorType result(const TensorType& in) const;
+///         Returns the type of the result for an input of type `in`, of one value or of all values.
+///         Throws Error(schema_mismatch) if it does not take such an input.
 ///     void operator()(const TensorView& in, const TensorView& out) const;
 template <class F>
 concept TensorTransform = requires(const F& f, const TensorType& type, const TensorView& in, const TensorView& out) {

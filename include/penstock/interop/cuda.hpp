@@ -13,8 +13,8 @@
 
 namespace penstock {
 
-// Files compiled for the one default stream and for the other get different functions. If these were the same inline
-// functions, the linker would keep one of them, and handle 0 would mean the same in both kinds of file.
+// Files compiled for the legacy default stream and for the one per thread get different functions. If both were the
+// same inline functions, the linker would keep one of them, and handle 0 would mean the same in both kinds of file.
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 inline namespace per_thread_default_stream {
 #else
@@ -23,7 +23,7 @@ inline namespace legacy_default_stream {
 
 namespace cuda_detail {
 
-/// What handle 0 means in the including file.
+/// The stream that handle 0 means in the including file.
 inline cudaStream_t resolved(cudaStream_t stream) noexcept {
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
   return stream == nullptr ? cudaStreamPerThread : stream;
@@ -34,13 +34,13 @@ inline cudaStream_t resolved(cudaStream_t stream) noexcept {
 
 inline void check(cudaError_t code, const char* call) {
   if (code == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // read, and told here
+  static_cast<void>(cudaGetLastError());  // clears the error, which is reported here
   throw Error(Errc::device, std::string(call) + ": " + cudaGetErrorName(code) + " (" +
                                 std::to_string(static_cast<int>(code)) + "): " + cudaGetErrorString(code));
 }
 
-/// The device that a stream belongs to; of a default stream the current one. @throws Error(unsupported) for another
-/// stream that is being captured, as asking for its device might spoil the graph.
+/// Returns the device that a stream belongs to; for a default stream, the current device.
+/// @throws Error(unsupported) if another stream is being captured, because asking for its device might spoil the graph.
 inline int device_of(cudaStream_t stream) {
   int device = 0;
   if (stream == cudaStreamLegacy || stream == cudaStreamPerThread) {
@@ -59,19 +59,20 @@ inline int device_of(cudaStream_t stream) {
 
 }  // namespace cuda_detail
 
-/// The stream, for `next`, `epoch` and `also_used_on`. Owns nothing: the stream must live until all batches that were
-/// used on it have come back. It belongs to its own device, whatever is the current one. Handle 0 is the default stream
-/// that the including file is compiled for (legacy, or per thread), of the thread's current device. The default stream
-/// per thread is another one on each thread: its batches must come back on the thread that took them. Any thread.
-/// @throws Error(device); Error(unsupported) for a stream that is being captured into a graph: ask before that begins.
-/// For a default stream this is noticed only when a batch is asked for.
+/// Returns the stream for `next`, `epoch` and `also_used_on`. Owns nothing: the stream must live until all batches that
+/// were used on it were given back. It belongs to its own device, whatever the current device is. Handle 0 is the
+/// default stream that the including file is compiled for (legacy, or per thread), of the thread's current device. The
+/// default stream per thread is a different stream on each thread, so its batches must be given back on the thread that
+/// took them. Any thread.
+/// @throws Error(device); Error(unsupported) if the stream is being captured into a graph: call this before the capture
+/// begins. For a default stream this is noticed only when a batch is asked for.
 inline StreamRef stream_ref(cudaStream_t stream) {
   const cudaStream_t handle = cuda_detail::resolved(stream);
   return StreamRef::of(handle, gpu(cuda_detail::device_of(handle)));
 }
 
-/// The way back, for kernels of one's own, in a `DeviceStage` for instance. @throws Error(invalid_argument) for the
-/// host's stream, or one of an emulated device.
+/// Returns the CUDA stream of a StreamRef, for custom kernels, in a `DeviceStage` for instance.
+/// @throws Error(invalid_argument) if it is the host's stream, or a stream of an emulated device.
 inline cudaStream_t cuda_stream(StreamRef stream) {
   if (stream.device().kind != Device::Kind::gpu)
     throw Error(Errc::invalid_argument, "a stream of " + to_string(stream.device()) + " is no stream of CUDA's");

@@ -16,81 +16,99 @@
 
 namespace penstock {
 
-/// What a network made of slides, to train on bags of it: one record a slide, with all its features. Reads what
-/// `FeatureSink`, CLAM and TRIDENT write, an HDF5 file for each slide:
+/// The features that a network made of slides, to train on bags of them: one record per slide, with all its features.
+/// Reads what `FeatureSink`, CLAM and TRIDENT write, an HDF5 file for each slide:
 ///
 ///     from(FeatureBags{.path = "features", .labels = "cohort.csv"}) | ragged("features") | ragged("coords") | batch(8)
 ///
-/// A file has the dataset `features`, f32 or f16 [N, D] or [1, N, D], and `coords`, whole numbers [N, 2]. One without
-/// rows is a record with none. Records have the fields `features` [?, D], `coords` i64 [?, 2] and the columns of
-/// `labels`; their keys are the slides' names.
+/// A file has the dataset `features`, f32 or f16 [N, D] or [1, N, D], and `coords`, whole numbers [N, 2]. A file
+/// without rows is a record without features. Records have the fields `features` [?, D], `coords` i64 [?, 2] and the
+/// columns of `labels`. Their keys are the slides' names.
 struct FeatureBags {
   using Source = class FeatureBagSource;  ///< what it opens
-  /// A file, or a folder: its files that end in `.h5` and those of folders in it, by their paths' bytes; where it has
-  /// none itself, and its folder `h5_files` has some, those alone. Links to folders are followed, and no folder is
-  /// walked twice. What is hidden, or an operating system's, is skipped; `notes` counts other files. A slide has the
-  /// name of its file without the ending, with the folders that it lies in.
+  // What most callers set.
+  /// A file, or a folder. In a folder, all files that end in `.h5` are read, also those in its folders, in the order of
+  /// their paths' bytes. If a folder has no such file itself, but its folder `h5_files` has some, only these are read.
+  /// Links to folders are followed, and no folder is read twice. Hidden files, and files of an operating system, are
+  /// skipped; `notes` counts other files. A slide has the name of its file without the ending, with the folders that
+  /// the file is in.
   std::string path;
   // What changes results.
   std::string features = "features";  ///< the dataset of features
   std::string coords = "coords";      ///< the dataset of places; empty: records have no such field
-  /// Features a row, D. 0: as many as the first file with rows has that can be read.
+  /// Features per row, D. Default (0): D of the first file that has rows and can be read.
   std::uint64_t dimension = 0;
-  /// The field `features` is f32 or f16. None: that of the file which says the dimension. Files of the other one are
-  /// converted, to f16 rounding to the nearest.
+  /// Whether the field `features` is f32 or f16. Default (none): that of the file that gives the dimension. Files of
+  /// the other type are converted; to f16 by rounding to the nearest.
   std::optional<DType> dtype = {};
-  /// A CSV file with a header and a line for each slide: its columns become fields. Its cells are separated by commas,
-  /// or by semicolons or tabs where commas make no table of it, or its name ends in .tsv. Spaces and tabs around names
-  /// and cells are no part of them, quoted or not. Whole numbers become i64, other numbers f32, and text the number of
-  /// a class, i64: classes are numbered from 0 in the order of their names' bytes, all lines of the file included, and
-  /// the schema has their names. An empty cell or "NA" is missing; so is "N/A", "n/a", "#N/A", "NULL" or "null" where
-  /// all other cells of the column are numbers. What is missing, and "nan", is NaN in a column of other numbers than
-  /// whole ones, else an error. Where text makes classes of a column of which most cells are numbers, `notes` says so.
-  /// A line names a slide by its name, by the end of it where no other has that end ("1" of `A/1`), or by a path that
-  /// ends in it ("/data/A/1.svs"), with the ending of a slide's file, .h5, .pt or .npy, or without; what could be
-  /// several slides' is an error. Lines of slides that are not there are passed over.
+  /// A CSV file with a header and a line for each slide. Its columns become fields. Default (empty): no file.
+  ///
+  /// Cells are separated by commas, or, if commas make no table of the file, by semicolons or tabs. In files named
+  /// *.tsv or *.tab, tabs separate cells. Spaces and tabs around names and cells are ignored, also if these are quoted.
+  /// Whole numbers become i64, other numbers f32. Text becomes the number of a class, i64. Classes are numbered from 0
+  /// in the order of their names' bytes, over all lines of the file, and the schema has their names. If most cells of a
+  /// column are numbers, but text makes classes of it, `notes` reports that.
+  ///
+  /// A cell is missing if it is empty or "NA". If all other cells of the column are numbers, "N/A", "n/a", "#N/A",
+  /// "NULL" and "null" are missing, too. In a column of f32, a missing cell and "nan" are NaN. In any other column, a
+  /// missing cell is an error.
+  ///
+  /// A line names a slide by one of
+  /// - its name;
+  /// - the end of its name, if no other slide has that end ("1" of `A/1`);
+  /// - a path that ends in its name ("/data/A/1.svs").
+  ///
+  /// The ending of a slide's file, .h5, .pt or .npy may follow. It is an error if several slides fit. Lines that name
+  /// no slide are skipped.
   std::string labels = {};
-  /// The column with the slides' names. Empty: that in which most of the slides are named, of these the one with the
-  /// fewest lines that name one again. Where two are as good and don't mean the same, it has to be said.
+  /// The column with the slides' names. Default (empty): the column that names the most slides. Ties: fewest lines that
+  /// name a slide again. If tied columns name different slides, opening throws.
   std::string slide_column = {};
-  /// The columns that become fields. Empty: all but `slide_column` and `group`.
+  /// The columns that become fields. Default (empty): all except `slide_column` and `group`.
   std::vector<std::string> columns = {};
-  /// The column that says which slides belong together, a patient's say, for splits by group. Empty: each slide is a
-  /// group.
+  /// The column that says which slides belong together, a patient's for example, for splits by group. Default (empty):
+  /// each slide is a group.
   std::string group = {};
-  /// What becomes of slides without a line in `labels`.
+  /// What to do with slides that have no line in `labels`.
   enum class Unlisted : std::uint8_t {
-    refuse,     ///< an error that lists them
-    leave_out,  ///< they are left out
+    refuse,     ///< throw an error that lists them
+    leave_out,  ///< leave them out
   };
-  /// What becomes of them.
+  /// What to do with slides that have no line in `labels`. Default: refuse them.
   Unlisted unlisted = Unlisted::refuse;
 };
 
-/// The slides of a folder of features. Opening lists files and reads the table; of the files it opens those alone that
-/// say dimension and dtype, none where both are given, and reads no feature. A file is opened when its record is read,
-/// and closed again. The HDF5 library does one thing at a time, so it only says where the data lie: whoever reads a
-/// record reads and decodes them itself, right into the record, and several records are read side by side. Chunks are
-/// read whole: while a record is read, a file with huge ones takes the memory of one, beside every budget. Immutable;
-/// copies share all; any thread.
+/// The slides of a folder of features. Immutable; copies share everything. Any thread may use it.
 ///
-/// What is wrong with a file is an error of its record alone: one that is gone, or damaged, or that has features of
-/// another dimension, or another number of places than of features.
+/// Opening lists files and reads the table. It opens only the files that it needs to find dimension and dtype, none if
+/// both are given, and reads no feature. A file is opened when its record is read, and closed after that. The HDF5
+/// library does one thing at a time, so it only reports where the data are. The thread that reads a record reads and
+/// decodes the data itself, right into the record. So several records are read in parallel. Chunks are read whole:
+/// reading a record of a file with huge chunks takes the memory of one chunk, which no budget includes.
+///
+/// A bad file is an error only for its record. A file is bad if it was deleted or damaged, if its features have another
+/// dimension, or if its numbers of places and features differ.
 class PENSTOCK_API FeatureBagSource {
  public:
-  /// @throws Error(not_found) where there are no files, or `labels` isn't there; Error(invalid_argument) for options
-  /// that can't work, two files of one slide (a.h5 and a.H5), slides without a line in `labels`, columns that aren't
-  /// there, cells that are missing, and numbers that i64 and f32 don't hold; Error(corrupt) for a CSV file that isn't
-  /// one; where no file says dimension and dtype, the error of the first one that can't be read.
+  /// Lists the files and reads the table.
+  /// @throws Error(not_found) if there are no files, or `labels` does not exist.
+  /// @throws Error(invalid_argument) if
+  /// - the options can't work;
+  /// - two files are of the same slide (a.h5 and a.H5);
+  /// - a slide has no line in `labels`, and `unlisted` is `refuse`;
+  /// - a column does not exist, a cell is missing, or neither i64 nor f32 holds a number.
+  /// @throws Error(corrupt) if `labels` is not a CSV file.
+  /// @throws the error of the first file that can't be read, if no file gives dimension and dtype.
   explicit FeatureBagSource(FeatureBags options);
 
   /// Number of slides.
   std::uint64_t size() const noexcept;
   /// {features: f32[?, D], coords: i64[?, 2], ...}.
   Schema schema() const;
-  /// @throws Error(not_found) for a file, or a dataset in it, that isn't there, and past the end; Error(unsupported)
-  /// for datasets of another form, or dimension; Error(corrupt) for numbers of rows that differ; Error(corrupt | io) as
-  /// Hdf5Source.
+  /// Reads a slide's features.
+  /// @throws Error(not_found) if the file, or a dataset in it, does not exist, and past the end.
+  /// @throws Error(unsupported) if a dataset has another form, or dimension.
+  /// @throws Error(corrupt) if numbers of rows differ; Error(corrupt | io) as Hdf5Source.
   void read(std::uint64_t index, SampleBuilder& out) const;
 
   /// The source's name in errors and `plan()`.
@@ -101,15 +119,15 @@ class PENSTOCK_API FeatureBagSource {
   std::string file_of(std::uint64_t index) const;
   /// The slide's name. @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
-  /// Hash of the slides' names, of what `labels` says of them, and of the options; no file is looked at.
+  /// Hash of the slides' names, of the lines of `labels`, and of the options. Looks at no file.
   std::uint64_t identity() const noexcept;
-  /// Tells the files as they are now.
+  /// Hash of the files in their present state. Looks at each of them.
   std::uint64_t revision() const noexcept;
-  /// All columns of whole numbers and classes have them; nothing is read.
+  /// The values of a column of whole numbers or classes. Reads nothing. None for other fields.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
-  /// The slides, or what `FeatureBags::group` says of them.
+  /// The slides, or the groups that the column `FeatureBags::group` makes of them.
   std::vector<Group> groups() const;
-  /// What was passed over, where dimension and dtype come from, and which columns of numbers became classes.
+  /// What was skipped, which file gave dimension and dtype, and which columns of numbers became classes.
   std::vector<std::string> notes() const;
 
  private:

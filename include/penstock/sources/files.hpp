@@ -20,10 +20,10 @@
 
 namespace penstock {
 
-/// In which order files are records.
+/// The order of files as records.
 enum class FilesOrder : std::uint8_t {
-  natural,  ///< the order people count in: img2 before img10; folder by folder
-  bytes,    ///< the order of the path's bytes, by which a store sorts its keys
+  natural,  ///< as people count: img2 before img10; folder by folder
+  bytes,    ///< by the path's bytes, as a store sorts its keys
 };
 
 struct FileLabel;
@@ -32,7 +32,7 @@ namespace files {
 template <class>
 inline constexpr bool mistaken = false;
 
-/// @throws Error(invalid_argument) for a number above 2^63 - 1.
+/// Returns the number as i64. @throws Error(invalid_argument) if it is above 2^63 - 1.
 template <std::integral N>
 std::int64_t file_label(N number) {
   if constexpr (!std::same_as<N, bool>)
@@ -62,9 +62,9 @@ constexpr void explain_label() {
 }
 }  // namespace files
 
-/// The field with a file's class: its name, or a function of the file's path below the root ("cat/7.jpg"), or both. A
-/// function that gives a whole number gives the label itself; one that gives text gives the class's name, and classes
-/// are numbered from 0 in the order of their names' bytes.
+/// The field with a file's class: the field's name, or a function of the file's path below the root ("cat/7.jpg"), or
+/// both. If the function returns a whole number, that is the label. If it returns text, that is the name of the class,
+/// and classes are numbered from 0 in the order of their names' bytes.
 ///
 ///     Files{.root = "scans", .label = [](std::string_view path) { return path.substr(0, path.find('_')); }}
 struct FileLabel {
@@ -84,12 +84,12 @@ struct FileLabel {
     else
       class_name = [f = std::move(of_path)](std::string_view path) { return std::string(f(path)); };
   }
-  /// What is none of these: a compiler's error that says so.
+  /// Overload for other types: fails to compile with the reason.
   template <files::NoLabel F>
   FileLabel(F) {  // NOLINT(google-explicit-constructor)
     files::explain_label<F>();
   }
-  /// What is no function of a path, after a name: a compiler's error that says so.
+  /// Overload for a name and a type that is not a function of a path: fails to compile with the reason.
   template <files::NoLabel F>
   FileLabel(const std::string&, F) {
     files::explain_label<F>();
@@ -97,65 +97,83 @@ struct FileLabel {
 
   /// Name of the field.
   std::string field;
-  /// The function, where it gives a whole number.
+  /// The function, if it returns a whole number.
   std::function<std::int64_t(std::string_view)> number = {};
-  /// The function, where it gives text.
+  /// The function, if it returns text.
   std::function<std::string(std::string_view)> class_name = {};
 };
 
-/// A folder of files to read from, one record a file. `from(Files{.root = "train"})` lists it.
+/// A folder of files to read from, one record per file. `from(Files{.root = "train"})` lists it.
 ///
-/// A file's class is the folder it is in, just below `root` (`train/cat/7.jpg`: "cat"); classes are numbered from 0 in
-/// the order of their names' bytes, empty folders included, or as `classes` says. The schema has their names. With
-/// `labels` it is what that file says instead, and only the files named there are records; with a function as `label`,
-/// what that gives for the file's path.
+/// A file's class is the folder just below `root` that has the file (`train/cat/7.jpg`: "cat"). Classes are numbered
+/// from 0 in the order of their names' bytes, including those of empty folders, or as `classes` says. The schema has
+/// their names. With `labels`, that file gives the classes instead, and only the files that it names are records. With
+/// a function as `label`, the function gives the class.
 ///
-/// What is hidden, or an operating system's (Thumbs.db, __MACOSX, @eaDir), is skipped. A folder that a FilesSink has
-/// not finished is refused. The sink's table, `records.csv` in `root`, is not counted as left out. Links are followed,
-/// but not a link to a folder it lies in, nor one that leads nowhere. A folder that several links lead to stands under
-/// each of their names, so two may be two classes of the same files. Where links lead to folders of links, so that the
-/// ways to the same folders become far more than there are folders (16 times as many and 10,000, or entries in them and
-/// a million), it is refused: Error(limit_exceeded).
+/// Hidden files, and files of an operating system (Thumbs.db, __MACOSX, @eaDir), are skipped. A folder that a FilesSink
+/// has not finished is refused. The sink's table, `records.csv` in `root`, is not counted as left out.
+///
+/// Links are followed, except links to a folder that the link is in, and links that lead nowhere. If several links lead
+/// to a folder, its files appear under each of their names, so the same files may be in two classes. Links to folders
+/// of links may lead to the same folders in very many ways. Opening throws Error(limit_exceeded) if
+/// - folders are read again more than 16 times their number, plus 10,000;
+/// - entries of folders are read again more than 16 times their number, plus a million.
 struct Files {
   using Source = class FilesSource;  ///< what it opens
+  // What most callers set.
   /// The folder.
   std::string root;
-  /// A CSV file of `file,label` lines: files as paths below `root`, labels whole numbers of 64 bits throughout, or
-  /// names (numbered in the order of their bytes). Cells are separated by commas, or by semicolons or tabs where commas
-  /// make no table of it, or the file's name ends in .tsv. Spaces and tabs around cells are no part of them, but in
-  /// quotes; more cells a line are ignored. Where one label is no whole number, all are names, and `plan()` says so. A
-  /// first line is a heading where its first cell names no file that is there. It is none, and its file is missing,
-  /// where its label is a number or another line's too, or its name ends as another line's does, in .jpg, say.
-  /// `file,label`, as FilesSink writes it, is a heading in any case.
+  /// A CSV file of `file,label` lines. Files are paths below `root`. Default (empty): no such file.
+  ///
+  /// Labels are whole numbers of 64 bits, or names, which are numbered in the order of their bytes. If one label is not
+  /// a whole number, all are names, and `plan()` reports it.
+  ///
+  /// Cells are separated by commas, or, if commas make no table of the file, by semicolons or tabs. In files named
+  /// *.tsv or *.tab, tabs separate cells. Spaces and tabs around cells are ignored, except in quotes. Further cells of
+  /// a line are ignored.
+  ///
+  /// The first line is a heading if its first cell is not an existing file. Exceptions, in which the file is missing:
+  /// - the label is a number, or another line has the same label;
+  /// - the file has the same extension as another line's file.
+  ///
+  /// `file,label`, as FilesSink writes it, is always a heading.
   std::string labels = {};
-  /// Endings of the files that are records, without dot, upper or lower case; empty = all files. Files named in
-  /// `labels` may have any.
+  // What changes results.
+  /// Extensions of the files that are records, without the dot, in upper or lower case. Empty: all files. Files that
+  /// `labels` names may have any extension.
   std::vector<std::string> extensions = {"jpg", "jpeg", "png", "bmp", "gif", "tif", "tiff", "webp"};
-  /// In which order files are records.
+  /// The order of files as records.
   FilesOrder order = FilesOrder::natural;
   std::string field = "image";  ///< name of the field with the file's bytes
-  FileLabel label = "label";    ///< name of the field with the class's number, or a function that gives it: called once
-                                ///< for each file, when they are listed, on that thread
-  /// The classes and their numbers, where they shall not be those that are found: a test set is read with
-  /// `.classes = train.schema().at("label").classes`. A file of another class is refused. Where labels are numbers,
-  /// these are their names. Empty: what is found.
+  /// Name of the field with the class's number, or a function that returns the class. The function is called once per
+  /// file, when files are listed, on the thread that lists them.
+  FileLabel label = "label";
+  /// The classes in the order of their numbers, to give a test set the numbers of its training set:
+  /// `.classes = train.schema().at("label").classes`. A file of any other class is refused. If labels are numbers,
+  /// these are their names. Default (empty): the classes that are found.
   ClassNames classes = {};
 };
 
-/// The files below a folder: {image: u8[?], label: i64[]}, or {image: u8[?]} where they lie in `root` itself and have
-/// nothing gives them labels. They are listed once, when this is made. Immutable; copies share the list; any thread.
+/// The files below a folder: {image: u8[?], label: i64[]}. If the files are in `root` itself, and nothing gives them
+/// labels: {image: u8[?]}. The source lists them once, when it is made. Immutable; copies share the list. Any thread
+/// may use it.
 class PENSTOCK_API FilesSource {
  public:
-  /// @throws Error(not_found) for a missing folder, or a file that `labels` names and that isn't there; Error(corrupt)
-  /// for a CSV file that isn't one; Error(invalid_argument) for an empty label or a number of more than 64 bits, for a
-  /// class that `classes` lacks or names twice, for both `labels` and a function, where some files have a class and
-  /// others lie in `root` itself, and for a folder that a FilesSink has not finished; what the function throws, where
-  /// that is no Error as Error(user), with the file.
+  /// Lists the files.
+  /// @throws Error(not_found) if the folder, or a file that `labels` names, does not exist.
+  /// @throws Error(corrupt) if `labels` is not a CSV file.
+  /// @throws Error(invalid_argument) if
+  /// - a label is empty, or a number of more than 64 bits;
+  /// - `classes` lacks a class, or names one twice;
+  /// - both `labels` and a function are given;
+  /// - some files have a class, and others are in `root` itself;
+  /// - a FilesSink has not finished the folder.
+  /// @throws what the function `label` throws. What is not an Error becomes Error(user) with the file.
   explicit FilesSource(Files options);
 
   /// Number of files.
   std::uint64_t size() const noexcept;
-  /// {image: u8[?], label: i64[]}, or the image alone where nothing gives labels.
+  /// {image: u8[?], label: i64[]}, or only the image if nothing gives labels.
   Schema schema() const;
   /// Reads the whole file. @throws Error(not_found | io), with file, key and index.
   void read(std::uint64_t index, SampleBuilder& out) const;
@@ -166,37 +184,37 @@ class PENSTOCK_API FilesSource {
   std::string file() const;
   /// The file's path with the folder before it, "train/cat/7.jpg". @throws Error(not_found) past the end.
   std::string file_of(std::uint64_t index) const;
-  /// The file's path below the folder as bytes, without its ending: "cat/7" for cat/7.jpg, so that images and masks,
-  /// or a store they were packed into, have the same keys. An ending is one of `extensions` (where all files are
-  /// wanted, of those it has by default). Where keys would be the same, for cat/7.jpg and cat/7.png, these files keep
-  /// theirs.
+  /// The file's path below the folder as bytes, without its extension: "cat/7" for cat/7.jpg. So images and masks, or a
+  /// store that they were packed into, have the same keys. Only the `extensions` are left out; if `extensions` is
+  /// empty, only its default ones. Files that would have the same key, like cat/7.jpg and cat/7.png, keep their
+  /// extensions.
   /// @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
   /// The file's path below the folder, "cat/7.jpg", as bytes. @throws Error(not_found) past the end.
   std::string path(std::uint64_t index) const;
-  /// Files that are no records, and why; where there is none at all, what would be; where all files lie two folders
-  /// deep, that the root may be too high.
+  /// Files that are not records, and why. If there are no files at all: what would be records. If all files are two
+  /// folders deep: that `root` may be one folder too high.
   std::vector<std::string> notes() const;
-  /// Hash of all paths, labels and file sizes; looks at every file the first time. A file that is gone by then counts
-  /// as one of a size no file has.
+  /// Hash of all paths, labels and file sizes. Looks at every file the first time. A file that was deleted before that
+  /// counts with a size that no file has.
   std::uint64_t identity() const;
-  /// Hash of the files' sizes and times; looks at each of them.
+  /// Hash of the files' sizes and times. Looks at every file.
   std::uint64_t revision() const;
 
-  /// The classes' numbers, where `field` is that of labels. Reads no file.
+  /// The classes' numbers, if `field` is the field with labels. Reads no file.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
 
-  /// Files with one of the `extensions` that `labels` doesn't name.
+  /// Number of files with one of the `extensions` that `labels` doesn't name.
   std::uint64_t skipped() const noexcept;
-  /// Files that are no records because of their extension: with `labels`, those that it doesn't name. The table that
-  /// FilesSink writes does not count.
+  /// Number of files that are not records because of their extension. With `labels`, only files that `labels` doesn't
+  /// name count. The table that FilesSink writes does not count.
   std::uint64_t ignored() const noexcept;
-  /// The same by their endings: "12 files (.gz 8, .txt 4)"; empty where there are none.
+  /// The same by extension: "12 files (.gz 8, .txt 4)"; empty if there are none.
   std::string passed_over() const;
-  /// Links that couldn't be followed, and were left out; 0 with `labels`, which must name files that are there.
+  /// Number of links that couldn't be followed and were left out. 0 with `labels`, which must name existing files.
   std::uint64_t broken_links() const noexcept;
-  /// The first line of `labels` whose label is of another kind than the first one's, whole number or name, or is a
-  /// number with a fraction, which is neither. All labels are names then, whole numbers too. 0 = there is none such.
+  /// The first line of `labels` whose label is a number while the first label is a name, or the other way round. A
+  /// number with a fraction counts, too. All labels are names then, also whole numbers. 0 if there is no such line.
   std::uint64_t mixed_labels_line() const noexcept;
 
  private:

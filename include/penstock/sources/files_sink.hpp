@@ -14,83 +14,98 @@ namespace penstock {
 
 /// What the names of files are made of.
 enum class FilesKeys : std::uint8_t {
-  automatic,  ///< `SinkItem::key`; as below where there is none
-  position,   ///< the position in the pipeline, as `position_key` gives it
+  automatic,  ///< `SinkItem::key`; like `position` if it is empty
+  position,   ///< the position in the pipeline, written as by `position_key`
 };
 
 /// Settings of a FilesSink.
 struct FilesSinkOptions {
-  std::string path;  ///< a folder, which is made where it is missing, and must be empty
+  // What most callers set.
+  std::string path;  ///< a folder, which must be empty; it is created if it does not exist
   // What changes results.
   /// What the names of files are made of.
   FilesKeys keys = FilesKeys::automatic;
   std::string field = "image";  ///< the field that becomes a file, u8[?]: an encoded image, or other bytes
-  /// What makes the samples, where you say it yourself: a store is only continued by a run that says the same. Default:
-  /// the pipeline and its data, as far as `write` knows them (`SinkJob::made_by`).
+  /// Your own name for what makes the samples. Only a run with the same name continues a store. Default (empty): the
+  /// pipeline and its data, as far as `write` knows them (`SinkJob::made_by`).
   std::string job = {};
-  // What changes only speed.
-  bool sync = true;  ///< every commit reaches the disk. false: only `finish` does: a crash of the whole machine (not of
-                     ///< the process) may leave an unfinished folder that is damaged
+  // What changes only speed and memory.
+  /// Every commit reaches the disk. false: only `finish` does. A crash of the whole machine (not of the process) may
+  /// then leave an unfinished folder that is damaged.
+  bool sync = true;
 };
 
-/// A record's key as FilesSink writes it, and FilesSource gives it back. Empty for an empty one.
+/// Returns a record's key as FilesSink writes it, and as FilesSource reads it. Returns an empty key unchanged.
 PENSTOCK_API std::string files_key(std::string_view key);
 
-/// Writes samples as files into a folder, where any program opens them: `write(pipeline, sink)`.
+/// Writes samples as files into a folder, so that any program can open them: `write(pipeline, sink)`.
 ///
-/// The bytes of `field` become the file "PATH/KEY.EXTENSION", in folders where the key has '/'. The extension is jpg,
-/// png, webp, gif, bmp or tif where the bytes begin like one, else bin. Keys are made fit for names: control
-/// characters, '\', '%', what isn't UTF-8, empty components, "." and "..", and a '.' at a component's beginning are
-/// written as %XX. Two samples that would have one key so are refused.
+/// The bytes of `field` become the file "PATH/KEY.EXTENSION", in folders if the key has '/'. The extension is jpg, png,
+/// webp, gif, bmp or tif if the bytes begin like such a file, otherwise bin. These parts of keys are written as %XX, so
+/// that keys can be names: control characters, '\', '%', what isn't UTF-8, empty components, "." and "..", and a '.' at
+/// the beginning of a component. If two samples have the same key after this, the second one is refused.
 ///
-/// All else is in the table "PATH/records.csv" (RFC 4180, lines end with LF): a header, then a line a sample, in the
-/// pipeline's order. Its columns are `file`, the path below PATH; `label`, where there is such a field; then the other
-/// fields, which must be scalars. Whole numbers are decimal, floats as few digits as give the same float again,
-/// booleans true and false. A number of a class is the class's name, where the field has names (`Field::classes`) and
-/// one of that number. `Files{.root = PATH, .labels = PATH + "/records.csv"}` reads files and labels, `Csv` the table.
+/// All other fields go into the table "PATH/records.csv" (RFC 4180, lines end with LF). It has a header and a line per
+/// sample, in the pipeline's order. Its columns are `file`, the path below PATH; `label`, if there is such a field;
+/// then the other fields, which must be scalars. Whole numbers are decimal. Floats have the fewest digits that give the
+/// same float again. Booleans are true and false. A number of a class is written as the class's name, if the field has
+/// a name for it (`Field::classes`). `Files{.root = PATH, .labels = PATH + "/records.csv"}` reads files and labels,
+/// `Csv` the table.
 ///
-/// A run may be killed at any moment. A file that has its name is whole. Until `finish` the table is
-/// `records.csv.partial`, and `records.csv-unfinished.json` says how much was committed; FilesSource refuses a folder
-/// that has that. What is not committed yet lies in the folder `.unfinished`. One process writes, which has the lock
-/// `records.csv-unfinished.json.lock`; others that open it meanwhile are refused. A rerun of the same job goes on after
-/// the last commit, and the finished folder is byte for byte that of an undisturbed run. A rerun of a finished job
-/// changes nothing (see `was_finished`); what made it is in `records.csv-made-by.json`. Of each sample that an earlier
-/// run has committed 8 bytes are kept in memory. One thread at a time.
+/// A run may be killed at any moment. A file with its final name is whole. Until `finish`, the table is
+/// `records.csv.partial`, and `records.csv-unfinished.json` says how much was committed. FilesSource refuses a folder
+/// that has the latter. What is not committed yet is in the folder `.unfinished`.
+///
+/// Only the process that holds the lock `records.csv-unfinished.json.lock` writes. Others that open the folder at that
+/// time are refused. A rerun of the same job continues after the last commit, and the finished folder is byte for byte
+/// the same as without an interruption. A rerun of a finished job changes nothing (see `was_finished`). What made the
+/// folder is in `records.csv-made-by.json`. The sink keeps 8 bytes per sample that an earlier run committed. One thread
+/// at a time.
 class PENSTOCK_API FilesSink {
  public:
-  /// Touches nothing yet.
+  /// Does not touch the folder yet.
   explicit FilesSink(FilesSinkOptions options);
-  /// Takes over what the other one holds.
+  /// Takes over what the other sink holds.
   FilesSink(FilesSink&&) noexcept;
   FilesSink& operator=(FilesSink&&) noexcept;
-  /// What was put since the last commit is lost.
+  /// Discards what was put since the last commit.
   ~FilesSink();
 
-  /// @throws Error(state_mismatch) when the folder is unfinished and was begun with another schema, job or options, or
-  /// is damaged; Error(invalid_argument) when it is finished and another job made it, holds something else, when
-  /// another sink writes it, for options that can't work, and where two classes of a field have one name or one has
-  /// none; Error(schema_mismatch) where `field` isn't in the schema, or isn't u8[?]; Error(unsupported) for another
-  /// field that is no scalar; Error(io).
+  /// Opens the folder, or creates it.
+  /// @throws Error(state_mismatch) if the folder is unfinished and damaged, or was begun with another schema, job or
+  /// options.
+  /// @throws Error(invalid_argument) if
+  /// - the folder is finished and another job made it, or it holds other files;
+  /// - another sink writes it;
+  /// - the options can't work;
+  /// - two classes of a field have the same name, or one has no name.
+  /// @throws Error(schema_mismatch) if `field` isn't in the schema, or isn't u8[?].
+  /// @throws Error(unsupported) if another field is not a scalar.
+  /// @throws Error(io).
   void open(const SinkJob& job);
-  /// True when an earlier run has committed the item. @throws Error(state_mismatch | invalid_argument) when another
-  /// sample stands in its place (where the number of samples is not known before: `put` does).
+  /// Returns true if an earlier run has committed the item.
+  /// @throws Error(state_mismatch | invalid_argument) if another sample has its place. If the number of samples is not
+  /// known in advance, `put` throws it.
   bool has(const SinkItem& item);
-  /// True when `open` found something that an earlier run has committed.
+  /// Returns true if `open` found samples that an earlier run has committed.
   bool has_some() const;
-  /// Commits by itself where 65,536 samples wait for it.
-  /// @throws Error(invalid_argument) for a key, or a name, that is there already, for one of which a part has more than
-  /// 255 bytes as a name, an item out of order, and when the folder was finished before; Error(io) when the disk is
-  /// full.
+  /// Writes a sample. Commits by itself if 65,536 samples wait for a commit.
+  /// @throws Error(invalid_argument) if
+  /// - the key, or the name, exists already;
+  /// - a part of the key has more than 255 bytes as a name;
+  /// - the item is out of order;
+  /// - the folder was finished before.
+  /// @throws Error(io) if the disk is full.
   void put(const SinkItem& item, Sample& sample);
-  /// From now on what was put survives a kill, and, with `sync`, a crash of the machine. All that waits to be written
-  /// to the folder's file system goes with it. @throws Error(io).
+  /// Commits. After it, what was put survives a kill, and, with `sync`, a crash of the machine. It also flushes all
+  /// other data that wait to be written to the folder's file system. @throws Error(io).
   void commit();
-  /// @throws Error(invalid_argument) when fewer samples were put than `open` announced.
+  /// Finishes the folder. @throws Error(invalid_argument) if fewer samples were put than `open` announced.
   void finish();
   /// The sink's name in errors.
   std::string name() const { return "files"; }
 
-  /// True when `open` found that an earlier run had finished.
+  /// True if `open` found that an earlier run had finished.
   bool was_finished() const noexcept { return was_finished_; }
 
  private:

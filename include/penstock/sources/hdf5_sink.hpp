@@ -13,88 +13,102 @@
 
 namespace penstock {
 
-/// How a field is stored, where that differs from what the sink does with all.
+/// How a field is stored, if not like the other fields.
 struct Hdf5SinkField {
   /// A field of the pipeline.
   std::string field;
-  std::string dataset = {};              ///< its path in the file, "train/x" makes a group; empty: the field's name
-  std::uint64_t chunk_rows = 0;          ///< records a chunk; 0: as many as have 1 MiB, at least 1
+  std::string dataset = {};      ///< its path in the file; "train/x" makes a group. Default (empty): the field's name
+  std::uint64_t chunk_rows = 0;  ///< records per chunk. Default (0): records of 1 MiB, at least 1
   std::optional<unsigned> deflate = {};  ///< level of compression, 1 to 12; 0: not compressed
-  std::optional<bool> shuffle = {};      ///< bytes of elements stored apart, which lets numbers shrink further
-  std::optional<bool> fletcher32 = {};   ///< a checksum a chunk
+  std::optional<bool> shuffle = {};      ///< store the bytes of elements apart, so that numbers shrink more
+  std::optional<bool> fletcher32 = {};   ///< a checksum per chunk
 };
 
 /// Settings of an Hdf5Sink.
 struct Hdf5SinkOptions {
-  std::string path = {};     ///< "out/train" makes out/train-000000.h5, out/train-000001.h5, ...; folders are made
-                             ///< where missing
-  bool single_file = false;  ///< `path` is one file, "out/train.h5", of all samples
+  // What most callers set.
+  /// "out/train" makes out/train-000000.h5, out/train-000001.h5, ... Folders are created if missing.
+  std::string path = {};
+  bool single_file = false;  ///< `path` is one file with all samples, "out/train.h5"
   // What changes results.
-  std::vector<Hdf5SinkField> fields = {};  ///< the fields that shall not be stored as all others
+  std::vector<Hdf5SinkField> fields = {};  ///< the fields that are not stored like the others
   unsigned deflate = 4;                    ///< level of compression, 1 to 12; 0: not compressed
-  std::optional<bool> shuffle = {};        ///< none: elements of more than one byte, where they are compressed
-  /// A checksum for each chunk.
+  /// Store the bytes of elements apart. Default (none): for compressed elements of more than one byte.
+  std::optional<bool> shuffle = {};
+  /// A checksum per chunk.
   bool fletcher32 = false;
-  std::string keys = {};  ///< a dataset for the samples' keys, as strings, which the file's attribute "penstock_keys"
-                          ///< names, so that Hdf5Source has them; empty: none
-  std::uint64_t max_samples = 100'000;  ///< how many samples a shard has at most; bounds no single file
-  /// Bytes that a shard has at most, as values before they are compressed; a sample larger than that has a shard of its
-  /// own. Bounds no single file.
+  /// A dataset for the samples' keys, as strings. The file's attribute "penstock_keys" names it, so that Hdf5Source
+  /// finds it. Default (empty): no keys are stored.
+  std::string keys = {};
+  std::uint64_t max_samples = 100'000;  ///< most samples of a shard; no limit for a single file
+  /// Most bytes of a shard, as values before compression. A larger sample gets a shard of its own. No limit for a
+  /// single file.
   std::uint64_t max_bytes = std::uint64_t{1} << 30;
-  /// What makes the samples, where you say it yourself: a store is only continued by a run that says the same. Default:
-  /// the pipeline and its data, as far as `write` knows them (`SinkJob::made_by`).
+  /// Your own name for what makes the samples. Only a run with the same name continues a store. Default (empty): the
+  /// pipeline and its data, as far as `write` knows them (`SinkJob::made_by`).
   std::string job = {};
-  // What changes only speed.
-  bool sync = true;  ///< every commit reaches the disk. false: only `finish` does: a crash of the whole machine (not of
-                     ///< the process) may leave an unfinished store that is damaged
+  // What changes only speed and memory.
+  /// Every commit reaches the disk. false: only `finish` does. A crash of the whole machine (not of the process) may
+  /// then leave an unfinished store that is damaged.
+  bool sync = true;
 };
 
-/// Writes samples into HDF5 files: `write(pipeline, sink)`. Each field becomes a dataset whose first dimension counts
-/// samples, in compressed chunks that HDF5 1.8 and later, h5py and Hdf5Source read. Fields of fixed shape keep dtype
-/// and shape (boolean is h5py's enumeration); those of shape [?] become variable-length sequences, which no filter
-/// compresses. Chunks are compressed on the threads of `write`. Names of a field's classes become the attribute
-/// `classes` of its dataset: 3750 at most with 60,000 bytes of text, as no attribute holds more; so have all fields and
-/// the job together.
+/// Writes samples into HDF5 files: `write(pipeline, sink)`.
 ///
-/// A run may be killed at any moment. Until `finish` every file's name ends in `.partial`, and files whose names begin
-/// with `PATH.h5-unfinished` say what was committed, and who writes; Hdf5Source refuses shards it finds beside them. A
-/// rerun of the same job goes on after the last commit, and the finished files are byte for byte those of an
-/// undisturbed run. A rerun of a finished job changes nothing: see `was_finished`. One thread at a time.
+/// Each field becomes a dataset whose first dimension counts samples, in compressed chunks that HDF5 1.8 and later,
+/// h5py and Hdf5Source read. Fields of fixed shape keep dtype and shape (boolean is h5py's enumeration). Fields of
+/// shape [?] become variable-length sequences, which no filter compresses. The threads of `write` compress chunks.
+///
+/// Names of a field's classes become the attribute `classes` of its dataset. An attribute holds at most 3750 names with
+/// 60,000 bytes of text. The same limit applies to all fields and the job together.
+///
+/// A run may be killed at any moment. Until `finish`, every file's name ends in `.partial`. Files whose names begin
+/// with `PATH.h5-unfinished` say what was committed, and which process writes. Hdf5Source refuses shards next to such
+/// files. A rerun of the same job continues after the last commit, and the finished files are byte for byte the same as
+/// without an interruption. A rerun of a finished job changes nothing: see `was_finished`. One thread at a time.
 class PENSTOCK_API Hdf5Sink {
  public:
-  /// Touches nothing yet.
+  /// Does not touch the files yet.
   explicit Hdf5Sink(Hdf5SinkOptions options);
-  /// Takes over what the other one holds.
+  /// Takes over what the other sink holds.
   Hdf5Sink(Hdf5Sink&&) noexcept;
   Hdf5Sink& operator=(Hdf5Sink&&) noexcept;
-  /// What was put since the last commit is lost.
+  /// Discards what was put since the last commit.
   ~Hdf5Sink();
 
-  /// Threads that compress chunks; without any, `put` compresses them itself.
+  /// Sets the threads that compress chunks. Without threads, `put` compresses them itself.
   void work_on(SinkThreads threads);
-  /// @throws Error(state_mismatch) when unfinished files there were begun with another schema, job or options, or are
-  /// damaged; Error(invalid_argument) when files there are finished and were made by something else, when another sink
-  /// writes them, and for options that can't work; Error(schema_mismatch) for one of `fields` that isn't in the schema;
-  /// Error(corrupt) when a finished file there is no HDF5 file, or was cut short; Error(unsupported) for a field that
-  /// HDF5 can't hold; Error(io).
+  /// Opens the files, or creates them.
+  /// @throws Error(state_mismatch) if existing unfinished files are damaged, or were begun with another schema, job or
+  /// options.
+  /// @throws Error(invalid_argument) if
+  /// - existing files are finished and were made by something else;
+  /// - another sink writes them;
+  /// - the options can't work.
+  /// @throws Error(schema_mismatch) if one of `fields` isn't in the schema.
+  /// @throws Error(corrupt) if an existing finished file is not an HDF5 file, or was cut short.
+  /// @throws Error(unsupported) if HDF5 can't hold a field.
+  /// @throws Error(io).
   void open(const SinkJob& job);
-  /// True when an earlier run has committed the item. @throws Error(state_mismatch) when another sample stands in its
-  /// place (where the number of samples is not known before: `put` does). Of a finished store nothing but the number of
-  /// samples is compared: where that isn't known, every item is there.
+  /// Returns true if an earlier run has committed the item. For a finished store, only the number of samples is
+  /// compared. If that is not known, it returns true for every item.
+  /// @throws Error(state_mismatch) if another sample has its place. If the number of samples is not known in advance,
+  /// `put` throws it.
   bool has(const SinkItem& item);
-  /// True when `open` found something that an earlier run has committed.
+  /// Returns true if `open` found samples that an earlier run has committed.
   bool has_some() const;
-  /// @throws Error(invalid_argument) for an item out of order, and when the store was finished before;
-  /// Error(limit_exceeded) for a sequence of 2^32 elements or more; Error(io) when the disk is full.
+  /// Writes a sample.
+  /// @throws Error(invalid_argument) if the item is out of order, or the store was finished before.
+  /// @throws Error(limit_exceeded) if a sequence has 2^32 elements or more; Error(io) if the disk is full.
   void put(const SinkItem& item, Sample& sample);
-  /// From now on what was put survives a kill, and, with `sync`, a crash of the machine. @throws Error(io).
+  /// Commits. After it, what was put survives a kill, and, with `sync`, a crash of the machine. @throws Error(io).
   void commit();
-  /// @throws Error(invalid_argument) when fewer samples were put than `open` announced.
+  /// Finishes the files. @throws Error(invalid_argument) if fewer samples were put than `open` announced.
   void finish();
   /// The sink's name in errors.
   std::string name() const { return "hdf5"; }
 
-  /// True when `open` found that an earlier run had finished.
+  /// True if `open` found that an earlier run had finished.
   bool was_finished() const noexcept { return was_finished_; }
 
  private:

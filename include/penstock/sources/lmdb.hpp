@@ -20,55 +20,62 @@ namespace penstock {
 
 /// What the values of an LMDB store are.
 enum class LmdbValues : std::uint8_t {
-  automatic,  ///< records where the store holds penstock's manifest, else raw
+  automatic,  ///< `records` if the store has penstock's manifest, otherwise `raw`
   records,    ///< written by LmdbSink: several fields, a checksum each; the format is in docs/formats/lmdb.md
-  raw,        ///< the bytes of one field as they are, e.g. LSUN's encoded images: {image: u8[?]}
-  datum,  ///< Caffe's Datum: {image: u8[?], label: i64[]} when its images are encoded, else {image: u8[C, H, W], label:
-          ///< i64[]}, or f32 where it holds floats; decided by the first record that holds an image, of the store's
-          ///< first 100 and 100 spread over the others
+  raw,        ///< the bytes of one field as they are, for example LSUN's encoded images: {image: u8[?]}
+  /// Caffe's Datum: {image: u8[?], label: i64[]} if its images are encoded. Otherwise
+  /// {image: u8[C, H, W], label: i64[]}, or f32 instead of u8 if it holds floats. The first record with an image
+  /// decides, of the store's first 100 records and 100 spread over the others.
+  datum,
 };
 
-/// An LMDB store to read from, of the layout with a folder (`train.lmdb/data.mdb`) or with a single file; either is
-/// found. `from(Lmdb{.path = "train.lmdb"})` opens it.
+/// An LMDB store to read from, in a folder (`train.lmdb/data.mdb`) or in a single file; both are recognized.
+/// `from(Lmdb{.path = "train.lmdb"})` opens it.
 struct Lmdb {
   using Source = class LmdbSource;  ///< what it opens
+  // What most callers set.
   /// The folder of the store, or its file; or a list of stores that `penstock merge` wrote, "X.json".
   std::string path = {};
-  /// Several stores as one, instead of `path`: the records of each after those of the one before it. Their fields and
-  /// classes must be the same.
+  /// Several stores read as one, one after the other, instead of `path`. Their fields and classes must be the same.
   std::vector<std::string> paths = {};
   // What changes results.
   /// What its values are.
   LmdbValues values = LmdbValues::automatic;
   std::string field = "image";    ///< raw, datum: name of the value's field
   std::string label = "label";    ///< datum: name of the label's field
-  bool verify_checksum = true;    ///< records: compare each record's checksum (about 0.1 us a KB)
-  bool allow_unfinished = false;  ///< read what a stopped LmdbSink left behind
-  /// Takes a slot in the store's lock file, and makes the file where it is missing. False: writes nothing beside the
-  /// store, unless another process has it open. A later writer then does not see this reader. After it has written,
-  /// reading throws Error(invalid_argument). Values read before that are right: each is copied, and then the store is
-  /// checked for a new transaction. Two transactions during one look-up, or during opening, may change the pages being
-  /// walked and crash the process. Use false for short reads of stores without writers. Default: true.
+  bool verify_checksum = true;    ///< records: compare each record's checksum (about 0.1 us per KB)
+  bool allow_unfinished = false;  ///< read what a stopped LmdbSink left
+  /// Takes a slot in the store's lock file, and creates the file if it does not exist. Default: true.
+  ///
+  /// false: writes nothing next to the store, unless another process has the store open. A later writer then does not
+  /// see this reader. After it has written, reading throws Error(invalid_argument). Values read before that are right:
+  /// each is copied, and then the store is checked for a new transaction. Two transactions during one look-up, or
+  /// during opening, may change the pages being walked and crash the process. Use false for short reads of stores
+  /// without writers.
   bool lock_file = true;
-  // What changes only speed.
-  bool read_ahead = false;  ///< leave the kernel's readahead on: for reading in key order; harmful for shuffled reading
+  // What changes only speed and memory.
+  /// Leave the kernel's readahead on: good for reading in key order, bad for shuffled reading.
+  bool read_ahead = false;
   FileAccess access = FileAccess::map;  ///< how values are read; a key is always looked up in the map
 };
 
-/// Reads records of one LmdbSource. Values are viewed in the store's memory map where dtype and alignment allow it, and
-/// in a copy of the reader's own where it is read without LMDB's lock file.
-/// Holds one read transaction from the first `read` to the next `pause`. One thread at a time; may outlive its source.
+/// Reads records of one LmdbSource. Values are views of the store's memory map if dtype and alignment allow it. If the
+/// store is read without LMDB's lock file, they are views of the reader's own copy. Holds one read transaction from the
+/// first `read` to the next `pause`. One thread at a time. It may outlive its source.
 class PENSTOCK_API LmdbReader {
  public:
   ~LmdbReader();
-  /// @throws Error(not_found) for a key that is gone; Error(corrupt | unsupported) with key, file and offset in the
-  /// file; Error(io); Error(forked) in a child process made by fork(); Error(invalid_argument) where it is read without
-  /// LMDB's lock file and somebody has written since.
+  /// Reads a record.
+  /// @throws Error(not_found) if the key was deleted.
+  /// @throws Error(corrupt | unsupported) with key, file and offset in the file; Error(io).
+  /// @throws Error(forked) in a child process made by fork().
+  /// @throws Error(invalid_argument) if the store is read without LMDB's lock file, and a process has written to it
+  /// since.
   void read(std::uint64_t index, SampleBuilder& out);
-  /// Told which records are read next, in this order: looks up those that were never read, at once, and fetches each
-  /// value's beginning before its turn.
+  /// Prepares for reading these records next, in this order. Looks up all that were never read, and fetches the
+  /// beginning of each value before its turn.
   void expect(std::span<const std::uint64_t> indices) noexcept;
-  /// Ends the transaction, so that a writing process can reuse space; the next `read` begins another.
+  /// Ends the transaction, so that a writing process can reuse space. The next `read` begins another one.
   void pause() noexcept;
 
  private:
@@ -79,70 +86,76 @@ class PENSTOCK_API LmdbReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The records of an LMDB store, in the order of their keys; of several stores in the order of these. Immutable; copies
-/// share the open store; any thread.
+/// The records of an LMDB store, in the order of their keys. Several stores are read store by store. Immutable; copies
+/// share the open store. Any thread may use it.
 ///
-/// LMDB checks little of what it reads: open stores you trust. It notices a file that lacks pages in use, a wrong
-/// number of records, and, in stores that LmdbSink wrote, any damage inside a record. Damage in LMDB's own tree may
-/// crash the process. A store should not change while it is open; records that others add are not seen.
+/// LMDB checks little of what it reads: open only stores that you trust. The source detects a file that lacks used
+/// pages, a wrong number of records, and, in stores that LmdbSink wrote, any damage inside a record. Damage in LMDB's
+/// own tree may crash the process. A store should not change while it is open. Records that other processes add are not
+/// seen.
 ///
-/// Readers take a slot each in the store's lock file; where that file can't be written to, as on read-only media, or
-/// the disk has no room for one, they do without, which `notes` says, and nobody may write to the store meanwhile: an
-/// LmdbSink or a cache is refused, other programs are not, and reading ends in Error(invalid_argument) once they have.
+/// Each reader takes a slot in the store's lock file. Readers use no lock file if it can't be written, as on read-only
+/// media, or if the disk has no room for one; `notes` reports that. No process may write to the store then. An LmdbSink
+/// or a cache is refused. Other programs are not, and reading fails with Error(invalid_argument) after they have
+/// written.
 ///
-/// A process may open a store any number of times; all share one map, whose `read_ahead` and `lock_file` are the first
-/// one's. A source that wants a lock file, and joins one that is open without, gets none: `notes` says so, and an
-/// LmdbSink or a cache of another process is refused from then on, as long as the store is open here. A child made by
-/// fork() must open its own: what it inherited throws Error(forked).
+/// A process may open a store any number of times. All share one map, with the `read_ahead` and `lock_file` of the
+/// first. A source that should use a lock file, but joins a map without one, uses none, and `notes` reports that. From
+/// then on, an LmdbSink or a cache of another process is refused as long as the store is open here. A child made by
+/// fork() must open its own source: an inherited one throws Error(forked).
 class PENSTOCK_API LmdbSource {
  public:
-  /// Opens the store and learns its keys: computed where they are consecutive numbers of fixed width (decimal with
-  /// leading zeros, or big-endian), otherwise by one pass over the keys, which are then kept in memory (key + 8 bytes
-  /// each). Where a value lies is kept too, once it was looked up: 16 bytes a record, which are used as records are
-  /// read.
-  /// @throws Error(schema_mismatch) for stores with other fields or classes than the first; Error(not_found | io |
-  /// corrupt | unsupported), and Error(invalid_argument) for a store that is named twice, for an unfinished store, one
-  /// this process is writing to, or `values` that don't fit it; Error(io) too where the disk has no room for the lock
-  /// file and another process has the store open.
+  /// Opens the store and finds its keys. Keys are computed if they are consecutive numbers of fixed width (decimal with
+  /// leading zeros, or big-endian). Otherwise one pass reads them, and they stay in memory (the key + 8 bytes per
+  /// record). The position of each value is also kept after it was looked up: 16 bytes per record, which fill as
+  /// records are read.
+  /// @throws Error(schema_mismatch) if the fields or classes of a store differ from those of the first.
+  /// @throws Error(not_found | io | corrupt | unsupported).
+  /// @throws Error(invalid_argument) if
+  /// - a store is named twice;
+  /// - a store is unfinished, or this process is writing to it;
+  /// - `values` don't fit it.
+  /// @throws Error(io) if the disk has no room for the lock file, and another process has the store open.
   explicit LmdbSource(Lmdb options);
 
-  /// Number of records, the manifest not counted.
+  /// Number of records, without the manifest.
   std::uint64_t size() const noexcept;
-  /// The fields of each record: those of the manifest, of a Datum, or one of raw bytes.
+  /// The fields of each record: those of the manifest or of a Datum, or one field of raw bytes.
   Schema schema() const;
-  /// @throws Error(invalid_argument) when the store has no reader slot left.
+  /// Opens a reader for one thread. @throws Error(invalid_argument) if the store has no reader slot left.
   std::unique_ptr<LmdbReader> open_reader() const;
 
-  /// What the values were found to be, or said to be: never `automatic`.
+  /// What the values are, as given or found: never `automatic`.
   LmdbValues values() const noexcept;
   /// The source's name in errors and `plan()`.
   std::string name() const { return "lmdb"; }
-  /// What `plan()` says of how it is read: nothing, or that it is read without a lock file, and why.
+  /// For `plan()`: nothing, or that the store is read without a lock file, and why.
   std::vector<std::string> notes() const;
-  /// The data file; of several stores the list, or the first one's.
+  /// The data file; for several stores the list, or the first store's data file.
   std::string file() const;
   /// The data file of the store that has the record. @throws Error(not_found) past the end.
   std::string file_of(std::uint64_t index) const;
   /// The raw bytes of a record's key, which need not be text. @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
-  /// Hash of the number of records and their keys (of the first and last one where they are consecutive numbers).
+  /// Hash of the number of records and of their keys. If keys are consecutive numbers, only the first and the last
+  /// count.
   std::uint64_t identity() const noexcept;
-  /// Hash of the `file_revision` of the data file as it was opened, and of whether checksums are compared.
+  /// Hash of the `file_revision` of the data file when it was opened, and of whether checksums are compared.
   std::uint64_t revision() const noexcept;
-  /// Asks the kernel to fetch the records' values. Costs next to nothing while the store is in the page cache: it then
-  /// only looks now and then whether that is still so.
+  /// Asks the kernel to fetch the records' values. Costs almost nothing while the store is in the page cache: it then
+  /// only checks from time to time that it still is.
   void will_need(std::span<const std::uint64_t> indices) const noexcept;
 
-  /// The values of a scalar field of whole numbers, of records and Datums: their own bytes are read and no others, so
-  /// no checksum is compared; none for raw values, which have no such field. @throws as `read`.
+  /// The values of a scalar field of whole numbers, for records and Datums. Reads only the bytes of these values, so it
+  /// compares no checksum. None for raw values, which have no such field. @throws as `read`.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
 
-  /// Whether what was read without a lock file is still what the store holds. Each `read` asks this by itself.
-  /// @throws Error(invalid_argument) where somebody has written to the store since it was opened.
+  /// Checks that the store still holds what was read without a lock file. Each `read` does this by itself.
+  /// @throws Error(invalid_argument) if a process has written to the store since it was opened.
   void require_unchanged() const;
-  /// Passes over all keys made so far: 0 where keys are computed, else 1.
+  /// Number of passes over all keys so far: 0 if keys are computed, otherwise 1.
   unsigned key_passes() const noexcept;
-  /// Values that `will_need` asked the kernel for so far.
+  /// Number of values that `will_need` has asked the kernel for so far.
   std::uint64_t values_advised() const noexcept;
 
  private:

@@ -14,20 +14,21 @@
 
 namespace penstock {
 
-/// Records that are already in memory: named arrays whose first dimension counts the records. Values are viewed where
-/// they lie. Copies share the arrays. One thread at a time while fields are added, any thread from then on; arrays that
-/// belong to the caller must stay as they are while anything reads them.
+/// Records that are already in memory: named arrays whose first dimension counts the records. Values are viewed, not
+/// copied. Copies share the arrays. One thread at a time while fields are added, any thread after that. Arrays that
+/// belong to the caller must stay unchanged while they are read.
 ///
-/// It has no identity of its own: pipelines over two of these that agree in size and fields have the same fingerprint,
-/// whatever the values are, and a state saved with one is accepted by the other.
+/// It has no identity of its own. Pipelines over two of these with the same size and fields have the same fingerprint,
+/// for any values, and each accepts a state that was saved with the other.
 ///
 ///     Memory train;
 ///     train.add<float>("x", {64}, std::move(values));     // values.size() == n * 64
 ///     train.add<std::int64_t>("y", {}, std::move(labels));
 class Memory {
  public:
-  /// Adds a field of one record's `shape`, fixed. @throws Error(invalid_argument) when `values` isn't whole records, or
-  /// not as many as the fields before it have.
+  /// Adds a field with records of the fixed shape `shape`.
+  /// @throws Error(invalid_argument) if `values` isn't whole records, or if the fields before it have another number of
+  /// records.
   template <class T>
   Memory& add(std::string name, Shape shape, std::vector<T> values) {
     const std::uint64_t each = shape.elements();
@@ -44,7 +45,7 @@ class Memory {
     const std::uint64_t records = owner->size() / each;
     return add({std::move(name), dtype_of<T>, shape}, data, records, std::move(owner));
   }
-  /// Adds a field whose bytes belong to `owner`, or, with none, to the caller.
+  /// Adds a field whose bytes belong to `owner`, or, without an owner, to the caller.
   Memory& add(Field field, const std::byte* data, std::uint64_t records, std::shared_ptr<const void> owner = nullptr) {
     if (!schema_.fields().empty() && records != size_)
       throw Error(Errc::invalid_argument, "field \"" + field.name + "\" has " + std::to_string(records) +
@@ -56,10 +57,10 @@ class Memory {
     return *this;
   }
 
-  /// Adds the rows of another library's array [N, ...] in the host's memory, which is kept, and must stay as it is, as
-  /// long as any copy of this. Its deleter is called on the thread that lets the last one go.
-  /// @throws Error(invalid_argument) for one without dimensions; as dlpack::Tensor::device; Error(unsupported) for one
-  /// on a device.
+  /// Adds the rows of another library's array [N, ...] in the host's memory. The array is kept, and must stay
+  /// unchanged, as long as any copy of this exists. The thread that destroys the last copy calls the array's deleter.
+  /// @throws Error(invalid_argument) if the array has no dimensions; as dlpack::Tensor::device.
+  /// @throws Error(unsupported) if the array is on a device.
   Memory& add(std::string name, dlpack::Tensor tensor) {
     const TensorView view = tensor.view();
     if (tensor.device() != host())
@@ -77,7 +78,7 @@ class Memory {
   Schema schema() const { return schema_; }
   /// The source's name in errors and `plan()`.
   std::string name() const { return "memory"; }
-  /// @throws Error(not_found) past the end.
+  /// Gives views of a record's values. @throws Error(not_found) past the end.
   void read(std::uint64_t i, SampleBuilder& out) const {
     if (i >= size_) [[unlikely]]
       throw Error(Errc::not_found, "there are " + std::to_string(size_) + " records")

@@ -24,226 +24,260 @@
 
 namespace penstock {
 
-/// What becomes of places of the grid that reach beyond a slide.
+/// What happens to places of the grid that reach beyond a slide.
 enum class SlideEdges : std::uint8_t {
-  drop,    ///< they are no records
-  pad,     ///< `Slides::pad_color` fills what lies outside
-  shrink,  ///< their images end where the slide does: the field is [?, ?, 3]
+  drop,    ///< they are not records
+  pad,     ///< they are records; `Slides::pad_color` fills the part outside of the slide
+  shrink,  ///< they are records whose images end at the slide's edge: the field is [?, ?, 3]
 };
 
 /// In which order the places of a slide's grid are records.
 enum class SlideOrder : std::uint8_t {
   rows,     ///< row by row, from left to right: keys ascend
-  squares,  ///< 8 x 8 places at a time. With `shuffle({.blocks = true})`, neighbours that share tiles of the file then
-            ///< come close to each other, and few tiles are decoded more than once
+  squares,  ///< 8 x 8 places at a time. With `shuffle({.blocks = true})`, neighbours that share tiles of the file are
+            ///< then read at about the same time, so few tiles are decoded more than once
 };
 
 /// Whole-slide images to train from, without cutting them first: records are places of a grid over each slide.
 /// `from(Slides{.files = "cohort/*.svs", .size = 256})` opens them.
 ///
-/// Tiled TIFF and BigTIFF, Aperio SVS and OME-TIFF whose tiles are JPEG or JPEG 2000, of 8 bits, RGB or YCbCr, are read
-/// from their tiles; of each file the first image, or the largest that OME-XML says. All else (NDPI, MIRAX, SCN, other
-/// compressions, ...) is read by OpenSlide, which is looked for when it is first needed: the library that the
-/// environment variable PENSTOCK_OPENSLIDE names, else libopenslide.so.1, else libopenslide.so.0. Pixels are those of
-/// the file: no colour profile is applied.
+/// Penstock reads these slides itself: tiled TIFF and BigTIFF, Aperio SVS and OME-TIFF, with 8 bits, RGB or YCbCr, and
+/// tiles of JPEG or JPEG 2000. In a file with several images it reads the first one, in OME-TIFF the largest one that
+/// OME-XML names.
 ///
-/// Level 0 is the finest one that is stored. Records are made of it, of another that is stored, or of an image with
-/// pixels of a size that is asked for. Where no stored level has that size, the next finer one is made smaller, as
-/// `resize` would make it of the whole level: tiles that lie side by side meet without a seam.
+/// OpenSlide reads all others (NDPI, MIRAX, SCN, other compressions, ...). Penstock looks for its library when it is
+/// first needed: first the file that the environment variable PENSTOCK_OPENSLIDE names, then libopenslide.so.1, then
+/// libopenslide.so.0. Pixels are those of the file: no colour profile is applied.
 ///
-/// A record has the fields `image`, u8 [size, size, 3] in RGB; `slide`, i64, which counts the slides from 0 in the
-/// order of `SlideSource::slides`; `x` and `y`, i64: its top left pixel, at level 0 whatever records are made of. After
-/// these come `stain.field` and `regions.field`, where they are asked for, and the columns of `labels`.
+/// Level 0 is the finest stored level. Records come from level 0, from a lower stored level, or from an image with
+/// pixels of the size that `mpp` or `magnification` asks for. If no stored level has pixels of that size, the next
+/// finer level is made smaller, as `resize` would resize the whole level. Images of neighbouring records meet without a
+/// seam.
+///
+/// A record has the fields
+/// - `image`, u8 [size, size, 3] in RGB;
+/// - `slide`, i64: the number of the slide, from 0, in the order of `SlideSource::slides`;
+/// - `x` and `y`, i64: the top left pixel, always at level 0;
+/// - `stain.field` and `regions.field`, if these are asked for;
+/// - the columns of `labels`.
 struct Slides {
   using Source = class SlideSource;  ///< what it opens
-  /// A file, or a pattern with `*`, `?` and `[a-z]`, whose files are read in the order of their paths' bytes.
+  // What most callers set.
+  /// A file, or a pattern with `*`, `?` and `[a-z]`. Files that fit a pattern are read in the order of their paths'
+  /// bytes.
   std::string files = {};
-  /// The files themselves, in this order, instead of a pattern in `files`. Either way, files of one folder that are of
-  /// one DICOM series are one slide, which the first of them stands for: their levels, and a label, are files of it.
+  /// The files themselves, in this order, instead of a pattern in `files`. In both cases the files of a DICOM series in
+  /// one folder are one slide. The first of these files names the slide. Its levels, and a label image, are in files of
+  /// the series.
   std::vector<std::string> paths = {};
-  /// Only files from this one on are opened and have records: for processes that share a cohort (`Shard::run_of`).
-  /// Names, numbers, classes and fields are those of all, so the records are those of all files, in runs. Files of
-  /// regions are read of all, for their classes. An index is of all.
-  std::size_t first_file = 0;
-  /// Number of files that are opened, from `first_file` on; default: all.
-  std::size_t file_count = ~std::size_t{0};
-  // What changes results.
-  /// The level that records are made of, as the file counts them: 0 is the finest, and a level that can't be read
-  /// counts. Through OpenSlide, a level whose pixels are not a whole number of those of level 0 has values that
-  /// OpenSlide interpolates, and that differ a little with where a record begins. `size`, `stride` and `overlap` count
-  /// its pixels.
+  /// The level that records come from, numbered as in the file: 0 is the finest. Levels that can't be read are counted.
+  /// `size`, `stride` and `overlap` count pixels of this level. If OpenSlide reads a level whose pixels do not cover
+  /// whole pixels of level 0, OpenSlide interpolates. Its values then depend a little on where a record begins.
   std::int32_t level = 0;
-  /// Micrometres from one pixel of a record to the next, on each slide, instead of a `level`: 0.05 to 20. `size`,
-  /// `stride` and `overlap` count these pixels. A slide whose level 0 is coarser can't be read. 0: `level` says it.
+  /// Micrometres from one pixel of a record to the next, the same for each slide: 0.05 to 20. `size`, `stride` and
+  /// `overlap` count these pixels. A slide can't be read if its level 0 is coarser. Default (0): `level` decides.
   double mpp = 0;
-  /// Magnification of an objective, instead of a `level` or `mpp`: what a pixel of it shows follows from the
-  /// magnification that the file says level 0 has. Where it says none, that is 80 for less than 0.16 micrometres, 60
-  /// below 0.2, 40 below 0.3, 20 below 0.6, and half as much for each doubling. 0.5 to 1000; 0: `level` or `mpp` says
-  /// it.
+  /// Magnification of an objective, instead of `level` or `mpp`: 0.5 to 1000. The size of a record's pixels follows
+  /// from it and from the magnification of level 0, which the file says. If the file says none, level 0 has the
+  /// magnification that is usual for its micrometres per pixel: 80 below 0.16, 60 below 0.2, 40 below 0.3, 20 below
+  /// 0.6. For each doubling after that it is half as much, down to 1.25. Default (0): `level` or `mpp` decides.
   double magnification = 0;
-  /// For `mpp` and `magnification`: a stored level whose pixels are larger or smaller by this share at most is taken as
-  /// it is. 0 to 0.5.
-  double mpp_tolerance = 0.02;
   std::int32_t size = 256;   ///< pixels on each side of a record's image: 1 to 65,536
-  std::int32_t stride = 0;   ///< pixels from one place to the next, across and down; 0: `size - overlap`
+  std::int32_t stride = 0;   ///< pixels from one place to the next, across and down. Default (0): `size - overlap`
   std::int32_t overlap = 0;  ///< pixels that neighbours share, instead of `stride`; less than `size`
-  /// Where the grid begins: pixels at level 0, whatever records are made of, rounded to a pixel of these.
+  /// A CSV file with a header and a line for each slide. Its columns become fields, with the same values for all
+  /// records of a slide. Default (empty): no file.
+  ///
+  /// Cells are separated by commas, or, if commas make no table of the file, by semicolons or tabs. In files named
+  /// *.tsv or *.tab, tabs separate cells. Spaces and tabs around names and cells are ignored, also if these are quoted.
+  /// Whole numbers become i64, other numbers f32. Text becomes the number of a class, i64. Classes are numbered from 0
+  /// in the order of their names' bytes, over all lines of the file, and the schema has their names. If most cells of a
+  /// column are numbers, but text makes classes of it, `SlideSource::left_out` reports that.
+  ///
+  /// A cell is missing if it is empty or "NA". If all other cells of the column are numbers, "N/A", "n/a", "#N/A",
+  /// "NULL" and "null" are missing, too. In a column of f32, a missing cell and "nan" are NaN. In any other column, a
+  /// missing cell is an error.
+  ///
+  /// A line names a slide by the name of its file, with or without the ending, and with or without folders before it.
+  /// - A name that several files have is an error.
+  /// - A relative path must be the end of the file's path.
+  /// - An absolute path of a file that exists means that file, or a copy of it with the same number of bytes.
+  /// - For a copy, and for a path of another machine, the last parts of both paths must agree: the name and at least
+  ///   one folder. If all absolute paths are in one folder, the name is enough.
+  /// - A line that names no slide is skipped.
+  std::string labels = {};
+  // What changes results.
+  /// The column with the slides' names. Default (empty): the column that names the most slides. Ties: fewest lines that
+  /// name a slide again, then most names with the file's own ending. If tied columns name different slides, opening
+  /// throws.
+  std::string slide_column = {};
+  /// The columns that become fields. Default (empty): all except `slide_column`, `group` and `mpp_column`.
+  std::vector<std::string> columns = {};
+  /// The column that says which slides belong together, a patient's for example, for splits by group. Default (empty):
+  /// each slide is a group.
+  std::string group = {};
+  /// The column with the micrometres per pixel of level 0, 0.05 to 20. Its values replace those of the files. A missing
+  /// cell leaves the file's value. The column becomes a field only if `columns` names it. Default (empty): no column.
+  std::string mpp_column = {};
+  /// Micrometres per pixel of level 0 for slides that don't say it. Default (0): such slides can't be read by `mpp`. By
+  /// `magnification` they can be read only if the file has the magnification of level 0.
+  double assumed_mpp = 0;
+  /// What to do with slides that have no line in `labels`.
+  enum class Unlisted : std::uint8_t {
+    refuse,     ///< throw an error that lists them
+    leave_out,  ///< leave them out
+  };
+  /// What to do with slides that have no line in `labels`. Default: refuse them.
+  Unlisted unlisted = Unlisted::refuse;
+  /// Number of the first file that is opened and has records. For processes that share a cohort (`Rank::items_of`).
+  /// Names, numbers of slides, classes and fields are the same as if all files were opened. The records of all parts,
+  /// one part after the other, are the records of all files. Files of regions are read for all slides, as their classes
+  /// are needed. An `index` must have all slides.
+  std::size_t first_file = 0;
+  /// Number of files that are opened, from `first_file` on. Default: all.
+  std::size_t file_count = ~std::size_t{0};
+  /// For `mpp` and `magnification`: a stored level is used unchanged if its pixels are larger or smaller by this share
+  /// at most. 0 to 0.5.
+  double mpp_tolerance = 0.02;
+  /// Where the grid begins, in pixels of level 0, rounded to a pixel of the image that records come from.
   std::int64_t left = 0, top = 0;
-  SlideEdges edges = SlideEdges::drop;                   ///< what becomes of places that reach beyond the slide
+  SlideEdges edges = SlideEdges::drop;                   ///< what happens to places that reach beyond the slide
   std::array<std::uint8_t, 3> pad_color{255, 255, 255};  ///< RGB, for SlideEdges::pad
   SlideOrder order = SlideOrder::rows;                   ///< in which order the places of a slide are records
-  /// A CSV file with a header and a line for each slide: its columns become fields, the same for all records of a
-  /// slide. Its cells are separated by commas, or by semicolons or tabs where commas make no table of it, or its name
-  /// ends in .tsv. Spaces and tabs around names and cells are no part of them, quoted or not. Whole numbers become i64,
-  /// other numbers f32, and text the number of a class, i64: classes are numbered from 0 in the order of their names'
-  /// bytes, all lines of the file included, and the schema has their names. An empty cell or "NA" is missing; so is
-  /// "N/A", "n/a", "#N/A", "NULL" or "null" where all other cells of the column are numbers. What is missing, and
-  /// "nan", is NaN in a column of other numbers than whole ones, else an error. Where text makes classes of a column of
-  /// which most cells are numbers, `SlideSource::left_out` says so. A line names a slide by its file's name, with
-  /// ending or without, after the folders above it or without; a name that several files have is an error. A relative
-  /// path has to be the end of the file's. An absolute one of a file that is there means that file, or a copy of it
-  /// with as many bytes. Of a copy, and of a file of another machine, the last parts have to be the file's, a folder at
-  /// least; only where all absolute paths lie in one folder, the file's name is enough. Lines of slides that are not
-  /// there are passed over.
-  std::string labels = {};
-  /// The column with the slides' names. Empty: that in which most of the slides are named, of these the one with the
-  /// fewest lines that name one again, of these the one that names most files with their endings. Where two are as good
-  /// and don't mean the same, it has to be said.
-  std::string slide_column = {};
-  /// The columns that become fields. Empty: all but `slide_column`, `group` and `mpp_column`.
-  std::vector<std::string> columns = {};
-  /// The column that says which slides belong together, a patient's say, for splits by group. Empty: each slide is a
-  /// group.
-  std::string group = {};
-  /// The column that says how many micrometres a pixel of level 0 has, 0.05 to 20, in place of what the file says; a
-  /// cell that is missing leaves it as it is. It becomes no field, unless `columns` names it. Empty: there is none.
-  std::string mpp_column = {};
-  /// How many micrometres a pixel of level 0 has, of slides that don't say it. 0: these can't be read by `mpp`, nor by
-  /// `magnification` where they don't say that of level 0.
-  double assumed_mpp = 0;
-  /// What becomes of slides without a line in `labels`.
-  enum class Unlisted : std::uint8_t {
-    refuse,     ///< an error that lists them
-    leave_out,  ///< they are left out
-  };
-  /// What becomes of slides without a line in `labels`.
-  Unlisted unlisted = Unlisted::refuse;
-  /// Places that are records, instead of those of a grid: a list for each slide; slides without one have no record.
-  /// Where a place shows another part of a slide than a record would, that is the slide's error; so is a list that says
-  /// that it is of a slide of another size. A place that is listed twice is one record. Records come row by row, or in
-  /// squares of 8 x 8 strides, whatever the order of the list. 8 bytes a place are kept. Empty: places are those of a
-  /// grid.
+  /// Places that are records, instead of the places of a grid: a list for each slide. Slides without a list have no
+  /// record. Default (empty): the places of a grid.
+  ///
+  /// The order of a list has no effect: records come row by row, or in squares of 8 x 8 strides. A place that is listed
+  /// twice is one record. Each place takes 8 bytes of memory. A slide can't be read if the places of its list are
+  /// larger or smaller than records, or if the list gives another size of the slide.
   std::vector<SlideCoords> coords = {};
-  /// Places of any size are taken: records begin where they do.
+  /// Accept lists in `coords` with places of any size: records begin at these places.
   bool coords_of_any_size = false;
-  /// Which places of a slide's grid are records: those that show tissue. The mask that tells is made when the slides
-  /// are opened, on all cores: it takes the decoding of a low level of each, or of level 0 where there is no other.
+  /// Which places are records, by the tissue that they show. The masks for it are made on all cores when the slides are
+  /// opened. Opening decodes a low level of each slide, or level 0 if there is no other.
   SlideTissue tissue = {};
-  /// Which places are records by where they lie in regions, and which class they show. The files are read when the
-  /// slides are opened, on all cores.
+  /// Which places are records, by the regions that they are in, and which class they show. The files of regions are
+  /// read on all cores when the slides are opened.
   SlideRegions regions = {};
-  /// How each slide is stained, for `normalize_stain`. That is measured when the slides are opened, on all cores:
-  /// it takes the decoding of some hundred squares of each.
+  /// Whether to measure how each slide is stained, for `normalize_stain`. It is measured on all cores when the slides
+  /// are opened, which decodes a few hundred squares of each slide.
   SlideStain stain = {};
-  /// A saved index (`write_slide_index`) of these slides, made with the same options: what it says of a slide is taken
-  /// from it, and no slide is opened before its first tile is read. All options have to be those that it was made with,
-  /// but for `order`, those that only change speed, names of fields, and columns of `labels`; of lists of places and of
-  /// tables with micrometres it has what they said. Each record of a slide is an error where the slide's file has
-  /// another size, or other bytes in the parts that are compared. The constructor refuses an index that was made with
-  /// other files of regions, other files of a DICOM series or a MIRAX slide, or another version of OpenSlide. Empty:
-  /// slides are opened.
+  // What changes only speed and memory.
+  /// A saved index (`write_slide_index`) of these slides. Opening then takes what it knows of a slide from the index,
+  /// and opens no slide before its first tile is read. Default (empty): opens all slides.
+  ///
+  /// Give the same options as when the index was made. Only `order`, names of fields, columns of `labels` and options
+  /// that change only speed may differ. Give `coords` and `mpp_column` again: each slide must have the same list, and
+  /// the same micrometres in its line, as when the index was made.
+  ///
+  /// Opening throws Error(invalid_argument) if
+  /// - the index was made with other options, lists or micrometres, or lacks a slide;
+  /// - it was made with other files of regions, or with other files of a DICOM series or a MIRAX slide;
+  /// - it was made with a different version of OpenSlide.
+  ///
+  /// If a slide's file has another size, or other bytes in the parts that are compared, each of its records is an
+  /// error.
   std::string index = {};
-  // What changes only speed.
-  std::size_t max_open_files = 128;  ///< at a time; those that were read longest ago are closed. At least 1
-  /// Bytes of memory in which places of tiles in their files are kept, 8 to 16 a tile, of all slides together; those of
-  /// slides that have no room are read with each tile.
+  std::size_t max_open_files = 128;  ///< at a time; the file that was read longest ago is closed first. At least 1
+  /// Bytes of memory for the positions of tiles in their files, for all slides together. A tile takes 8 to 16 bytes.
+  /// For slides that have no room here, a tile's position is read with the tile.
   std::size_t max_kept_bytes = std::size_t{32} << 20;
-  /// Bytes of decoded tiles that OpenSlide may keep, of all slides together. Before its version 4 each open slide keeps
-  /// up to 32 MiB, so fewer slides stay open then; at least one, and one for each thread that reads.
+  /// Bytes of decoded tiles that OpenSlide may keep, for all slides together. Before its version 4, OpenSlide keeps up
+  /// to 32 MiB per open slide, so fewer slides stay open: at least one, and one for each thread that reads.
   std::size_t max_openslide_bytes = std::size_t{256} << 20;
 };
 
 /// What decodes a slide.
 enum class SlideCodec : std::uint8_t {
-  jpeg,       ///< its tiles are read here, and are JPEG
-  jpeg2000,   ///< its tiles are read here, and are JPEG 2000
-  openslide,  ///< OpenSlide is asked for pixels
+  jpeg,       ///< Penstock reads its tiles, which are JPEG
+  jpeg2000,   ///< Penstock reads its tiles, which are JPEG 2000
+  openslide,  ///< OpenSlide decodes its pixels
 };
 
 /// A level that a slide's file has stored.
 struct SlideLevel {
   std::int64_t width = 0, height = 0;            ///< pixels
-  std::int32_t tile_width = 0, tile_height = 0;  ///< pixels of a tile of the file; 0: not known
+  std::int32_t tile_width = 0, tile_height = 0;  ///< pixels of a tile of the file; 0 if not known
   friend bool operator==(const SlideLevel&, const SlideLevel&) = default;
 };
 
 /// What is known about a slide.
 struct SlideInfo {
-  std::string path;                     ///< the file's path, as it was given, or found
+  std::string path;                     ///< the file's path, as given or found
   std::string name;                     ///< what its keys begin with
   std::int64_t width = 0, height = 0;   ///< pixels, at level 0
-  std::vector<SlideLevel> levels = {};  ///< the levels that are stored, from the finest
-  /// Why a level of `levels` can't be read, or some of the file are not among them; empty: none is known of.
+  std::vector<SlideLevel> levels = {};  ///< the stored levels, the finest first
+  /// Why a level of `levels` can't be read, or why a level of the file is not in `levels`. Empty if no such level is
+  /// known.
   std::string missing_levels = {};
-  /// Which other images of the file, each at least a quarter as large, are not read; empty: none is known of.
+  /// Which other images of the file are not read, of those that are at least a quarter as large. Empty if none is
+  /// known.
   std::string unread_images = {};
-  double mpp_x = 0, mpp_y = 0;                     ///< micrometres a pixel, at level 0; 0: not known
-  double magnification = 0;                        ///< magnification of the objective; 0: the file doesn't say it
-  std::size_t level = 0;                           ///< the stored level that records are made of
-  std::int64_t image_width = 0, image_height = 0;  ///< size of the image that the grid lies on, in pixels of records
-  bool resampled = false;                          ///< that image is `level` made smaller; else it is `level`
-  SlideCodec codec = SlideCodec::jpeg;             ///< how the file stores the pixels of `level`
-  std::string why_openslide = {};                  ///< why OpenSlide reads it; empty: it does not
-  /// The files that it is made of besides: of a MIRAX slide, and the others of a DICOM series.
+  double mpp_x = 0, mpp_y = 0;                     ///< micrometres per pixel of level 0; 0 if not known
+  double magnification = 0;                        ///< magnification of the objective; 0 if the file has none
+  std::size_t level = 0;                           ///< the stored level that records come from
+  std::int64_t image_width = 0, image_height = 0;  ///< size of the image that the grid divides, in pixels of records
+  bool resampled = false;                          ///< that image is `level` made smaller; otherwise it is `level`
+  SlideCodec codec = SlideCodec::jpeg;             ///< what decodes the pixels of `level`
+  std::string why_openslide = {};                  ///< why OpenSlide reads it; empty if OpenSlide does not
+  /// The slide's other files: those of a MIRAX slide, or of a DICOM series.
   std::vector<std::string> other_files = {};
-  /// The version of OpenSlide that was asked for it, "none" where there was none; of an index, when that was made.
-  /// Empty: none is needed.
+  /// The version of OpenSlide that was asked about the slide, or "none" if there was none. With an index: the version
+  /// when the index was made. Empty if OpenSlide is not needed.
   std::string openslide = {};
-  std::int32_t tile_width = 0, tile_height = 0;  ///< pixels of a tile of `level` in the file; 0: not known
-  std::uint64_t places = 0;                      ///< how many places its grid has
-  /// Its records in the source: places, but for those without tissue, or where `regions` wants none.
+  std::int32_t tile_width = 0, tile_height = 0;  ///< pixels of a tile of `level` in the file; 0 if not known
+  std::uint64_t places = 0;                      ///< number of places of its grid, or of its list
+  /// Its first record in the source, and its number of records: its places, except those that `tissue` or `regions`
+  /// leaves out.
   std::uint64_t first = 0, records = 0;
-  std::string region_file = {};  ///< the file with its regions; empty: there is none
-  /// How it is stained; none: `Slides::stain` doesn't ask for it, or the slide has no record.
+  std::string region_file = {};  ///< the file with its regions; empty if there is none
+  /// How it is stained. None if `Slides::stain` doesn't ask for it, or if the slide has no record.
   std::optional<StainFit> stain = {};
-  /// Each record is whole tiles of the file, which no other record needs: they are decoded right into the batch.
+  /// Each record consists of whole tiles of the file that no other record needs. They are decoded right into the batch.
   bool whole_tiles = false;
-  /// True where the slide is none of those that `Slides::first_file` and `file_count` have opened.
+  /// True if `Slides::first_file` and `file_count` exclude the slide.
   bool passed_over = false;
-  /// Why it can't be read; then it has one record, which is that error.
+  /// Why the slide can't be read. It then has one record, which is this error.
   std::optional<Error> failure = {};
 };
 
-/// Where a record lies.
+/// Where a record is on its slide.
 struct SlidePlace {
   std::size_t slide = 0;                  ///< its number in `SlideSource::slides`
   std::int64_t x = 0, y = 0;              ///< its top left pixel, at level 0
-  std::int64_t image_x = 0, image_y = 0;  ///< its top left pixel, in the image that the grid lies on
+  std::int64_t image_x = 0, image_y = 0;  ///< its top left pixel, in the image that the grid divides
 };
 
-/// The records of slides. Opening reads each file's directories, its mask's level where `Slides::tissue` or `stain`
-/// wants one, and some of its tissue where `stain` asks for it; what it keeps of a slide is a few hundred bytes, a bit
-/// a place where there is a mask, and the places of its tiles, as far as `Slides::max_kept_bytes` has room. Immutable;
-/// copies share open files and decoders; any thread.
+/// The records of slides. Immutable; copies share open files and decoders. Any thread may use it.
 ///
-/// Where records are whole tiles, and share none, they are decoded right into their rows. Else the tiles of the file
-/// are blocks: a loader keeps decoded ones in `LoaderOptions::max_block_bytes`, and where one would not stay until it
-/// is needed again, only the part that a record needs is decoded. `Pipeline::plan()` says which way slides go. Images
-/// are promised (PromisedImage): a crop that follows has only its box decoded, and a filter on other fields, nothing.
+/// Opening reads each file's directories. If `Slides::tissue` or `stain` needs a mask, it also reads the level for it,
+/// and for `stain` some of the tissue. It keeps a few hundred bytes per slide, a bit per place if there is a mask, and
+/// the positions of tiles, within `Slides::max_kept_bytes`.
 ///
-/// What can go wrong with a tile is an error of the records that need it and of no other: an empty one (0 bytes), one
-/// that lies beyond the file's end, damaged data, another size than the file says. Errors name the file, and the tile
-/// by its level and its top left pixel there. Damage inside a tile is found where the tile is decoded whole; where a
-/// part is, damage elsewhere in it is found with `check({.verify = true})` only. A slide that can't be opened at all is
-/// one record, which is that error, so that the pipeline's `on_error` decides. A file whose size or time of change is
-/// another than when it was opened is Error(io). One that was replaced is read as it was while it is open, and is that
-/// error once it had to be opened again.
+/// If records are whole tiles, and no two records share a tile, tiles are decoded right into the rows. Otherwise the
+/// tiles of the file are blocks. A loader keeps decoded tiles within `LoaderOptions::max_block_bytes`. If a tile would
+/// not stay until it is needed again, only the part that a record needs is decoded. `Pipeline::plan()` reports how
+/// slides are read. Images are promised (PromisedImage): for a crop that follows, only its box is decoded. If a filter
+/// on other fields removes a record, nothing of it is decoded.
+///
+/// A bad tile is an error only for the records that need it. A tile is bad if it is empty (0 bytes) or beyond the
+/// file's end, if its data are damaged, or if its size differs from what the file says. Errors name the file, and the
+/// tile by its level and its top left pixel there. Damage is found if the tile is decoded whole. If only a part of it
+/// is decoded, damage in the rest is found with `check({.verify = true})` only.
+///
+/// A slide that can't be opened is one record, which is that error, so the pipeline's `on_error` decides. Reading a
+/// file whose size or time of change differs from when it was opened is Error(io). A file that was replaced is read as
+/// it was while it stays open. Once it has to be opened again, reading it is that error.
 class PENSTOCK_API SlideSource {
  public:
-  /// @throws Error(not_found) where no file has a name of the pattern, or `labels` isn't there; Error(invalid_argument)
-  /// for options that can't work, a file that is given twice, by another name or a link too, slides without a line in
-  /// `labels`, columns that aren't there, cells that are missing, and numbers that i64 and f32 don't hold;
-  /// Error(corrupt) for a CSV file that isn't one.
+  /// Opens the slides.
+  /// @throws Error(not_found) if no file fits the pattern, or `labels` does not exist.
+  /// @throws Error(invalid_argument) if
+  /// - the options can't work;
+  /// - a file is given twice, also by another name or a link;
+  /// - a slide has no line in `labels`, and `unlisted` is `refuse`;
+  /// - a column does not exist, a cell is missing, or neither i64 nor f32 holds a number.
+  /// @throws Error(corrupt) if `labels` is not a CSV file.
   explicit SlideSource(Slides options);
 
   /// Number of records, of all slides together.
@@ -254,15 +288,16 @@ class PENSTOCK_API SlideSource {
   std::uint64_t blocks() const noexcept;
   /// Bytes of a tile's pixels. @throws Error(not_found) past the end.
   std::uint64_t block_bytes(std::uint64_t block) const;
-  /// Appends the tiles that a record needs, row by row; none where they are decoded into its row.
+  /// Appends the tiles that a record needs, row by row; none if they are decoded into its row.
   /// @throws Error(not_found) past the end.
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const;
-  /// True for all of them.
+  /// Returns true for every block: `read` can do without any of them.
   bool can_do_without(std::uint64_t) const noexcept { return true; }
-  /// Decodes a whole tile into `bytes`, u8 [tile_height, tile_width, 3], and checks it to its end. @throws the tile's
-  /// error: Error(corrupt) for damaged data, Error(io) for a file that can't be read or was changed.
+  /// Decodes a whole tile into `bytes`, u8 [tile_height, tile_width, 3], and checks it to its end.
+  /// @throws the tile's error: Error(corrupt) if its data are damaged, Error(io) if the file can't be read or was
+  /// changed.
   void load(std::uint64_t block, std::span<std::byte> bytes) const;
-  /// Promises the image. @throws the slide's error, where it can't be read.
+  /// Promises the image. @throws the slide's error, if the slide can't be read.
   void read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
 
   /// The source's name in errors and `plan()`.
@@ -271,44 +306,51 @@ class PENSTOCK_API SlideSource {
   std::string file() const;
   /// The slide's file. @throws Error(not_found) past the end.
   std::string file_of(std::uint64_t index) const;
-  /// "NAME/y_x", both with 6 digits, or as many as the slide's larger side has: keys of a slide ascend row by row.
-  /// NAME is that of the file without ending (".ome.tif" is one); where two slides would have the same name, all have
-  /// their paths below the folder that they have in common. @throws Error(not_found) past the end.
+  /// Returns "NAME/y_x". Both numbers have 6 digits, or more if the slide's longer side needs more, so the keys of a
+  /// slide ascend row by row. NAME is the name of the file without its ending (".ome.tif" is one ending). If two slides
+  /// would have the same name, all have their paths below their common folder instead.
+  /// @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
-  /// Where the record lies; nothing is read. @throws Error(not_found) past the end.
+  /// Returns where the record is. Reads nothing. @throws Error(not_found) past the end.
   SlidePlace place(std::uint64_t index) const;
-  /// Hash of the slides' names, sizes and files' sizes, of what `labels` says of them, and of the options that change
+  /// Hash of the slides' names and sizes, of the files' sizes, of the lines of `labels`, and of the options that change
   /// results.
   std::uint64_t identity() const noexcept;
-  /// Hash of the files' sizes and some of their bytes, as they were opened.
+  /// Hash of the files' sizes and some of their bytes, from when they were opened.
   std::uint64_t revision() const noexcept;
-  /// Rows of the grid, or squares. @throws Error(limit_exceeded) for more than 2^27 of them.
+  /// Ends of the rows of the grid, or of its squares. @throws Error(limit_exceeded) if there are more than 2^27.
   std::vector<std::uint64_t> block_ends() const;
-  /// The values of a field of whole numbers, one for each record; nothing is decoded. None for other fields.
+  /// The values of a field of whole numbers, one per record. Decodes nothing. None for other fields.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
-  /// The slides, or what `Slides::group` says of them.
+  /// The slides, or the groups that the column `Slides::group` makes of them.
   std::vector<Group> groups() const;
-  /// How slides are read, which can't be, and what that means for damage.
+  /// How slides are read, which can't be read, and what that means for damage.
   std::vector<std::string> notes() const;
-  /// A line for each way in which a file, or a line of `labels`, becomes no record: slides without a line, slides that
-  /// are smaller than `size`, lines of slides that are not there. Also said is where lines name slides in a folder in
-  /// which none lies, which column was taken for the slides' names where others might be meant, and which columns of
-  /// numbers became classes; and which regions were moved by OpenSlide's bounds. `notes` has these lines too.
+  /// A line for each reason why files, or lines of `labels`, are not records: slides without a line, slides that are
+  /// smaller than `size`, lines that name no slide. Further lines report
+  /// - folders in which `labels` has slides, if no slide is there;
+  /// - the column that was chosen for the slides' names, if it could be another one;
+  /// - columns that became classes though most of their cells are numbers;
+  /// - slides whose regions were moved by OpenSlide's bounds.
+  ///
+  /// `notes` has these lines too.
   std::vector<std::string> left_out() const;
 
-  /// A view of the records that have one of these values in a field: `slide`, a column of whole numbers or classes, or
-  /// `regions.field`. It keeps a bit a place, and shares open files and decoders. Views of one index, or cohort, are
-  /// what `mix` draws classes in equal parts from, without memory for each record. Slides that can't be read are in a
-  /// view by their columns; by `regions.field` they are in each one. @throws Error(invalid_argument) for another field.
+  /// Returns a view of the records that have one of these values in a field: `slide`, a column of whole numbers or
+  /// classes, or `regions.field`. A view takes a bit per place, and shares open files and decoders. With `mix` over
+  /// views of one index, or cohort, classes are drawn in equal parts without memory for each record. A view by a column
+  /// includes slides that can't be read if their line has one of the values. A view by `regions.field` always includes
+  /// these slides. @throws Error(invalid_argument) if it is another field.
   SlideSource only(std::string_view field, std::initializer_list<std::int64_t> values) const;
-  /// A view of the records that have one of the classes with these names in a field. @throws Error(not_found) for a
-  /// class that the field has not; otherwise as `only` by values.
+  /// Returns a view of the records that have one of the classes with these names in a field. Like `only` by values.
+  /// @throws Error(not_found) if the field does not have such a class.
   SlideSource only(std::string_view field, std::initializer_list<std::string_view> names) const;
 
-  /// The options as they were given, with `stride` as it is, and without `coords`. Valid as long as a copy of the
-  /// source is.
+  /// The options as they were given, with three exceptions: `stride` has its actual value, `paths` has the file of each
+  /// slide, and `coords` is empty. Valid as long as a copy of the source exists.
   const Slides& options() const noexcept;
-  /// What each slide is, in the order in which they were given or found. Valid as long as a copy of the source is.
+  /// Facts about each slide, in the order in which the slides were given or found. Valid as long as a copy of the
+  /// source exists.
   const std::vector<SlideInfo>& slides() const noexcept;
 
  private:

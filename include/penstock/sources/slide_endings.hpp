@@ -9,12 +9,12 @@
 namespace penstock {
 
 /// Endings of slides' files, in lower case. Includes formats that neither Penstock nor OpenSlide reads: opening such a
-/// file reports why. Excludes plain pictures such as .jp2, as a thumbnail beside slides is no slide.
+/// file reports why. Excludes plain pictures like .jp2, as a thumbnail next to slides is not a slide.
 inline constexpr std::array<std::string_view, 21> slide_endings{
     ".svs", ".tif", ".tiff",   ".ndpi", ".mrxs",    ".scn", ".bif",  ".svslide", ".vms", ".vmu", ".dcm",
     ".czi", ".btf", ".qptiff", ".vsi",  ".isyntax", ".kfb", ".sdpc", ".tmap",    ".mds", ".zvi"};
 
-/// Whether a path ends as a slide's file does, in letters of either case: "A/1.SVS".
+/// Returns true if a path has the ending of a slide's file, in upper or lower case: "A/1.SVS".
 inline bool names_slide(std::string_view path) noexcept {
   return std::ranges::any_of(slide_endings, [&](std::string_view ending) { return has_ending(path, ending); });
 }

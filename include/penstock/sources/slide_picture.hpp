@@ -12,8 +12,8 @@ namespace penstock {
 
 /// How a slide is drawn.
 struct SlidePictureOptions {
-  std::int32_t side = 1024;  ///< pixels of the slide's longer side in the picture, at most: 64 to 8192
-  bool caption = true;       ///< text below the slide; false: nothing but the slide, as for a list of many
+  std::int32_t side = 1024;  ///< most pixels of the slide's longer side in the picture: 64 to 8192
+  bool caption = true;       ///< text below the slide. false: only the slide, for example for a list of many
 };
 
 /// An image in memory. A value.
@@ -24,33 +24,44 @@ struct SlidePicture {
 
 /// Draws which places of a slide are records, for people to look at.
 ///
-/// The slide stands in the picture's top left corner, in small: the mean of each k x k pixels of the coarsest stored
-/// level whose longer side has `side` pixels at least, or of the finest level where none has; k is the least whole
-/// number for which the longer side has `side` pixels at most. Records are bright, and each has an outline; where
-/// places have less than 5 pixels of the picture, records have a tint, and an outline around all of them. Places that
-/// are left out, as they show too little tissue or lie where `Slides::regions` wants none, are grey, and what no place
-/// covers is grey with stripes. The edge of the tissue is drawn where `Slides::tissue` wants a mask, and the edges of
-/// the classes of regions, which are read anew. What can't be read has a colour of its own.
+/// The slide is in the picture's top left corner. Each of its pixels is the mean of k x k pixels of a stored level. It
+/// is the coarsest level whose longer side has at least `side` pixels, or the finest level if there is no such level.
+/// The number k is the smallest whole number for which the longer side has at most `side` pixels.
 ///
-/// Below it stands, with `caption`, what the slide is, how it is read, which pixels and places records have, how many
-/// places were left out and why, what the colours mean, and a scale where the size of a pixel is known. The picture is
-/// wide enough for this text, so it may be wider than the slide in it.
+/// - Records are bright, and each has an outline. If places have less than 5 pixels of the picture, records have a tint
+///   instead, and one outline around all of them.
+/// - Places that are left out are grey: they show too little tissue, or `Slides::regions` leaves them out.
+/// - Parts that no place covers are grey with stripes.
+/// - The edge of the tissue is drawn if `Slides::tissue` needs a mask.
+/// - The edges of the classes of regions are drawn. The files of regions are read again for this.
+/// - Parts that can't be read have a colour of their own.
 ///
-/// Opens the slide's file anew, and decodes the levels of which the slide in small and the mask are made, on the
-/// calling thread: that takes a moment where the file has low levels, and as long as decoding level 0 where it has no
-/// other. Memory is some 15 bytes a pixel of the picture, and what the mask took when the source was opened. The
-/// picture doesn't refer to the source. Any thread.
+/// With `caption`, the text below the slide says
+/// - what the slide is, and how it is read;
+/// - which pixels and places records have;
+/// - how many places were left out, and why;
+/// - what the colours mean.
 ///
-/// @throws Error(not_found) where the source has no such slide; the slide's own error (`SlideInfo::failure`) where it
-/// can't be read; Error(io) where its file is another than the one that was opened; Error(invalid_argument) for another
-/// `side`; Error(limit_exceeded) where k would be more than 4096.
+/// If the size of a pixel is known, a scale is drawn too. The picture is wide enough for this text, so it may be wider
+/// than the slide in it.
+///
+/// Opens the slide's file again, and decodes the levels that the picture and the mask are made of, on the calling
+/// thread. That takes a moment if the file has low levels. Otherwise it takes as long as decoding level 0. It takes
+/// about 15 bytes of memory per pixel of the picture, and the memory that the mask took when the source was opened. The
+/// picture doesn't refer to the source. Any thread may call it.
+///
+/// @throws Error(not_found) if the source has no such slide.
+/// @throws the slide's own error (`SlideInfo::failure`), if the slide can't be read.
+/// @throws Error(io) if its file is not the file that was opened.
+/// @throws Error(invalid_argument) if `side` is below 64 or above 8192.
+/// @throws Error(limit_exceeded) if k would be more than 4096.
 PENSTOCK_API SlidePicture draw_slide(const SlideSource& source, std::size_t slide,
                                      const SlidePictureOptions& options = {});
 
-/// Writes the picture as a PNG. A file of that name is replaced as a whole: until it is complete it is called
-/// `path` + ".new", and where it can't be completed that one is removed. Any thread, for different files.
-/// @throws Error(io), and Error(not_found) where there is no such folder, which name the file; Error(invalid_argument)
-/// for a picture without pixels, or with another number of them than it says.
+/// Writes the picture as a PNG. Replaces a file of that name as a whole. Until the new file is complete, its name is
+/// `path` + ".new". If it can't be completed, it is removed. Any thread, for different files.
+/// @throws Error(io) that names the file; Error(not_found) if the folder does not exist.
+/// @throws Error(invalid_argument) if the picture has no pixels, or if `width` and `height` don't agree with `rgb`.
 PENSTOCK_API void write_png(const SlidePicture& picture, const std::string& path);
 
 }  // namespace penstock

@@ -6,66 +6,75 @@
 
 namespace penstock {
 
-/// Which places of a slide are records, and what they are called: by regions that somebody drew, or a program found.
+/// Which places of a slide are records, and which class they show, by regions that a person drew or a program found.
 ///
-/// Each slide has a file of regions. Its name is the slide's (`SlideInfo::name`), or that of the slide's file, and then
-/// one of these endings:
+/// Each slide has a file of regions. Its name is the slide's name (`SlideInfo::name`), or the name of the slide's file,
+/// followed by one of these endings:
 ///
 /// - `.geojson` or `.json`: GeoJSON, as QuPath and TRIDENT write it. Regions are its polygons, in pixels of level 0. A
 ///   region's class is the `name` of its `classification`, or the `names` with ": " between them, or the
-///   `classification` itself where that is text.
-/// - `.xml`: as ASAP writes it. Regions are its annotations of the types Polygon, Rectangle and Spline, the last as the
-///   polygon of its points. A region's class is its `PartOfGroup`; "None" is none.
-/// - `.png`: the whole slide in small, grey or with a palette. 0 is no region; each other value is a region, whose
-///   class has that number as its name: "1" to "255".
+///   `classification` itself if that is text.
+/// - `.xml`: as ASAP writes it. Regions are its annotations of the types Polygon, Rectangle and Spline. A Spline is
+///   read as the polygon of its points. A region's class is its `PartOfGroup`; "None" means no class.
+/// - `.png`: a small picture of the whole slide, grey or with a palette. 0 is not a region. Each other value is a
+///   region, whose class has that number as its name: "1" to "255".
 ///
-/// Coordinates count from the top left pixel of level 0, or from that of OpenSlide's bounds: see `origin`.
+/// Coordinates count from the top left pixel of level 0, or from the top left pixel of OpenSlide's bounds: see
+/// `origin`.
 ///
-/// A region without a class has the class "unclassified". What has no area, points and lines, and what QuPath calls
-/// detections, cells and tiles, is passed over; `SlideSource::left_out` tells how many.
+/// A region without a class has the class "unclassified". Points and lines, which have no area, and what QuPath calls
+/// detections, cells and tiles are skipped. `SlideSource::left_out` reports how many.
 ///
-/// Regions are looked at in small: pixels of k x k pixels of level 0, k the largest whole number for which a pixel is
-/// not larger than `mpp` micrometres, at least 1. Where a slide doesn't say how large a pixel is, half a micrometre is
-/// taken for level 0. Such a pixel is in a polygon where its centre is: where an odd number of edges of its rings cross
-/// the centre's row at the centre or to the left of it. An edge crosses the rows from its upper end on, up to its lower
-/// end and without it. Of a PNG, a pixel has the value at its centre. A class is all that one of its regions has.
+/// Regions are compared with places on a coarse grid of pixels. A pixel covers k x k pixels of level 0. The number k is
+/// the largest whole number for which a pixel is not larger than `mpp` micrometres, and at least 1. If a slide doesn't
+/// say how large a pixel is, level 0 is assumed to have half a micrometre per pixel.
+///
+/// A pixel is in a polygon if its centre is. The centre is in it if an odd number of edges of its rings cross the
+/// centre's row at the centre or to the left of it. An edge crosses the rows from its upper end, included, to its lower
+/// end, excluded. For a PNG, a pixel has the value at its centre. A pixel is in a class if it is in one of the regions
+/// of the class.
 struct SlideRegions {
-  /// The folder with the files. Empty: no regions are asked for.
+  /// The folder with the files. Default (empty): regions are not used.
   std::string folder = {};
-  /// Classes that records show; "*" is every class. Empty: records lie anywhere, but for `exclude`.
+  /// Classes that records show; "*" is every class. Default (empty): records may be anywhere, except in `exclude`.
   std::vector<std::string> include = {};
-  /// Classes that records don't show: what is in one of these is in none of `include`. "*" is every class.
+  /// Classes that records don't show; "*" is every class. A pixel in one of these is in no class of `include`.
   std::vector<std::string> exclude = {};
-  /// A place is a record where this share of its pixels at least is in a class of `include`, or anywhere where that is
-  /// empty, and in no class of `exclude`. Pixels are counted as those of `SlideTissue`; what lies outside of the slide
-  /// doesn't count. More than 0: a place without any is none. 0 to 1.
+  /// A place is a record if at least this share of its pixels is in a class of `include`, and in no class of `exclude`.
+  /// If `include` is empty, at least this share must be in no class of `exclude`. 0 to 1. With 0, at least one pixel
+  /// must be. Pixels are counted like those of `SlideTissue`, and the part of a place outside of the slide doesn't
+  /// count.
   double least = 0.5;
-  /// A field of this name, i64, says which class a record shows: that of `include`, or of all but `exclude` where that
-  /// is empty or "*", which most of its pixels have that are in no class of `exclude`; of two that are as good, the one
-  /// whose name comes first. Classes are numbered from 0 in the order of their names' bytes, and the schema has their
-  /// names. Where `include` is empty, 0 is the empty name: of records of which less than `least` is in a class. Empty:
-  /// there is no such field.
+  /// Name of a field, i64, with the class that a record shows. Default (empty): no such field.
+  ///
+  /// The field names a class of `include`; if `include` is empty or has "*", any class that is not in `exclude`. It is
+  /// the class with the most pixels of the record, not counting pixels in a class of `exclude`. Ties: the class whose
+  /// name comes first. Classes are numbered from 0 in the order of their names' bytes, and the schema has their names.
+  ///
+  /// If `include` is empty, a record may show no class. It has the number 0, whose name is empty, if the share of its
+  /// pixels in classes is less than `least`, or is 0.
   std::string field = {};
-  /// Micrometres: 0.05 to 200. A slide that would have more than 134 million pixels of these can't be read.
+  /// Largest size of a pixel of the coarse grid, in micrometres: 0.05 to 200. A slide can't be read if it would have
+  /// more than 134 million of these pixels.
   double mpp = 4;
-  /// What becomes of slides without a file of regions.
+  /// What to do with slides that have no file of regions.
   enum class Missing : std::uint8_t {
-    refuse,  ///< an error that lists them
-    empty,   ///< they have no region
+    refuse,  ///< throw an error that lists them
+    empty,   ///< treat them as slides without a region
   };
-  /// What becomes of slides that have no file of regions.
+  /// What to do with slides that have no file of regions. Default: refuse them.
   Missing missing = Missing::refuse;
-  /// What coordinates in files of regions count from. It matters for slides whose OpenSlide's bounds, the part that has
-  /// an image, are not the whole slide: those of Leica and MIRAX, say.
+  /// What coordinates in files of regions count from. It matters if OpenSlide's bounds, the part of a slide that has an
+  /// image, are not the whole slide, as for slides of Leica and MIRAX.
   enum class Origin : std::uint8_t {
-    /// `bounds` for GeoJSON of which each feature says, in its `objectType` or `id`, which of QuPath's objects it is.
-    /// An error of the slide for other files.
+    /// `bounds` for GeoJSON in which the `objectType` or `id` of each feature says which of QuPath's objects it is. For
+    /// other files, an error of the slide.
     automatic,
     slide,  ///< the top left pixel of level 0
-    bounds  ///< the top left pixel of OpenSlide's bounds, where there are some, else that of level 0
+    bounds  ///< the top left pixel of OpenSlide's bounds; if the slide has no bounds, that of level 0
   };
-  /// What coordinates in files of regions count from. With `bounds` a PNG is one of the bounds alone, which have to say
-  /// how large they are. A slide whose regions were moved is told by `SlideSource::left_out`.
+  /// What coordinates in files of regions count from. With `bounds`, a PNG is a picture of the bounds only, and
+  /// OpenSlide must know the size of the bounds. `SlideSource::left_out` reports slides whose regions were moved.
   Origin origin = Origin::automatic;
 };
 

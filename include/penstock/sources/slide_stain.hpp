@@ -8,24 +8,29 @@
 
 namespace penstock {
 
-/// Whether it is measured how each slide is stained, for `normalize_stain`, which then makes slides alike.
+/// Whether to measure how each slide is stained, for `normalize_stain`, which then makes slides alike.
 ///
-/// A slide's fit is that of `fit_stain` over pixels as records have them, from its `Slides::level`, `mpp` or
-/// `magnification`: a coarser picture would have other stains, as its pixels are mixtures. The image that the grid lies
-/// on is divided into squares of 128 x 128 pixels, from its top left corner on. Those count in which the centre of a
-/// pixel of the slide's mask lies that is tissue; of these at most `patches` are read, spread evenly over them in the
-/// order of rows. Of each, the pixels are taken whose centres lie in tissue. The mask is that of `Slides::tissue`, and
-/// where that is `everywhere`, one by saturation, with the other settings of `SlideTissue` as they are by themselves.
-/// `Slides::regions`, `size` and `stride` have no say. Squares of which a tile can't be read are left out.
+/// A slide's fit is the result of `fit_stain` over pixels as records have them, by `Slides::level`, `mpp` or
+/// `magnification`. A coarser picture would have other stains, as its pixels are mixtures.
 ///
-/// A slide whose stains can't be told, as it shows too little tissue or one colour alone, can't be read: it has one
+/// The pixels are chosen like this:
+/// 1. The image that the grid divides is cut into squares of 128 x 128 pixels, from its top left corner on.
+/// 2. A square has tissue if it has the centre of a pixel of the slide's mask that is tissue. At most `patches` squares
+///    with tissue are read, spread evenly over them in the order of rows.
+/// 3. In each square, the pixels count whose centres are in tissue.
+///
+/// The mask is the mask of `Slides::tissue`. If that is `everywhere`, it is a mask by saturation, with the default
+/// settings of `SlideTissue`. `Slides::regions`, `size` and `stride` have no effect. Squares with a tile that can't be
+/// read are left out.
+///
+/// A slide can't be read if its stains can't be measured, as it has too little tissue or only one colour. It has one
 /// record, which is Error(unsupported). Slides without a record have no fit.
 struct SlideStain {
-  /// The method by which stains are measured; none: they are not.
+  /// The method that measures stains. Default (none): stains are not measured.
   std::optional<StainMethod> method = {};
-  /// How many squares at most: 1 to 4096. Each takes up to 48 KiB while the slide is opened.
+  /// Largest number of squares: 1 to 4096. Each takes up to 48 KiB while the slide is opened.
   std::int32_t patches = 256;
-  /// The field of records that has the slide's fit: f32 [8] or [6], as `StainFit::values`.
+  /// Name of the field with the slide's fit: f32 [8] or [6], like `StainFit::values`.
   std::string field = "stain";
 };
 

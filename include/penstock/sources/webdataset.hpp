@@ -19,62 +19,74 @@ namespace penstock {
 
 /// What the bytes of a member become.
 enum class WebDatasetKind : std::uint8_t {
-  automatic,  ///< by the last part of the first extension: integer for cls, cls2, class, count, index, inx and id;
-              ///< array for npy; else bytes
+  automatic,  ///< by the last part of the first extension: `integer` for cls, cls2, class, count, index, inx and id;
+              ///< `array` for npy; otherwise `bytes`
   bytes,      ///< u8[?], as they are
-  integer,    ///< i64[], from decimal digits, with white space around them or not
-  array,      ///< NumPy's .npy, in C order and little-endian; its dtype and rank are those of the first one among the
-              ///< first 100 samples (opening fails where none of them has one), and a dimension that differs among
-              ///< these is `dynamic`
+  integer,    ///< i64[], from decimal digits, which may have white space around them
+  /// NumPy's .npy, in C order and little-endian. Dtype and rank are those of the first array in the first 100 samples;
+  /// opening fails if none of these has one. A dimension that differs among these samples is `dynamic`.
+  array,
 };
 
-/// Which members of a sample are one field of it.
+/// Which members of a sample are a field of it.
 struct WebDatasetField {
-  std::string name;        ///< the field's name
-  std::string extensions;  ///< extensions without the first dot, upper or lower case, separated by ';': "jpg;jpeg;png".
-                           ///< A sample has exactly one of them
-  /// How its bytes are understood.
+  std::string name;  ///< the field's name
+  /// Extensions without the first dot, in upper or lower case, separated by ';': "jpg;jpeg;png". A sample has exactly
+  /// one of them.
+  std::string extensions;
+  /// How its bytes are read.
   WebDatasetKind kind = WebDatasetKind::automatic;
 };
 
-/// Tar shards to read from as WebDataset names their members: what stands up to the first dot of the base name is the
-/// sample's key, what is after it the extension, and members of one key follow one another.
+/// Tar shards to read from, with members named as in WebDataset. The part of a member's base name before the first dot
+/// is the sample's key, the rest is the extension. Members with the same key follow one another.
 /// `from(WebDataset{.path = "train-{000000..000146}.tar"})` opens them.
 struct WebDataset {
   using Source = class WebDatasetSource;  ///< what it opens
-  /// A shard; a folder, whose `*.tar` are the shards, in letters of either case; or a pattern with `{a,b}`,
-  /// `{000..012}`, `*`, `?` and `[a-z]`. Braces keep the order in which they are written; what a folder or a wildcard
-  /// finds is ordered as people count. Or a list of stores that `penstock merge` wrote, "X.json".
+  // What most callers set.
+  /// One of
+  /// - a shard;
+  /// - a folder, whose `*.tar` are the shards, in upper or lower case;
+  /// - a pattern with `{a,b}`, `{000..012}`, `*`, `?` and `[a-z]`;
+  /// - a list of stores that `penstock merge` wrote, "X.json".
+  ///
+  /// Braces keep the order in which they are written. Files that a folder or a wildcard finds are ordered as people
+  /// count.
   std::string path;
   // What changes results.
-  /// Empty: one field for each extension that more than half of the first 100 samples of the first shard have, named
-  /// as WebDatasetSink's fields are: jpg, jpeg, png, webp, gif, bmp, tif, tiff and bin are one field, "image", where no
-  /// sample has two of them (else the first of these that is there; bin alone is "bin"), cls is "label", and
-  /// "mask.png", "box.npy" and "age.cls" are "mask", "box" and "age". Others, and those of which two would have one
-  /// name, are named like the extension.
+  /// The fields. Default (empty): one field for each extension that more than half of the first 100 samples of the
+  /// first shard have. Names are those of WebDatasetSink's fields:
+  /// - jpg, jpeg, png, webp, gif, bmp, tif, tiff and bin are one field, "image", if no sample has two of them.
+  ///   Otherwise the first of these extensions that exists is "image". bin without the others is "bin";
+  /// - cls is "label";
+  /// - "mask.png", "box.npy" and "age.cls" are "mask", "box" and "age".
+  ///
+  /// Other fields are named like the extension, and so are fields that would have the same name.
   std::vector<WebDatasetField> fields = {};
-  /// Names of the classes that the field label counts. Empty: those in a file beside the shards, a line each:
-  /// PATH-classes.txt for shards PATH-000000.tar and so on, as WebDatasetSink writes it, or classes.txt in their
-  /// folder. Other fields of numbers have theirs in PATH-classes-NAME.txt. The schema says them.
+  /// Names of the classes that the field `label` counts. Default (empty): from a file next to the shards, a line each.
+  /// It is PATH-classes.txt for shards PATH-000000.tar and so on, as WebDatasetSink writes it, or classes.txt in their
+  /// folder. Other fields of numbers have their names in PATH-classes-NAME.txt. The schema has these names.
   ClassNames classes = {};
-  // What changes only speed.
-  /// Threads that look through shards when they are opened; 0 = as many as there are cores, at most 16.
+  // What changes only speed and memory.
+  /// Threads that read the shards' headers when the shards are opened. Default (0): all cores, at most 16.
   unsigned threads = 0;
-  bool read_ahead = false;  ///< leave the kernel's readahead on: for reading in order; harmful for shuffled reading
-  FileAccess access = FileAccess::map;  ///< how members are read; by `FileAccess::read` a shard replaced while it is
-                                        ///< open is an error too
+  /// Leave the kernel's readahead on: good for reading in order, bad for shuffled reading.
+  bool read_ahead = false;
+  /// How members are read. With `FileAccess::read`, a shard that was replaced while it is open is an error too.
+  FileAccess access = FileAccess::map;
 };
 
-/// Reads samples of one WebDatasetSource. Members are viewed in the shard's memory map. One thread at a time; may
+/// Reads samples of one WebDatasetSource. Members are views of the shard's memory map. One thread at a time. It may
 /// outlive its source.
 class PENSTOCK_API WebDatasetReader {
  public:
   ~WebDatasetReader();
-  /// @throws Error(corrupt) for a sample that lacks a field, has it twice, or whose member isn't what its kind says;
-  /// Error(unsupported) where the member is a link, or an array of another order or byte order; Error(io), with
-  /// `FileAccess::read`, for a shard that has changed. With shard, key, and the offset of the member's data.
+  /// Reads a sample. Errors name the shard, the key, and the offset of the member's data.
+  /// @throws Error(corrupt) if the sample lacks a field, has it twice, or a member isn't what its kind says.
+  /// @throws Error(unsupported) if the member is a link, or an array in Fortran order or big-endian.
+  /// @throws Error(io) if the shard has changed, with `FileAccess::read`.
   void read(std::uint64_t index, SampleBuilder& out);
-  /// Told which samples are read next, in this order: fetches each one's beginning before its turn.
+  /// Prepares for reading these samples next, in this order: fetches each one's beginning before its turn.
   void expect(std::span<const std::uint64_t> indices) noexcept;
 
  private:
@@ -84,29 +96,39 @@ class PENSTOCK_API WebDatasetReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The samples of tar shards, shard by shard in the order in which they lie there. Nothing is extracted. Immutable;
-/// copies share the open shards; any thread.
+/// The samples of tar shards, shard by shard, in the order in which shards hold them. Nothing is extracted. Immutable;
+/// copies share the open shards. Any thread may use it.
 ///
-/// Formats: ustar, GNU (long names, large sizes), pax (path, size) and tar of Unix V7. Directories are left out; so are
-/// members that WebDataset gives no key: without a dot in the base name, with one at its beginning, and `__name__`.
-/// Links, devices and other members without data of their own are errors of their sample. Shards should not change
-/// while they are open: one that is cut short ends the process by SIGBUS, unless `access` is `FileAccess::read`.
+/// Formats: ustar, GNU (long names, large sizes), pax (path, size) and tar of Unix V7. Directories are left out.
+/// Members that have no key in WebDataset are left out too: base names without a dot or with a dot at the beginning,
+/// and `__name__`. Links, devices and other members without data of their own are errors of their sample. Shards should
+/// not change while they are open. A shard that is cut short ends the process by SIGBUS, unless `access` is
+/// `FileAccess::read`.
 class PENSTOCK_API WebDatasetSource {
  public:
-  /// Looks at the header of every member: a pass over the shards that reads no data. Keeps 16 bytes for each field of a
-  /// sample, 8 bytes for each sample, and the keys.
-  /// @throws Error(not_found) for a shard that isn't there, or a pattern that fits none; Error(invalid_argument) for a
-  /// pattern that can't be read, a file that is there twice, under whatever names, fields that can't be told, and a
-  /// store that WebDatasetSink has not finished; Error(io); Error(corrupt) for a truncated shard or a damaged header,
-  /// with its offset; Error(unsupported) for compressed shards, members after the end of the archive, and a shard in
-  /// which the members of most samples lie apart. What is wrong with a member alone is an error of its sample.
+  /// Opens the shards: reads the header of every member, but no data. Keeps 16 bytes per field of a sample, 8 bytes per
+  /// sample, and the keys.
+  /// @throws Error(not_found) if a shard does not exist, or no file fits the pattern.
+  /// @throws Error(invalid_argument) if
+  /// - the pattern can't be read;
+  /// - a file is given twice, by any names;
+  /// - the fields can't be found;
+  /// - WebDatasetSink has not finished the store.
+  /// @throws Error(corrupt) if a shard is truncated, or has a damaged header, with its offset.
+  /// @throws Error(unsupported) if
+  /// - a shard is compressed;
+  /// - there are members after the end of the archive;
+  /// - the members of most samples of a shard do not follow one another.
+  /// @throws Error(io).
+  ///
+  /// A fault of a single member is an error of its sample.
   explicit WebDatasetSource(WebDataset options);
 
   /// Number of samples, of all shards together.
   std::uint64_t size() const noexcept;
   /// The fields of each sample, as they were given or found.
   Schema schema() const;
-  /// A reader for one thread.
+  /// Opens a reader for one thread.
   std::unique_ptr<WebDatasetReader> open_reader() const;
 
   /// The source's name in errors and `plan()`.
@@ -115,36 +137,37 @@ class PENSTOCK_API WebDatasetSource {
   std::string file() const;
   /// The shard that has the sample. @throws Error(not_found) past the end.
   std::string file_of(std::uint64_t index) const;
-  /// The member's path up to the first dot of its base name, without a leading "./"; as bytes. Samples of several
-  /// shards may share one. @throws Error(not_found) past the end.
+  /// The member's path up to the first dot of its base name, without a leading "./", as bytes. Samples of different
+  /// shards may have the same key. @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
-  /// Hash of the shards' base names and sizes, of all keys, of where their members lie, and of `fields`.
+  /// Hash of the shards' base names and sizes, of all keys, of the positions of their members, and of `fields`.
   std::uint64_t identity() const noexcept;
-  /// Hash of each shard's `file_revision` as it was opened.
+  /// Hash of the `file_revision` of each shard when it was opened.
   std::uint64_t revision() const noexcept;
-  /// The shards, for `shuffle({.blocks = true})`: after each, the number of samples up to there.
+  /// Ends of the shards, for `shuffle({.blocks = true})`: the number of samples up to the end of each shard.
   std::vector<std::uint64_t> block_ends() const;
-  /// Asks the kernel to fetch the samples' members. Costs next to nothing while the shards are in the page cache: it
-  /// then only looks now and then whether that is still so.
+  /// Asks the kernel to fetch the samples' members. Costs almost nothing while the shards are in the page cache: it
+  /// then only checks from time to time that they still are.
   void will_need(std::span<const std::uint64_t> indices) const noexcept;
 
   /// The fields as they were given, or found.
   const std::vector<WebDatasetField>& fields() const noexcept;
-  /// Files in the shards that no field takes: how many there are of each extension (of the first 100 in a shard). Under
-  /// "" those of further extensions and those without a key.
+  /// Numbers of files in the shards that are not in a field, by extension (the first 100 extensions of a shard). The
+  /// entry "" has files with further extensions, and files without a key.
   std::map<std::string, std::uint64_t> left_out() const;
-  /// What lies in the folder and is no shard, "12 files (.gz 8, .txt 4), 1 folder"; empty where there is nothing, or no
-  /// folder was named. What is hidden, an operating system's or made beside the shards does not count.
+  /// What the folder has that is not a shard, "12 files (.gz 8, .txt 4), 1 folder". Empty if there is nothing, or no
+  /// folder was given. Hidden files, files of an operating system, and files that belong to the shards do not count.
   std::string passed_over() const;
   /// The same, for `plan()`.
   std::vector<std::string> notes() const;
   /// The shards' paths, in order.
   const std::vector<std::string>& shards() const noexcept;
-  /// Number of the shard a sample lies in. @throws Error(not_found) past the end.
+  /// Number of the shard that has the sample. @throws Error(not_found) past the end.
   std::size_t shard_of(std::uint64_t index) const;
-  /// Shards that end without tar's end mark. They are read, but one cut off between two members looks the same.
+  /// Number of shards without tar's end mark. They are read, but a shard that was cut off between two members looks the
+  /// same.
   std::uint64_t without_end() const noexcept;
-  /// Members that `will_need` asked the kernel for so far.
+  /// Number of members that `will_need` has asked the kernel for so far.
   std::uint64_t members_advised() const noexcept;
 
  private:

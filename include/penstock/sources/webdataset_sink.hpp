@@ -15,11 +15,11 @@ namespace penstock {
 
 /// What keys are made of.
 enum class WebDatasetKeys : std::uint8_t {
-  automatic,  ///< `SinkItem::key`; as below where there is none
-  position,   ///< the position in the pipeline, as `position_key` gives it
+  automatic,  ///< `SinkItem::key`; like `position` if it is empty
+  position,   ///< the position in the pipeline, written as by `position_key`
 };
 
-/// The extension a field gets.
+/// The extension of a field.
 struct WebDatasetExtension {
   /// A field of the pipeline.
   std::string field;
@@ -28,80 +28,102 @@ struct WebDatasetExtension {
 
 /// Settings of a WebDatasetSink.
 struct WebDatasetSinkOptions {
-  std::string
-      path;  ///< "out/train" makes out/train-000000.tar, out/train-000001.tar, ...; folders are made where missing
+  // What most callers set.
+  /// "out/train" makes out/train-000000.tar, out/train-000001.tar, ... Folders are created if missing.
+  std::string path;
   // What changes results.
   /// What keys are made of.
   WebDatasetKeys keys = WebDatasetKeys::automatic;
-  /// Extensions of fields that shall not have the usual one: for u8[?] jpg, png, webp, gif, bmp or tif where the bytes
-  /// begin like one, else bin; for i64[] cls; for any other npy. The field's name and a dot precede it, dots in the
-  /// place of '/' and '_' in that of what isn't a letter of ASCII, a digit, '-' or '_': "mask.png", "box.npy"; but not
-  /// of a u8[?] field "image" nor of an i64[] field "label". That is how WebDatasetSource finds the names again, in
-  /// lower case. Other extensions of an i64[] field hold its digits, of an u8[?] field its bytes, of others .npy.
+  /// Extensions of fields that shall not have the default one.
+  ///
+  /// The default extension ends in
+  /// - jpg, png, webp, gif, bmp or tif for a u8[?] field whose bytes begin like such a file; bin for its other bytes;
+  /// - cls for an i64[] field;
+  /// - npy for any other field.
+  ///
+  /// Before that come the field's name and a dot: "mask.png", "box.npy". A u8[?] field "image" and an i64[] field
+  /// "label" have no name there. In the name, a dot replaces '/', and '_' replaces all except ASCII letters, digits,
+  /// '-' and '_'. WebDatasetSource finds the names again by this rule, in lower case. With other extensions, an i64[]
+  /// field is written as digits, a u8[?] field as its bytes, and any other field as .npy.
   std::vector<WebDatasetExtension> extensions = {};
-  std::uint64_t max_samples = 10'000;  ///< how many samples a shard has at most
-  /// Bytes that a shard's file has at most; a sample larger than that has a shard of its own.
+  std::uint64_t max_samples = 10'000;  ///< most samples of a shard
+  /// Most bytes of a shard's file. A larger sample gets a shard of its own.
   std::uint64_t max_bytes = std::uint64_t{1} << 30;
-  /// What makes the samples, where you say it yourself: a store is only continued by a run that says the same. Default:
-  /// the pipeline and its data, as far as `write` knows them (`SinkJob::made_by`).
+  /// Your own name for what makes the samples. Only a run with the same name continues a store. Default (empty): the
+  /// pipeline and its data, as far as `write` knows them (`SinkJob::made_by`).
   std::string job = {};
-  // What changes only speed.
-  bool sync = true;  ///< every commit reaches the disk. false: only `finish` does: a crash of the whole machine (not of
-                     ///< the process) may leave an unfinished store that is damaged
+  // What changes only speed and memory.
+  /// Every commit reaches the disk. false: only `finish` does. A crash of the whole machine (not of the process) may
+  /// then leave an unfinished store that is damaged.
+  bool sync = true;
 };
 
-/// A record's key as WebDatasetSink writes it, and WebDatasetSource gives it back. Empty for an empty one.
+/// Returns a record's key as WebDatasetSink writes it, and as WebDatasetSource reads it. Returns an empty key
+/// unchanged.
 PENSTOCK_API std::string webdataset_key(std::string_view key);
-/// A field's name as WebDatasetSource gives it back where no other extension was given.
+/// Returns a field's name as WebDatasetSource finds it, if the field has its default extension.
 PENSTOCK_API std::string webdataset_field(std::string_view name);
 
 /// Writes samples into tar shards in WebDataset's form: `write(pipeline, sink)`.
 ///
-/// Names of a field's classes go into a file beside the shards, a line each, the first one that of number 0:
-/// "PATH-classes.txt" for the field label, "PATH-classes-NAME.txt" for others. Without names there is no such file.
+/// Names of a field's classes go into a file next to the shards, a line each, beginning with number 0:
+/// "PATH-classes.txt" for the field `label`, "PATH-classes-NAME.txt" for other fields. Without names there is no such
+/// file.
 ///
-/// Shards are ustar, the same bytes for the same samples; pax headers stand where a name or a size needs them. Keys are
-/// made fit for file names: in the base name '.' becomes '_'; control characters, '\', '%', what isn't UTF-8, empty
-/// components, "." and ".." are written as %XX. Two samples of one key in one shard are refused.
+/// Shards are ustar, with the same bytes for the same samples. Pax headers are used if a name or a size needs them.
+/// Keys are changed so that they can be file names. In the base name '.' becomes '_'. Control characters, '\', '%',
+/// what isn't UTF-8, empty components, "." and ".." are written as %XX. If two samples of a shard have the same key,
+/// the second one is refused.
 ///
-/// A run may be killed at any moment. Until `finish` every shard's name ends in `.partial`, and
-/// `PATH.tar-unfinished.json` says how much was committed; WebDatasetSource refuses shards it finds beside that file.
-/// One process writes, which has the lock `PATH.tar-unfinished.json.lock`; others that open it meanwhile are refused. A
-/// rerun of the same job goes on after the last commit, and the finished shards are byte for byte those of an
-/// undisturbed run. A rerun of a finished job changes nothing (see `was_finished`); finished shards of another are
-/// refused. `PATH.tar-made-by.json`, which stays beside them, says what made them. One thread at a time.
+/// A run may be killed at any moment. Until `finish`, every shard's name ends in `.partial`, and
+/// `PATH.tar-unfinished.json` says how much was committed. WebDatasetSource refuses shards next to that file. Only the
+/// process that holds the lock `PATH.tar-unfinished.json.lock` writes. Others that open the shards at that time are
+/// refused. A rerun of the same job continues after the last commit, and the finished shards are byte for byte the same
+/// as without an interruption. A rerun of a finished job changes nothing (see `was_finished`). Finished shards of
+/// another job are refused. `PATH.tar-made-by.json`, which stays next to the shards, says what made them. One thread at
+/// a time.
 class PENSTOCK_API WebDatasetSink {
  public:
-  /// What a key may have as written, at most: longer names can't be unpacked on common file systems.
+  /// Most bytes of a written key: longer names can't be unpacked on common file systems.
   static constexpr std::size_t max_key_bytes = 1024;
 
-  /// Touches nothing yet.
+  /// Does not touch the shards yet.
   explicit WebDatasetSink(WebDatasetSinkOptions options);
   WebDatasetSink(WebDatasetSink&&) noexcept;
   WebDatasetSink& operator=(WebDatasetSink&&) noexcept;
-  /// What was put since the last commit is lost.
+  /// Discards what was put since the last commit.
   ~WebDatasetSink();
 
-  /// @throws Error(state_mismatch) when unfinished shards there were begun with another schema, job or options, or are
-  /// damaged; Error(invalid_argument) when shards there are finished and another job made them, or which one is not
-  /// known, when another sink writes them, and for options that can't work; Error(io).
+  /// Opens the shards, or creates them.
+  /// @throws Error(state_mismatch) if existing unfinished shards are damaged, or were begun with another schema, job or
+  /// options.
+  /// @throws Error(invalid_argument) if
+  /// - existing shards are finished, and another job, or an unknown one, made them;
+  /// - another sink writes them;
+  /// - the options can't work.
+  /// @throws Error(io).
   void open(const SinkJob& job);
-  /// True when an earlier run has committed the item. @throws Error(state_mismatch | invalid_argument) when another
-  /// sample stands in its place (where the number of samples is not known before: `put` does).
+  /// Returns true if an earlier run has committed the item.
+  /// @throws Error(state_mismatch | invalid_argument) if another sample has its place. If the number of samples is not
+  /// known in advance, `put` throws it.
   bool has(const SinkItem& item);
-  /// True when `open` found something that an earlier run has committed.
+  /// Returns true if `open` found samples that an earlier run has committed.
   bool has_some() const;
-  /// @throws Error(invalid_argument) for a key this shard has already, one longer than `max_key_bytes`, an item out of
-  /// order, and when the store was finished before; Error(io) when the disk is full.
+  /// Writes a sample.
+  /// @throws Error(invalid_argument) if
+  /// - this shard has the key already, or the key is longer than `max_key_bytes`;
+  /// - the item is out of order;
+  /// - the store was finished before.
+  /// @throws Error(io) if the disk is full.
   void put(const SinkItem& item, Sample& sample);
-  /// From now on what was put survives a kill, and, with `sync`, a crash of the machine. @throws Error(io).
+  /// Commits. After it, what was put survives a kill, and, with `sync`, a crash of the machine. @throws Error(io).
   void commit();
-  /// @throws Error(invalid_argument) when fewer samples were put than `open` announced.
+  /// Finishes the shards. @throws Error(invalid_argument) if fewer samples were put than `open` announced.
   void finish();
   /// The sink's name in errors.
   std::string name() const { return "webdataset"; }
 
-  /// True when `open` found that an earlier run had finished.
+  /// True if `open` found that an earlier run had finished.
   bool was_finished() const noexcept { return was_finished_; }
 
  private:

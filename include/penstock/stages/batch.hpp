@@ -8,39 +8,43 @@
 
 namespace penstock {
 
-/// What becomes of the last, incomplete batch of an epoch.
+/// What happens to the last batch of an epoch if it is incomplete.
 enum class Tail : std::uint8_t {
-  keep,  ///< the batch comes with fewer rows
-  drop,  ///< the batch does not come
-  pad,   ///< the batch comes whole: rows of zeros after the real ones, with mask 0 and index ~0
+  keep,  ///< the batch is delivered with fewer rows
+  drop,  ///< the batch is dropped
+  pad,   ///< the batch is filled up with rows of zeros, which have mask 0 and index ~0
 };
 
-/// Settings of `batch`.
+/// Settings of `batch`. All are result options.
 struct BatchOptions {
-  Tail tail = Tail::keep;       ///< result option
-  std::uint64_t max_bytes = 0;  ///< result option: a batch ends before the sample that would make it larger. What
-                                ///< pads rows to one length counts; the gaps between ragged rows, which keep each
-                                ///< row aligned in memory, do not. 0 = not bounded
-  std::string tokens = {};      ///< result option: the field that `max_tokens` counts
-  /// Result option: a batch ends before the first dimensions of the field `tokens` would sum up to more; for a padded
-  /// field the sum is rows times the longest one; 0 = not bounded.
+  /// What happens to an incomplete last batch. Must be `keep` if bytes, tokens or groups end batches.
+  Tail tail = Tail::keep;
+  /// Limit in bytes per batch: a batch ends before the sample that would exceed it. Padding to a common length counts.
+  /// The gaps between ragged rows, which keep each row aligned in memory, do not. Default (0): no limit.
+  std::uint64_t max_bytes = 0;
+  /// The field whose elements `max_tokens` counts. Set both or neither.
+  std::string tokens = {};
+  /// Limit on the sum of the first dimensions of the field `tokens`. A batch ends before the sample that would exceed
+  /// it. For a padded field, the sum is the number of rows times the longest row. Default (0): no limit.
   std::uint64_t max_tokens = 0;
-  /// Whose samples stand together.
+  /// Which samples share a batch.
   enum class By : std::uint8_t {
-    order,  ///< samples that follow each other
-    group,  ///< samples of one group that follow each other: a batch ends before the first sample of another group, or
-            ///< of another pass over the data (see `SplitOptions::By::group`), as `bags` puts them one after the other.
-            ///< Not with the policy `replace`, whose stand-ins are any group's
+    order,  ///< consecutive samples
+    /// Consecutive samples of one group (see `SplitOptions::By::group`), for instance the bags that `bags` makes. A
+    /// batch ends before the first sample of another group, or of another pass over the data. The policy `replace` is
+    /// not allowed, because stand-ins may be of any group.
+    group,
   };
-  /// Result option: whose samples stand together.
+  /// Which samples share a batch.
   By by = By::order;
 };
 
-/// Puts at most `rows` consecutive samples together (of all ranks, where `for_rank` shares them): exactly as many, but
-/// for an epoch's last batch, where nothing else bounds it. A sample that is over such a bound alone is a bad sample.
-/// Fields whose shape varies must say what becomes of that (`ragged`, `pad`) or be left out (`drop_fields`). Ends
-/// the per-sample part of a pipeline. A batch that is bounded by bytes, tokens or groups is complete with any number
-/// of rows, so `tail` is `keep` then.
+/// Puts consecutive samples together, at most `rows` per batch. With `for_rank`, `rows` counts the rows of all ranks.
+/// If nothing else ends batches, each has exactly `rows` rows, except perhaps the last of an epoch.
+/// If bytes, tokens or groups end batches, a batch is complete with any number of rows, so `tail` must be `keep`.
+/// A sample that exceeds `max_bytes` or `max_tokens` by itself is a bad sample.
+/// A field of varying shape needs `ragged` or `pad`, or has to be left out (`drop_fields`).
+/// This stage ends the per-sample part of a pipeline.
 ///
 ///     from(images) | batch(64)                             // the last batch of an epoch may have fewer rows
 ///     from(images) | batch(64, {.tail = Tail::drop})       // or is left out

@@ -7,38 +7,40 @@
 
 namespace penstock {
 
-/// Which stages may stand before a cache. Both change results: they are part of its key.
+/// What a cache accepts before it.
 struct CacheAllows {
-  /// Stages that draw. Each record is then drawn for once and for all, by its index, not anew in each epoch.
+  /// Result option: accepts stages that draw. A record's draws are then made once, by its index, and are the same in
+  /// every epoch. Part of the cache's key and of the pipeline's fingerprint.
   bool random = false;
-  /// Callables that don't say which version they are (`MapOptions::version`, a member `version()`), and, where the
-  /// cache outlives them, sources that don't say which data they have (no member `identity()`): whether one has changed
-  /// since the cache was made can't be told, so whoever changes it has to delete the cache.
+  /// Accepts callables without a version (`MapOptions::version`, or a member `version()`). A cache on disk then also
+  /// accepts sources that don't identify their data (no member `identity()`). The cache can't see whether one of them
+  /// has changed since it was made, so if you change one, delete the cache.
   bool unversioned = false;
 };
 
 /// Settings of `cache` in memory.
 struct CacheOptions {
-  std::size_t max_bytes = 0;  ///< bytes that kept records take at most: 64 for each (more where shapes vary), its
-                              ///< fields, each rounded up to 64, and 8 for every record of the source
-  /// Which stages may stand before it.
+  /// Limit in bytes for what the cache keeps. A kept record takes 64 bytes (more if shapes vary), and its fields, each
+  /// rounded up to 64 bytes. Each record of the source takes 8 bytes, kept or not.
+  std::size_t max_bytes = 0;
+  /// What the cache accepts before it.
   CacheAllows allows = {};
 };
 
-/// Keeps in memory what the stages before it make of a record, so that in later epochs they are not run: of decoded
-/// images, of a resize from large ones. Records are kept by their index in the source, whatever order stands in the
-/// pipeline, until `max_bytes` are full; none is evicted. They live as long as a copy of the pipeline, or a loader over
-/// it.
+/// Keeps in memory what the stages before it make of a record, so that later epochs don't run these stages. Use it for
+/// decoded images, or for small images resized from large ones. It keeps records by their index in the source, whatever
+/// the order, until `max_bytes` are full. It never evicts a record. Kept records live as long as a copy of the pipeline
+/// or a loader over it.
 ///
 ///     from(…) | decode_jpeg("image") | resize("image", {256, 256}) | cache({.max_bytes = GiB(8)}) | random_crop(…) | …
 ///
 /// For caches on disk: <penstock/sources/lmdb_cache.hpp>.
 ///
-/// Before it stand the source and stages that neither draw (see `CacheAllows`) nor change the number of samples, and
-/// `check`, where it changes which samples are bad; one cache a pipeline. What the pipeline delivers, its fingerprint
-/// and its states are the same with and without it, unless `random` is allowed. A map before it that asks for its place
-/// is told epoch 0 and the record's index.
-/// @throws Error(invalid_argument), when it joins a pipeline, that names the stage in its way.
+/// A pipeline has at most one cache. The stages before it must not draw (see `CacheAllows`) or change the number of
+/// samples. A `check` that changes which samples are bad stands before it.
+/// The pipeline's batches, fingerprint and states are the same with and without the cache, unless `random` is allowed.
+/// A map before it that asks for its place gets epoch 0 and the record's index.
+/// @throws Error(invalid_argument) if a stage may not stand before it (when it joins a pipeline; names the stage).
 PENSTOCK_API Stage cache(CacheOptions options);
 
 }  // namespace penstock

@@ -9,10 +9,12 @@ namespace penstock {
 
 /// Settings of `check`.
 struct CheckOptions {
-  bool verify = false;  ///< result option: every stored image is decoded to its end and every
-                        ///< warning read, also where a crop needs less
-  bool fold = true;     ///< false runs each image stage alone on whole images; the same bits, slowly
-  std::uint64_t max_sample_bytes = 256ull << 20;  ///< result option: no field of any sample may become larger
+  /// Result option: decodes every stored image to its end and reads every warning, even if a crop needs less.
+  bool verify = false;
+  /// Folds image stages. If false, each image stage runs by itself on whole images: the same bits, but slower.
+  bool fold = true;
+  /// Result option: limit in bytes for each field of a sample. Default: 256 MiB.
+  std::uint64_t max_sample_bytes = 256ull << 20;
 };
 /// Sets how carefully samples are read.
 PENSTOCK_API Stage check(CheckOptions options);

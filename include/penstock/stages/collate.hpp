@@ -8,37 +8,41 @@
 
 namespace penstock {
 
-/// Rows of this field keep the sizes they have: `batch.ragged(field)`. For any shape but a scalar's. Stands before
-/// `batch`, anywhere. @throws Error(schema_mismatch) when there is no such field, or it is a scalar.
+/// Lets each row of a field keep its own size; read the field with `batch.ragged(field)`. Stands anywhere before
+/// `batch`.
+/// @throws Error(schema_mismatch) if there is no such field, or it is a scalar.
 PENSTOCK_API Stage ragged(std::string field);
 
-/// Settings of `pad`.
+/// Settings of `pad`. All are result options.
 struct PadOptions {
-  std::int64_t to = 0;  ///< result option: elements of the first dimension that every row gets; a longer row is a bad
-                        ///< sample (cut it with a map). 0 = as many as the longest row of the batch has
-                        ///< (with `for_rank`: the longest of this rank's part)
-  double value = 0;     ///< result option: of elements that are added; one the field's dtype has exactly
+  /// Elements in the first dimension of every row. A longer row is a bad sample; cut it with a map before.
+  /// Default (0): those of the batch's longest row; with `for_rank`, of the longest row in this rank's part.
+  std::int64_t to = 0;
+  /// Value of the elements that are added. The field's dtype must represent it exactly.
+  double value = 0;
 };
-/// Rows of this field are made equally long in their first dimension, the only one that may vary: the batch is
-/// [N, to, ...], and `batch.lengths(field)` says how long the rows were. Stands before `batch`, anywhere.
-/// @throws Error(schema_mismatch) when there is no such field, it is a scalar, or another dimension varies;
-/// Error(invalid_argument) when the dtype can't hold `value`.
+/// Pads the rows of a field to one length in their first dimension, the only one that may vary. In the batch the field
+/// is [N, to, ...], and `batch.lengths(field)` has the lengths before. Stands anywhere before `batch`.
+/// @throws Error(schema_mismatch) if there is no such field, it is a scalar, or another dimension varies.
+/// @throws Error(invalid_argument) if the dtype can't represent `value`.
 PENSTOCK_API Stage pad(std::string field, PadOptions options = {});
 
 /// Settings of `bucket`.
 struct BucketOptions {
-  std::uint64_t window = 0;  ///< result option: samples that are looked at together, at most 65,535; a multiple of the
-                             ///< batch's rows, where these are all that bounds it. 0 = 16 batches
+  /// Result option: number of consecutive samples that are sorted by length together, at most 65,535. If only rows end
+  /// batches, it must be a multiple of the batch's rows. Default (0): 16 batches, or fewer if the limit requires it.
+  std::uint64_t window = 0;
 };
-/// Puts samples of like length together, so that little is padded: of each `window` consecutive samples (what filters
-/// leave of them) those are neighbours whose `field` is of like length, and the batches made of them come in an order
-/// drawn from (seed, epoch, the window's number). Length is the size of the first dimension; of an integer scalar its
-/// value. Samples of one length stay in order. The last, incomplete batch of an epoch is made of the last samples
-/// in order. Stands before `batch`, anywhere.
+/// Puts samples of similar length into one batch, so that little is padded. The length of a sample is the first
+/// dimension of `field`, or the value of an integer scalar.
+/// Sorts each `window` consecutive samples (those that filters leave) by length; samples of equal length stay in order.
+/// Cuts them into batches, and delivers these in an order drawn from the seed, the epoch and where the window begins.
+/// An incomplete last batch of an epoch has the epoch's last samples in order. Stands anywhere before `batch`.
 ///
-/// A window's samples wait in memory (`window` rows beyond what a loader has otherwise); a resume in the middle of one
-/// makes all of it once more.
-/// @throws Error(schema_mismatch) when there is no such field, or it has no length; Error(invalid_argument).
+/// A window's samples wait in memory: `window` rows more than a loader has without it. A resume in the middle of a
+/// window makes all of its samples again.
+/// @throws Error(schema_mismatch) if there is no such field, or it has no length.
+/// @throws Error(invalid_argument) if `window` is not as above.
 PENSTOCK_API Stage bucket(std::string field, BucketOptions options = {});
 
 }  // namespace penstock

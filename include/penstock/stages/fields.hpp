@@ -8,21 +8,23 @@
 
 namespace penstock {
 
-/// Keeps these fields, in this order. Moves no bytes. @throws Error(schema_mismatch) when one is missing,
-/// Error(invalid_argument) for none.
+/// Keeps these fields, in this order. Moves no bytes.
+/// @throws Error(schema_mismatch) if a field is missing.
+/// @throws Error(invalid_argument) if `names` is empty.
 PENSTOCK_API Stage select_fields(std::vector<std::string> names);
 
-/// Leaves these fields out, for instance one that a `map` with `.out` has read and nobody needs any more. Moves no
-/// bytes. @throws Error(schema_mismatch) when one is missing, Error(invalid_argument) for none, and where no field is
-/// left.
+/// Leaves these fields out, for instance one that only a `map` with `.out` needed. Moves no bytes.
+/// @throws Error(schema_mismatch) if a field is missing.
+/// @throws Error(invalid_argument) if `names` is empty, or no field is left.
 PENSTOCK_API Stage drop_fields(std::vector<std::string> names);
 
-/// Gives a field another name; its place among the fields, its values and what was said of its rows (`pad`, `ragged`,
-/// `bucket`) stay. Moves no bytes, and image stages on either side of it still fold.
-/// @throws Error(schema_mismatch) where there is no field `from`, Error(invalid_argument) where there is one `to`.
+/// Gives a field another name. The field keeps its slot, its values and its settings for rows (`pad`, `ragged`,
+/// `bucket`). Moves no bytes; image stages on either side of it still fold.
+/// @throws Error(schema_mismatch) if there is no field `from`.
+/// @throws Error(invalid_argument) if there is a field `to` already.
 PENSTOCK_API Stage rename(std::string from, std::string to);
-/// `rename` of a field by literals. With this overload, an unqualified call beside `using namespace penstock` is
-/// ambiguous with the C library's `rename`, which renames files, instead of calling that.
+/// Overload of `rename` for literals. After `using namespace penstock`, it makes an unqualified call ambiguous. Without
+/// it, such a call would reach the C library's `rename`, which renames files.
 inline Stage rename(const char* from, const char* to) { return rename(std::string(from), std::string(to)); }
 
 }  // namespace penstock

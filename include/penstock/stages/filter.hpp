@@ -16,8 +16,8 @@
 
 namespace penstock {
 
-/// Says which samples stay: `bool operator()(const Sample&, Context&) const`, the context optional. Any thread calls it
-/// at any time; what it decides may depend on the sample and on the context's draws, on nothing else.
+/// Decides which samples stay: `bool operator()(const Sample&, Context&) const`; the context is optional. Any thread
+/// may call it at any time. Its result may depend only on the sample and on the context's draws.
 template <class F>
 concept SamplePredicate = requires(const F& f, const Sample& sample, Context& context) {
   { f(sample, context) } -> std::same_as<bool>;
@@ -29,7 +29,7 @@ concept SamplePredicate = requires(const F& f, const Sample& sample, Context& co
 /// Settings of `filter`.
 struct FilterOptions {
   std::string name = "filter";  ///< name of the stage in plans, errors and random keys
-  std::uint64_t version = 0;    ///< result option: raise it when the predicate's answers change
+  std::uint64_t version = 0;    ///< result option: raise it when the predicate's results change
 };
 
 /// A predicate on one field: `bool(View<const T, R>) const`, with a plain (not `auto`) parameter.
@@ -37,27 +37,27 @@ template <class F>
 concept FieldPredicate =
     detail::ConstCall<F, bool> && detail::PredicateArgs<typename detail::CallOf<std::decay_t<F>>::args>::value;
 
-/// Leaves after the samples for which `f` is false:
+/// Leaves out the samples for which `f` is false:
 ///
 ///     filter([](const Sample& s) { return s.scalar<std::int64_t>("label") != 0; })
 ///
-/// Survivors keep their order, at any number of threads. How many batches an epoch has is known only after it
-/// (`Pipeline::steps_per_epoch` throws, unless `for_rank` says it). Orders stand before it. Stages after it never see
-/// what it left out. A predicate that throws makes its sample a bad one.
+/// Survivors keep their order at any number of threads. The number of an epoch's batches is known only after it, so
+/// `Pipeline::steps_per_epoch` throws unless `for_rank` sets the number. Orders must stand before the filter. Stages
+/// after it never see what it left out. If the predicate throws, the sample is a bad sample.
 template <SamplePredicate F>
 Stage filter(F f, FilterOptions options = {}) {
   return detail::make_filter(std::shared_ptr<const detail::FilterModel>(new detail::FilterOf<F>(std::move(f))), {},
                              DType::u8, 0, std::move(options));
 }
-/// What is no predicate: a compiler's error that says why.
+/// Overload for callables that are not predicates: fails to compile with the reason.
 template <class F>
 Stage filter(F, FilterOptions = {}) {
   detail::explain_filter<F>();
   return detail::make_filter(nullptr, {}, DType::u8, 0, {});
 }
 
-/// Leaves out the samples for which `f` of one field is false. The field's dtype and rank are checked when the stage
-/// joins a pipeline:
+/// Leaves out the samples for which `f` of one field is false. Checks the field's dtype and rank when the stage joins a
+/// pipeline:
 ///
 ///     filter("label", [](View<const std::int64_t, 0> label) { return label() != 0; })
 template <FieldPredicate F>
@@ -71,7 +71,7 @@ Stage filter(std::string field, F f, const FilterOptions& options = {}) {
       std::move(field), dtype_of<typename Traits::element>, Traits::rank, options);
 }
 
-/// What is no predicate on a field: a compiler's error that says why.
+/// Overload for callables that are not predicates on a field: fails to compile with the reason.
 template <class F>
 Stage filter(std::string, F, const FilterOptions& = {}) {
   detail::explain_filter<F>();

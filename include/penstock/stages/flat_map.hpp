@@ -13,37 +13,39 @@
 
 namespace penstock {
 
-/// Makes any number of samples, its children, of one, the parent: the crops of an image, the windows of a recording.
+/// Makes any number of samples (children) from one sample (the parent): the crops of an image, or the windows of a
+/// recording.
 ///
 ///     std::uint32_t count(const Sample& parent, Context&) const;       how many; 0 = none
 ///     void child(const Sample& parent, std::uint32_t number, Sample& out, Context&) const;
 ///                                                                      number counts from 0
 ///
-/// and where they make sense
+/// Optional members:
 ///
 ///     Schema schema(const Schema& in) const;       of a child; default: the parent's
 ///     std::string name() const;                    in plans, errors and random keys; default "flat_map"
 ///     std::uint64_t version() const;               result option: raise it when the result changes
 ///
-/// Any thread calls both at any time, for one parent also at once. A field that a child has with the parent's dtype and
-/// rank begins as the parent's value (which is viewed, and copied where the child writes to it); others are unset
-/// until `child` emplaces them. The context's place says which child it is; `count` has draws of its own.
+/// Any thread may call `count` and `child` at any time, even for one parent at the same time. If a child's field has
+/// the parent's dtype and rank, it begins with the parent's value. The child views that value, and copies it if it
+/// writes to it. Other fields are unset until `child` emplaces them. The context's place has the number of the child.
+/// `count` has draws of its own.
 template <class F>
 concept FlatMap = requires(const F& f, const Sample& parent, std::uint32_t number, Sample& out, Context& context) {
   { f.count(parent, context) } -> std::convertible_to<std::uint32_t>;
   { f.child(parent, number, out, context) } -> std::same_as<void>;
 };
 
-/// Replaces every sample by its children, in order. They are made by all runners at once, of a parent that is read
-/// and brought through the stages before this one a single time. A pipeline has one at most; orders stand before it.
-/// How many samples an epoch has is known only after it (`Pipeline::steps_per_epoch` throws). `pipeline | MyFlatMap{}`
-/// does the same.
+/// Replaces every sample by its children, in order. All runners make children together; the parent is read and brought
+/// through the stages before this one only once. A pipeline has at most one `flat_map`; orders must stand before it.
+/// The number of an epoch's samples is known only after it, so `Pipeline::steps_per_epoch` throws unless `for_rank`
+/// sets the number of batches. `pipeline | MyFlatMap{}` does the same.
 template <FlatMap F>
 Stage flat_map(F f) {
   return detail::make_flat_map(std::shared_ptr<const detail::FlatMapModel>(new detail::FlatMapOf<F>(std::move(f))));
 }
 
-/// What is no flat map: a compiler's error that says why.
+/// Overload for types that are not flat maps: fails to compile with the reason.
 template <class F>
 Stage flat_map(F) {
   detail::explain_flat_map<F>();

@@ -19,39 +19,39 @@ struct ImageField {
   Filter filter = Filter::linear;
 };
 
-/// A field whose values are labels: resampled by nearest, so that no value appears that was not there before.
+/// Returns a field whose values are labels. It is resampled by nearest, so that no new value appears.
 inline ImageField mask(std::string name) { return {std::move(name), Filter::nearest}; }
 
-/// The fields of one image stage, for which it draws once:
+/// The fields of one image stage, which draws once for all of them:
 ///
 ///     random_flip("image")
 ///     random_resized_crop({"image", "mask"}, {224, 224})
 ///     resize({"left", {"right", Filter::linear}}, {224, 224})
 ///     resize(mask("labels"), {224, 224})
 ///
-/// A name alone is an image (`Filter::linear`) where it stands first, and a mask (`Filter::nearest`) after the first.
-/// Parameters are drawn from the shape of the first field, whose result is that of the stage on it alone; the others
-/// follow, each with channels of its own. In a sample whose fields differ in height or width at this stage, that is an
-/// Error(unsupported) which names both shapes.
+/// If only a name is given, the first field is an image (`Filter::linear`), and each later one a mask
+/// (`Filter::nearest`). The stage draws its parameters from the shape of the first field, so that field's result does
+/// not depend on the others. All fields get the same parameters; their numbers of channels may differ.
+/// If the fields of a sample differ in height or width here, that is an Error(unsupported), which names both shapes.
 class PENSTOCK_API ImageFields {
  public:
   /// One field, an image.
   ImageFields(const char* name) : ImageFields(std::string(name)) {}
   /// One field, an image.
   ImageFields(std::string name) { fields_.push_back({std::move(name), Filter::linear}); }
-  /// One field that says its filter.
+  /// One field with its own filter.
   ImageFields(ImageField field) { fields_.push_back(std::move(field)); }
 
-  /// A name, or a field that says its filter.
+  /// A name, or a field with its own filter.
   class Item {
    public:
-    /// An image where it stands first, else a mask.
+    /// An image if it is the first field, else a mask.
     Item(const char* name) : field_{name, Filter::linear} {}
-    /// An image where it stands first, else a mask.
+    /// An image if it is the first field, else a mask.
     Item(std::string name) : field_{std::move(name), Filter::linear} {}
-    /// A field that says its filter.
+    /// A field with its own filter.
     Item(ImageField field) : field_(std::move(field)), says_filter_(true) {}
-    /// A field that says its filter.
+    /// A field with its own filter.
     Item(std::string name, Filter filter) : field_{std::move(name), filter}, says_filter_(true) {}
 
    private:
@@ -59,19 +59,19 @@ class PENSTOCK_API ImageFields {
     ImageField field_;
     bool says_filter_ = false;
   };
-  /// @throws Error(invalid_argument) for no field, or one that is named twice.
+  /// Several fields. @throws Error(invalid_argument) if there is no field, or one is named twice.
   ImageFields(std::initializer_list<Item> items) : ImageFields(std::vector<Item>(items)) {}
-  explicit ImageFields(const std::vector<Item>& items);  ///< fields by a vector. @throws as for a list
+  explicit ImageFields(const std::vector<Item>& items);  ///< several fields, from a vector. @throws like for a list
 
-  /// How many fields there are.
+  /// Number of fields.
   std::size_t size() const noexcept { return fields_.size(); }
   /// Field `i`, which must be below `size()`.
   const ImageField& operator[](std::size_t i) const noexcept { return fields_[i]; }
   /// The first field.
   auto begin() const noexcept { return fields_.begin(); }
-  /// Behind the last field.
+  /// After the last field.
   auto end() const noexcept { return fields_.end(); }
-  /// "image, mask"
+  /// Returns the names, for instance "image, mask".
   std::string names() const;
 
  private:

@@ -21,15 +21,17 @@ namespace penstock {
 
 /// Settings of `map`.
 struct MapOptions {
-  std::string name = "map";         ///< name of the stage in plans, errors and random keys
-  std::string out = {};             ///< the field to write; default: the field that is read
-  std::optional<Shape> shape = {};  ///< the result's shape; default: the input's, and where an `Output` decides it for
-                                    ///< each sample, any: then it may say the dimensions that are known, {80, dynamic}
+  std::string name = "map";  ///< name of the stage in plans, errors and random keys
+  std::string out = {};      ///< the field to write. Default: the field that is read
+  /// The result's shape. Default: the input's. If an `Output` sets the shape for each sample, the default is any shape;
+  /// then set the dimensions that are known, as in {80, dynamic}.
+  std::optional<Shape> shape = {};
   std::uint64_t version = 0;  ///< result option: raise it when the callable's result changes
-  ClassNames classes = {};    ///< what the numbers of the result stand for. A field that is written has no names
-                              ///< of classes otherwise, as nobody knows what the callable did to its numbers
-  bool keep_classes = false;  ///< the result's numbers stand for the same classes as those of the field it
-                              ///< reads; then `classes` must be empty
+  /// Names of the classes that the result's numbers stand for. Default: none, because the callable may change the
+  /// meaning of the numbers.
+  ClassNames classes = {};
+  /// Whether the result's numbers stand for the same classes as the field that is read. Then `classes` must be empty.
+  bool keep_classes = false;
 };
 
 /// A whole-sample transform as a stage. `pipeline | MyTransform{}` does the same.
@@ -37,37 +39,38 @@ template <Transform F>
 Stage map(F f) {
   return detail::make_map(std::shared_ptr<const detail::TransformModel>(new detail::TransformOf<F>(std::move(f))));
 }
-/// What is no transform: a compiler's error that says why.
+/// Overload for types that are not transforms: fails to compile with the reason.
 template <class F>
 Stage map(F) {
   detail::explain_stage<F>();
   return detail::make_map(nullptr);
 }
 
-/// A callable on one field:
+/// Runs a callable on one field:
 ///     map("image", [](View<const std::uint8_t, 3> in, View<float, 3> out) { … })
-/// reads field "image" where it lies and writes its new value where the next stage, or the batch, wants it. Where only
-/// the sample tells the result's shape,
+/// reads the field "image" in place, and writes the new value to the place from which the next stage or the batch reads
+/// it. If the result's shape depends on the sample,
 ///     map("audio", [](View<const float, 1> in, Output<float, 2> out) { auto bins = out.emplace({frames(in), 80}); … })
-/// makes a field of varying shape, for `ragged`, `pad`, or a stage that gives it a fixed one.
-/// Dtypes and ranks are checked against the schema when the stage joins a pipeline. A callable may also say
-/// `void check(const Shape& in) const`, which throws Error(schema_mismatch) for shapes it can't take, and
-/// `std::string describe() const`, its result options, which become part of the fingerprint, as does
-/// `std::uint64_t version() const`, which is added to that of `options`.
+/// makes a field of varying shape, for `ragged`, `pad`, or a stage that gives it a fixed shape.
+/// Checks dtypes and ranks against the schema when the stage joins a pipeline. Optional members of the callable:
+/// - `void check(const Shape& in) const` throws Error(schema_mismatch) for shapes that the callable can't take.
+/// - `std::string describe() const` returns its result options, which become part of the fingerprint.
+/// - `std::uint64_t version() const` is added to the version of `options`, and is part of the fingerprint too.
 template <FieldTransform F>
 Stage map(std::string field, F f, MapOptions options = {}) {
   options.version +=
       detail::call_or(std::uint64_t{0}, PENSTOCK_MEMBER(version, "std::uint64_t version() const"), std::as_const(f));
   return detail::make_field_map(std::move(field), detail::field_map_model(std::move(f)), std::move(options));
 }
-/// An object on one field that takes fields of several dtypes or ranks; `options.shape` is left away.
+/// Runs an object on one field; the object takes fields of several dtypes or ranks. `options.shape` must not be
+/// set.
 template <TensorTransform F>
 Stage map(std::string field, F f, MapOptions options = {}) {
   options.version +=
       detail::call_or(std::uint64_t{0}, PENSTOCK_MEMBER(version, "std::uint64_t version() const"), std::as_const(f));
   return detail::make_field_map(std::move(field), detail::field_map_model(std::move(f)), std::move(options));
 }
-/// What can't be called so: a compiler's error that says why.
+/// Overload for objects that can't be called like this: fails to compile with the reason.
 template <class F>
 Stage map(std::string, F, MapOptions = {}) {
   detail::explain_field_map<F>();

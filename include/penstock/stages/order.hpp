@@ -10,130 +10,164 @@
 
 namespace penstock {
 
-/// Settings of `shuffle`.
+/// Settings of `shuffle`. All are result options.
 struct ShuffleOptions {
-  std::optional<std::uint64_t> seed = {};  ///< result option: the pipeline's seed; default 0
-  bool blocks = false;                     ///< result option: keep records of one block near each other
-  std::uint64_t window_blocks = 16;        ///< result option, `.blocks`: so many blocks are mixed with each other
-  std::uint64_t block_size =
-      0;                     ///< result option, `.blocks`: consecutive records of a block; 0 = the source's own blocks
-  std::uint64_t ranks = 1;   ///< result option, `.blocks`: for so many ranks, which then share hardly any block
-  std::uint64_t window = 0;  ///< result option, of a stream only and required: so many records, 2 to 2^20, are mixed
-                             ///< with each other
+  /// The seed of the pipeline. Default: the seed that another stage sets, or 0.
+  std::optional<std::uint64_t> seed = {};
+  /// Keeps records of one block near each other.
+  bool blocks = false;
+  /// With `blocks`: number of blocks that are mixed with each other.
+  std::uint64_t window_blocks = 16;
+  /// With `blocks`: number of consecutive records per block. Default (0): the source's own blocks.
+  std::uint64_t block_size = 0;
+  /// With `blocks`: number of ranks to make the order for. These ranks then share hardly any block.
+  std::uint64_t ranks = 1;
+  /// Streams only, and required for them: number of consecutive records that are mixed with each other, 2 to 2^20.
+  std::uint64_t window = 0;
 };
-/// A new permutation of all records in each epoch: a bijection that takes no memory, however many records there are.
+/// Permutes all records in a new way in each epoch. The permutation is a bijection that takes no memory, however many
+/// records there are.
 ///
-/// With `.blocks` for stores that are slow to read at random (shards of an archive, compressed chunks): the blocks are
-/// permuted and cut into windows of `window_blocks`; then the records of each window are permuted. So every record
-/// comes once, and at no time have more than `window_blocks` blocks been begun and not finished. It stands
-/// directly after the source, or after orders that leave what they leave of a block together and are the same in
-/// every epoch (split by key, take, skip); these are then gone through once, position by position, when the pipeline is
-/// built. 16 bytes of memory a block and epoch, rebuilt from the seed when an epoch begins; at least the last two
-/// epochs' are kept, more of them while they are small together (64 MiB).
+/// `blocks` is for stores that are slow to read at random (shards of an archive, compressed chunks). It permutes the
+/// blocks and cuts them into windows of `window_blocks` blocks; then it permutes the records of each window. Every
+/// record comes once per epoch. At any time at most `window_blocks` blocks have been begun and not finished.
+/// With `blocks`, the stage stands directly after the source, or after orders that keep what they leave of a block
+/// together, and do the same in every epoch. These are take, skip, and split by key or group. They are read through
+/// once when the pipeline is built.
+/// Takes 16 bytes of memory per block and epoch. This table is built from the seed when an epoch begins. At least the
+/// tables of the last two epochs are kept, and more as long as all together take at most 64 MiB.
 ///
-/// Ranks that share each batch (`for_rank`) all go through the same blocks, and each decodes them. With `.ranks = n`
-/// the order of blocks is cut into n equal stretches, from each of which comes an n-th of each batch: the rows of a
-/// rank where there are n ranks, or fewer by a whole factor. Then only blocks around the cuts, and those of the last,
-/// incomplete batch, are decoded by more than one rank. The order depends on `.ranks` and on the
-/// batch's rows, never on how many ranks there really are. The cuts suit batches that begin where the shuffle's order
-/// does: `skip` after it, and passes whose records are no multiple of the batch's rows (`repeat`, `.steps_per_epoch`),
-/// shift the batches, and ranks share blocks again.
+/// Ranks that share each batch (`for_rank`) all read the same blocks, and each rank decodes them. With `.ranks = n`,
+/// the order of blocks is cut into n equal stretches, and each stretch supplies 1/n of every batch. If the number of
+/// ranks divides n, each rank reads whole stretches. Then more than one rank decodes only the blocks at the cuts, and
+/// those of an incomplete last batch. The order depends on `ranks` and on the batch's rows, never on the real number of
+/// ranks.
+/// The cuts fit only batches that begin where the shuffle's order begins. A `skip` after the shuffle shifts the
+/// batches, and ranks share blocks again. So do `repeat` and `Rank::steps_per_epoch`, unless the records of a pass are
+/// a multiple of the batch's rows.
 ///
-/// A stream's records are permuted inside consecutive runs of `window`, which are held in memory: two runs
-/// at once, each record with about 3 KiB besides its bytes.
-/// @throws Error(invalid_argument) for `.block_size`, `.ranks` or another `.window_blocks` without `.blocks`, `.window`
-/// with it, and `.window_blocks` or `.ranks` of 0; for ranks, where a batch's rows are no multiple of them, or vary;
-/// where it joins a pipeline, for `.window` over records with random access, and for a stream without `.window` or with
-/// `.blocks`; when an order before it changes between epochs or tears blocks apart, or the source has no `block_ends`
-/// and `.block_size` isn't said, or there are more than 2^27 blocks.
+/// A stream's records are permuted within consecutive runs of `window` records. Two runs are held in memory at a time;
+/// each record takes about 3 KiB besides its bytes.
+/// @throws Error(invalid_argument) if
+/// - `block_size`, `ranks` or a changed `window_blocks` is set without `blocks`, or `window` is set with it;
+/// - `window_blocks` or `ranks` is 0;
+/// - `ranks` is above 1, and the batch's rows are not a multiple of it, or vary.
+/// @throws Error(invalid_argument) when it joins a pipeline, if
+/// - the source is a stream, and `window` is not set or `blocks` is; or `window` is set for another source;
+/// - with `blocks`, an order before it changes between epochs or tears blocks apart;
+/// - the source has no `block_ends` and `block_size` is not set, or there are more than 2^27 blocks.
 PENSTOCK_API Stage shuffle(ShuffleOptions options = {});
-/// The first n.
+/// Keeps the first `n` records.
 PENSTOCK_API Stage take(std::uint64_t n);
-/// All but the first n.
+/// Leaves out the first `n` records.
 PENSTOCK_API Stage skip(std::uint64_t n);
-/// The records at these positions, in this order; one may come more than once.
-/// @throws Error(invalid_argument) when it joins a pipeline that is shorter than that.
+/// Keeps the records at these positions, in this order. A position may be named more than once.
+/// @throws Error(invalid_argument) if a position is beyond the end (when it joins a pipeline).
 PENSTOCK_API Stage select(std::vector<std::uint64_t> positions);
-/// The whole input `times` times within one epoch; a shuffle before it shuffles each time anew.
+/// Delivers the whole input `times` times within one epoch. A shuffle before it makes a new permutation each time.
 PENSTOCK_API Stage repeat(std::uint64_t times);
 /// Sets the seed of every random draw of the pipeline. Two different seeds in one pipeline are refused.
 PENSTOCK_API Stage seed(std::uint64_t value);
 
-/// Settings of `bags`.
+/// Settings of `bags`. All are result options.
 struct BagOptions {
-  std::optional<std::uint64_t> seed = {};  ///< result option: the pipeline's seed; default 0
-  std::uint64_t min_size = 1;              ///< result option: groups of fewer records are left out, and told in
-                                           ///< `Pipeline::plan()`; a slide that can't be read has one record
-  std::string balance = {};  ///< result option: a field of the source, one whole number or boolean a record, that is
-                             ///< the same for all records of a group: its class. Classes then come equally often, see
-                             ///< `bags`. Labels are got as by `labels_of` when it joins a pipeline, which takes 8 bytes
-                             ///< of memory a record meanwhile; 8 more a group stay. Empty: each group comes once
+  /// The seed of the pipeline. Default: the seed that another stage sets, or 0.
+  std::optional<std::uint64_t> seed = {};
+  /// Groups with fewer records are left out, which `Pipeline::plan()` reports. A slide that can't be read has one
+  /// record.
+  std::uint64_t min_size = 1;
+  /// Field of the source that holds each group's class, so that classes come equally often (see `bags`). It has one
+  /// whole number or boolean per record, the same for all records of a group. Labels are read like those of `labels_of`
+  /// when the stage joins a pipeline. That takes 8 bytes per record until it has joined; 8 bytes per group stay.
+  /// Default (empty): each group comes once per epoch.
+  std::string balance = {};
 };
-/// The groups (a slide's tiles, a patient's pictures; see `SplitOptions::By::group`) one after the other, in a new
-/// order in each epoch, and of each at most `size` records, drawn anew in each epoch without replacement. With
-/// `batch(size, {.by = BatchOptions::By::group})` each batch is one bag (without `repeat` between them, which may put
-/// two bags of one group side by side). 16 bytes of memory a run of a group's records and 48 a group, 24 more a bag of
-/// an epoch. It stands directly after the source or after orders that are the same in every epoch (split by group,
-/// take, skip, select, repeat), of which it takes what is left of each group.
+/// Delivers the groups one after the other, in a new order in each epoch: a slide's tiles, or a patient's pictures (see
+/// `SplitOptions::By::group`). In each epoch it draws a bag of each group: at most `size` of the group's records,
+/// without replacement. With `batch(size, {.by = BatchOptions::By::group})` each batch is one bag, unless there is a
+/// `repeat` between them, which may put two bags of one group side by side.
+/// Stands directly after the source, or after orders that are the same in every epoch (split by group, take, skip,
+/// select, repeat). It draws from what these leave of each group.
+/// Takes 16 bytes of memory per run of a group's records, 48 per group, and 24 per bag of an epoch.
 ///
-/// With `.balance` an epoch has as many bags of each class as the largest class has groups: classes times that number
-/// of bags in all, so that no group is left out. Bags come in rounds of one of each class, in a new order each; batches
-/// that hold whole rounds hold as many bags of each class. The groups of a smaller class come again, each as often as
-/// the others of its class or once more, with other records as long as as many are left as a bag has; then they are
-/// drawn anew. Two bags next to each other in an epoch are never of one group.
+/// With `balance`, an epoch has the same number of bags of each class: as many as the largest class has groups. So it
+/// leaves out no group. Bags come in rounds of one bag of each class, in a new order in each round. A batch of whole
+/// rounds has the same number of bags of each class.
+/// Groups of a smaller class come more than once per epoch. Within a class, the numbers of bags per epoch of two groups
+/// differ by at most 1. A group that comes again gives other records, as long as enough are left for a whole bag. After
+/// that, all its records are drawn from again. Two consecutive bags of an epoch are never of one group.
 ///
-/// Batches that hold several bags hold them whole as long as no sample is left out or replaced: `filter`, `flat_map`
-/// and the policies `drop` and `replace` shift or mix what comes after. `Pipeline::plan()` says where that may be.
+/// All epochs have the same length. For this, the groups of a class form sets whose bags have the same size. The groups
+/// with at least `size` records are one set; those with n records are another, for each smaller n. Each set has a fixed
+/// number of bags per epoch. If that is not a multiple of the set's groups, some groups of the set have one bag more
+/// than the others. The groups of the set take turns at this from one epoch to the next. So over any number of epochs
+/// from the first, the numbers of bags of two groups of one set differ by at most 1. Sets are not evened out with each
+/// other: a group of one set may have one bag more than a group of another set in every epoch. If `min_size` is at
+/// least `size`, a class has only one set.
 ///
-/// So that epochs are equally long, all groups of a class that give bags of one size (`size`, and those that have fewer
-/// records: each number of them) have a fixed number of an epoch's turns together; who has one more goes round from one
-/// epoch to the next. Groups of at least `size` records so come equally often over the epochs, to one bag; a group
-/// that is smaller may have its one turn more, or not, in every epoch. `min_size` makes them all alike.
-/// @throws Error(invalid_argument) for a size of 0; where it joins a pipeline, after an order that changes between
-/// epochs, for a stream, and where a record's key names no group; with `.balance` also as `labels_of`, for a group
-/// whose records have different values, a class of which `min_size` leaves no group, and for more than 2^27 bags an
-/// epoch.
+/// A batch of several bags has whole bags only as long as no sample is left out or replaced. `filter`, `flat_map` and
+/// the policies `drop` and `replace` shift or mix the bags that follow. `Pipeline::plan()` says where this may happen.
+/// @throws Error(invalid_argument) if `size` is 0.
+/// @throws Error(invalid_argument) when it joins a pipeline, if
+/// - it stands after an order that changes between epochs;
+/// - the source is a stream, or a record's key does not name a group;
+/// - with `balance`, a group's records have different values, or `min_size` leaves no group of a class;
+/// - with `balance`, an epoch has more than 2^27 bags.
+/// @throws With `balance`, what `labels_of` throws.
 PENSTOCK_API Stage bags(std::uint64_t size, BagOptions options = {});
 
-/// Settings of `split`.
+/// Settings of `split`. All are result options.
 struct SplitOptions {
-  std::vector<double> shares = {0.9, 0.1};  ///< result option: relative sizes of the parts
-  std::uint64_t part = 0;                   ///< result option: which part this pipeline gets
-  /// What decides to which part a record belongs.
+  /// Relative sizes of the parts.
+  std::vector<double> shares = {0.9, 0.1};
+  /// Number of the part that this pipeline gets.
+  std::uint64_t part = 0;
+  /// What decides which part a record is in.
   enum class By : std::uint8_t {
-    index,  ///< exact sizes, no memory; adding records reshuffles the parts
-    key,    ///< by a hash of each record's key: a record keeps its part when others come or go; 8 bytes of memory a
-            ///< record of the part, one pass over the keys when the pipeline is built
-    group,  ///< by a hash of the name of each record's group, all of whose records are in one part: the source's
-            ///< own groups (slides, patients), else what stands before the last '/' of each key, "patient-17" of
-            ///< "patient-17/3". A group keeps its part when others come or go, unless `stratify` is said. 16 bytes of
-            ///< memory a run of records that follow each other
-  } by = By::index;           ///< result option
-  std::uint64_t salt = 0;     ///< result option: another value makes another split; not the pipeline's
-                              ///< seed, so that training and validation agree
-  std::string stratify = {};  ///< result option: a field of the source, one whole number or boolean a record. Each of
-                              ///< its values has its share in every part: by index exact to less than one record, by
-                              ///< group as near as whole groups allow, see `split`; not by key. Labels are got as by
-                              ///< `labels_of` when it joins a pipeline. By index that takes 24 bytes of memory a record
-                              ///< meanwhile, and 8 a record of the part stay; by group 8 a record, 24 a run of
-                              ///< records of one group, 24 for each value in it and some 100 a group meanwhile, and
-                              ///< 16 a run stay
+    index,  ///< the record's position: exact sizes, no memory. Adding records makes a different split
+    /// A hash of the record's key. A record keeps its part when others are added or removed. Takes 8 bytes of memory
+    /// per record of the part, and one pass over the keys when the pipeline is built.
+    key,
+    /// A hash of the name of the record's group, so that all records of a group are in one part. Groups are the
+    /// source's own (slides, patients). If it has none, the group's name is the key up to its last '/': "patient-17"
+    /// for "patient-17/3". A group keeps its part when others are added or removed, unless `stratify` is set. Takes 16
+    /// bytes of memory per run of consecutive records.
+    group,
+  } by = By::index;
+  /// A different value makes a different split. It is separate from the pipeline's seed, so that training and
+  /// validation agree.
+  std::uint64_t salt = 0;
+  /// Field of the source, one whole number or boolean per record. Each of its values has its share in every part. By
+  /// index, this is exact to less than one record; by group, as near as whole groups allow (see `split`). Not allowed
+  /// by key. Labels are read like those of `labels_of` when the stage joins a pipeline.
+  /// Memory by index: 24 bytes per record until it has joined; 8 bytes per record of the part stay.
+  /// Memory by group: 16 bytes per run of records of one group stay. Until it has joined, 8 bytes per record, about 100
+  /// per group, 24 per run, and 24 per value in a run.
+  std::string stratify = {};
 };
-/// One of several disjoint parts that together hold every record exactly once, in every epoch the same.
-/// It stands directly after the source or, by index, after orders that are the same in every epoch (take, skip,
-/// select, split, repeat); by key, by group and stratified it leaves records in their order. Shares by key and by group
-/// are met on average: with few groups, `Pipeline::plan()` says how many there are in the part.
+/// Keeps one of several disjoint parts, which together have every record exactly once. Parts are the same in every
+/// epoch.
+/// Stands directly after the source. By index, it may also stand after orders that are the same in every epoch (take,
+/// skip, select, split, repeat). By key, by group and with `stratify`, records keep their order.
+/// By key and by group, shares are met on average. By group, `Pipeline::plan()` says how many groups the part has.
 ///
-/// By group with `stratify`, the split by hashes is where it begins; then groups change their part for as long as that
-/// brings parts nearer to their shares. What is true in the end: with n(p, v) records of the value v in part p, N(v) in
-/// all, and s(p) the part's share of 1, there is no group that another part could have, one with a share, so that the
-/// sum of (n(p, v) - s(p) N(v))^2 / N(v) over all p and v were smaller. Of few groups several splits are made, and the
-/// nearest is taken. So validation has its share of each class, with each patient on one side; where groups are large,
-/// or a class has few of them, `Pipeline::plan()` says how many records the part has, and which value is farthest from
-/// its share. Shares, salt, and of each group its name and its number of records of each value decide, not their order;
-/// when a group comes or goes, others may change their part too.
-/// @throws Error(invalid_argument), where it joins a pipeline after another order too, or a record's key names no
-/// group, or a part that has a share gets no group; stratified, then also as `labels_of`.
+/// By group with `stratify`, it begins with the split by hashes. Then it moves groups to other parts as long as that
+/// brings the parts nearer to their shares. Part p has n(p, v) of the N(v) records with value v, and should have
+/// the share s(p) of them; the shares sum to 1. In the end, moving a single group to
+/// another part with a share would not reduce the sum of (n(p, v) - s(p) N(v))^2 / N(v) over all p and v. If there are
+/// few groups, it makes several splits and takes the one with the least sum.
+/// So validation has its share of each class, and each patient is in one part only. If groups are large, or a class has
+/// few of them, see `Pipeline::plan()`: it says how many records the part has, and which value is farthest from its
+/// share.
+/// The split depends on the shares, the salt, each group's name and each group's number of records of each value. It
+/// does not depend on the order of groups. When a group is added or removed, others may change their part.
+/// @throws Error(invalid_argument) if the options are not as above.
+/// @throws Error(invalid_argument) when it joins a pipeline, if
+/// - it splits by key or by group, and stands after another order;
+/// - it splits by key, and the source has no keys;
+/// - it splits by group, and a record's key does not name a group;
+/// - it splits by group, and a part with a share gets no group.
+/// @throws With `stratify`, what `labels_of` throws.
 PENSTOCK_API Stage split(SplitOptions options);
 
 }  // namespace penstock

@@ -11,8 +11,8 @@ namespace detail {
 struct StageModel;
 }
 
-/// What may stand after a `|`. Made by the functions named after the stages (`shuffle`, `map`, `batch`, …); an
-/// immutable value, cheap to copy, that can be used in several pipelines.
+/// A stage of a pipeline, which stands after a `|`. The functions named after the stages make it (`shuffle`, `map`,
+/// `batch`, …). It is immutable and cheap to copy, and can be used in several pipelines.
 class PENSTOCK_API Stage {
  public:
   /// For code of the library.

@@ -17,17 +17,20 @@ namespace penstock::testing {
 
 /// Settings of `check_block_source`.
 struct BlockSourceOptions {
-  std::uint64_t records = 100;       ///< at most so many are read, spread over all
-  unsigned threads = 4;              ///< threads that load and read at once
-  bool refuses_past_the_end = true;  ///< `load(blocks(), …)` and `blocks_of(size(), …)` are an Error
-  /// `jpeg_decoder()`, with default options: what promised images give as their stored JPEGs is decoded by it. Empty:
-  /// it is not decoded.
+  /// Largest number of records that are read, spread over all.
+  std::uint64_t records = 100;
+  /// Number of threads that load and read at the same time.
+  unsigned threads = 4;
+  /// Whether `load(blocks(), …)` and `blocks_of(size(), …)` must throw an Error.
+  bool refuses_past_the_end = true;
+  /// `jpeg_decoder()` with default options. It decodes the stored JPEGs of promised images. Default (empty): they are
+  /// not decoded.
   std::shared_ptr<const ImageDecoder> jpeg = {};
 };
 
 namespace detail {
 
-/// A block source, and what makes its records of its blocks.
+/// A block source, and the model that makes its records of its blocks.
 struct MadeBlockSource {
   std::shared_ptr<const penstock::detail::SourceModel> source;
   const penstock::detail::BlockSourceModel* blocks;
@@ -37,16 +40,16 @@ PENSTOCK_API Report check_block_source(const MakeBlockSource& make, const BlockS
 
 }  // namespace detail
 
-/// Holds a source of blocks to what `BlockSource` promises:
+/// Checks that a source of blocks keeps the promises of `BlockSource`:
 ///
-/// - which blocks a record needs is always the same;
-/// - a block is decoded into exactly its bytes, and the same each time, by any thread;
-/// - a record follows from its blocks alone, wherever they lie, and matches the schema;
-/// - where a block is said to be rows (`rows_of`) it is, and a record reads its own alone;
+/// - a record always needs the same blocks;
+/// - a block is decoded into exactly its bytes, with the same result each time, by any thread;
+/// - a record depends only on its blocks, wherever they are in memory, and matches the schema;
+/// - if `rows_of` describes a block as rows, it consists of them, and a record reads only its own row;
 /// - a record is the same without the blocks that it can do without (`can_do_without`).
 ///
-/// `make` gives a source over the same data each time. Threads are started; nothing is thrown, but for what `make`
-/// throws the first time.
+/// `make` returns a source over the same data each time. Starts threads. Throws only what the first call of `make`
+/// throws.
 template <class Make>
   requires BlockSource<std::invoke_result_t<Make&>> Report check_block_source(Make make,
                                                                               const BlockSourceOptions& options = {}) {

@@ -9,14 +9,14 @@
 
 namespace penstock::testing {
 
-/// The n-th allocation from now fails (once, or that and all later ones).
+/// A resource whose n-th allocation fails: only that one, or also all later ones.
 class FailAfterResource final : public MemoryResource {
  public:
-  /// Takes memory from `upstream`, which must outlive it. The `n`-th allocation from now fails; with `for_ever` all
-  /// later ones too.
+  /// Takes memory from `upstream`, which must outlive it. The `n`-th allocation from now fails. With `for_ever`, all
+  /// later ones fail too.
   FailAfterResource(MemoryResource& upstream, std::uint64_t n, bool for_ever)
       : upstream_(upstream), left_(static_cast<std::int64_t>(n)), for_ever_(for_ever) {}
-  /// @throws Error(out_of_memory) where it is to fail.
+  /// @throws Error(out_of_memory) if this allocation is to fail, or if `upstream` throws it.
   void* allocate(std::size_t bytes, std::size_t align) override {
     const std::int64_t left = left_.fetch_sub(1, std::memory_order_relaxed);
     if (left == 1 || (left < 1 && for_ever_)) throw Error(Errc::out_of_memory, "this allocation was made to fail");

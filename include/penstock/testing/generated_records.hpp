@@ -9,8 +9,8 @@
 
 namespace penstock::testing {
 
-/// Records to try a sink or a transform on: {image: u8[?], label: i64[]}. Lengths vary from none to 3,000 bytes, which
-/// are noise, the same on every machine; keys are the index as 8 digits. Immutable; any thread.
+/// Records for trying a sink or a transform: {image: u8[?], label: i64[]}. Images have 0 to 3,000 bytes of noise, which
+/// is the same on every machine. Keys are the index in 8 digits. Immutable; any thread.
 class PENSTOCK_API GeneratedRecords {
  public:
   /// A source of `count` records.
@@ -19,13 +19,13 @@ class PENSTOCK_API GeneratedRecords {
   std::uint64_t size() const noexcept { return count_; }
   /// {image: u8[?], label: i64[]}.
   Schema schema() const;
-  /// @throws Error(not_found) past the end.
+  /// @throws Error(not_found) if `index` is not below size().
   void read(std::uint64_t index, SampleBuilder& out) const;
-  /// @throws Error(not_found) past the end.
+  /// @throws Error(not_found) if `index` is not below size().
   std::string key(std::uint64_t index) const;
   /// The source's name in errors.
   std::string name() const { return "generated"; }
-  /// Hash of what makes this data set: the same for any number of records.
+  /// Hash of what makes this data set. It does not depend on the number of records.
   std::uint64_t identity() const noexcept { return 1; }
 
  private:

@@ -15,7 +15,8 @@ namespace penstock::testing {
 
 /// Settings of `check_image_encoder`.
 struct ImageEncoderOptions {
-  /// Shapes of the images that it is tried on, whose pixels are generated; those that it does not take are left out.
+  /// Shapes of the images that the encoder is tried on, with generated pixels. Images that it does not take are
+  /// skipped.
   std::vector<ImageShape> images = {{1, 1, 3},
                                     {64, 48, 3},
                                     {71, 90, 1},
@@ -26,21 +27,23 @@ struct ImageEncoderOptions {
                                     {40, 1, 3},
                                     {26, 19, 3, DType::u16},
                                     {12, 30, 1, DType::u16}};
-  /// The encoder's mirror, which gives images as they are stored, one for each dtype that the encoder takes; what is
-  /// encoded is decoded by those that take it. Empty: nothing is decoded.
+  /// The matching decoders, which return images as they are stored: one per dtype that the encoder takes. Each decodes
+  /// the files that it takes. Default (empty): nothing is decoded.
   std::vector<std::shared_ptr<const ImageDecoder>> decoders = {};
-  /// Files of images that the encoder may take as they are (`take`), opened by the first of `decoders`; damaged ones
-  /// are left out.
+  /// Files that the encoder may take as they are (`take`), opened by the first of `decoders`. Damaged ones are skipped.
   std::vector<std::vector<std::byte>> files = {};
-  unsigned threads = 4;  ///< threads that encode at once
+  unsigned threads = 4;  ///< threads that encode at the same time
 };
 
-/// Holds an encoder to what `ImageEncoder` promises: the same pixels make the same bytes, however their rows lie, on
-/// any thread, and by an encoder made alike; they are decoded to an image of that size, and to the very pixels where it
-/// is lossless; pixels are left alone, and nothing is written outside of memory that was given for it; an error of the
-/// file that it writes comes through, and the next image is encoded as if nothing had been; and what `take` gives is
-/// decoded to the image's pixels. `make` gives an encoder, an own one each time. Threads are started; nothing is
-/// thrown, but for what `make` throws the first time.
+/// Checks that an encoder keeps the promises of `ImageEncoder`:
+///
+/// - the same pixels make the same bytes, whatever their stride, on any thread, and with a second encoder from `make`;
+/// - the bytes decode to an image of the same size, and to exactly the same pixels if the encoder is lossless;
+/// - it does not change pixels, and writes only to the memory that it was given;
+/// - an error of its EncodedFile leaves `encode`, and the next image is encoded as usual;
+/// - the result of `take` decodes to the image's pixels.
+///
+/// `make` returns a separate encoder each time. Starts threads. Throws only what the first call of `make` throws.
 PENSTOCK_API Report check_image_encoder(const std::function<std::shared_ptr<const ImageEncoder>()>& make,
                                         const ImageEncoderOptions& options = {});
 

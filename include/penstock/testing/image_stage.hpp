@@ -18,11 +18,11 @@ namespace penstock::testing {
 
 /// Settings of `check_image_stage`.
 struct ImageStageOptions {
-  /// Shapes of the images that it is tried on, whose pixels are generated.
+  /// Shapes of the images that the stage is tried on, with generated pixels.
   std::vector<ImageShape> images = {{64, 48, 3}, {97, 131, 3}, {80, 80, 3}, {71, 90, 1}};
-  std::uint64_t epochs = 2;  ///< at least 1: draws for each image and neighbour
-  unsigned threads = 4;      ///< threads that draw and compose at once
-  /// Some images may be an Error of one sample (unsupported); not all of one number of channels.
+  std::uint64_t epochs = 2;  ///< number of draws for each image and neighbour; at least 1
+  unsigned threads = 4;      ///< threads that draw and compose at the same time
+  /// Whether an image may be an Error of one sample (unsupported), but not all images with one number of channels.
   bool allow_bad_images = false;
 };
 
@@ -32,11 +32,16 @@ PENSTOCK_API Report check_image_stage(const MakeImageStage& make, const ImageExe
                                       const ImageStageOptions& options);
 }  // namespace detail
 
-/// Holds an image stage to what `ImageStage` promises: parameters follow from shape and Rng alone, what is composed
-/// from the parameters and the shape, on any thread; `schema` says the size and dtype that come out; folded with its
-/// neighbours (crops, flips, turns, resizes, before and after it) it gives the bits that it gives when each stage is
-/// executed alone; and an image and its mask see one draw. `executor` is `image_executor()`, or one of your own.
-/// `make` gives the stage. Threads are started; nothing is thrown, but for what `make` throws the first time.
+/// Checks that an image stage keeps the promises of `ImageStage`, on any thread:
+///
+/// - its parameters depend only on shape and Rng, and what it composes only on parameters and shape;
+/// - the result has the size and dtype of `schema`;
+/// - folded with neighbours (crops, flips, turns, resizes, before and after it), it gives the same bits as when each
+///   stage is executed separately;
+/// - an image and its mask have the same draws.
+///
+/// `executor` is `image_executor()`, or a custom one. `make` returns the stage. Starts threads. Throws only what the
+/// first call of `make` throws.
 template <class Make>
   requires ImageStage<std::invoke_result_t<Make&>> Report check_image_stage(Make make, const ImageExecutor& executor,
                                                                             const ImageStageOptions& options = {}) {

@@ -12,28 +12,28 @@ namespace penstock::testing {
 /// One promise that a part did not keep.
 struct Finding {
   std::string contract;  ///< the promise: "a record has the same value whenever it is read"
-  std::string evidence;  ///< what was seen instead: "record 7: field \"x\" …"
+  std::string evidence;  ///< what happened instead: "record 7: field \"x\" …"
 };
 
-/// What a suite saw of one part. It needs no test framework:
+/// What a suite found out about one part. It needs no test framework:
 ///
 ///     CHECK(report.text() == "");                        // Catch2
 ///     EXPECT_TRUE(report.passed()) << report.text();     // GoogleTest
 ///     if (!report.passed()) std::puts(report.text().c_str());
 ///
-/// The first three findings of one contract are kept, the others counted. A value; immutable use from any thread.
+/// The first three findings per contract are kept, the others only counted. A value; any thread may read it.
 class PENSTOCK_API Report {
  public:
-  /// What a suite found in `checks` checks. For suites.
+  /// The findings of a suite and its number of checks. For suites.
   Report(std::vector<Finding> findings, std::uint64_t checks) : findings_(std::move(findings)), checks_(checks) {}
 
-  /// True when nothing was found, and something was looked at.
+  /// Whether there are no findings, and at least one check.
   bool passed() const noexcept { return findings_.empty() && checks_ > 0; }
-  /// What was found, in the order of the contracts.
+  /// The findings, in the order of the contracts.
   const std::vector<Finding>& findings() const noexcept { return findings_; }
-  /// How often a promise was held against what happened.
+  /// Number of comparisons of a promise with what happened.
   std::uint64_t checks() const noexcept { return checks_; }
-  /// A line for each finding, "contract: evidence"; empty when the part passed.
+  /// Returns a line per finding, "contract: evidence". Empty if there are no findings.
   std::string text() const;
 
  private:

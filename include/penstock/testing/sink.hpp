@@ -18,18 +18,22 @@ namespace penstock::testing {
 
 /// Settings of `check_sink`.
 struct SinkOptions {
-  /// What is stored. Empty: 60 generated records {image: u8[?], label: i64[]} with ascending keys of 8 digits.
+  /// The samples to store. Default (empty): 60 generated records {image: u8[?], label: i64[]} with ascending keys of 8
+  /// digits.
   std::function<AnySource()> items = {};
-  std::uint64_t commit_every = 7;   ///< items
-  bool refuses_a_bad_place = true;  ///< `open` throws Error where the store lies below a file; false for a sink that
-                                    ///< keeps no file
-  bool refuses_another_job = true;  ///< `open` throws Error where a store lies that was made, or begun, by another job
-                                    ///< (`SinkJob::made_by`); false for a sink that is told its job by its options
+  /// Number of items per commit.
+  std::uint64_t commit_every = 7;
+  /// Whether `open` must throw an Error if a part of the store's path is a file instead of a folder. Set it to false
+  /// for a sink that keeps no file.
+  bool refuses_a_bad_place = true;
+  /// Whether `open` must throw an Error if another job (`SinkJob::made_by`) has made or begun the store. Set it to
+  /// false for a sink whose options set its job.
+  bool refuses_another_job = true;
 };
 
 namespace detail {
 
-/// A sink of any type that owns itself.
+/// Owns a sink of any type.
 class OwnedSinkModel {
  public:
   virtual ~OwnedSinkModel() = default;
@@ -53,17 +57,22 @@ PENSTOCK_API Report check_sink(const MakeSink& make, const OpenStore& open, cons
 
 }  // namespace detail
 
-/// Holds a sink to what `Sink` promises: what was put is what is read back; a run that was dropped at any point is
-/// continued by another one, which finds what was committed by `has`, and the finished store is that of a run without
-/// interruption; what another job has left is refused; several samples of one record don't get into each other's way; a
-/// rerun of a finished one changes nothing; failures are Errors.
+/// Checks that a sink keeps the promises of `Sink`:
+///
+/// - what is read back is what was put;
+/// - a second run continues a run that was dropped at any point; `has` finds what was committed; the finished store is
+///   the same as without interruption;
+/// - it refuses what another job has left;
+/// - several samples of one record stay separate;
+/// - a second run over a finished store changes nothing;
+/// - failures are Errors.
 ///
 ///     check_sink([](const std::string& path) { return LmdbSink({.path = path}); },
 ///                [](const std::string& path) { return share(LmdbSource({.path = path})); }, folder);
 ///
-/// `make` gives a sink for the store `path`, `open` a source over the finished store. `folder` is an empty one where
-/// stores may be made; they are left there. Fields that the store has with the items' name, dtype and shape must hold
-/// the items' bytes; records are matched by their order. Nothing is thrown, but for what items throw.
+/// `make` returns a sink for the store `path`; `open` returns a source over the finished store. `folder` is an empty
+/// folder for the stores, which stay there. If the store has a field with the name, dtype and shape of an item's field,
+/// it must have the item's bytes. Records are matched by their order. Throws only what items throw.
 template <class Make, class Open>
   requires Sink<std::invoke_result_t<Make&, const std::string&>> &&
       std::convertible_to<std::invoke_result_t<Open&, const std::string&>, AnySource>

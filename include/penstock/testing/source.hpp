@@ -18,22 +18,27 @@ namespace penstock::testing {
 
 /// Settings of `check_source`.
 struct SourceOptions {
-  std::uint64_t records = 200;       ///< at most so many are read, spread over all; their values are kept in memory
-  unsigned threads = 4;              ///< threads that read at once
-  bool refuses_past_the_end = true;  ///< `read(size())` and `key(size())` are an Error. The engine never asks for them;
-                                     ///< false for a source that leaves this check out
-  bool allow_bad_records = false;    ///< a record may be an Error of one sample; it must then always be the same one
-  bool unique_keys = false;          ///< no two records have one key, as sinks need it
-  /// A data set that isn't the same: its identity must be another. Empty: not checked.
+  /// Largest number of records that are read, spread over all. Their values are kept in memory.
+  std::uint64_t records = 200;
+  /// Number of threads that read at the same time.
+  unsigned threads = 4;
+  /// Whether `read(size())` and `key(size())` must throw an Error. The engine never makes these calls. Set it to false
+  /// for a source that does not check the index.
+  bool refuses_past_the_end = true;
+  /// Whether a record may be an Error of one sample. It must then be the same Error each time.
+  bool allow_bad_records = false;
+  /// Whether all keys must be different, as sinks require.
+  bool unique_keys = false;
+  /// A different data set: its identity must differ. Default (empty): not checked.
   std::function<AnySource()> other = {};
-  /// `jpeg_decoder()`, with default options: what promised images give as their stored JPEGs is decoded by it. Empty:
-  /// it is not decoded.
+  /// `jpeg_decoder()` with default options. It decodes the stored JPEGs of promised images. Default (empty): they are
+  /// not decoded.
   std::shared_ptr<const ImageDecoder> jpeg = {};
 };
 
 namespace detail {
 
-/// What only the source's own type says.
+/// Facts that only the source's own type shows.
 struct SourceTraits {
   bool views_last = false;  ///< `read` is const, so views stay as long as the source
   bool expect_is_noexcept = true;
@@ -60,14 +65,18 @@ PENSTOCK_API Report check_source(const std::function<AnySource()>& make, const S
 
 }  // namespace detail
 
-/// Holds a source to what `Source` promises: its schema is that of every record, a record has the same value whenever,
-/// however and by whichever thread it is read, advice changes nothing, views stay as long as they must, names, keys,
-/// identity, blocks and labels are what they have to be.
+/// Checks that a source keeps the promises of `Source`:
+///
+/// - each record has the source's schema;
+/// - a record has the same value whenever it is read, in any way and by any thread;
+/// - advice changes nothing;
+/// - views stay valid as long as they must;
+/// - names, keys, identity, blocks and labels are as described there.
 ///
 ///     const auto report = penstock::testing::check_source([] { return Sines{}; });
 ///
-/// `make` gives a source, the options that open one, or an AnySource (a join), over the same data each time it is
-/// called. Threads are started; nothing is thrown, but for what `make` throws the first time.
+/// `make` returns a source, the options that open one, or an AnySource (a join), over the same data each time. Starts
+/// threads. Throws only what the first call of `make` throws.
 template <class Make>
   requires std::convertible_to<std::invoke_result_t<Make&>, AnySource> Report
   check_source(Make make, const SourceOptions& options = {}) {
@@ -77,7 +86,7 @@ template <class Make>
       traits = detail::source_traits<S>();
     else if constexpr (OpensSource<S>)
       if constexpr (Source<typename S::Source>) traits = detail::source_traits<typename S::Source>();
-    // Shared, as std::function wants callables that can be copied.
+    // Shared, because std::function requires callables that can be copied.
     const auto shared = std::make_shared<Make>(std::move(make));
     return detail::check_source([shared] { return AnySource((*shared)()); }, traits, options);
   }

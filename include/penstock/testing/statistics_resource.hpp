@@ -8,10 +8,10 @@
 
 namespace penstock::testing {
 
-/// Counts what goes through it.
+/// Counts allocations and bytes.
 class StatisticsResource final : public MemoryResource {
  public:
-  /// Counts what comes from `upstream`, which must outlive it.
+  /// Counts what is allocated from `upstream`, which must outlive it.
   explicit StatisticsResource(MemoryResource& upstream) : upstream_(upstream) {}
   void* allocate(std::size_t bytes, std::size_t align) override {
     void* const data = upstream_.allocate(bytes, align);
@@ -31,7 +31,7 @@ class StatisticsResource final : public MemoryResource {
   std::uint64_t allocations() const noexcept { return allocations_.load(std::memory_order_relaxed); }
   /// Bytes in use.
   std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
-  /// The most bytes that were in use at once.
+  /// The most bytes in use at any time.
   std::size_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
 
  private:

@@ -17,9 +17,12 @@ namespace penstock::testing {
 
 /// Settings of `check_stream`.
 struct StreamOptions {
-  std::uint64_t records = 1000;    ///< read of an epoch at most; their values are kept in memory
-  std::uint64_t epochs = 2;        ///< at least 1
-  bool allow_bad_records = false;  ///< a record may be an Error of one sample; it must then always be the same one
+  /// Largest number of records that are read per epoch. Their values are kept in memory.
+  std::uint64_t records = 1000;
+  /// Number of epochs; at least 1.
+  std::uint64_t epochs = 2;
+  /// Whether a record may be an Error of one sample. It must then be the same Error each time.
+  bool allow_bad_records = false;
 };
 
 namespace detail {
@@ -27,10 +30,15 @@ using MakeStream = std::function<std::shared_ptr<const penstock::detail::SourceM
 PENSTOCK_API Report check_stream(const MakeStream& make, bool can_be_copied, const StreamOptions& options);
 }  // namespace detail
 
-/// Holds a stream to what `StreamSource` promises: `reset` begins an epoch anew, whatever was read before; an epoch's
-/// records are always the same and match the schema; `next` is false at the end and stays so; `seek(n)` is the same as
-/// reading n records; copies do not disturb each other. `make` gives a stream over the same data each time. Nothing is
-/// thrown, but for what `make` throws the first time.
+/// Checks that a stream keeps the promises of `StreamSource`:
+///
+/// - `reset` begins an epoch again, whatever was read before;
+/// - an epoch's records are always the same, and match the schema;
+/// - `next` returns false at the end, and then always;
+/// - `seek(n)` has the same effect as reading n records;
+/// - copies do not disturb each other.
+///
+/// `make` returns a stream over the same data each time. Throws only what the first call of `make` throws.
 template <class Make>
   requires StreamSource<std::invoke_result_t<Make&>> Report check_stream(Make make, const StreamOptions& options = {}) {
     using S = std::invoke_result_t<Make&>;

@@ -17,10 +17,14 @@ namespace penstock::testing {
 
 /// Settings of `check_transform` and `check_stage`.
 struct TransformOptions {
-  std::uint64_t records = 50;      ///< how many of the inputs are tried, from the first on, at most
-  std::uint64_t epochs = 2;        ///< how many epochs its places have; at least 1
-  unsigned threads = 4;            ///< threads that call it at once
-  bool allow_bad_records = false;  ///< a record may be an Error of one sample; it must then always be the same one
+  /// Largest number of inputs that are tried, from the first on.
+  std::uint64_t records = 50;
+  /// Number of epochs of the places; at least 1.
+  std::uint64_t epochs = 2;
+  /// Number of threads that call the transform at the same time.
+  unsigned threads = 4;
+  /// Whether a record may be an Error of one sample. It must then be the same Error each time.
+  bool allow_bad_records = false;
 };
 
 namespace detail {
@@ -29,10 +33,14 @@ PENSTOCK_API Report check_transform(const MakeTransform& make, const AnySource& 
                                     const TransformOptions& options);
 }  // namespace detail
 
-/// Holds a transform to what `Transform` promises: at one place it makes the same of a record, whatever was called
-/// before, by any thread, and by another object made alike, so that all randomness comes from its Context; what comes
-/// out is what its `schema` says, every new field is set, and no byte outside its fields is touched. `make` gives the
-/// transform. Threads are started; nothing is thrown, but for what `make` and the inputs throw the first time.
+/// Checks that a transform keeps the promises of `Transform`:
+///
+/// - at one place it makes the same of a record, whatever was called before, on any thread, and with a second transform
+///   from `make`: all randomness comes from its Context;
+/// - the result matches its `schema`, and every new field has a value;
+/// - it writes only to its fields.
+///
+/// `make` returns the transform. Starts threads. Throws only what the first call of `make` and of the inputs throws.
 ///
 ///     check_transform([] { return AddNoise{.most = 0.1f}; }, share(Sines{}));
 template <class Make>
@@ -44,10 +52,10 @@ template <class Make>
                                    inputs, options);
   }
 
-/// Holds any stage that makes one sample of one (`map` on a field, a decoder, an image stage) to its promises, through
-/// pipelines: samples made one by one, in any order, by several threads and by loaders of one thread and several agree
-/// bit for bit and are as the pipeline's schema says. Loaders take part where all shapes are fixed and no record is
-/// bad.
+/// Checks that a stage that makes one sample of one sample (`map` on a field, a decoder, an image stage) keeps its
+/// promises, through pipelines. Samples are made one by one, in any order, by several threads, and by loaders of one
+/// thread and of several. All must agree bit for bit and match the pipeline's schema. Loaders take part only if all
+/// shapes are fixed and no record is bad.
 PENSTOCK_API Report check_stage(const Stage& stage, const AnySource& inputs, const TransformOptions& options = {});
 
 }  // namespace penstock::testing

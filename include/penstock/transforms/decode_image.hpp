@@ -11,40 +11,44 @@
 
 namespace penstock {
 
-/// Result options of `decode_image`: those of `JpegOptions` and `PngOptions` that both have, and those of one.
+/// Settings of `decode_image`, which are those of `JpegOptions` and `PngOptions`. All are result options.
 struct DecodeImageOptions {
-  /// Which channels come out.
+  /// Which channels the result has.
   enum Color : std::uint8_t {
-    rgb,        ///< [H, W, 3]; grey images have three equal channels, opacity is left away
+    rgb,        ///< [H, W, 3]; grey images get three equal channels, opacity is left out
     gray,       ///< [H, W, 1]
     as_stored,  ///< [H, W, C]: JPEG 1 or 3 channels, PNG 1 to 4
-    labels,     ///< [H, W, 1]: of PNGs the numbers as they are in the file, as `PngOptions::labels`; for label masks.
-                ///< JPEGs, which keep no number as it was, are unsupported
+    /// [H, W, 1], for label masks: the numbers that a PNG's file holds, like `PngOptions::labels`. JPEGs are
+    /// unsupported, because they do not keep exact numbers.
+    labels,
   };
-  /// Which channels come out.
+  /// Which channels the result has.
   Color color = rgb;
-  /// An image that declares more is refused before memory is taken.
+  /// Limit on the pixels that an image declares. A larger image is refused before memory is taken.
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
   int max_scans = 64;  ///< JPEG: a progressive image with more scans is refused
-  bool accept_warnings =
-      false;  ///< JPEG: true: damage that libjpeg can guess its way around makes pixels, not an error
+  /// JPEG: if true, damage that libjpeg can guess around makes pixels, not an error.
+  bool accept_warnings = false;
   JpegOptions::Cmyk cmyk = JpegOptions::Cmyk::inverted;  ///< JPEG: what the values of a CMYK image mean
-  bool apply_orientation = false;  ///< JPEG: true: turned and mirrored as the Exif data says; false: as stored. What
-                                   ///< Exif data of a PNG says is never read
-  DType dtype = DType::u8;  ///< u8, or u16: 16-bit values as they are, others (those of JPEGs too) times 257 (but
-                            ///< `labels` as they are)
-  bool high_byte = false;  ///< PNG to u8: true: of 16-bit values the upper 8 bits are kept; false: they are unsupported
+  /// JPEG: if true, the image is turned and mirrored as its Exif data says; if false, it stays as stored. Exif data of
+  /// a PNG is never read.
+  bool apply_orientation = false;
+  /// u8 or u16. With u16, 16-bit values stay as they are, and other values, also those of JPEGs, are multiplied by 257.
+  /// `labels` are never multiplied.
+  DType dtype = DType::u8;
+  /// PNG to u8: if true, 16-bit values keep their upper 8 bits; if false, they are unsupported.
+  bool high_byte = false;
 };
 
-/// Decodes JPEG or PNG, whichever a sample's first bytes say, exactly as `decode_jpeg` and `decode_png` do. Stages that
-/// follow fold into it like into those. After `batch`, of a ragged field, the loader's threads decode.
+/// Decodes JPEG or PNG, exactly like `decode_jpeg` and `decode_png`. A sample's first bytes decide which. Stages that
+/// follow fold into it as they do into those. After `batch`, on a ragged field, the loader's threads decode.
 ///
-/// `field`: u8 [bytes] to u8 [H, W, 3] (or as `color` and `dtype` say). Errors, all of one sample: those of the two
-/// decoders, and unsupported for data that begins like neither, with its first bytes.
+/// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` and `dtype` set). All errors are of one sample: those of the
+/// two decoders, and unsupported if the data begins like neither; that error shows the first bytes.
 PENSTOCK_API Stage decode_image(std::string field = "image", const DecodeImageOptions& options = {});
 
-/// The codec in it, for use without a pipeline. Any thread. @throws Error(invalid_argument) for limits below 1 and
-/// for another dtype.
+/// Returns the codec of the stage, for use without a pipeline. Any thread may call it.
+/// @throws Error(invalid_argument) if a limit is below 1, or `dtype` is neither u8 nor u16.
 PENSTOCK_API std::shared_ptr<const ImageDecoder> any_image_decoder(const DecodeImageOptions& options = {});
 
 }  // namespace penstock

@@ -12,95 +12,104 @@
 
 namespace penstock {
 
-/// Result options of `decode_jpeg`.
+/// Settings of `decode_jpeg`. All are result options, except `decoder` and `without_engine`.
 struct JpegOptions {
-  /// Which channels come out.
+  /// Which channels the result has.
   enum Color : std::uint8_t {
-    rgb,        ///< [H, W, 3]; grey images have three equal channels
+    rgb,        ///< [H, W, 3]; grey images get three equal channels
     gray,       ///< [H, W, 1]
     as_stored,  ///< [H, W, 1] for grey images, [H, W, 3] for others
   };
-  /// Which channels come out.
+  /// Which channels the result has.
   Color color = rgb;
-  /// An image that declares more is refused before memory is taken; so are coefficients (of a progressive image) above
-  /// 3 bytes each.
+  /// Limit on the pixels that an image declares. A larger image is refused before memory is taken. So is an image of
+  /// several scans whose coefficients need more than 3 bytes per pixel of this limit.
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
-  /// A progressive image with more scans is refused; so is one whose pixels times its scans are more than 12 x 2^28 (or
-  /// 12 x max_pixels, where that is more): each scan goes through the whole image, and may take a few bytes.
+  /// A progressive image with more scans is refused, because each scan of a few bytes may cost a pass over the whole
+  /// image. For the same reason, its pixels times its scans must not exceed 12 x 2^28, or 12 x `max_pixels` if that is
+  /// more.
   int max_scans = 64;
-  bool accept_warnings = false;  ///< true: damage that libjpeg can guess its way around makes pixels, not an error
-  /// What the four values of a CMYK or YCCK pixel mean. Colours are made of them without a profile, as Pillow's
-  /// convert makes them, bit for bit: of inverted values red is `K - (255 - C) * K / 255`, rounded, green and blue
-  /// likewise, and grey is made of these three as PngOptions::gray says.
+  bool accept_warnings = false;  ///< if true, damage that libjpeg can guess around makes pixels, not an error
+  /// What the four values of a CMYK or YCCK pixel mean. Colours are made from them without a profile, bit for bit like
+  /// Pillow's convert. For inverted values, red is `K - (255 - C) * K / 255`, rounded; green and blue are likewise.
+  /// Grey is made from these three like PngOptions::gray.
   enum class Cmyk : std::uint8_t {
-    inverted,   ///< 255 is no ink, as Adobe's programs write them, and as Pillow and OpenCV read them
-    by_marker,  ///< 255 is no ink where the file has Adobe's marker, else 0 is, as TensorFlow reads them
+    inverted,   ///< 255 means no ink, as Adobe's programs write it, and as Pillow and OpenCV read it
+    by_marker,  ///< 255 means no ink if the file has Adobe's marker, else 0 does, as TensorFlow reads it
     refused,    ///< such images are unsupported
   };
   /// How CMYK becomes RGB.
   Cmyk cmyk = Cmyk::inverted;
-  /// true: the image is turned and mirrored as its Exif data says, as OpenCV does and Pillow's ImageOps.exif_transpose;
-  /// false: it is as stored, as with Pillow's open and TensorFlow. Exif data that makes no sense says nothing.
+  /// If true, the image is turned and mirrored as its Exif data says, like in OpenCV and Pillow's
+  /// ImageOps.exif_transpose. If false, it stays as stored, like in Pillow's open and TensorFlow. Invalid Exif data is
+  /// ignored.
   bool apply_orientation = false;
-  /// Which code decodes. Both give the same bits, errors and warnings. (So they do with libjpeg-turbo's SIMD code,
-  /// which every distribution has on x86-64 and arm64. Its plain C code has other pixels for some damage that it does
-  /// not notice.)
+  /// Which code decodes. Both make the same bits, errors and warnings, if libjpeg-turbo uses its SIMD code, which every
+  /// distribution has on x86-64 and arm64. Its plain C code makes different pixels for some damage that it does not
+  /// notice.
   enum class Decoder : std::uint8_t {
-    automatic,  ///< penstock's own for undamaged baseline images, about twice as fast; libjpeg for all others
-    libjpeg,    ///< libjpeg for all
+    automatic,  ///< penstock's own code for undamaged baseline images, about twice as fast; libjpeg for all others
+    libjpeg,    ///< libjpeg for all images
   };
   /// Which code decodes.
   Decoder decoder = Decoder::automatic;
-  /// After `batch`, on a GPU: of the images that the GPU could decode, the share that the loader's threads decode all
-  /// the same, 0 to 1. Which ones, draws that have the pipeline's seed tell.
+  /// After `batch`, on a GPU: share of the images that the loader's threads decode although the GPU could, 0 to 1.
+  /// Draws with the pipeline's seed choose the images.
   double host_share = 0;
-  /// What becomes of a loader whose GPU has no engine for JPEGs, or where nvJPEG is not installed, with `decode_jpeg`
-  /// after `batch`. Fingerprints don't tell who decodes.
+  /// What happens to a loader with `decode_jpeg` after `batch` if its GPU has no engine for JPEGs, or nvJPEG is not
+  /// installed. Fingerprints do not depend on what decodes.
   enum class WithoutEngine : std::uint8_t {
     error,  ///< the loader is refused
     host,   ///< the loader's threads decode
   };
-  /// What becomes of a loader without an engine.
+  /// What happens to a loader without an engine.
   WithoutEngine without_engine = WithoutEngine::error;
 };
 
-/// Decodes baseline, extended and progressive JPEG of 8 bits, Huffman coded, grey, in three colours or in four inks,
-/// with libjpeg's exact DCT and smooth ("fancy") upsampling. Stages that follow decide which part is decoded; its
-/// pixels are those of a whole decode. (A progressive image that lacks scans, which libjpeg smooths, is decoded whole.)
-/// Where a baseline JPEG has restart markers that divide its rows of MCUs evenly (`seekable_jpeg` makes such files), a
-/// part is decoded from its own segments alone; markers that are not those of the image's size are then an error
-/// (corrupt) wherever they are, other damage only in these segments.
+/// Decodes baseline, extended and progressive JPEG of 8 bits, Huffman coded: grey, three colours or four inks. Uses
+/// libjpeg's exact DCT and smooth ("fancy") upsampling. Stages that follow decide which part is decoded; its pixels are
+/// the same as in a whole decode. A progressive image that lacks scans is decoded whole, because libjpeg smooths it.
+/// If a baseline JPEG has restart markers that divide its rows of MCUs evenly (`seekable_jpeg` makes such files), a
+/// part is decoded only from its own segments. Markers that do not fit the image's size are then an error (corrupt)
+/// anywhere in the file; other damage is an error only in these segments.
 ///
-/// What libjpeg warns of is an error, except where no pixel depends on it: stray bytes between the segments of a
-/// header, an unknown version of JFIF, zeros for the parameters of a baseline scan, zeros before the marker of the end.
-/// Stray bytes that may be a damaged segment with tables, with the meaning of colours, or, where it counts, with the
-/// orientation are an error.
+/// A warning of libjpeg is an error, except if no pixel depends on it. The exceptions are stray bytes between the
+/// segments of a header, an unknown version of JFIF, zeros for the parameters of a baseline scan, and zeros before the
+/// end marker. Stray bytes are an error if they may be a damaged segment with tables, with the meaning of colours, or,
+/// if it is used, with the orientation.
 ///
-/// Where an image is decoded whole, what follows its last pixel is looked at up to the marker of the end: other bytes
-/// there, and a missing marker, are an error. Of a part, only with `check({.verify = true})`. What follows the marker
-/// is ignored.
+/// If an image is decoded whole, the bytes between its last pixel and the end marker are checked: other bytes, or a
+/// missing marker, are an error. If a part is decoded, this happens only with `check({.verify = true})`. Bytes after
+/// the marker are ignored.
 ///
-/// `encode_jpeg` with `.keep_stored`, after an image to which nothing was done, copies the file, where these options
-/// make the pixels that default options would.
+/// `encode_jpeg` with `keep_stored` copies the file if the image is unchanged, and these options make the same pixels
+/// as the defaults.
 ///
-/// After `batch`, of a ragged field, it decodes where the batch ends up: on a GPU by its engines for JPEGs (Ampere's
-/// and later data centres', through nvJPEG, which is looked for when the program runs), what these don't take by the
-/// loader's threads, and elsewhere all by these. An engine takes baseline images of one scan that end with their
-/// marker, in three colours of 4:4:4, or of 4:2:2 or 4:2:0 and wider than 4 pixels, or, for `rgb`, grey, of sides up to
-/// 8,192 pixels, where they are not turned. Its values are libjpeg's, except that where chroma is upsampled about one
-/// in ten thousand differs by 1. Damage inside of the scan is not noticed there; with `check({.verify = true})` the
-/// loader's threads decode all. An image stage has to follow that gives the images one size.
+/// After `batch`, on a ragged field, it decodes on the device of the batch. On a GPU, the engines for JPEGs decode what
+/// they can, and the loader's threads the rest; elsewhere, the threads decode everything. Data-centre GPUs from Ampere
+/// on have engines. They are used through nvJPEG, which the program looks for when it runs.
+/// An engine takes an image if all of these are true:
+/// - It is baseline, with one scan and an end marker.
+/// - It is grey, or has three colours with 4:4:4, or with 4:2:2 or 4:2:0 and a width above 4 pixels.
+/// - Its sides are at most 8,192 pixels, and it is not turned.
+/// - `color` is `rgb`.
 ///
-/// `field`: u8 [bytes] to u8 [H, W, 3] (or as `color` says). Errors, all of one sample: corrupt (with the byte offset
-/// where the damage was noticed), unsupported (12 bits, arithmetic coding, lossless), limit_exceeded.
+/// Values are the same as libjpeg's, except that about one in ten thousand differs by 1 if chroma is upsampled. An
+/// engine does not notice damage inside the scan; with `check({.verify = true})` the loader's threads decode all
+/// images. An image stage must follow that gives all images one size.
+///
+/// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` sets). Errors, all of one sample: corrupt (with the byte
+/// offset where the damage was noticed), unsupported (12 bits, arithmetic coding, lossless), limit_exceeded.
 PENSTOCK_API Stage decode_jpeg(std::string field = "image", const JpegOptions& options = {});
 
-/// The codec in it, for use without a pipeline. Any thread. @throws Error(invalid_argument) for limits below 1.
+/// Returns the codec of the stage, for use without a pipeline. Any thread may call it.
+/// @throws Error(invalid_argument) if a limit is below 1, or `host_share` is not 0 to 1.
 PENSTOCK_API std::shared_ptr<const ImageDecoder> jpeg_decoder(const JpegOptions& options = {});
 
-/// How the image is to be turned and mirrored, as its Exif data says: 2 to 8; 1: not at all, or the data says nothing.
-/// What `JpegOptions::apply_orientation` goes by, read from the header alone. Any thread. @throws Error(corrupt |
-/// unsupported | limit_exceeded) for a header that `decode_jpeg` refuses with that option.
+/// Returns the orientation in the image's Exif data, which `JpegOptions::apply_orientation` applies. It is 2 to 8 if
+/// the image is to be turned or mirrored, and 1 if it is not, or the data has none. Reads only the header. Any thread
+/// may call it.
+/// @throws Error(corrupt | unsupported | limit_exceeded) if `decode_jpeg` refuses the header with that option.
 PENSTOCK_API int jpeg_orientation(std::span<const std::byte> encoded);
 
 }  // namespace penstock

@@ -1,7 +1,7 @@
 #pragma once
 
-/// All image stages. Those next to each other on one field fold into one pass over its pixels (but for color_jitter,
-/// stain_jitter and normalize_stain, which work on whole images).
+/// All image stages. Neighbouring ones on one field fold into one pass over its pixels, except color_jitter,
+/// stain_jitter and normalize_stain, which work on whole images.
 #include <penstock/transforms/image/color_jitter.hpp>
 #include <penstock/transforms/image/convert.hpp>
 #include <penstock/transforms/image/crop.hpp>

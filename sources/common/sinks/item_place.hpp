@@ -7,7 +7,7 @@
 
 namespace penstock::common {
 
-/// Where an item stands: position and child.
+/// An item's position and child.
 using ItemPlace = std::pair<std::uint64_t, std::uint32_t>;
 inline ItemPlace place_of(const SinkItem& item) noexcept { return {item.position, item.child.value_or(0)}; }
 

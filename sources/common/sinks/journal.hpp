@@ -11,26 +11,26 @@
 
 namespace penstock::common {
 
-/// What makes a store, and how far it is: kept beside it while it is unfinished, so that only a run that makes the same
-/// goes on with it.
+/// What makes a store, and how far it is. Kept next to the store while it is unfinished, so that only a run that makes
+/// the same store continues it.
 struct Journal {
-  std::vector<JobFact> made_by;                    ///< what the sink's options say, then what the job says
-  std::map<std::string, std::uint64_t> committed;  ///< numbers of the sink's own
-  bool finishing = false;                          ///< all is written, the files are being given their names
+  std::vector<JobFact> made_by;                    ///< the sink's options first, then the job's facts
+  std::map<std::string, std::uint64_t> committed;  ///< the sink's own numbers
+  bool finishing = false;                          ///< everything is written; the files are being given their names
 
-  /// @throws Error(state_mismatch) where it says no such number.
+  /// @throws Error(state_mismatch) if it has no such number.
   std::uint64_t number(const std::string& name) const;
 };
 
-/// As JSON, with a hash of all of it.
+/// Returns it as JSON, with a hash of everything.
 std::string to_json(const Journal& journal);
-/// @throws Error(state_mismatch), without a file, where the text is not as it was written.
+/// @throws Error(state_mismatch), without a file, if the text is not as it was written.
 Journal parse_journal(std::string_view json);
 
-/// What makes a store: facts that the sink adds, then, where the caller says what makes the samples, only that, as a
-/// fact "job"; else what `job` knows.
+/// Returns the facts that make a store, the sink's first. If the caller describes what makes the samples (`said`), only
+/// that follows, as a fact "job"; otherwise the facts of `job` follow.
 std::vector<JobFact> store_facts(std::vector<JobFact> of_sink, const std::string& said, const SinkJob& job);
-/// The fact "samples".
+/// Returns the fact "samples".
 JobFact samples_fact(std::uint64_t size);
 
 }  // namespace penstock::common

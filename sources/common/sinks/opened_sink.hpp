@@ -7,8 +7,8 @@
 
 namespace penstock::common {
 
-/// What a sink has once it is open; `Impl::sink_name` is the sink's type, `Impl::sink_source` its name in errors.
-/// @throws Error(invalid_argument) before that.
+/// Returns the sink's implementation, once it is open. `Impl::sink_name` is the sink's type, `Impl::sink_source` its
+/// name in errors. @throws Error(invalid_argument) before that.
 template <class Impl>
 Impl& opened(const std::unique_ptr<Impl>& impl) {
   if (impl == nullptr)

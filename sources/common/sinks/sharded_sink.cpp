@@ -119,12 +119,12 @@ void ShardedSink::take_lock(std::optional<Error>& no_lock) {
   }
 }
 
-// Nothing is looked at before the lock is there, so what is seen stays.
+// Looks at nothing before it has the lock, so that what it sees stays.
 void ShardedSink::open(std::vector<JobFact> made_by) {
   made_by_ = std::move(made_by);
   const std::string folder = std::filesystem::path(names_.mark()).parent_path().string();
   if (!folder.empty()) make_folder(folder, source_);
-  std::optional<Error> no_lock;  // an error that is no matter where nothing is to be written
+  std::optional<Error> no_lock;  // an error that does not matter if nothing is to be written
   take_lock(no_lock);
   const ShardNames::Found found = names_.find(source_);
   const auto mark = read_text(names_.mark(), source_);

@@ -19,9 +19,9 @@
 
 namespace penstock::common {
 
-/// What sinks share that write one shard after the other, may be killed at any moment, and go on from their last
-/// commit: the lock, the file that marks the store as unfinished, the order in which samples are put, and the order in
-/// which things reach the disk. What derives from it knows what a shard is. One thread at a time.
+/// Base of sinks that write one shard after the other, may be killed at any moment, and continue from their last
+/// commit. It has the lock, the file that marks the store as unfinished, the order of samples, and the order in which
+/// data reach the disk. Derived classes know what a shard is. One thread at a time.
 class ShardedSink {
  public:
   ShardedSink(const ShardedSink&) = delete;
@@ -33,56 +33,57 @@ class ShardedSink {
   void finish();
 
  protected:
-  /// `size` samples are announced, or `unknown_size`. With `sync`, what is committed lasts through a power cut.
+  /// `size`: the announced number of samples, or `unknown_size`. With `sync`, committed data survive a power cut.
   ShardedSink(std::string_view source, ShardNames names, std::uint64_t size, bool sync)
       : source_(source), names_(std::move(names)), size_(size), sync_(sync), lock_(names_.mark()) {}
 
-  /// Finds out what is there, and begins or goes on, where that was made by the same. Called once what derives is made.
+  /// Finds what exists, and begins the store, or continues it if the same job made it. Call once, when the derived
+  /// object is complete.
   void open(std::vector<JobFact> made_by);
 
-  /// Makes what stands beside the shards, for a store of which nothing is there.
+  /// Creates the files next to the shards, for a store of which nothing exists.
   virtual void begin_store() = 0;
-  /// Learns what finished shards hold, which the same has made.
+  /// Reads what finished shards of the same job hold.
   virtual void take_finished(const ShardNames::Found& found) = 0;
-  /// How far the store is, besides samples and shards, and the other way round.
+  /// Returns how far the store is, apart from samples and shards; `take_numbers` restores it.
   virtual std::map<std::string, std::uint64_t> numbers(bool finishing) const = 0;
   virtual void take_numbers(const Journal& journal) = 0;
-  /// Learns what one of an unfinished store's whole shards holds.
+  /// Reads what a whole shard of an unfinished store holds.
   virtual void take_whole(const std::string& file) = 0;
-  /// The shard at work, of which something may be committed.
+  /// Continues the current shard, of which some rows may be committed.
   virtual void continue_shard() = 0;
   virtual void begin_shard() = 0;
   virtual void end_shard() = 0;
-  /// Writes what belongs to a commit, all but the mark.
+  /// Writes everything of a commit except the mark.
   virtual void write_commit() = 0;
-  /// Samples that were there when the sink was opened.
+  /// Returns the number of samples that existed when the sink was opened.
   virtual std::uint64_t samples_before() const = 0;
-  /// One of them, in words: "of the key ...".
+  /// Describes one of them: "of the key ...".
   virtual std::string describe_before(std::uint64_t number) const = 0;
   virtual std::string key_of(const SinkItem& item) const = 0;
-  /// What to delete of an unfinished store that is given up, in words.
+  /// Describes the files to delete if an unfinished store is given up.
   virtual std::string unfinished_files() const { return names_.unfinished_files(); }
-  /// Syncs the files that stand beside the shards while the store is unfinished.
+  /// Syncs the files next to the shards while the store is unfinished.
   virtual void sync_beside() {}
   virtual void remove_beside() {}
-  /// Writes what stands beside finished shards, before they get their names.
+  /// Writes the files next to finished shards, before the shards get their names.
   virtual void write_beside_finished() {}
 
   bool counted() const noexcept { return size_ != unknown_size; }
-  /// @throws Error(closed) where writing has failed before.
+  /// @throws Error(closed) if writing has failed before.
   void require_unfailed() const;
-  /// @throws Error(invalid_argument) where the item is not the next one; Error(state_mismatch) where the store was
-  /// begun by a run that had other samples.
+  /// @throws Error(invalid_argument) if the item is not the next one; Error(state_mismatch) if the run that began the
+  /// store had other samples.
   void check_put(const SinkItem& item);
-  /// The item is in work now.
+  /// Notes that the item is being written.
   void count_put() noexcept {
     ++samples_;
     uncommitted_ = true;
   }
   void next_shard();
 
-  /// Where not every position has a sample: whether the item is one that was there, asked in the items' order, some
-  /// again. `same` says whether sample `number` that was there is this item.
+  /// For stores in which not every position has a sample: returns whether the item existed before. Asked in the items'
+  /// order, some of them again. `same(number)`: whether existing sample `number` is this item.
   template <class Same>
   bool find(const SinkItem& item, const Same& same) {
     const ItemPlace place = place_of(item);
@@ -93,8 +94,8 @@ class ShardedSink {
     return true;
   }
 
-  /// Does what may leave a file half written. What a failure left after the last commit is not known: another run cuts
-  /// it off.
+  /// Does work that may leave a file half written. After a failure, the data after the last commit are unknown; the
+  /// next run cuts them off.
   template <class Act>
   void guarded(const Act& act) {
     failed_ = true;
@@ -102,7 +103,7 @@ class ShardedSink {
     failed_ = false;
   }
   [[noreturn]] void refuse(Errc code, std::string cause, std::string_view key = {}) const;
-  /// What is there can't be this run's.
+  /// Throws because the existing store can't be this run's.
   [[noreturn]] void refuse_there(const std::string& differs) const;
 
   const std::string_view source_;
@@ -110,8 +111,8 @@ class ShardedSink {
   const std::uint64_t size_;
   const bool sync_;
   std::uint64_t samples_ = 0;  ///< samples of all shards
-  std::uint64_t shard_ = 0;    ///< the one that is being written
-  bool items_known_ = true;    ///< which samples were there
+  std::uint64_t shard_ = 0;    ///< the shard that is being written
+  bool items_known_ = true;    ///< it is known which samples existed
 
  private:
   void take_lock(std::optional<Error>& no_lock);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t told = 60;  // characters of a name
 
-// How many slides it names, and how many lines say one again.
+// How many slides it names, and how many lines name one a second time.
 struct Named {
   std::size_t slides = 0, again = 0;
 };

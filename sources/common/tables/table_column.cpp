@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t told = 60;  // characters of a cell
 
-// invalid_argument where the cell is no number, result_out_of_range where it is too large.
+// invalid_argument if the cell is not a number, result_out_of_range if it is too large.
 template <class Number>
 std::errc read_number(std::string_view cell, Number& value) {
   if (cell.starts_with("+-")) return std::errc::invalid_argument;
@@ -47,7 +47,7 @@ bool fits(std::string_view cell) {
 
 // What the cells of a column are.
 struct Kind {
-  std::size_t numbers = 0, texts = 0, words = 0;  // words: that say in numbers' columns that none is there
+  std::size_t numbers = 0, texts = 0, words = 0;  // words: texts for a missing number in columns of numbers
   std::size_t first_text = no_line, first_too_large = no_line;
   std::size_t with_commas = 0, first_with_comma = no_line;  // texts that are numbers but for a comma
   bool all_whole = true;

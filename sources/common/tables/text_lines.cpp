@@ -115,7 +115,7 @@ std::string separators_in(std::string_view text) {
   return found;
 }
 
-// Numbers of cells in the first lines, most and least; none where they can't be split so.
+// Numbers of cells in the first lines, most and least; none if they can't be split like that.
 struct CellCounts {
   std::size_t least = 0, most = 0;
 };

@@ -13,10 +13,10 @@ struct TextLine {
   std::vector<std::string> cells;
 };
 
-/// How many cells lines have.
+/// How many cells lines must have.
 enum class Cells : std::uint8_t {
-  same,  ///< each line as many as the first
-  any    ///< two at least
+  same,  ///< every line the same number as the first
+  any    ///< at least two
 };
 
 struct TextLines {
@@ -24,30 +24,33 @@ struct TextLines {
   std::vector<TextLine> lines;
 };
 
-/// What may stand around a cell, and is no part of it.
+/// Characters that may surround a cell and are not part of it.
 constexpr bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
-/// Without it.
+/// Returns the text without them.
 std::string_view trimmed(std::string_view text) noexcept;
 
-/// What stands between the cells of a text's first line: outside of quotes a comma, else a semicolon, else a tab; a
-/// comma where there is none of them.
+/// Returns the separator of a text's first line, outside of quotes: a comma, else a semicolon, else a tab; a comma if
+/// it has none of them.
 char separator_of(std::string_view text);
 
-/// The lines of a table of text, by the rules of all tables that say something of other data. Cells may be in double
-/// quotes, in which a quote is written twice, and separators, line ends and spaces stand for themselves. Around cells
+/// Parses the lines of a text table, by the rules of all tables that describe other data. Cells may be in double
+/// quotes. Inside, a quote is written twice, and separators, line ends and spaces are part of the cell. Around cells
 /// there may be spaces and tabs. Lines end in LF or CRLF; a byte order mark and empty lines are skipped. There are no
-/// comments. `separator` 0: what the first line that isn't blank has outside of quotes: a comma, else a semicolon, else
-/// a tab. Where it has several, and by the first of them the first 100 lines have not the `cells` they should, the next
-/// by which all have the same number, two at least. Takes time as the text is long. @throws Error(corrupt) with the
-/// line, Error(unsupported) for UTF-16; without a file.
+/// comments.
+/// `separator` 0: the separator of the first line that isn't blank, outside of quotes: a comma, else a semicolon, else
+/// a tab. If that line has several of these, the first 100 lines are tried. If the first separator does not give the
+/// `cells` required, the next one is used that gives all lines the same number, at least two.
+/// Takes time proportional to the text's length. @throws Error(corrupt) with the line, Error(unsupported) for UTF-16;
+/// without a file.
 TextLines parse_lines(std::string_view text, Cells cells, char separator = 0);
 
-/// The same number with a point, where the text is one with a comma: "0.5" of "0,5"; else empty. Where no comma stands
-/// between cells, programs write numbers so.
+/// Returns a number with a comma as a number with a point: "0.5" for "0,5"; else empty. Programs write such numbers if
+/// commas don't separate cells.
 std::string with_point(std::string_view text);
 
-/// Those of a file; its separator is a tab where its name ends in .tsv or .tab. @throws the same, Error(not_found | io)
-/// and Error(limit_exceeded) above 4 GiB, with the file and `source`.
+/// Reads the lines of a file. The separator is a tab if its name ends in .tsv or .tab.
+/// @throws what `parse_lines` throws, Error(not_found | io), and Error(limit_exceeded) above 4 GiB; with the file and
+/// `source`.
 TextLines read_lines(const std::string& file, std::string_view source, Cells cells);
 
 }  // namespace penstock::common

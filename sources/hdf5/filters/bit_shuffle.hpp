@@ -5,8 +5,8 @@
 
 namespace penstock::hdf5 {
 
-/// Puts bits that were stored apart, all first ones of elements, then all second ones, …, beside each other. A multiple
-/// of 8 elements; both are as large.
+/// Puts the bits of elements back together that were stored apart: first all first bits, then all second bits, ….
+/// REQUIRES: the number of elements is a multiple of 8; `in` and `out` have the same size.
 void unshuffle_bits(std::span<const std::byte> in, std::span<std::byte> out, std::size_t element) noexcept;
 
 }  // namespace penstock::hdf5

@@ -73,7 +73,7 @@ std::uint32_t fletcher32(std::span<const std::byte> bytes) noexcept {
 
 namespace {
 
-// The order of loops lets the compiler keep `Element` streams open at once.
+// The order of loops lets the compiler use `Element` streams in parallel.
 template <std::size_t Element>
 void unshuffle_elements(const std::byte* in, std::byte* out, std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; ++i)
@@ -86,14 +86,14 @@ std::uint32_t little_endian(const std::byte* at) noexcept {
   return value;
 }
 
-// What a filter was given: bytes, or at most so many.
+// The size of a filter's original input: exactly `most` bytes, or at most that.
 struct Given {
   ChunkFilter filter;
   std::size_t most;
   bool exact;
 };
 
-// What such a filter makes of so many bytes at most, where it finds nothing that it could make smaller.
+// Returns the most bytes that such a filter makes of `bytes` bytes, if nothing can be made smaller.
 std::size_t most_made_of(const ChunkFilter& filter, std::size_t bytes) {
   if (filter.kind == ChunkFilter::Kind::fletcher32) return bytes + 4;
   if (filter.kind == ChunkFilter::Kind::deflate) return bytes + bytes / 1000 + 64;

@@ -17,14 +17,14 @@ struct ChunkFilter {
   enum class Kind : std::uint8_t { deflate, shuffle, fletcher32, lzf, lz4, zstd, blosc, bitshuffle };
   enum class Inner : std::uint8_t { none, lz4, zstd };
   Kind kind = Kind::deflate;
-  std::size_t element = 1;    ///< shuffle, bitshuffle: bytes whose first, second, … stand together
-  std::size_t block = 0;      ///< bitshuffle that does not compress: elements of which that is so
-  Inner inner = Inner::none;  ///< bitshuffle: how they are compressed
-  /// How many bytes become how many is not known without looking at them.
+  std::size_t element = 1;    ///< shuffle, bitshuffle: bytes per element
+  std::size_t block = 0;      ///< bitshuffle without compression: elements per shuffled block
+  Inner inner = Inner::none;  ///< bitshuffle: how the bits are compressed
+  /// Returns whether the size of the result is unknown without looking at the bytes.
   bool compresses() const noexcept {
     return kind != Kind::shuffle && kind != Kind::fletcher32 && (kind != Kind::bitshuffle || inner != Inner::none);
   }
-  /// It can be undone where what it was given has a size that is not known.
+  /// Returns whether it can be undone if the size of its original input is unknown.
   bool takes_any_size() const noexcept {
     return kind == Kind::deflate || kind == Kind::shuffle || kind == Kind::fletcher32;
   }
@@ -32,7 +32,7 @@ struct ChunkFilter {
   friend bool operator==(const ChunkFilter&, const ChunkFilter&) = default;
 };
 
-/// Memory that grows and keeps what it has; its content is undefined after `take`.
+/// Memory that grows and is kept; its content is undefined after `take`.
 class Buffer {
  public:
   std::span<std::byte> take(std::size_t bytes);
@@ -51,13 +51,13 @@ class Workspace {
   ~Workspace();
 
   Buffer stored, tile;
-  Buffer halfway[2];  ///< between two filters, by turns
-  Buffer bits;        ///< a block whose bits are apart
+  Buffer halfway[2];  ///< between two filters, in turns
+  Buffer bits;        ///< a block whose bits are still apart
   std::shared_ptr<void> zstd;
   libdeflate_decompressor* inflater;
 };
 
-/// Workspaces, lent to whoever decodes.
+/// Workspaces, lent to the threads that decode.
 class Workspaces {
  public:
   class Lease {
@@ -80,17 +80,17 @@ class Workspaces {
   std::vector<std::unique_ptr<Workspace>> idle_;
 };
 
-/// Undoes filters, the last one first; those whose bit is set in `mask` were left out when the chunk was stored.
-/// Fills `out`. Returns what is wrong with the chunk, empty when nothing is.
+/// Undoes filters, the last one first, and fills `out`. Filters whose bit is set in `mask` were left out when the chunk
+/// was stored. Returns what is wrong with the chunk; empty if nothing is.
 std::string undo_filters(std::span<const ChunkFilter> filters, std::uint32_t mask, std::span<const std::byte> stored,
                          std::span<std::byte> out, bool verify_checksum, Workspace& workspace);
 
-/// The checksum of HDF5's filter fletcher32: Fletcher's sums modulo 65535 over big-endian words of 16 bits; an odd last
-/// byte is the upper half of a word.
+/// Returns the checksum of HDF5's filter fletcher32: Fletcher's sums modulo 65535 over big-endian words of 16 bits. An
+/// odd last byte is the upper half of a word.
 std::uint32_t fletcher32(std::span<const std::byte> bytes) noexcept;
 
-/// Puts bytes that were stored apart, all first ones of elements, then all second ones, …, beside each other. What is
-/// no whole element at the end stays there.
+/// Puts the bytes of elements back together that were stored apart: first all first bytes, then all second bytes, … An
+/// incomplete element at the end stays at the end.
 void unshuffle(std::span<const std::byte> in, std::span<std::byte> out, std::size_t element) noexcept;
 
 }  // namespace penstock::hdf5

@@ -98,8 +98,8 @@ std::string blosc(std::span<const std::byte> in, std::span<std::byte> out) {
              : damaged;
 }
 
-// Blocks of so many elements, a multiple of 8, each with its bits apart, and its size before it where it is compressed.
-// The last one may be smaller; elements that are no 8 stand at the end as they are.
+// Undoes blocks of a multiple of 8 elements, each with its bits apart, and with its size before it if it is compressed.
+// The last block may be smaller. Elements that don't fill a group of 8 are stored unchanged at the end.
 std::string bit_blocks(const ChunkFilter& filter, std::span<const std::byte> stored, std::span<std::byte> out,
                        Workspace& workspace) {
   using Inner = ChunkFilter::Inner;

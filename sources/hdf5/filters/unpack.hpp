@@ -1,4 +1,4 @@
-// Chunks of filters that come as plugins of HDF5, by the libraries that those use.
+// Undoes filters that are plugins of HDF5, with the libraries that these plugins use.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace penstock::hdf5 {
 
-/// Whether this build has them.
+/// Returns whether this build has these libraries.
 bool can_unpack() noexcept;
 
-/// Undoes a filter that is lzf, lz4, zstd, blosc or bitshuffle, into all of `out`. Returns what is wrong with the data,
-/// empty when nothing is.
+/// Undoes a filter lzf, lz4, zstd, blosc or bitshuffle, into all of `out`. Returns what is wrong with the data; empty
+/// if nothing is.
 std::string unpack(const ChunkFilter& filter, std::span<const std::byte> in, std::span<std::byte> out,
                    Workspace& workspace);
 

@@ -54,7 +54,7 @@ void confine(std::uint64_t memory_bytes, int socket) {
       }
       ::_exit(0);
     }).detach();
-  } catch (const std::system_error&) {  // where there may be no more threads it ends after the question in work
+  } catch (const std::system_error&) {  // if no more threads can be started, it ends after the current question
   }
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, 0);

@@ -12,7 +12,7 @@
 
 #include <penstock/error.hpp>
 
-// The build says where the program lies from other places, and where it was built.
+// Set by the build: the program's folders relative to other places, and where it was built.
 #ifndef PENSTOCK_HDF5_READER_FOLDERS
 #define PENSTOCK_HDF5_READER_FOLDERS ""
 #endif
@@ -42,7 +42,7 @@ bool is_program(const fs::path& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
 }
 
-// A folder that was there when this was built may be anybody's by now.
+// A folder that existed at build time may belong to any user at run time.
 bool is_ours(const fs::path& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && (status.st_uid == 0 || status.st_uid == ::geteuid());
@@ -73,12 +73,12 @@ struct Place {
   bool fixed;  ///< when the library or the user's program was compiled
 };
 
-// Where the program may lie, the likeliest first.
+// Lists where the program may be, the likeliest place first.
 std::vector<Place> places(const std::string& header) {
   std::vector<Place> places;
   const fs::path here = folder_of_this();
   if (!here.empty()) {
-    // Separated by ':', from where libraries and programs are installed.
+    // Separated by ':', relative to where libraries and programs are installed.
     const std::string folders = PENSTOCK_HDF5_READER_FOLDERS;
     for (std::size_t at = 0; at < folders.size();) {
       const std::size_t end = std::min(folders.find(':', at), folders.size());

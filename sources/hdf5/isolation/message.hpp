@@ -13,17 +13,17 @@
 
 namespace penstock::hdf5 {
 
-/// What is sent to the reader. Each is followed by so many bytes, a message.
+/// The head of a question to the reader; a message of the given number of bytes follows.
 struct QuestionHead {
   std::uint32_t kind = 0;  ///< a Question
   std::uint32_t zero = 0;
   std::uint64_t bytes = 0;
 };
 
-/// What comes back: a message, and data that goes where it belongs as it is.
+/// The head of an answer: a message follows, then data, which are read directly to their destination.
 struct AnswerHead {
   std::uint32_t sign = right_sign;
-  std::uint32_t failed = 0;  ///< not 0: the message is an error's code and cause
+  std::uint32_t failed = 0;  ///< if not 0, the message is an error's code and cause
   std::uint64_t bytes = 0, data_bytes = 0;
 
   static constexpr std::uint32_t right_sign = 0x52354850;
@@ -44,10 +44,10 @@ enum class Question : std::uint32_t {
   read_texts,
 };
 
-/// What the reader says when it begins; another version's would answer otherwise.
+/// Returns the reader's first message; a different version's reader sends a different one.
 std::string greeting();
 
-/// Values one after the other.
+/// Writes values one after the other.
 class MessageWriter {
  public:
   template <class T>
@@ -72,13 +72,13 @@ class MessageWriter {
   std::string bytes_;
 };
 
-/// Takes a message apart that a stranger wrote. Whatever it is, memory taken is in proportion to its bytes.
+/// Parses a message from an untrusted sender. Allocates memory only in proportion to the message's bytes.
 class MessageParser {
  public:
-  /// `message` must stay.
+  /// `message` must outlive it.
   explicit MessageParser(std::span<const std::byte> message) : left_(message) {}
 
-  /// All of these: @throws Error(corrupt) where the message is not what it should be.
+  /// These functions @throw Error(corrupt) if the message is malformed.
   std::uint8_t byte();
   bool truth() { return byte() != 0; }
   std::uint32_t number32();
@@ -92,14 +92,14 @@ class MessageParser {
   ElementFacts element();
   std::optional<Hdf5Attribute> attribute();
   Texts texts_together();
-  /// The message must be over.
+  /// Checks that the message is over.
   void end() const;
 
  private:
   std::span<const std::byte> take(std::uint64_t bytes);
-  /// A number of things, each of which takes at least `bytes_each` of what is left.
+  /// Returns a number of things that need at least `bytes_each` bytes each in the rest of the message.
   std::uint64_t count(std::uint64_t bytes_each);
-  /// A choice that must not be above `last`.
+  /// Returns a choice, which must be at most `last`.
   std::uint8_t choice(std::uint8_t last);
 
   std::span<const std::byte> left_;

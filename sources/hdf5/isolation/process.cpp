@@ -152,7 +152,7 @@ void ReaderProcess::receive(std::span<std::byte> bytes, Time until) {
     const ssize_t got = ::recv(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (got > 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(got));
-      // A byte a second is no answer in time.
+      // A byte per second is not an answer in time.
       if (std::chrono::steady_clock::now() > until) throw NoAnswer{true};
     } else if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
       wait_for(POLLIN, until);
@@ -168,7 +168,7 @@ bool ReaderProcess::wait_for_end(std::chrono::milliseconds most, int& status) no
   while (true) {
     const pid_t ended = ::waitpid(pid_, &status, WNOHANG);
     if (ended == pid_) return true;
-    if (ended < 0 && errno != EINTR) {  // somebody else has waited for it
+    if (ended < 0 && errno != EINTR) {  // other code has waited for it
       status = -1;
       return true;
     }
@@ -183,7 +183,7 @@ std::string ReaderProcess::finish() noexcept {
   if (!started()) return {};  // else it would be every process that is waited for, and ended
   int status = -1;
   bool ours = false;  // it is we who ended it
-  // What closed its socket is on its way out; what has not is not waited for.
+  // A process that closed its socket is about to end; one that has not is not waited for.
   pollfd state{socket_, POLLRDHUP, 0};
   const bool leaving = ::poll(&state, 1, 0) > 0;
   ::close(std::exchange(socket_, -1));

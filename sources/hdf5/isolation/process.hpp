@@ -10,13 +10,12 @@
 
 namespace penstock::hdf5 {
 
-/// Thrown where the other side is gone, or says nothing in time.
+/// Thrown if the other process has ended, or doesn't answer in time.
 struct NoAnswer {
   bool too_late = false;
 };
 
-/// A program that runs beside this one, with a socket as its standard input and no other descriptor of ours. One thread
-/// at a time.
+/// A child process with a socket as its standard input and none of our other descriptors. One thread at a time.
 class ReaderProcess {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -24,12 +23,12 @@ class ReaderProcess {
   ReaderProcess() = default;
   ReaderProcess(const ReaderProcess&) = delete;
   ReaderProcess& operator=(const ReaderProcess&) = delete;
-  /// Ends it, at once; not where this is a child made by fork(), whose it is not.
+  /// Ends the process immediately. In a child made by fork() it does nothing, because the process is not the child's.
   ~ReaderProcess();
 
-  /// With one argument, the most bytes of memory it may take. @throws std::system_error.
+  /// Starts it with one argument, the most bytes of memory it may use. @throws std::system_error.
   void start(const std::string& program, std::uint64_t memory_bytes);
-  /// False also where it ended by itself since.
+  /// Returns false also if it ended by itself.
   bool running() const noexcept;
   bool started() const noexcept { return pid_ > 0; }
 
@@ -37,8 +36,8 @@ class ReaderProcess {
   void send(std::span<const std::byte> bytes, Time until);
   void receive(std::span<std::byte> bytes, Time until);
 
-  /// Ends it where it has not ended by itself; nothing where it was not started. How it ended: "was ended by signal 11
-  /// (Segmentation fault)".
+  /// Ends it unless it has ended by itself; does nothing if it was not started. Returns how it ended: "was ended by
+  /// signal 11 (Segmentation fault)".
   std::string finish() noexcept;
 
  private:

@@ -20,7 +20,8 @@ namespace penstock::hdf5 {
 namespace {
 
 constexpr unsigned max_ends = 8;
-constexpr unsigned answers_that_forgive = 256;  // one end: of a file with few bad places the others are read
+constexpr unsigned answers_that_forgive = 256;  // each forgives one end, so that the other places of a file with few
+                                                // bad ones are read
 constexpr std::uint64_t max_message = std::uint64_t{256} << 20;
 
 // An error's words may be a stranger's.
@@ -39,7 +40,7 @@ std::string absolute(const std::string& path) {
   return failed ? path : whole.string();
 }
 
-// The error code that a number stands for; what the library's part has no reasons for is damage.
+// Returns the error code of a number; a number that the library's part doesn't use is damage.
 Errc code_of(std::uint32_t number) {
   for (const Errc code : {Errc::io, Errc::not_found, Errc::unsupported, Errc::limit_exceeded})
     if (number == static_cast<std::uint32_t>(code)) return code;
@@ -161,7 +162,7 @@ RemoteAccess::Answer RemoteAccess::exchange(Question question, std::span<const s
   process_.send(message, until);
   AnswerHead head;
   process_.receive(std::as_writable_bytes(std::span(&head, 1)), until);
-  // After what is no answer, nothing is one.
+  // After a malformed answer, no later answer is valid.
   const auto end_it = [&] {
     ++ends_;
     process_.finish();
@@ -207,7 +208,7 @@ DatasetFacts RemoteAccess::dataset(const std::string& path) {
     for (auto* words : {&facts.files, &facts.absent, &facts.faults, &facts.told})
       for (std::string& text : *words) text = words_of_others(std::move(text));
   } catch (const Error& failed) {
-    // What the library refuses is told of the dataset already.
+    // The library's refusal already names the dataset.
     if (failed.cause().find("dataset '") != std::string::npos) throw;
     throw Error(failed.code(), "dataset '" + path + "': " + failed.cause());
   }

@@ -17,17 +17,17 @@ class MessageWriter;
 class MessageParser;
 enum class Question : std::uint32_t;
 
-/// By the library in another process, which may end or hang as it will, and answer anything: what it says is taken
-/// apart with care, and an Error says what is wrong. One question at a time.
+/// Access by the library in another process. That process may end, hang, or answer anything: answers are parsed with
+/// care, and an Error names the fault. One question at a time.
 class RemoteAccess final : public Access {
  public:
-  /// Starts nothing but where the file can be opened. `how.reader` is what find_reader() gave.
+  /// Starts the process only if the file can be opened. `how.reader`: the result of find_reader().
   RemoteAccess(const std::string& path, const Hdf5& how, std::shared_ptr<RunningReaders> running);
   RemoteAccess(const RemoteAccess&) = delete;
   RemoteAccess& operator=(const RemoteAccess&) = delete;
   ~RemoteAccess() override;
 
-  /// Ends its process, which is started again when it is needed, unless it is asked just now.
+  /// Ends its process unless a question is being asked. The process is started again when it is needed.
   bool end_if_idle();
 
   int descriptor() const noexcept override { return descriptor_; }
@@ -49,16 +49,16 @@ class RemoteAccess final : public Access {
   struct AskedElement {
     std::size_t dataset;
     std::string member;
-    std::size_t value_bytes;  ///< bytes of one number of a sequence
+    std::size_t value_bytes;  ///< bytes per number of a sequence
   };
   struct Answer {
     std::vector<std::byte> message;
-    std::vector<std::byte> data;  ///< where it had no place given
+    std::vector<std::byte> data;  ///< data without a given destination
   };
 
-  /// Data goes to `out`, whose size it must have; of any size, to the answer, where `out` is none.
+  /// Asks a question. Data go to `out`, whose size they must have; if `out` is none, data of any size go to the answer.
   Answer ask(Question question, const MessageWriter& message, std::optional<std::span<std::byte>> out);
-  /// Under the mutex.
+  /// Call under the mutex.
   void start(ReaderProcess::Time until);
   Answer exchange(Question question, std::span<const std::byte> message, std::optional<std::span<std::byte>> out,
                   ReaderProcess::Time until);
@@ -72,10 +72,10 @@ class RemoteAccess final : public Access {
   const std::shared_ptr<RunningReaders> running_;
   const pid_t owner_;
   int descriptor_ = -1;
-  std::mutex mutex_;  ///< guards the process, and all that follows; held while it is asked
+  std::mutex mutex_;  ///< guards the process, and all members below; held during a question
   ReaderProcess process_;
-  unsigned ends_ = 0;     ///< processes that ended and were not to, less those that are forgiven
-  unsigned answers_ = 0;  ///< answers since one was last forgiven
+  unsigned ends_ = 0;     ///< unexpected ends of processes, minus the forgiven ones
+  unsigned answers_ = 0;  ///< answers since an end was last forgiven
   std::string last_end_;
   std::vector<std::string> datasets_;   ///< paths by number; changed only while the source is opened
   std::vector<AskedElement> elements_;  ///< the same

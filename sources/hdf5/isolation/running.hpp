@@ -8,13 +8,14 @@ namespace penstock::hdf5 {
 
 class RemoteAccess;
 
-/// Which files of a source have a process, so that thousands of files do not have thousands: of more than `most`, that
-/// which was asked longest ago is ended, and started again when it is asked. Any thread.
+/// Limits how many files of a source have a process, so that thousands of files do not have thousands of processes. If
+/// there are more than `most`, the process that was asked longest ago is ended, and started again when it is asked. Any
+/// thread.
 class RunningReaders {
  public:
   static constexpr std::size_t most = 64;
 
-  /// Is asked now, and holds its own mutex.
+  /// Notes that `access` is being asked; it holds its own mutex.
   void used(RemoteAccess& access);
   void forget(RemoteAccess& access);
 

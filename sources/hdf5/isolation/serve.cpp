@@ -44,8 +44,8 @@ void send_all(std::span<const std::byte> bytes) {
   }
 }
 
-// Answers questions. Datasets and columns are known by their names, so that nothing is lost when another process goes
-// on where one ended.
+// Answers questions. Datasets and columns are identified by their names, so that a new process can continue where one
+// ended.
 class Server {
  public:
   // The answer's message; its data is in `data`.

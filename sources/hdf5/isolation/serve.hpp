@@ -4,8 +4,8 @@
 
 namespace penstock::hdf5 {
 
-/// All that the program penstock-hdf5-reader does: answers questions about one file that come in on standard input, a
-/// socket, until that is closed. Its argument is how many bytes of memory it may take. Returns its exit status.
+/// Runs the program penstock-hdf5-reader. It answers questions about one file that arrive on standard input, a socket,
+/// until that is closed. Its argument is the most bytes of memory it may use. Returns its exit status.
 PENSTOCK_API int serve_reader(int count, const char* const* arguments);
 
 }  // namespace penstock::hdf5

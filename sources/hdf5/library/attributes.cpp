@@ -78,7 +78,7 @@ Hdf5Attribute value_of(hid_t attribute) {
     case H5T_INTEGER:
     case H5T_ENUM:
       out.values = numbers<std::int64_t>(attribute, H5T_NATIVE_INT64, count);
-      // Above what fits, the library gives the largest there is.
+      // The library returns the largest value for anything larger.
       if (H5Tget_class(type.get()) == H5T_INTEGER && H5Tget_sign(type.get()) == H5T_SGN_NONE)
         for (const std::uint64_t value : numbers<std::uint64_t>(attribute, H5T_NATIVE_UINT64, count))
           if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))

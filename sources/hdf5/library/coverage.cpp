@@ -25,7 +25,7 @@ std::int64_t end_of(const Selection::Axis& axis, std::int64_t end) {
   return std::min(end, axis.start + (axis.count - 1) * axis.stride + axis.block);
 }
 
-// False where they have no place in common.
+// Returns false if they have no place in common.
 bool axes_may_meet(const Selection::Axis& a, const Selection::Axis& b, std::int64_t end) {
   const std::int64_t first = std::max(a.start, b.start), last = std::min(end_of(a, end), end_of(b, end));
   if (first >= last || a.below(last) == a.below(first) || b.below(last) == b.below(first)) return false;

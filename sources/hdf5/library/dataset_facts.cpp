@@ -98,7 +98,7 @@ class DatasetPaths {
   std::set<std::pair<unsigned long, haddr_t>> seen_;  // groups, and datasets of several names
 };
 
-// Dimensions of a dataset; none where it has none that the library tells.
+// Returns the dimensions of a dataset; none if the library reports none.
 std::vector<std::uint64_t> dims_of(hid_t dataset) {
   const Handle space = own_space(H5Dget_space(dataset));
   const int rank = space ? H5Sget_simple_extent_ndims(space.get()) : -1;
@@ -108,7 +108,7 @@ std::vector<std::uint64_t> dims_of(hid_t dataset) {
   return {dims.begin(), dims.begin() + rank};
 }
 
-// False for what an external link leads to. Where that can't be told, the library reads.
+// Returns false for the target of an external link. If that is unknown, the library reads.
 bool lies_in(hid_t file, hid_t dataset) {
   H5O_info_t root{}, info{};
   return H5Oget_info2(file, &root, H5O_INFO_BASIC) >= 0 && H5Oget_info2(dataset, &info, H5O_INFO_BASIC) >= 0 &&
@@ -152,7 +152,7 @@ FilterFacts filter_of(hid_t creation, unsigned number) {
     facts.name = text;
   };
   using Kind = FilterFacts::Kind;
-  // Numbers that The HDF Group has given to whoever asked.
+  // Numbers that The HDF Group has registered.
   enum : H5Z_filter_t { lzf = 32000, blosc = 32001, lz4 = 32004, bitshuffle = 32008, zstd = 32015 };
   switch (id) {
     case H5Z_FILTER_DEFLATE:
@@ -229,7 +229,7 @@ DatasetFacts facts_of(hid_t file, hid_t dataset, hid_t type) {
   facts.variable = has_variable_parts(type);
   facts.element_bytes = H5Tget_size(type);
   if (facts.element_bytes == 0) return facts;
-  // Whoever asks refuses larger ones; there would be memory for two of them here.
+  // The caller refuses larger ones; here there is memory for two of them.
   if (!facts.variable && facts.element_bytes <= DatasetFacts::largest_element)
     facts.fill = fill_of(creation.get(), type, facts.element_bytes);
   facts.elsewhere = !lies_in(file, dataset);

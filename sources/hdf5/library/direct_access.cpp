@@ -19,7 +19,7 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// Where the library puts strings that it reads. It ends with this, and the library gives nothing back.
+// Memory in which the library puts strings. It is freed with this object; the library frees nothing.
 class RoomForTexts {
  public:
   explicit RoomForTexts(std::uint64_t bytes) : left_(bytes) {}
@@ -56,8 +56,8 @@ class RoomForTexts {
   std::deque<std::unique_ptr<char[]>> blocks_;
 };
 
-// Nothing is filled in where nothing was written, by the file's wish; or it is made of others, which may say so, and
-// whose mappings may overlap.
+// Returns whether values that were never written may stay unfilled. That is so if the file asks for it, or if the
+// dataset is made of others, which may ask for it, and whose mappings may overlap.
 bool may_leave_places(hid_t dataset) {
   const Handle creation = own_list(H5Dget_create_plist(dataset));
   H5D_fill_time_t when = H5D_FILL_TIME_ERROR;
@@ -246,7 +246,7 @@ Texts DirectAccess::read_texts(const Slab& slab, std::size_t element, std::uint6
   H5Pset_vlen_mem_manager(transfer.get(), RoomForTexts::give, &room, RoomForTexts::keep, &room);
   try {
     read_slab(slab, of.alone.get(), std::as_writable_bytes(std::span(found)), transfer);
-    // What is not filled in is filled in where it is asked for alone.
+    // Values that may stay unfilled are filled if they are read separately.
     if (const auto& elsewhere = datasets_.at(slab.dataset).elsewhere; elsewhere && elsewhere->unfilled)
       for (std::uint64_t row = 0; rows > 1 && row < rows; ++row)
         if (found[row] == nullptr) read_one(slab, row, of.alone.get(), found[row], transfer);

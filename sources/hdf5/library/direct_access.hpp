@@ -11,7 +11,7 @@
 
 namespace penstock::hdf5 {
 
-/// Access by the library, in this process.
+/// Access through the library in this process.
 class DirectAccess final : public Access {
  public:
   /// @throws Error(corrupt | io).
@@ -36,14 +36,14 @@ class DirectAccess final : public Access {
   struct OpenDataset {
     Handle id, type;
     std::optional<Elsewhere> elsewhere;
-    /// The library may leave places in memory as they are.
+    /// The library may leave some values in memory unwritten.
     bool leaves_places = false;
-    std::vector<std::byte> fill;  ///< over which it reads then
+    std::vector<std::byte> fill;  ///< written to the memory before such a read
   };
   struct OpenElement {
     Element element;
-    Handle alone;                 ///< for the library: of columns, nested
-    std::vector<std::byte> fill;  ///< of it, where the dataset's places may be left
+    Handle alone;                 ///< memory type for the library; a column's type is nested as in the file
+    std::vector<std::byte> fill;  ///< the fill value of this element, if the dataset's values may be left unwritten
   };
   void read_one(const Slab& slab, std::uint64_t number, hid_t memory, const char*& out, const Handle& transfer);
   void read_filled(const Slab& slab, hid_t memory, std::span<const std::byte> fill, std::span<std::byte> out);

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #if __has_include(<H5FDdevelop.h>)
-#include <H5FDdevelop.h>  // newer versions tell of drivers here
+#include <H5FDdevelop.h>  // newer versions declare drivers here
 #endif
 
 #include <algorithm>
@@ -43,7 +43,7 @@ static_assert(std::is_standard_layout_v<OpenFile>);
 OpenFile& of(H5FD_t* file) noexcept { return *reinterpret_cast<OpenFile*>(file); }
 const OpenFile& of(const H5FD_t* file) noexcept { return *reinterpret_cast<const OpenFile*>(file); }
 
-// False where there is no memory for it.
+// Returns false if there is no memory for it.
 bool note_opened(const char* name, const struct stat& status) noexcept {
   const FileState state = state_of(status);
   try {
@@ -54,7 +54,7 @@ bool note_opened(const char* name, const struct stat& status) noexcept {
   }
 }
 
-// Where there is no memory for it, the library soon finds out by itself.
+// If there is no memory for it, the library soon fails by itself.
 void note_failed(const char* name) noexcept {
   try {
     if (noting != nullptr) noting->note(name, nullptr);
@@ -64,7 +64,7 @@ void note_failed(const char* name) noexcept {
 
 H5FD_t* open_file(const char* name, unsigned flags, hid_t, haddr_t) {
   if ((flags & H5F_ACC_RDWR) != 0) return nullptr;
-  // Files name others: to open a pipe would wait for somebody to write into it.
+  // Files name others: opening a pipe would wait until a process writes into it.
   const int fd = uninterrupted([&] { return ::open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
   struct stat status {};
   const bool regular = fd >= 0 && ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
@@ -97,7 +97,7 @@ int compare(const H5FD_t* a, const H5FD_t* b) {
 }
 
 herr_t tell_features(const H5FD_t*, unsigned long* flags) {
-  // No sieve: the library takes its content for good after a read of it has failed.
+  // No sieve: the library keeps its content permanently after a read of it has failed.
   *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_POSIX_COMPAT_HANDLE | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
   return 0;
 }
@@ -134,7 +134,7 @@ herr_t read_file(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::siz
 
 herr_t no_writing(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, const void*) { return -1; }
 
-// Locks as the library's own driver does: whoever writes the file holds the other lock.
+// Locks like the library's own driver: a process that writes the file holds the other lock.
 herr_t lock_file(H5FD_t* file, hbool_t) {
   const char* wanted = std::getenv("HDF5_USE_FILE_LOCKING");
   if (wanted != nullptr && (std::string_view(wanted) == "FALSE" || std::string_view(wanted) == "0")) return 0;
@@ -180,13 +180,14 @@ const H5FD_class_t& driver_class() {
 Handle open_through_driver(const char* path, std::string& said) {
   static hid_t driver = -1;
   for (const bool again : {false, true}) {
-    // Whoever else uses the library may have closed it since, by H5close(): then the number is nobody's, or another's.
+    // Other code that uses the library may have closed it since, by H5close(). Then the number is invalid, or names
+    // something else.
     if (again || driver < 0 || H5Iget_type(driver) != H5I_VFL) driver = H5FDregister(&driver_class());
     const Handle access = own_list(H5Pcreate(H5P_FILE_ACCESS));
     const std::uint64_t before = opened;
     if (driver < 0 || H5Pset_driver(access.get(), driver, nullptr) < 0) continue;
     Handle file(H5Fopen(path, H5F_ACC_RDONLY, access.get()), H5Fclose);
-    // Here: every call that works, also one that closes something, ends what it says of the last failure.
+    // Here, because every call that succeeds, even one that closes something, clears the message of the last failure.
     if (!file) said = library_says();
     if (opened != before) return file;
   }

@@ -10,33 +10,35 @@
 
 namespace penstock::hdf5 {
 
-/// What becomes of an element, with what the library needs for it.
+/// How an element is read, with the types that the library needs for it.
 struct Element : ElementFacts {
   Handle stored;                  ///< its type in the file
-  Handle memory;                  ///< what the library is to make of it, where it is converted or variable
+  Handle memory;                  ///< the type that the library converts it to, if it is converted or variable
   std::vector<std::string> path;  ///< a column's names, outermost first
 };
 
-/// Why an element type has no field, in a sentence.
+/// Thrown with the reason, a sentence, if an element type has no field.
 struct NoElement {
   std::string reason;
   bool no_member = false;
 };
 
-/// The one field that a type becomes; of a compound type, `member` names the column (parts joined by '.'). Under the
-/// lock. @throws NoElement.
+/// Returns the one field of a type. For a compound type, `member` names the column (parts joined by '.'). Call under
+/// the lock. @throws NoElement.
 Element element_of(hid_t type, const std::string& member = {});
 
-/// A string of fixed size as it is meant.
+/// Returns a string of fixed size without its padding.
 std::string_view without_padding(std::string_view text, H5T_str_t padding) noexcept;
 
-/// Names of all columns of a compound type, those of nested ones joined by '.'; of any other type one, empty.
+/// Returns the names of all columns of a compound type, those of nested types joined by '.'; for any other type one
+/// empty name.
 std::vector<std::string> members_of(hid_t type);
 
-/// True where values lie elsewhere in the file (variable strings and sequences, references), at any depth.
+/// Returns whether the type has, at any depth, parts with values in other places of the file (variable strings and
+/// sequences, references).
 bool has_variable_parts(hid_t type);
 
-/// A type for the library that has the column of this path alone, nested as in the file.
+/// Returns a type for the library with only the column of this path, nested as in the file.
 Handle nested_in(std::span<const std::string> path, hid_t memory);
 
 }  // namespace penstock::hdf5

@@ -19,7 +19,7 @@ std::recursive_mutex& plain_mutex() {
   return mutex;
 }
 
-// A fork waits for whoever is inside the library, so that a child can open files of its own.
+// A fork waits for the thread inside the library, so that a child can open its own files.
 std::recursive_mutex& library_mutex() {
   static const int registered =
       ::pthread_atfork([] { plain_mutex().lock(); }, [] { plain_mutex().unlock(); },
@@ -39,7 +39,7 @@ LibraryLock::LibraryLock() : lock_(library_mutex()) {
 }
 
 LibraryLock::~LibraryLock() {
-  // What it says of failures is the thread's, and never freed at its end.
+  // Its messages of failures belong to the thread, and are not freed at its end.
   if (--depth == 0) H5Eclear2(H5E_DEFAULT);
   if (print_ != nullptr) H5Eset_auto2(H5E_DEFAULT, print_, print_data_);
 }
@@ -69,7 +69,7 @@ void Handle::close() noexcept {
 
 namespace {
 
-// Null where it said nothing.
+// Returns null if there is no message.
 const char* innermost_word() {
   const char* innermost = nullptr;
   const auto visit = [](unsigned, const H5E_error2_t* error, void* found) -> herr_t {
@@ -89,7 +89,7 @@ std::string library_says() {
                               : "the HDF5 library says: " + std::string(innermost);
 }
 
-// Numbers that it was not made for: of versions, of messages, of a layout, of bits.
+// Finds messages about numbers that it does not know: versions, message types, layouts, bits.
 std::string later_version() {
   constexpr std::array<std::string_view, 4> words{"version", "unknown", "invalid layout class", "bad flag value"};
   const char* const innermost = innermost_word();

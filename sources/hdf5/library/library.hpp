@@ -8,8 +8,9 @@
 
 namespace penstock::hdf5 {
 
-/// Holds the lock under which every call of the HDF5 library is made, in all threads of the process: builds that are
-/// not thread-safe need it, and the others would wait inside. Meanwhile the library prints nothing. May be nested.
+/// Holds the lock for all calls of the HDF5 library, in all threads of the process. Builds that are not thread-safe
+/// need it; with other builds threads would wait inside the library. While it is held the library prints nothing. May
+/// be nested.
 class LibraryLock {
  public:
   LibraryLock();
@@ -23,8 +24,8 @@ class LibraryLock {
   void* print_data_ = nullptr;
 };
 
-/// An identifier of the library that closes itself. In a child made by fork() it is left open: the lock may be held
-/// there for ever.
+/// An identifier of the library that closes itself. In a child made by fork() it stays open, because the lock may never
+/// be released there.
 class Handle {
  public:
   using Close = herr_t (*)(hid_t);
@@ -49,11 +50,12 @@ inline Handle own_type(hid_t id) { return {id, H5Tclose}; }
 inline Handle own_space(hid_t id) { return {id, H5Sclose}; }
 inline Handle own_list(hid_t id) { return {id, H5Pclose}; }
 
-/// The innermost of what the library says about its last failure, as one sentence without a full stop. Under the lock.
+/// Returns the innermost message about the library's last failure, as one sentence without a full stop. Call under the
+/// lock.
 std::string library_says();
 
-/// Where the library's last failure is that it meets what only later versions of HDF5 write: that, and what to do; else
-/// empty. Under the lock.
+/// Returns a message, with what to do, if the library's last failure is that it read something that only later versions
+/// of HDF5 write; otherwise empty. Call under the lock.
 std::string later_version();
 
 }  // namespace penstock::hdf5

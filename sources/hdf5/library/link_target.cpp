@@ -14,7 +14,7 @@ struct Target {
   std::string file, object;
 };
 
-// Nothing for what is no such link.
+// Returns nothing if it is not such a link.
 Target target_of(hid_t within, const std::string& name) {
   H5L_info_t link{};
   if (H5Lget_info(within, name.c_str(), &link, H5P_DEFAULT) < 0) return {};

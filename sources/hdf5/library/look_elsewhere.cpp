@@ -1,4 +1,4 @@
-// Which files the values of a dataset lie in, and which of its rows these files do not have.
+// Finds the files with the values of a dataset, and the rows that these files do not have.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -30,7 +30,7 @@ constexpr std::int64_t most_rows = std::int64_t{1} << 62;
 constexpr unsigned most_nested = 8;
 // Faults of datasets that others are made of, one by one and all together; beyond it, whole parts count as lost.
 constexpr std::size_t most_faults = std::size_t{1} << 18;
-// Sentences about what is no fault.
+// Most remarks that are not faults.
 constexpr std::size_t most_told = 16;
 
 using Lengths = std::vector<std::int64_t>;
@@ -40,7 +40,7 @@ bool is_single(hid_t dataset) {
   return space && H5Sget_simple_extent_type(space.get()) == H5S_SCALAR;
 }
 
-// A single value is one row. Empty where they are none that a source has.
+// A single value counts as one row. Returns empty if a source can't have them.
 Lengths lengths_of(hid_t dataset) {
   const Handle space = own_space(H5Dget_space(dataset));
   const int rank = space ? H5Sget_simple_extent_ndims(space.get()) : -1;
@@ -53,7 +53,7 @@ Lengths lengths_of(hid_t dataset) {
   return {dims.begin(), dims.begin() + rank};
 }
 
-// A virtual dataset whose size is that of its sources.
+// Returns whether it is a virtual dataset whose size depends on its sources.
 bool grows_with_others(hid_t dataset) {
   const Handle creation = own_list(H5Dget_create_plist(dataset)), space = own_space(H5Dget_space(dataset));
   if (!creation || !space || H5Pget_layout(creation.get()) != H5D_VIRTUAL) return false;
@@ -62,7 +62,7 @@ bool grows_with_others(hid_t dataset) {
   return rank > 0 && std::find(most.begin(), most.begin() + rank, H5S_UNLIMITED) != most.begin() + rank;
 }
 
-// A dataset that another one's values come from.
+// A dataset that another dataset's values come from.
 struct Source {
   std::string where;    // "dataset 'x' of 'a.h5'"
   std::string problem;  // why nothing of it can be read; empty: it can
@@ -76,7 +76,7 @@ class Look {
  public:
   Look(Elsewhere& found, const FileState& own) : found_(found), own_(own) {}
 
-  // Rows of it that can't be read. `where`: which one it is, but for the first.
+  // Returns its rows that can't be read. `where`: names the source; empty for the first.
   RowFaults faults_of(hid_t dataset, unsigned depth, const std::string& where) {
     RowFaults faults;
     const Handle creation = own_list(H5Dget_create_plist(dataset));
@@ -104,7 +104,7 @@ class Look {
     RowFaults& faults;
     Coverage covered;
     Handle type;
-    std::map<const Source*, std::string> of_types = {};  // what is wrong with their types, of those that were asked
+    std::map<const Source*, std::string> of_types = {};  // faults of their types, for those that were asked
     std::size_t converted = 0;
     OtherFile file = {};  // the last one, and its name
     std::string file_name = {};
@@ -165,7 +165,7 @@ class Look {
       if (begin < of.dims[along]) {
         const Selection block = to.block(b, of.dims);
         if (look_at(of, block, mapping, b)) continue;
-        // The library looks no further, so what is behind it is in no other source.
+        // The library looks no further, so later values are in no source.
         const Source& missing = source(of, mapping, b);
         if (along == 0)
           for (RowPattern rest : to.rows()) {
@@ -174,7 +174,7 @@ class Look {
           }
         return;
       }
-      // What is not there has no values; yet it counts, as one that comes to be does.
+      // A missing source has no values. It counts all the same, because one that is created later does.
       probing_ = true;
       const Source& next = source(of, mapping, b);
       const Source& after = source(of, mapping, b + 1);
@@ -193,7 +193,7 @@ class Look {
                 "how many rows it has can't be told, as it grows with " + source.where + ": " + source.problem);
   }
 
-  // False where nothing of the source can be read.
+  // Returns false if nothing of the source can be read.
   bool look_at(Virtual& of, const Selection& to, const Mapping& mapping, std::int64_t block) {
     const Source& from = source(of, mapping, block);
     if (!from.problem.empty() && to.growing() && of.dims[*to.growing()] == 0) refuse_rows(from);
@@ -227,7 +227,7 @@ class Look {
     }
   }
 
-  // What is said of many rows is kept once.
+  // Keeps a reason that many rows share only once.
   RowFaults::Why why(std::string text) {
     const auto known = whys_.find(text);
     if (known != whys_.end()) return known->second;
@@ -264,7 +264,7 @@ class Look {
     if (const std::string* problem = from.faults.find(begin, end)) lose(of, to, 0, from, "there " + *problem);
   }
 
-  // The rows of `here` are those that are picked, one by one. False where there are too many faults.
+  // The rows of `here` are the selected ones, one by one. Returns false if there are too many faults.
   bool take_over_rows(Virtual& of, const RowPattern& here, const Selection& picked, const Source& from) {
     const RowPattern& there = picked.rows().front();
     const Selection::Axis& axis = picked.axes().front();
@@ -281,7 +281,7 @@ class Look {
         rows.from = std::max(rows.from + moved, here.start);
         rows.to = std::min(rows.to + moved, here.end());
       } else {
-        // Of rows that are lost in turn, those between them, too.
+        // If lost rows alternate with others, the rows between them count as lost too.
         const std::int64_t first = axis.below(lost.first()), end = axis.below(std::min(lost.end(), there.end()));
         if (first >= end) return false;
         rows.from = std::max(rows.from, here.row(first));
@@ -295,7 +295,7 @@ class Look {
   const Source& source(Virtual& of, const Mapping& mapping, std::int64_t block) {
     const std::string file = name_of_block(mapping.file, block), name = name_of_block(mapping.dataset, block);
     const auto key = std::tuple(file_name_of(of.dataset), file, name);
-    // How much deeper one may go is a part of what is found.
+    // The remaining depth is a part of the key.
     const auto [at, is_new] = sources_.try_emplace(std::tuple_cat(key, std::tuple(of.depth)));
     Source& found = at->second;
     if (is_new) {

@@ -8,16 +8,16 @@
 
 namespace penstock::hdf5 {
 
-/// One mapping of a source's values, as a virtual dataset says it.
+/// One mapping of a source's values, as a virtual dataset stores it.
 struct Mapping {
   std::string file, dataset;
   Handle to, from;
 };
 
-/// Of the list a dataset was created with. Under the lock. @throws Error(corrupt).
+/// Returns a mapping from the list that a dataset was created with. Call under the lock. @throws Error(corrupt).
 Mapping mapping_of(hid_t creation, std::size_t number);
 
-/// A name of a mapping, as the library understands it: %b is the number of the block.
+/// Returns a name of a mapping as the library resolves it: %b is the number of the block.
 std::string name_of_block(const std::string& name, std::int64_t block);
 bool has_block(const std::string& name);
 

@@ -6,10 +6,10 @@
 
 namespace penstock::hdf5 {
 
-/// A file, open for reading through the driver. Under the lock of the library.
-/// @throws Error(corrupt | io), without a file.
+/// Opens a file for reading through the driver. Call under the lock of the library. @throws Error(corrupt | io),
+/// without a file.
 Handle open_file(const std::string& path);
-/// One that a sink wrote: the errors say which.
+/// Opens a file that a sink wrote; errors name the file.
 Handle open_written_file(const std::string& path);
 
 }  // namespace penstock::hdf5

@@ -27,7 +27,7 @@ std::string folder_of(const std::string& file) {
   return text.substr(0, text.rfind('/') + 1);
 }
 
-// Empty where the file is no link.
+// Returns empty if the file is not a link.
 std::string linked_folder_of(const std::string& file) {
   std::error_code failed;
   if (!std::filesystem::is_symlink(file, failed)) return {};
@@ -110,7 +110,7 @@ OtherFile open_named_file(const std::string& name, hid_t by, NamedBy how) {
       }
       problem = "it can't be opened, as where it was cut short: " + said;
     }
-    // What is there and can't be read says more than a place where nothing is.
+    // An existing file that can't be read explains more than a place without a file.
     if (there && found.problem.empty()) {
       found.path = place;
       found.problem = problem;

@@ -8,25 +8,26 @@
 
 namespace penstock::hdf5 {
 
-/// A file that another one names.
+/// A file that another file names.
 struct OtherFile {
-  std::string path;     ///< where it was found, else its name as it is given
+  std::string path;     ///< where it was found; otherwise the name as given
   std::string problem;  ///< why it can't be read; empty: it can
   FileState state;
-  Handle file;  ///< of HDF5, open
+  Handle file;  ///< if it is an HDF5 file: open
 };
 
-/// What kind of naming it is: each has its own variable in the environment.
+/// What names the file; each kind has its own environment variable.
 enum class NamedBy : std::uint8_t { virtual_dataset, link };
 
-/// The HDF5 file that the open file `by` names, looked for where the library looks. Under the lock.
+/// Opens the HDF5 file that the open file `by` names, in the places where the library looks. Call under the lock.
 OtherFile open_named_file(const std::string& name, hid_t by, NamedBy how);
-/// The file of raw bytes that a dataset of `by` names, looked for where the library looks. Under the lock.
+/// Finds the file of raw bytes that a dataset of `by` names, in the places where the library looks. Call under the
+/// lock.
 OtherFile find_raw_file(const std::string& name, hid_t by);
 
-/// The name under which a file, or the file of an object, was opened. Under the lock.
+/// Returns the name under which a file, or the file of an object, was opened. Call under the lock.
 std::string file_name_of(hid_t object);
-/// What is known of a file by its name; an inode of 0 where there is none.
+/// Returns the state of a file by its name, with inode 0 if the file does not exist.
 FileState state_of(const std::string& path) noexcept;
 
 }  // namespace penstock::hdf5

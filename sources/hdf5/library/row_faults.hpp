@@ -10,8 +10,8 @@
 
 namespace penstock::hdf5 {
 
-/// Rows at equal distances: `count` blocks of `block` rows, whose first rows are `stride` apart. Those from `from` on
-/// and before `to` count.
+/// Rows at equal distances: `count` blocks of `block` rows, whose first rows are `stride` apart. Only rows from `from`
+/// on and before `to` count.
 struct RowPattern {
   std::int64_t start = 0, stride = 1, count = 1, block = 0;
   std::int64_t from = 0, to = 0;
@@ -21,31 +21,32 @@ struct RowPattern {
   }
 
   bool together() const noexcept { return count == 1 || stride == block; }
-  /// The first of its rows in [begin, end).
+  /// Returns the first of its rows in [begin, end).
   std::optional<std::int64_t> first_in(std::int64_t begin, std::int64_t end) const noexcept;
-  /// The row that has so many of its rows before it.
+  /// Returns row `number` of the pattern, counted from 0.
   std::int64_t row(std::int64_t number) const noexcept { return start + number / block * stride + number % block; }
   std::int64_t first() const noexcept { return first_in(from, to).value_or(to); }
-  /// No row of it is here or beyond.
+  /// Returns the end: the pattern has no row from there on.
   std::int64_t end() const noexcept;
-  /// "row 3", "rows 3 to 9", "some of the rows 0 to 98"
+  /// Returns "row 3", "rows 3 to 9", or "some of the rows 0 to 98".
   std::string words() const;
 };
 
-/// Rows of a dataset that can't be read, and why. Looking takes the logarithm of the number of patterns, for each
-/// distance that blocks of theirs have, and is linear in those that overlap.
+/// Rows of a dataset that can't be read, and why. A search takes time logarithmic in the number of patterns, for each
+/// distance of blocks, and linear in the patterns that overlap.
 class RowFaults {
  public:
-  using Why = std::shared_ptr<const std::string>;  ///< many have the same
+  using Why = std::shared_ptr<const std::string>;  ///< many patterns share one
 
   void add(const RowPattern& rows, Why why);
-  /// Before it is asked, and after the last `add`.
+  /// Call after the last `add`, before any search.
   void sort();
 
   bool empty() const noexcept { return faults_.empty(); }
-  /// Why the first row of these that is found can't be read; null where all can be.
+  /// Returns why one of these rows can't be read; null if all can.
   const std::string* find(std::int64_t begin, std::int64_t end) const;
-  /// Calls `act(rows, why)` for each that has rows in [begin, end), for some twice, until one says true.
+  /// Calls `act(rows, why)` for each pattern with rows in [begin, end), for some of them twice, until a call returns
+  /// true.
   template <class Act>
   bool any_of(std::int64_t begin, std::int64_t end, Act act) const {
     for (const Group& group : groups_) {
@@ -59,9 +60,9 @@ class RowFaults {
     }
     return false;
   }
-  /// The first few, in words: "rows 3 to 9 can't be read: …"
+  /// Describes the first few: "rows 3 to 9 can't be read: …".
   std::vector<std::string> words() const;
-  /// The first row of each stretch of theirs and the row after it, in their order; none where there are too many.
+  /// Returns the first row of each stretch and the row after it, in order; none if there are too many.
   std::vector<std::uint64_t> stretches() const;
 
  private:
@@ -70,10 +71,10 @@ class RowFaults {
     Why why;
   };
   struct Place {
-    std::int64_t begin = 0, end = 0;  ///< end: the largest of it and all before it
+    std::int64_t begin = 0, end = 0;  ///< end: the largest of its own and all before it
     std::size_t fault = 0;
   };
-  /// Patterns of one distance, by their places in it; ranges, with a distance of 0, by their rows.
+  /// Patterns of one distance, by their positions modulo it; ranges, with a distance of 0, by their rows.
   struct Group {
     std::int64_t distance = 0;
     std::vector<Place> places;

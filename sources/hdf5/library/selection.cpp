@@ -34,7 +34,8 @@ std::vector<std::int64_t> lengths_from(std::size_t first, const Selection& of) {
   return lengths;
 }
 
-// As many dimensions of other lengths are no values in another form, but others in their places.
+// The same number of dimensions with different lengths is not a different form of the same values: these are different
+// values.
 bool within_rows_alike(const Selection& a, const Selection& b) {
   const bool same_rank = a.axes().size() == b.axes().size();
   std::vector<std::int64_t> of_a = lengths_from(same_rank ? 1 : 0, a), of_b = lengths_from(same_rank ? 1 : 0, b);
@@ -82,13 +83,13 @@ void Selection::take_regular(hid_t space, std::span<const std::int64_t> dims) {
       axis.block = std::max<std::int64_t>(end - axis.start, 0);
       axis.count = 1;
     }
-    // Of a single block nobody has to say how far the next one is.
+    // For a single block the file need not specify the distance to the next one.
     axis.stride = std::max({axis.stride, axis.block, std::int64_t{1}});
     axes_.push_back(axis);
   }
 }
 
-// A list of blocks, as many as the file says one by one.
+// Reads a list of blocks that the file stores one by one.
 void Selection::take_blocks(hid_t space, std::int64_t rows) {
   const hssize_t count = H5Sget_select_hyper_nblocks(space);
   if (count <= 0 || rank_ == 0) return;

@@ -11,41 +11,42 @@
 
 namespace penstock::hdf5 {
 
-/// What a virtual dataset picks of a space of these dimensions, all of which are below 2^62: of its own, or of a
-/// source's. Elements are in the order of their places.
+/// The part of a space of these dimensions that a virtual dataset selects, in its own space or a source's. All
+/// dimensions are below 2^62. Elements are in the order of their coordinates.
 class Selection {
  public:
-  /// Along a dimension: `count` blocks whose beginnings are `stride` apart.
+  /// In one dimension: `count` blocks whose first elements are `stride` apart.
   struct Axis {
     std::int64_t start = 0, stride = 1, count = 1, block = 1;
-    bool grows = false;  ///< with the space: its end is not said
+    bool grows = false;  ///< it grows with the space: it has no fixed end
 
-    /// How many it has below a place.
+    /// Returns how many of its elements are below a coordinate.
     std::int64_t below(std::int64_t place) const noexcept;
   };
 
-  /// Under the lock.
+  /// Call under the lock.
   Selection(hid_t space, std::span<const std::int64_t> dims);
 
   bool all() const noexcept { return all_; }
   bool empty() const noexcept { return points_ == 0; }
-  /// A product of one pattern a dimension; else only rows and points are known.
+  /// Returns whether it is a product of one pattern per dimension. If not, only rows and points are known.
   bool regular() const noexcept { return !axes_.empty(); }
   std::span<const Axis> axes() const noexcept { return axes_; }
-  /// The dimension that grows.
+  /// Returns the dimension that grows.
   std::optional<std::size_t> growing() const noexcept;
-  /// Its block of that number along the dimension that grows.
+  /// Returns block `number` in the dimension that grows.
   Selection block(std::int64_t number, std::span<const std::int64_t> dims) const;
-  /// Dimensions that the space has to have; 0 where any will do.
+  /// Returns the number of dimensions that the space must have; 0 if any number will do.
   std::size_t rank() const noexcept { return all_ ? 0 : rank_; }
-  /// The space ends before it does.
+  /// Returns whether the space ends before the selection does.
   bool beyond(std::span<const std::int64_t> dims) const noexcept;
 
-  /// Elements within the dimensions.
+  /// Returns the number of elements within the dimensions.
   std::int64_t points() const noexcept { return points_; }
-  /// Rows with any of them; together they are all such rows.
+  /// Returns the rows with any selected element; the patterns together are exactly these rows.
   std::span<const RowPattern> rows() const noexcept { return rows_; }
-  /// Where regular: how many places it has along a dimension; of the one that grows, within the dimensions.
+  /// If regular: returns the number of coordinates in a dimension. In the growing dimension, only those within the
+  /// dimensions count.
   std::int64_t places(std::size_t axis) const noexcept { return places_[axis]; }
   std::int64_t points_in_row() const noexcept { return places_.front() == 0 ? 0 : points_ / places_.front(); }
 
@@ -57,18 +58,18 @@ class Selection {
   bool all_ = false;
   std::size_t rank_ = 0;
   std::vector<Axis> axes_;
-  std::vector<std::int64_t> places_, ends_;  ///< of what is regular; of what is not, beyond the last place
+  std::vector<std::int64_t> places_, ends_;  ///< for a regular selection; for others, after the last coordinate
   std::vector<RowPattern> rows_;
   std::int64_t points_ = 0;
 };
 
-/// How far a mapping of a source's elements to those of a virtual dataset holds.
+/// How far a mapping of a source's elements to a virtual dataset's holds.
 struct Extent {
-  std::int64_t good_rows = 0;  ///< those of the dataset's rows, in their order, that the source has
-  std::string why;             ///< why not all of them; empty: all are there
+  std::int64_t good_rows = 0;  ///< the first rows of the dataset, in order, that the source has
+  std::string why;             ///< why the source does not have all of them; empty: it does
 };
 
-/// Of the elements of `to`, which `from` becomes one by one, those that a source of these dimensions has.
+/// Returns which elements of `to` a source of these dimensions has; `from` maps to `to` element by element.
 Extent extent_of(const Selection& to, const Selection& from, std::span<const std::int64_t> dims);
 
 }  // namespace penstock::hdf5

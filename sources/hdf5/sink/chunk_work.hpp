@@ -11,7 +11,7 @@ namespace penstock::hdf5 {
 
 /// What is done to a chunk before it is stored, in this order.
 struct ChunkForm {
-  std::size_t shuffled_element = 0;  ///< bytes of what is shuffled; 0: nothing is
+  std::size_t shuffled_element = 0;  ///< bytes per element to shuffle; 0: not shuffled
   unsigned deflate = 0;              ///< level; 0: not compressed
   bool fletcher32 = false;
 };
@@ -19,25 +19,25 @@ struct ChunkForm {
 /// The opposite of `unshuffle`.
 void shuffle(std::span<const std::byte> in, std::span<std::byte> out, std::size_t element) noexcept;
 
-/// A chunk that is encoded once, by whichever thread claims it first. Owns all it works on.
+/// A chunk that is encoded once, by the thread that claims it first. Owns all its memory.
 class ChunkWork {
  public:
   ChunkWork(std::vector<std::byte> chunk, const ChunkForm& form) : chunk_(std::move(chunk)), form_(form) {}
 
-  /// Encodes it here unless somebody else does, or has. False in that case.
+  /// Encodes it on this thread unless another thread does so, or has. Returns false in that case.
   bool claim() noexcept;
-  /// Nobody needs it any more: who has not begun never will.
+  /// Gives the chunk up: a thread that has not begun it will not begin.
   void give_up() noexcept { claimed_.store(true, std::memory_order_relaxed); }
-  /// Somebody has: it is encoded, or has failed.
+  /// Returns whether the thread that claimed it has finished: it is encoded, or has failed.
   bool done() const noexcept { return done_.load(std::memory_order_acquire); }
-  /// Waits for the end, after somebody has claimed it.
+  /// Waits until it is finished. REQUIRES: a thread has claimed it.
   void wait() const noexcept { done_.wait(false, std::memory_order_acquire); }
 
-  // Once it is done.
-  /// There was no memory.
+  // Once it is done:
+  /// Returns whether memory ran out.
   bool failed() const noexcept { return failed_; }
   std::span<const std::byte> stored() const noexcept { return chunk_; }
-  /// Bit n: the n-th filter was left out.
+  /// Returns which filters were left out: bit n is the n-th filter.
   std::uint32_t mask() const noexcept { return mask_; }
 
  private:

@@ -6,10 +6,11 @@
 
 namespace penstock::hdf5 {
 
-/// The type of texts of any length. Under the lock.
+/// Returns the type of texts of any length. Call under the lock.
 Handle text_type();
 
-/// Gives an object an attribute that it hasn't got. Under the lock. Negative where the library failed.
+/// Adds an attribute that an object does not have. Returns a negative number if the library failed. Call under the
+/// lock.
 herr_t write_attribute(hid_t object, const FeatureAttribute& attribute);
 
 }  // namespace penstock::hdf5

@@ -13,26 +13,26 @@
 
 namespace penstock::hdf5 {
 
-/// What is known of a slide's file.
+/// Facts about a slide's file.
 struct FeatureFacts {
   std::uint64_t features = 0, dimension = 0;
   DType dtype = DType::f32;
   std::string job;
 };
 
-/// A slide's file while it is written. Locks the library where it needs it. One thread at a time.
+/// A slide's file while it is written. Locks the library when it needs to. One thread at a time.
 class FeatureFile {
  public:
-  /// The file is there, and empty.
+  /// The file must exist and be empty.
   FeatureFile(std::string file, const FeatureSinkOptions& options, std::vector<FeatureAttribute> attributes,
               std::string slide);
   FeatureFile(const FeatureFile&) = delete;
   FeatureFile& operator=(const FeatureFile&) = delete;
   ~FeatureFile();
 
-  /// @throws Error(schema_mismatch | invalid_argument | io); nothing is written then, but for io.
+  /// @throws Error(schema_mismatch | invalid_argument | io). Nothing is written then, except after io.
   void put(const TensorView& features, const TensorView& coords);
-  /// The file is whole, and closed. @throws Error(io).
+  /// Completes and closes the file. @throws Error(io).
   FeatureFacts close();
 
  private:
@@ -50,7 +50,7 @@ class FeatureFile {
   Handle file_, features_, coords_;
 };
 
-/// Reads what is said in a file that is whole. @throws Error(corrupt | io).
+/// Reads the facts from a complete file. @throws Error(corrupt | io).
 FeatureFacts read_feature_file(const std::string& file);
 
 }  // namespace penstock::hdf5

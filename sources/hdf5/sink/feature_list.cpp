@@ -152,7 +152,7 @@ void FeatureList::list(const std::string& slide, const FeatureFacts& facts) {
   read_on();
   const std::string line = line_of(slide, facts);
   if (read_ == 0) return replace_text(file_, std::string(heading) + line, sync_, source_name);
-  if (listed_.contains(slide)) {  // a slide that was deleted by hand, and made anew
+  if (listed_.contains(slide)) {  // a slide that was deleted by hand, and made again
     std::string before = read_text(file_, source_name, any_bytes).value_or("");
     before.resize(before.rfind('\n') + 1);
     const auto there = before.find("\n" + quoted_cell(slide) + ",");
@@ -189,7 +189,8 @@ void FeatureList::read_on() {
   take(std::string_view(text).substr(0, text.rfind('\n') + 1));
 }
 
-// The last line that was read is where it was. A list that was replaced may have got the old one's number.
+// Returns whether the last line that was read is in its old place. A list that was replaced may have got the old one's
+// inode.
 bool FeatureList::goes_on(int descriptor) const {
   std::string there(last_line_.size(), '\0');
   return read_whole(descriptor, std::as_writable_bytes(std::span(there)), last_begin_) == there.size() &&

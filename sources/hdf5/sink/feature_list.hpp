@@ -9,18 +9,18 @@
 
 namespace penstock::hdf5 {
 
-/// `metadata.csv`: a line for each slide that is there. Several processes may use it. Of what they append each byte is
+/// `metadata.csv`: a line for each finished slide. Several processes may append to it; each byte that they append is
 /// read once.
 class FeatureList {
  public:
-  /// `file` beside the folder `slides`, "h5_files".
+  /// `file` is next to the folder `slides`, "h5_files".
   FeatureList(std::string file, std::string slides, bool sync);
 
-  /// Makes it agree with the slides that are there. @throws Error(invalid_argument) for one of another job or dtype;
-  /// Error(io | corrupt).
+  /// Updates the list to match the existing slides. @throws Error(invalid_argument) if a slide has a different job or
+  /// dtype; Error(io | corrupt).
   void renew(const std::string& job, DType dtype);
-  /// Gives the slide's file, which is whole, its final name, and lists it: nobody who opens the folder sees one without
-  /// the other. @throws Error(io).
+  /// Gives the slide's complete file its final name, and lists it. A process that opens the folder sees either both or
+  /// neither. @throws Error(io).
   void end(const std::string& slide, const FeatureFacts& facts, const std::string& file);
 
  private:
@@ -34,10 +34,10 @@ class FeatureList {
   std::string file_, slides_, folder_name_;
   bool sync_;
 
-  // The whole lines of the list that were read: all of them before this byte of this file.
+  // The complete lines of the list that were read: all before this byte of this file.
   std::uint64_t read_ = 0, device_ = 0, number_ = 0;
-  std::string last_line_;         // its first bytes
-  std::uint64_t last_begin_ = 0;  // where it stands
+  std::string last_line_;         // the beginning of the last line
+  std::uint64_t last_begin_ = 0;  // where that line begins
   std::unordered_set<std::string> listed_;
 };
 

@@ -134,7 +134,7 @@ class FeatureSink::Impl {
       writing_.reset();
       remove_file(file(slide_) + partial, source_name);
     } catch (...) {
-      // The next run begins it anew.
+      // The next run begins it again.
     }
     lock_.reset();
   }

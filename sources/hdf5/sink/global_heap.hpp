@@ -7,21 +7,21 @@
 
 namespace penstock::hdf5 {
 
-/// A collection of HDF5's global heap, where values of no fixed size lie. One thread at a time.
+/// A collection of HDF5's global heap, which stores values of no fixed size. One thread at a time.
 class GlobalHeap {
  public:
   GlobalHeap();
-  /// The heap as it was when `image()` had these bytes.
+  /// Restores the heap as it was when `image()` had these bytes.
   GlobalHeap(std::vector<std::byte> image, std::uint32_t objects);
 
   bool empty() const noexcept { return objects_ == 0; }
   std::uint32_t objects() const noexcept { return objects_; }
   std::span<const std::byte> image() const noexcept { return image_; }
-  /// Whether a value of so many bytes should stand in the next one: a reader takes a collection whole.
+  /// Returns whether a value of `bytes` bytes should go to the next collection; readers load a collection whole.
   bool full_for(std::size_t bytes) const noexcept;
   /// Returns the object's number.
   std::uint32_t add(std::span<const std::byte> value);
-  /// The collection as it is stored. It is empty again afterwards.
+  /// Returns the collection as it is stored, and empties the heap.
   std::vector<std::byte> take();
 
  private:

@@ -48,7 +48,7 @@ std::vector<hdf5::StoredDataset> datasets_for(const Hdf5SinkOptions& options, co
   }
 }
 
-// What a field's numbers stand for.
+// Describes the classes of a field's numbers.
 std::string classes_text(const Field& field) {
   std::string text;
   for (std::size_t i = 0; i < field.classes.size(); ++i) text += (i == 0 ? "" : ", ") + in_list(field.classes[i]);
@@ -137,7 +137,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
     there_.open(items_file(), 0);
   }
 
-  // Which items they hold they don't say.
+  // They don't store which items they hold.
   void take_finished(const common::ShardNames::Found& found) override {
     items_known_ = false;
     for (const std::uint64_t number : found.finished) {
@@ -183,7 +183,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
     if (!can_be_bytes_of_values())
       throw hdf5::error_in(file, Errc::corrupt, "its rows have another number of bytes than were committed");
   }
-  // Of rows of any size only bounds are known without reading them.
+  // For rows of any size, only bounds are known without reading them.
   bool can_be_bytes_of_values() const {
     std::uint64_t least = 0;
     bool varies = false;
@@ -243,7 +243,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
   std::optional<SinkThreads> threads_;
   std::uint64_t before_ = 0;  // samples of earlier runs
   hdf5::StoredItems there_;
-  // How far the current shard is. Rows that fill no chunk yet lie in one of two files beside it.
+  // How far the current shard is. Rows that don't fill a chunk are in one of two files next to it.
   struct {
     std::uint64_t shard_bytes = 0;  // 0: nothing of it is there
     std::uint64_t shard_rows = 0;
@@ -273,7 +273,7 @@ void Hdf5Sink::put(const SinkItem& item, Sample& sample) { common::opened(impl_)
 void Hdf5Sink::commit() { common::opened(impl_).commit(); }
 void Hdf5Sink::finish() {
   common::opened(impl_).finish();
-  impl_.reset();  // lets go of the files
+  impl_.reset();  // releases the files
   threads_.reset();
 }
 

@@ -15,24 +15,23 @@
 
 namespace penstock::hdf5 {
 
-/// The rows of a shard that don't fill a chunk yet. One thread at a time.
+/// The rows of a shard that don't fill a chunk so far. One thread at a time.
 class RowsInWork {
  public:
   explicit RowsInWork(const std::vector<StoredDataset>& datasets);
 
-  /// What the values of a row take, before they are compressed. @throws Error(limit_exceeded) for a sequence that is
-  /// too long.
+  /// Returns the bytes of a row's values before compression. @throws Error(limit_exceeded) if a sequence is too long.
   std::uint64_t bytes_of(const Sample& sample, std::string_view key) const;
-  /// Adds a row; chunks that it fills go to `data`.
+  /// Adds a row; complete chunks go to `data`.
   void add(const Sample& sample, std::string_view key, ShardData& data);
-  /// Gives what is left, the rest of its chunks zeros.
+  /// Passes on the remaining rows; the rest of their chunks is zeros.
   void end(ShardData& data);
 
-  /// The rows as text, for `RowsInWork::from_text` of the same datasets.
+  /// Returns the rows as text, for `RowsInWork::from_text` with the same datasets.
   std::string text() const;
   /// @throws Error(corrupt), without a file.
   void from_text(std::string_view text);
-  /// Rows of each dataset that are in no chunk; they may differ.
+  /// Returns the rows of a dataset that are in no chunk. The numbers of two datasets may differ.
   std::uint64_t rows(std::size_t dataset) const;
 
  private:

@@ -24,14 +24,14 @@ namespace {
 constexpr std::uint32_t block_magic = 0x4b4c4250;  // "PBLK"
 constexpr std::uint64_t block_alignment = 8;
 
-// What stands before each block, in the machine's order, which is the file's.
+// The header of each block, in the machine's byte order, which is the file's.
 struct BlockHeader {
   std::uint32_t magic = block_magic;
   std::uint32_t dataset = 0;
   std::uint32_t heap = 0;  // 1: a collection, 0: a chunk
   std::uint32_t mask = 0;
   std::uint64_t number = 0, bytes = 0;
-  std::uint64_t hash = 0;  // hash of what stands before, and of the block
+  std::uint64_t hash = 0;  // hash of the members above, and of the block
 };
 static_assert(sizeof(BlockHeader) == 40 && sizeof(BlockHeader) % block_alignment == 0);
 
@@ -101,7 +101,7 @@ ShardData::ShardData(const std::string& file, std::uint64_t committed, const std
 }
 
 ShardData::~ShardData() {
-  // Whoever comes to them later leaves them.
+  // Threads that come to them later leave them.
   for (const Waiting& block : waiting_)
     if (block.work) block.work->give_up();
 }
@@ -175,7 +175,7 @@ void ShardData::append_first() {
   if (!block.work) {
     append(block, block.bytes, 0);
   } else {
-    // The first that nobody has begun: this one, or, while somebody is at it, one after it.
+    // Takes the first one that no thread has begun: this one, or, while a thread works on it, one after it.
     if (!block.work->done())
       static_cast<void>(std::any_of(waiting_.begin(), waiting_.end(),
                                     [](const Waiting& other) { return other.work && other.work->claim(); }));
@@ -191,7 +191,7 @@ void ShardData::append(const Waiting& block, std::span<const std::byte> bytes, s
   WrittenBlocks& blocks = blocks_[block.dataset];
   std::vector<std::byte> resolved;
   if (!block.heap && datasets_[block.dataset].varies()) {
-    // Where collections lie is known only now.
+    // The positions of collections are known only here.
     resolved.assign(bytes.begin(), bytes.end());
     for (std::size_t at = 0; at < resolved.size(); at += reference_bytes) {
       const Reference reference = reference_at(resolved.data() + at);

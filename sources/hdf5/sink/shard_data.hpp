@@ -17,50 +17,50 @@
 
 namespace penstock::hdf5 {
 
-/// Where a chunk lies.
+/// Where a chunk is stored.
 struct WrittenChunk {
   std::uint64_t offset = 0, bytes = 0;
-  std::uint32_t mask = 0;  ///< filters that were left out
+  std::uint32_t mask = 0;  ///< bits of filters that were left out
 };
 
-/// Chunks and heap collections of each dataset, by their numbers.
+/// The chunks and heap collections of a dataset, by their numbers.
 struct WrittenBlocks {
   std::vector<WrittenChunk> chunks;
   std::vector<std::uint64_t> heaps;  ///< offsets
 };
 
-/// The data of a shard while it is written: chunks and heap collections one after the other, each after a header of
-/// ours, which HDF5 never looks at. They stand in the order in which they were added, whoever compressed them when. A
-/// file that was cut off after any of them can be continued. One thread at a time.
+/// The data of a shard while it is written: chunks and heap collections one after the other, each after a header that
+/// HDF5 never reads. They are in the order in which they were added, whichever thread compressed them. If a file is cut
+/// off after any of them, it can be continued. One thread at a time.
 class ShardData {
  public:
-  /// What is kept free at the beginning of the file, for HDF5.
+  /// Bytes at the beginning of the file that are kept free for HDF5.
   static constexpr std::uint64_t reserved_bytes = 4096;
 
-  /// A file of `committed` bytes, 0 for a new one, which is cut off after them. @throws Error(io), Error(corrupt)
-  /// where the data is not as it was written.
+  /// Opens a file of `committed` bytes (0 for a new one) and cuts off everything after them. @throws Error(io),
+  /// Error(corrupt) if the data are not as they were written.
   ShardData(const std::string& file, std::uint64_t committed, const std::vector<StoredDataset>& datasets,
             std::optional<SinkThreads> threads);
-  /// What has not been appended is lost.
+  /// Data that were not appended are lost.
   ~ShardData();
   ShardData(const ShardData&) = delete;
   ShardData& operator=(const ShardData&) = delete;
 
-  /// A whole chunk of rows as they are, the references of a dataset of no fixed size among them: those name a
+  /// Adds a whole chunk of unfiltered rows. A dataset of no fixed size has references in its rows, which name a
   /// collection by its number. @throws Error(io | out_of_memory).
   void add_chunk(std::size_t dataset, std::vector<std::byte> rows);
   /// Returns the collection's number.
   std::uint64_t add_heap(std::size_t dataset, std::vector<std::byte> image);
-  /// Collections that were added.
+  /// Returns the number of collections that were added.
   std::uint64_t heaps(std::size_t dataset) const { return counts_[dataset].heaps; }
   std::uint64_t chunks(std::size_t dataset) const { return counts_[dataset].chunks; }
 
-  /// All that was added is in the file.
+  /// Writes everything that was added to the file.
   void flush();
   void sync() { file_.sync(); }
-  /// All that was added is in the file, which is closed: nothing can be added then.
+  /// Writes everything that was added, and closes the file; nothing can be added after that.
   void close();
-  /// Bytes of the data, after `flush`.
+  /// Returns the bytes of the data, after `flush`.
   std::uint64_t bytes() const noexcept { return file_.bytes(); }
   const std::vector<WrittenBlocks>& blocks() const noexcept { return blocks_; }
 
@@ -69,8 +69,8 @@ class ShardData {
     std::size_t dataset = 0;
     bool heap = false;
     std::uint64_t number = 0;
-    std::shared_ptr<ChunkWork> work;  // set for a chunk with filters
-    std::vector<std::byte> bytes;     // bytes of all other blocks
+    std::shared_ptr<ChunkWork> work;  // set if the chunk has filters
+    std::vector<std::byte> bytes;     // the bytes of any other block
   };
   struct Counts {
     std::uint64_t chunks = 0, heaps = 0;
@@ -89,7 +89,7 @@ class ShardData {
   OutputFile file_;
 };
 
-/// A reference to a value of no fixed size: how many elements, in which collection, which object there.
+/// Writes a reference to a value of no fixed size: its number of elements, its collection, and its object in that.
 void put_reference(std::span<std::byte, reference_bytes> to, std::uint32_t elements, std::uint64_t heap,
                    std::uint32_t object) noexcept;
 

@@ -9,15 +9,15 @@
 
 namespace penstock::hdf5 {
 
-/// Makes an HDF5 file of one that holds the data of `rows` rows: superblock, datasets, and where their chunks lie. The
-/// same bytes for the same data. `keys`: the dataset of keys; empty: none. @throws Error(io).
+/// Turns a file with the data of `rows` rows into an HDF5 file: adds the superblock, the datasets, and the positions of
+/// their chunks. Equal data give equal bytes. `keys`: the dataset of keys; empty: none. @throws Error(io).
 void write_index(const std::string& file, std::uint64_t data_end, const std::vector<StoredDataset>& datasets,
                  const std::vector<WrittenBlocks>& blocks, std::uint64_t rows, const std::string& keys);
 
-/// True for a file that `write_index` has finished, and that was not cut short since. @throws Error(io).
+/// Returns whether `write_index` has finished the file, and it was not cut off since. @throws Error(io).
 bool is_indexed(const std::string& file);
 
-/// How many rows a finished shard's dataset has; 0 where there is none of that name. @throws Error(io | corrupt).
+/// Returns how many rows a finished shard's dataset has; 0 if it does not exist. @throws Error(io | corrupt).
 std::uint64_t rows_of_shard(const std::string& file, const std::string& dataset);
 
 }  // namespace penstock::hdf5

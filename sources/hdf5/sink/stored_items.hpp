@@ -11,18 +11,18 @@
 
 namespace penstock::hdf5 {
 
-/// Which items were committed, in the order in which they were put: a hash of place and key of each, in a file beside
-/// the store, as HDF5 files need not hold keys.
+/// Keeps which items were committed, in the order in which they were put: a hash of each one's place and key. They are
+/// in a file next to the store, because HDF5 files may lack keys.
 class StoredItems {
  public:
-  /// Opens a file that holds at least `count` items, the rest of which is cut off. @throws Error(io | corrupt).
+  /// Opens a file that holds at least `count` items, and cuts off the rest. @throws Error(io | corrupt).
   void open(const std::string& file, std::uint64_t count);
 
   std::uint64_t size() const noexcept { return there_.size(); }
-  /// Whether item `number`, below `size()`, is this one.
+  /// Returns whether item `number`, below `size()`, is this one.
   bool is(std::uint64_t number, const SinkItem& item, std::string_view key) const;
 
-  /// One more that is put.
+  /// Adds an item.
   void add(const SinkItem& item, std::string_view key);
   void flush(bool sync);
   void close() { file_.reset(); }

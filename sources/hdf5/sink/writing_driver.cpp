@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #if __has_include(<H5FDdevelop.h>)
-#include <H5FDdevelop.h>  // newer versions tell of drivers here
+#include <H5FDdevelop.h>  // newer versions declare drivers here
 #endif
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct WritingDriver::State {
 
 namespace {
 
-// The file that is being opened: the library has no better way to tell its driver.
+// The file that is being opened: the library has no better way to pass it to its driver.
 std::shared_ptr<WritingDriver::State>* opening = nullptr;
 
 // The library's part first, then ours.
@@ -77,7 +77,7 @@ herr_t close_written(H5FD_t* file) {
 int compare_written(const H5FD_t* a, const H5FD_t* b) { return a == b ? 0 : std::less<>()(a, b) ? -1 : 1; }
 
 herr_t no_features(const H5FD_t*, unsigned long* flags) {
-  *flags = 0;  // no small blocks together, no sieve: every allocation comes to us
+  *flags = 0;  // small blocks are not combined, and there is no sieve: every allocation comes to this driver
   return 0;
 }
 
@@ -116,7 +116,7 @@ herr_t read_written(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_
 herr_t write_written(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::size_t size, const void* buffer) {
   OpenWritten& f = written_of(file);
   if (type == H5FD_MEM_DRAW && address < state_of(f).data_end) return 0;
-  // Failures are told by `failure`: the library would keep a file that it can't write for ever.
+  // `failure` reports failures: the library would keep a file open forever that it can't write.
   const auto* in = static_cast<const std::byte*>(buffer);
   while (size > 0 && state_of(f).failure == 0) {
     const ssize_t put = uninterrupted([&] { return ::pwrite(f.fd, in, size, static_cast<off_t>(address)); });
@@ -176,7 +176,7 @@ WritingDriver::~WritingDriver() = default;
 
 Handle WritingDriver::create(std::string& said) {
   static hid_t driver = -1;
-  // Whoever else uses the library may have closed it since, by H5close().
+  // Other code that uses the library may have closed it since, by H5close().
   if (driver < 0 || H5Iget_type(driver) != H5I_VFL) driver = H5FDregister(&writing_class());
   const Handle access = own_list(H5Pcreate(H5P_FILE_ACCESS));
   if (driver < 0 || H5Pset_driver(access.get(), driver, nullptr) < 0) {

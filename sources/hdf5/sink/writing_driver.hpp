@@ -8,22 +8,22 @@
 
 namespace penstock::hdf5 {
 
-/// A driver of the HDF5 library for a file whose raw data is there already, as far as it is: the library allocates it
-/// where it is told that it lies, and writes none of it. What else it writes comes after it, but for the superblock,
-/// which is the file's first bytes. It locks nothing. Lives as long as the file is open; under the lock.
+/// A driver of the HDF5 library for a file that already has its raw data. The library allocates raw data at the offsets
+/// that `next_data` sets, and writes none of it. Everything else that it writes comes after the data, except the
+/// superblock, the file's first bytes. It locks nothing. Must live as long as the file is open. Use under the lock.
 class WritingDriver {
  public:
-  /// The file is there; its first `data_end` bytes are its data.
+  /// The file must exist; its first `data_end` bytes are its data.
   WritingDriver(std::string file, std::uint64_t data_end);
   WritingDriver(const WritingDriver&) = delete;
   WritingDriver& operator=(const WritingDriver&) = delete;
   ~WritingDriver();
 
-  /// A new HDF5 file. None where it can't be made: `said` is then what the library says.
+  /// Creates an HDF5 file. None if it can't be created; then `said` is the library's reason.
   Handle create(std::string& said);
-  /// Where the next raw data lies that the library allocates; other data of its gets a place after.
+  /// Sets the offset at which the library allocates the next raw data. Other data go after all of it.
   void next_data(std::uint64_t offset) noexcept;
-  /// What the system said where it failed to write, which the library is not told; 0 where nothing did.
+  /// Returns the system's error of a failed write, which the library does not report; 0: none failed.
   int failure() const noexcept;
 
   struct State;

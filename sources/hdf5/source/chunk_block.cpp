@@ -33,7 +33,7 @@ void place(const Dataset& dataset, std::span<const std::uint64_t> first, std::sp
     extent[d] = std::min(size[d], dims[d] - first[d]);
     if (d > 0) to += first[d] * in_block[d];
   }
-  // The last dimensions, as far as they are whole on both sides, are copied at once.
+  // The last dimensions, as far as they are complete on both sides, are copied together.
   std::size_t outer = rank - 1;
   while (outer > 0 && size[outer] == dims[outer]) --outer;
   const std::uint64_t run = extent[outer] * in_chunk[outer];
@@ -65,7 +65,7 @@ void decode_chunk(const Dataset& dataset, std::span<const std::uint64_t> first, 
   std::optional<StoredChunk> chunk = find_chunk(dataset, first);
   if (!chunk) return dataset.fill(out);
   if (dataset.plain_edges() && reaches_over_the_end(dataset, first)) chunk->mask = ~std::uint32_t{0};
-  // No filter here makes a chunk much larger; what the file says may be as large as the file.
+  // No filter here makes a chunk much larger, but a size in the file may be as large as the file.
   if (chunk->bytes > 2 * out.size() + 4096)
     throw dataset.chunk_error(Errc::corrupt,
                               "it has " + std::to_string(chunk->bytes) + " bytes as it is stored, too many for its " +

@@ -9,14 +9,14 @@
 
 namespace penstock::hdf5 {
 
-/// Blocks of a dataset: block b is all chunks that hold the rows from b * rows_per_block on.
+/// Returns the number of blocks of a dataset. A block is all chunks with the same rows; each has `chunk().front()`
+/// rows.
 std::uint64_t block_count(const Dataset& dataset) noexcept;
-/// Memory a block is decoded into: `rows_per_block` rows, also the last one.
+/// Returns the bytes that a block is decoded into: `chunk().front()` rows, also for the last block.
 std::size_t block_bytes(const Dataset& dataset) noexcept;
 
-/// Decodes a block of a dataset that is read by `chunks` or by the `library`. What stands after the last row is no
-/// part of it.
-/// @throws Error(corrupt | io) with the chunk, and its offset in the file where it is known.
+/// Decodes a block of a dataset that is read by `chunks` or by the `library`. Bytes after the last row are not part of
+/// it. @throws Error(corrupt | io) with the chunk, and its offset in the file if that is known.
 void load_block(const Dataset& dataset, std::uint64_t block, bool verify_checksum, Workspaces& workspaces,
                 std::span<std::byte> out);
 

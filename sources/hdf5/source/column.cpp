@@ -171,7 +171,7 @@ void Column::read(const Dataset& dataset, std::uint64_t row, bool verify_checksu
     read_column_of_rows(dataset, element_.number, row, 1, verify_checksum, text);
     return give(text.data(), element_.bytes, false, slot, out);
   }
-  // Its place comes first: a row that is larger than a sample may be is refused before there is memory for it.
+  // Memory comes first, so that a row larger than a sample may be is refused before it is allocated.
   const TensorView to = out.emplace(slot, field_.shape);
   if (is_row()) return read_column_of_rows(dataset, element_.number, row, 1, verify_checksum, {to.data, to.bytes()});
   std::vector<std::byte> values(count_ * element_.bytes);

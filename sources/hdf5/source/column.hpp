@@ -13,28 +13,28 @@
 
 namespace penstock::hdf5 {
 
-/// What makes one field of rows of one dataset. Immutable; any thread.
+/// Makes one field from rows of one dataset. Immutable; any thread.
 class Column {
  public:
-  /// @throws Error(unsupported | not_found) for what can't become a field.
+  /// @throws Error(unsupported | not_found) if it can't become a field.
   Column(const Dataset& dataset, const Hdf5Field& wanted, std::string name);
 
-  /// The field as it stands in the schema.
+  /// Returns the field of the schema.
   const Field& field() const noexcept { return field_; }
   const std::string& member() const noexcept { return member_; }
-  /// True where the stored bytes of a row are the field's value.
+  /// Returns whether the stored bytes of a row are the field's value.
   bool is_row() const noexcept { return member_.empty() && element_.form == ElementFacts::Form::same; }
-  /// True where values are text or sequences of any length, which only the library finds.
+  /// Returns whether values are text or sequences of any length, which only the library can read.
   bool variable() const noexcept { return element_.form == ElementFacts::Form::variable; }
   const ElementFacts& element() const noexcept { return element_; }
-  /// True where its values are strings or whole numbers, one a row.
+  /// Returns whether its values can be keys: strings or whole numbers, one per row.
   bool gives_keys() const noexcept;
-  /// Adds the key that such a value, as it is stored, stands for; not where `variable`.
+  /// Appends the key of a stored value. REQUIRES: not `variable`.
   void append_key(const std::byte* value, std::string& to) const;
   bool converted() const noexcept { return element_.form == ElementFacts::Form::converted; }
 
-  /// From a row as it is stored; not where `variable`. Gives a view where `stays` says that the row stays where it is,
-  /// and the value stands there as it is.
+  /// Gives the value of a stored row. REQUIRES: not `variable`. Gives a view if `stays` (the row's memory stays valid)
+  /// and the value is stored in its final form.
   void give(std::span<const std::byte> row, bool stays, std::size_t slot, SampleBuilder& out) const;
   /// Reads a row by the library, from a dataset whose way is `rows`.
   void read(const Dataset& dataset, std::uint64_t row, bool verify_checksum, std::size_t slot,

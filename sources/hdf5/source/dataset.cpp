@@ -22,7 +22,7 @@ constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
 // Saturates.
 std::uint64_t product(std::uint64_t a, std::uint64_t b) noexcept { return b != 0 && a > largest / b ? largest : a * b; }
 
-// Where a file says of few chunks where they lie, its datasets may have many all the same, none of which was written.
+// A file with positions of few chunks may have datasets with many chunks, none of which was written.
 constexpr std::uint64_t most_unwritten_in_row = std::uint64_t{1} << 18;
 constexpr std::uint64_t most_unwritten_kept = 1024;
 
@@ -32,7 +32,7 @@ bool can_undo(std::span<const ChunkFilter> filters) {
   return first == filters.end() || std::all_of(first + 1, filters.end(), [](auto& f) { return f.takes_any_size(); });
 }
 
-// The filter with its parameters; none where they make no sense.
+// Returns the filter with its parameters; none if they make no sense.
 std::optional<ChunkFilter> bit_shuffle(const FilterFacts& facts) {
   using Inner = ChunkFilter::Inner;
   const std::uint64_t element = facts.values[2], block = facts.values[3], packing = facts.values[4];
@@ -45,7 +45,7 @@ std::optional<ChunkFilter> bit_shuffle(const FilterFacts& facts) {
   return filter;
 }
 
-// A file that isn't there is told from any that comes in its place.
+// A missing file counts differently from any file that comes in its place.
 std::uint64_t revision_of(const std::vector<std::string>& files) {
   std::uint64_t hash = files.size();
   for (const std::string& file : files) {
@@ -70,7 +70,7 @@ std::vector<std::string> OtherFiles::words(const std::string& main) const {
   if (!files.empty()) {
     std::error_code failed;
     const std::string folder = std::filesystem::absolute(main, failed).parent_path().string() + "/";
-    // Whoever was given a file expects what lies beside it, and little else.
+    // A user who was given a file expects files next to it, and little else.
     std::vector<std::string> sorted = files;
     std::stable_partition(sorted.begin(), sorted.end(),
                           [&](const std::string& file) { return file.starts_with('/') && !file.starts_with(folder); });
@@ -122,7 +122,8 @@ Dataset::Dataset(std::shared_ptr<const File> file, std::string path, std::size_t
   }
 }
 
-// To read all, the library is asked for each chunk: no more often than the file has room to tell where one lies.
+// To read everything, the library is asked for each chunk. That is limited to the number of chunk positions for which
+// the file has room.
 bool Dataset::worth_keeping() const noexcept { return chunks_ <= most_unwritten_kept + file_->bytes() / 8; }
 
 void Dataset::go(Hdf5Way way, std::string reason) {
@@ -133,7 +134,7 @@ void Dataset::go(Hdf5Way way, std::string reason) {
 // What the library reads must have gone through filters that it has.
 void Dataset::require_library() const {
   if (way_ == Hdf5Way::chunks) return;
-  // The library gives each as much memory as it asks for, so that a few bytes can become as many as there are.
+  // The library gives each filter as much memory as it asks for, so a few bytes can grow without limit.
   if (std::ranges::count_if(filters_, [](auto& f) { return f.compresses(); }) > 1)
     throw error(Errc::unsupported, "its chunks were compressed more than once (" + storage_ +
                                        "), and the library would have to read it; repack the file with one filter "
@@ -209,7 +210,7 @@ void Dataset::look_at_chunks(const DatasetFacts& facts) {
   std::uint64_t chunks_in_row = 1;
   for (std::size_t d = 1; d < dims_.size(); ++d) chunks_in_row = product(chunks_in_row, chunks_along(d));
   chunks_ = product(chunks_in_row, chunks_along(0));
-  // What lies in another file is bounded by that one's size, which isn't known.
+  // Data in another file are limited by that file's size, which isn't known.
   if (chunks_in_row > std::max(most_unwritten_in_row, file_->bytes()) && !facts.elsewhere)
     throw error(Errc::unsupported, "one of its rows lies in " + std::to_string(chunks_in_row) +
                                        " chunks, more than the file has bytes; make it with larger chunks");

@@ -17,21 +17,21 @@
 
 namespace penstock::hdf5 {
 
-/// What is known of the other files that a dataset's values lie in.
+/// What is known of the other files with a dataset's values.
 struct OtherFiles {
-  std::vector<std::string> files;   ///< of those that are missing the names
-  std::vector<std::string> faults;  ///< which rows can't be read for the sake of these, the first few
-  std::vector<std::uint64_t> lost;  ///< rows of the faults, as `DatasetFacts::lost` has them; what is said, not checked
-  std::vector<std::string> told;    ///< what else is to be known
-  std::uint64_t revision = 0;       ///< of all files; 0 where there are none
+  std::vector<std::string> files;   ///< other files with its values; for missing ones their names
+  std::vector<std::string> faults;  ///< which rows these files make unreadable, the first few
+  std::vector<std::uint64_t> lost;  ///< rows of the faults, like `DatasetFacts::lost`; reported, not checked
+  std::vector<std::string> told;    ///< further remarks
+  std::uint64_t revision = 0;       ///< revision of all files together; 0 if there are none
 
-  /// All of it, a line each.
+  /// Describes all of it, in a line each.
   std::vector<std::string> words(const std::string& main) const;
 };
 
-/// An open dataset whose first dimension counts rows: where it is stored, how, and which way its rows are read. A row
-/// is `row_bytes` of elements as they are stored, unless the way is `rows`. What is known of it is checked: nothing
-/// that is asked later leaves the dataset, or the file. Immutable; any thread.
+/// An open dataset whose first dimension counts rows: where and how it is stored, and how its rows are read. A row is
+/// `row_bytes` of stored elements, unless the way is `rows`. The facts are checked: no later read leaves the dataset,
+/// or the file. Immutable; any thread.
 class Dataset {
  public:
   /// @throws Error(not_found | corrupt | unsupported | schema_mismatch).
@@ -40,55 +40,54 @@ class Dataset {
   const File& file() const noexcept { return *file_; }
   const std::string& path() const noexcept { return path_; }
   Access& access() const noexcept { return file_->access(); }
-  /// Number by which the access knows it.
+  /// Returns the number that identifies it for the access.
   std::size_t number() const noexcept { return number_; }
   std::uint64_t rows() const noexcept { return dims_.front(); }
-  /// All dimensions, rows first.
+  /// Returns all dimensions, rows first.
   std::span<const std::uint64_t> dims() const noexcept { return dims_; }
   std::size_t element_bytes() const noexcept { return element_bytes_; }
   std::size_t row_bytes() const noexcept { return row_bytes_; }
 
   Hdf5Way way() const noexcept { return way_; }
-  /// What it is done by where `kept` fails.
+  /// Returns the way that is used if `kept` fails.
   Hdf5Way way_unkept() const noexcept { return way_unkept_; }
   const std::string& storage() const noexcept { return storage_; }
-  /// Values lie in files that only the library finds.
+  /// Returns whether values are in files that only the library finds.
   bool elsewhere() const noexcept { return elsewhere_; }
   const OtherFiles& others() const noexcept { return others_; }
   const std::string& reason() const noexcept { return reason_; }
 
-  /// What a record's blocks may take together, so that any loader has room for them.
+  /// Most bytes of a record's blocks together, so that any loader has room for them.
   static constexpr std::size_t largest_block = std::size_t{256} << 20;
-  /// Reads it by rows, as its chunks and those of other datasets together are too large.
+  /// Changes to reading by rows, because its chunks and those of other datasets together are too large.
   void read_by_rows();
 
-  /// Contiguous: of the first row; none where nothing was written, so that all is the fill value.
+  /// If contiguous: returns the offset of the first row; none if nothing was written, so that all is the fill value.
   std::optional<std::uint64_t> offset() const noexcept { return offset_; }
-  /// True where rows that stand in one chunk are decoded together.
+  /// Returns whether rows of one chunk are decoded together.
   bool in_blocks() const noexcept {
     return (way_ == Hdf5Way::chunks || way_ == Hdf5Way::library) && chunk_.front() > 1 && !plain_rows();
   }
-  /// True where a row lies in its chunk as it is.
+  /// Returns whether a row is in its chunk in unfiltered form.
   bool plain_rows() const noexcept;
-  /// Chunked, else empty.
+  /// Returns the dimensions of a chunk; empty if not chunked.
   std::span<const std::uint64_t> chunk() const noexcept { return chunk_; }
   std::size_t chunk_bytes() const noexcept { return chunk_bytes_; }
   std::span<const ChunkFilter> filters() const noexcept { return filters_; }
-  /// Chunks that reach over the dataset's end are stored without filters.
+  /// Returns whether chunks that extend past the dataset's end are stored without filters.
   bool plain_edges() const noexcept { return plain_edges_; }
-  /// Makes them what was never written is: what the file says, or zeros.
+  /// Fills elements with the value of what was never written: the file's fill value, or zeros.
   void fill(std::span<std::byte> elements) const;
 
-  /// An error that says which dataset it is about.
+  /// Returns an error that names the dataset.
   Error error(Errc code, const std::string& cause, std::optional<std::uint64_t> offset = {}) const;
-  /// An error that says which chunk of the dataset it is about, by its first element, with its offset where that is
-  /// known.
+  /// Returns an error that names the chunk of the dataset by its first element, with its offset if that is known.
   Error chunk_error(Errc code, const std::string& cause, std::span<const std::uint64_t> first,
                     std::optional<std::uint64_t> offset = {}) const;
-  /// Stored bytes, without the library. @throws Error(io) as `error`, with the chunk of which `first` is the first
-  /// element.
+  /// Reads stored bytes without the library. @throws Error(io) like `error`, with the chunk whose first element is
+  /// `first`.
   void read_stored(std::uint64_t offset, std::span<std::byte> out, std::span<const std::uint64_t> first = {}) const;
-  /// io instead of corrupt where the file was cut short since it was opened.
+  /// Returns io instead of corrupt if the file was cut off since it was opened.
   Errc code_now(Errc code) const noexcept;
 
  private:
@@ -116,7 +115,7 @@ class Dataset {
   std::vector<std::byte> fill_;  // fill value of one element, as stored; empty: zeros
 };
 
-/// "[32, 96, 96, 3]"
+/// Returns for example "[32, 96, 96, 3]".
 std::string text_of(std::span<const std::uint64_t> dims);
 
 }  // namespace penstock::hdf5

@@ -34,7 +34,7 @@ void for_each_dataset(const std::vector<hdf5::Part>& parts, Act act) {
   }
 }
 
-// A line each; of many files the first ones.
+// Returns a line each; if there are many files, only for the first ones.
 std::vector<std::string> lines_of_others(const std::vector<hdf5::Part>& parts) {
   constexpr std::size_t most = 32;
   std::vector<std::string> lines;

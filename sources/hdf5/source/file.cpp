@@ -20,7 +20,7 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// What stands in the way of opening, by the system's own words where it has some.
+// Throws what prevents opening, with the system's own message if it has one.
 void require_readable(const std::string& path) {
   if (path.empty()) throw error_in(path, Errc::invalid_argument, "the file's path is empty");
   const int fd = uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });

@@ -17,16 +17,16 @@ class RunningReaders;
 /// An HDF5 file, open for reading. Immutable; any thread.
 class File {
  public:
-  /// @throws Error(not_found | io); Error(corrupt) where it is no HDF5 file, or a damaged one.
+  /// @throws Error(not_found | io); Error(corrupt) if it is not an HDF5 file, or is damaged.
   File(std::string path, const Hdf5& how, const std::shared_ptr<RunningReaders>& running);
 
   const std::string& path() const noexcept { return path_; }
   Access& access() const noexcept { return *access_; }
-  /// When it was opened.
+  /// Returns the size when it was opened.
   std::uint64_t bytes() const noexcept { return bytes_; }
-  /// `file_revision` of it, then.
+  /// Returns its `file_revision` when it was opened.
   std::uint64_t revision() const noexcept { return revision_; }
-  /// Size of the file as it is now.
+  /// Returns the present size of the file.
   std::uint64_t bytes_now() const noexcept;
 
   /// Reads at an offset, without the library. @throws Error(io).
@@ -37,7 +37,7 @@ class File {
  private:
   std::string path_;
   std::unique_ptr<Access> access_;
-  int fd_ = -1;  ///< the access's
+  int fd_ = -1;  ///< owned by the access
   std::uint64_t bytes_ = 0, revision_ = 0;
   pid_t owner_ = 0;
 };

@@ -12,20 +12,20 @@
 
 namespace penstock::hdf5 {
 
-/// The chunk whose first element this is, inside the file; none where it was never written. Asks the library, which
-/// looks into its index and reads nothing. @throws Error(corrupt | io).
+/// Returns the chunk whose first element is `first`, which is inside the file; none if it was never written. Asks the
+/// library, which looks into its index and reads no data. @throws Error(corrupt | io).
 std::optional<StoredChunk> find_chunk(const Dataset& dataset, std::span<const std::uint64_t> first);
 
-/// Where the chunks of unfiltered rows lie, each found once. Any thread.
+/// Offsets of the chunks of unfiltered rows, each found once. Any thread.
 class ChunkOffsets {
  public:
   explicit ChunkOffsets(const Dataset& dataset);
-  /// Offset of the chunk that a row lies in; none where it was never written. @throws as find_chunk.
+  /// Returns the offset of a row's chunk; none if it was never written. @throws like find_chunk.
   std::optional<std::uint64_t> offset_of(const Dataset& dataset, std::uint64_t row) const;
 
  private:
   std::uint64_t chunks_;
-  std::unique_ptr<std::atomic<std::uint64_t>[]> known_;  ///< 0: not known yet, 1: never written, else 2 + offset
+  std::unique_ptr<std::atomic<std::uint64_t>[]> known_;  ///< 0: unknown so far, 1: never written, otherwise 2 + offset
 };
 
 }  // namespace penstock::hdf5

@@ -18,7 +18,7 @@ class RowGiver {
     give(block.subspan(row_ % data_.chunk().front() * data_.row_bytes(), data_.row_bytes()), stays);
   }
 
-  // By itself, where it is not in memory yet.
+  // Reads it separately, if it is not in memory.
   void by_way(Hdf5Way way) {
     if (way == Hdf5Way::rows) {
       for (std::size_t c = 0; c < table_.columns.size(); ++c)
@@ -48,13 +48,13 @@ class RowGiver {
     for (std::size_t c = 0; c < table_.columns.size(); ++c) table_.columns[c].give(bytes, stays, table_.slots[c], out_);
   }
 
-  // Into the field where it is all there is of a row, else the row is taken apart.
+  // Writes into the field if that is the whole row; otherwise the row is split.
   void make(auto&& fill) {
     if (table_.columns.size() == 1 && table_.columns.front().is_row()) {
       const TensorView to = out_.emplace(table_.slots.front(), table_.columns.front().field().shape);
       return fill(std::span(to.data, to.bytes()));
     }
-    // A row of this size takes the place of its columns one by one, where they are refused if they are too large.
+    // A row of this size is read column by column, and columns that are too large are refused.
     if (data_.row_bytes() > Dataset::largest_block) return by_way(Hdf5Way::rows);
     std::vector<std::byte> bytes(data_.row_bytes());
     fill(std::span(bytes));

@@ -239,7 +239,7 @@ std::string Hdf5Source::file_of(std::uint64_t index) const {
 }
 std::uint64_t Hdf5Source::identity() const noexcept { return impl_->identity; }
 std::vector<std::uint64_t> Hdf5Source::block_ends() const {
-  // Most ends that are told, of 8 bytes each.
+  // Most block ends that are reported, of 8 bytes each.
   constexpr std::uint64_t always_told = std::uint64_t{1} << 20, told_elsewhere = std::uint64_t{1} << 27;
   std::vector<std::uint64_t> ends;
   bool chunked = false;
@@ -252,7 +252,8 @@ std::vector<std::uint64_t> Hdf5Source::block_ends() const {
       if (!table.dataset.chunk().empty() && (largest == nullptr || rank(table) > rank(*largest))) largest = &table;
     chunked = chunked || largest != nullptr;
     const std::uint64_t rows = largest != nullptr ? largest->dataset.chunk().front() : part.rows;
-    // What was never written takes no room in a file, and may be any number; where a chunk lies takes 8 bytes at least.
+    // Chunks that were never written need no room in a file, and may be any number; the position of a written one takes
+    // at least 8 bytes.
     if (largest != nullptr) {
       const Dataset& dataset = largest->dataset;
       const std::uint64_t chunks = part.rows / rows;

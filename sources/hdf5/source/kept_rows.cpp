@@ -12,14 +12,14 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// Between rows that are lost. Each read costs as much as the dataset has sources: where there are more, all is read at
-// once, and what is lost has any values.
+// Stretches between lost rows. Each read costs as much as the dataset has sources. If there are more stretches, all is
+// read together, and lost rows have any values.
 constexpr std::size_t most_stretches = 64;
 
 // A part takes so long to read that it does not matter that it is asked for.
 constexpr std::size_t part_bytes = std::size_t{256} << 10;
 
-// So many rows begin where a part may begin; 0: all are one part.
+// Returns the rows between two places where a part may begin; 0: all rows are one part.
 std::uint64_t rows_together(const Dataset& dataset) {
   switch (dataset.way_unkept()) {
     case Hdf5Way::contiguous:
@@ -58,7 +58,7 @@ std::vector<KeptRows::Stretch> between(const std::vector<std::uint64_t>& lost, s
   return parts;
 }
 
-// The way the rows of a larger dataset go, so that what is damaged is the same.
+// Reads a part the same way as the rows of a larger dataset, so that the same rows count as damaged.
 void read_part(const Dataset& dataset, bool verify_checksum, const KeptRows::Stretch& part, Workspaces& workspaces,
                std::span<std::byte> out) {
   switch (dataset.way_unkept()) {

@@ -12,16 +12,16 @@
 
 namespace penstock::hdf5 {
 
-/// All rows of a small dataset, read when they are first asked for, by all threads that ask.
+/// Keeps all rows of a small dataset in memory. They are read at the first request, by all threads that ask.
 class KeptRows {
  public:
   struct Stretch {
     std::uint64_t first = 0, end = 0;
   };
 
-  /// Where all rows begin, if those from `first` on are kept: null where they can't be read whole, but for those that
-  /// are known to be lost. Then each is read by itself, so that only damaged ones fail. A thread that asks while they
-  /// are read reads a part of them, and waits for the others' last parts.
+  /// Returns the beginning of all rows, if the rows from `first` on are kept. Returns null if they can't all be read;
+  /// rows that are known to be lost may be missing. Then each row is read by itself, so that only damaged ones fail. A
+  /// thread that asks while they are read reads a part of them, and then waits for the last parts of the other threads.
   const std::byte* get(const Dataset& dataset, bool verify_checksum, std::uint64_t first, std::uint64_t count);
 
  private:
@@ -32,11 +32,11 @@ class KeptRows {
   std::mutex mutex_;
   std::condition_variable read_;
   std::unique_ptr<std::byte[]> rows_;
-  std::vector<Stretch> parts_;          ///< what is read at a time
-  std::size_t next_ = 0, in_work_ = 0;  ///< parts
-  bool lossy_ = false;                  ///< a part that can't be read is missing, and the others are kept
-  bool lost_too_ = false;               ///< the one part has rows that are missing
-  std::vector<Stretch> missing_;        ///< in their order
+  std::vector<Stretch> parts_;          ///< rows that are read together
+  std::size_t next_ = 0, in_work_ = 0;  ///< indices of parts
+  bool lossy_ = false;                  ///< an unreadable part is missing, and the others are kept
+  bool lost_too_ = false;               ///< the only part has missing rows
+  std::vector<Stretch> missing_;        ///< in order
   std::atomic<const std::byte*> ready_{nullptr};
   std::atomic<bool> failed_{false};
 };

@@ -25,7 +25,7 @@ std::uint64_t rows_of_page(const Dataset& dataset, bool by_chunks) {
     return std::clamp<std::uint64_t>(usual_page_bytes / row, 1, usual_page_rows);
   }
   const std::uint64_t chunk = dataset.chunk().front(), chunks = (usual_page_rows + chunk - 1) / chunk;
-  // What the library decodes for a page it would decode anew for the next one of the same chunk.
+  // The library would decode a chunk again for each of its pages.
   if (!by_chunks) return std::min(chunks * chunk, most_rows);
   return std::clamp<std::uint64_t>(most_rows / chunk, 1, chunks) * chunk;
 }

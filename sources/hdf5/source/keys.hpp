@@ -15,24 +15,24 @@
 
 namespace penstock::hdf5 {
 
-/// The dataset, or the column of a compound one, that is called so where fields are named.
-/// @throws Error(not_found) where there is none; what opening it throws.
+/// Finds the dataset, or the column of a compound one, by its name as a field. @throws Error(not_found) if it does not
+/// exist; what opening it throws.
 Hdf5Field find_keys(const std::shared_ptr<const File>& file, const std::string& name);
 
-/// The keys of one file's records. Immutable but for pages; any thread.
+/// The keys of one file's records. Immutable except for pages; any thread.
 class Keys {
  public:
-  /// @throws Error(unsupported | schema_mismatch | corrupt) for what gives no keys.
+  /// @throws Error(unsupported | schema_mismatch | corrupt) if it can't give keys.
   Keys(std::shared_ptr<const File> file, const Hdf5Field& where);
 
   const Dataset& dataset() const noexcept { return dataset_; }
-  /// Name of the keys, as `field_name` has it.
+  /// Returns the name of the keys, like `field_name`.
   const std::string& name() const noexcept { return name_; }
-  /// How many pages they are read in.
+  /// Returns the number of pages in which they are read.
   std::uint64_t pages() const noexcept { return dataset_.rows() / page_rows_ + (dataset_.rows() % page_rows_ != 0); }
-  /// How they are read, for people.
+  /// Describes how they are read, for people.
   std::string describe() const;
-  /// The pages of `pages` from `first_page` on are its own.
+  /// Returns the key of a row. In `pages`, its own pages begin at `first_page`.
   std::string get(std::uint64_t row, bool verify_checksum, Workspaces& workspaces, KeyPages& pages,
                   std::uint64_t first_page) const;
 

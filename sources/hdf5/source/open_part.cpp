@@ -1,5 +1,5 @@
-// How one part of a source is opened, its main file and those that hold other fields of the same records: keys, fields,
-// and the tables that these lie in.
+// Opens one part of a source, its main file and files with other fields of the same records: keys, fields, and the
+// tables that have them.
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -21,8 +21,8 @@ using hdf5::Table;
 
 namespace {
 
-// The blocks that a record needs are in memory together. Where they are more than may be, the largest datasets are read
-// by rows instead, until the blocks of the others fit.
+// The blocks of a record are in memory together. If they exceed the limit, the largest datasets are read by rows
+// instead, until the blocks of the others fit.
 void limit_block_bytes(Part& part) {
   std::vector<Dataset*> in_blocks;
   std::size_t bytes = 0;
@@ -75,7 +75,7 @@ std::shared_ptr<const hdf5::File> Hdf5Source::Impl::open_file(const std::string&
   return files.emplace_back(std::make_shared<const hdf5::File>(path, options, running));
 }
 
-// Keys that only the file itself names are no reason not to open it.
+// Unusable keys that only the file itself names don't prevent opening it.
 void Hdf5Source::Impl::refuse_keys(Part& part, const std::string& path, const Error& why) {
   if (!options.key.empty()) throw hdf5::error_in(path, why.code(), "the keys: " + why.cause());
   part.keys.reset();

@@ -13,8 +13,9 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// Calls `act(bytes of rows as they are stored, how many)` for a dataset whose chunks are decoded, a chunk's rows at a
-// time. `place(first, rows)` may give memory for a whole chunk's rows; where it has none they are decoded elsewhere.
+// Calls `act(stored bytes of rows, number of rows)` for a dataset whose chunks are decoded, for one chunk's rows at a
+// time. `place(first, rows)` may return memory for a whole chunk's rows; if it returns none, they are decoded in other
+// memory.
 template <class Place, class Act>
 void for_each_block(const Dataset& dataset, std::uint64_t first, std::uint64_t rows, bool verify_checksum,
                     Workspaces& workspaces, Place place, Act act) {
@@ -34,7 +35,7 @@ void for_each_block(const Dataset& dataset, std::uint64_t first, std::uint64_t r
   }
 }
 
-// Rows whose stored bytes are the values.
+// Copies rows whose stored bytes are the values.
 void copy_stored(const Dataset& dataset, std::uint64_t first, std::uint64_t rows, bool verify_checksum,
                  Workspaces& workspaces, std::span<std::byte> out) {
   switch (dataset.way_unkept()) {

@@ -11,9 +11,8 @@
 
 namespace penstock::hdf5 {
 
-/// The values of one of a table's columns in rows that follow each other, one after the other. `field`: as the schema
-/// of the source has it, of a fixed shape. Nothing stays in memory but what the table keeps.
-/// @throws Error(corrupt | io) as give_row.
+/// Copies the values of one of a table's columns in successive rows, one after the other. `field`: as in the source's
+/// schema, of a fixed shape. Only what the table keeps stays in memory. @throws Error(corrupt | io) like give_row.
 void copy_rows(const Table& table, std::size_t column, const Field& field, std::uint64_t first, std::uint64_t rows,
                bool verify_checksum, Workspaces& workspaces, std::span<std::byte> out);
 

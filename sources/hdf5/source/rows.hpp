@@ -10,31 +10,31 @@
 
 namespace penstock::hdf5 {
 
-/// Rows as they are stored, by the library: one hyperslab. @throws Error(corrupt | io) with the dataset and the rows.
-/// `lost_too`: those that are known to be lost are no error, and have any values.
+/// Reads rows as they are stored, by the library, as one hyperslab. `lost_too`: rows that are known to be lost are not
+/// an error, and have any values. @throws Error(corrupt | io) with the dataset and the rows.
 void read_rows(const Dataset& dataset, std::uint64_t first, std::uint64_t count, bool verify_checksum,
                std::span<std::byte> out, bool lost_too = false);
 
-/// The values of a chunk, as far as the dataset reaches, by the library. @throws Error(corrupt | io) with the chunk.
+/// Reads the values of a chunk that are inside the dataset, by the library. @throws Error(corrupt | io) with the chunk.
 void read_chunk(const Dataset& dataset, std::span<const std::uint64_t> first, bool verify_checksum,
                 std::span<std::byte> out);
 
-/// A row of a contiguous dataset, without the library. @throws Error(io).
+/// Reads a row of a contiguous dataset, without the library. @throws Error(io).
 void read_contiguous(const Dataset& dataset, std::uint64_t row, std::span<std::byte> out);
 
-/// A row of chunks without filters, without the library once its chunk is found. @throws Error(corrupt | io).
+/// Reads a row of unfiltered chunks, without the library once its chunk is found. @throws Error(corrupt | io).
 void read_plain(const Dataset& dataset, const ChunkOffsets& offsets, std::uint64_t row, std::span<std::byte> out);
 
-/// One column of rows that follow each other as it is stored, by the library. @throws Error(corrupt | io).
+/// Reads one column of successive rows as it is stored, by the library. @throws Error(corrupt | io).
 void read_column_of_rows(const Dataset& dataset, std::size_t element, std::uint64_t first, std::uint64_t rows,
                          bool verify_checksum, std::span<std::byte> out);
 
-/// A value of no fixed size, by the library, which is all of its row. @throws Error(corrupt | io), and what
+/// Reads a value of no fixed size, which is its whole row, by the library. @throws Error(corrupt | io), and what
 /// `memory_for` throws.
 void read_variable_row(const Dataset& dataset, std::size_t element, std::uint64_t row, bool verify_checksum,
                        const std::function<std::span<std::byte>(std::uint64_t length)>& memory_for);
 
-/// Strings of any length of rows that follow each other, by the library. @throws Error(corrupt | io | limit_exceeded).
+/// Reads strings of any length of successive rows, by the library. @throws Error(corrupt | io | limit_exceeded).
 Texts read_texts_of_rows(const Dataset& dataset, std::size_t element, std::uint64_t first, std::uint64_t rows,
                          bool verify_checksum, std::uint64_t max_bytes);
 

@@ -16,7 +16,7 @@
 
 namespace penstock {
 
-/// What copies of a source share. Immutable but for rows that are kept, and workspaces.
+/// State that copies of a source share. Immutable except for kept rows and workspaces.
 class Hdf5Source::Impl {
  public:
   Impl(Hdf5 options, const char* header);
@@ -25,36 +25,36 @@ class Hdf5Source::Impl {
   const hdf5::Table& table_of(std::uint64_t block) const;
 
   Hdf5 options;
-  std::vector<std::shared_ptr<const hdf5::File>> files;  ///< the first is the one whose attributes are given
+  std::vector<std::shared_ptr<const hdf5::File>> files;  ///< the attributes are those of the first file
   std::vector<hdf5::Part> parts;
   Schema schema;
   std::vector<Hdf5FieldInfo> fields;
-  std::vector<std::string> left_out;  ///< what of the first file is left out, and why
+  std::vector<std::string> left_out;  ///< what is left out of the first file, and why
   std::uint64_t size = 0, blocks = 0, identity = 0;
   std::vector<const hdf5::Table*> blocked;  ///< tables that are read in blocks, by their first block
-  std::string keys;           ///< the path of the dataset of keys in the first file; empty: there are none
-  std::string keys_left_out;  ///< why there are none, though a file marks some; else empty
+  std::string keys;           ///< the path of the dataset of keys in the first file; empty: it has no keys
+  std::string keys_left_out;  ///< why there are no keys although a file marks some; otherwise empty
   mutable hdf5::KeyPages key_pages;
   mutable hdf5::Workspaces workspaces;
 
  private:
-  std::size_t keep_left = 0;                      ///< bytes that may yet be kept, while files are opened
-  std::shared_ptr<hdf5::RunningReaders> running;  ///< processes for files that are not trusted
-  /// Where tables stand in a part, by their file and dataset.
+  std::size_t keep_left = 0;                      ///< bytes that may still be kept, while files are opened
+  std::shared_ptr<hdf5::RunningReaders> running;  ///< processes for untrusted files
+  /// Positions of tables in a part, by their file and dataset.
   using TablePlaces = std::map<std::pair<const hdf5::File*, std::string>, std::size_t>;
 
   hdf5::Part open_part(const std::string& path, std::vector<Field>& fields_of_part);
-  /// Opens it once for all that lies in it.
+  /// Opens a file once for everything in it.
   std::shared_ptr<const hdf5::File> open_file(const std::string& path);
   void add_fields(hdf5::Part& part, const std::shared_ptr<const hdf5::File>& main, std::vector<Field>& fields_of_part);
-  /// Those that are named, else all of the file but its keys.
+  /// Returns the named fields, or else all fields of the file except its keys.
   std::vector<Hdf5Field> wanted_fields(const hdf5::Part& part, const hdf5::File& main);
   std::shared_ptr<const hdf5::File> file_of(const Hdf5Field& field, const std::shared_ptr<const hdf5::File>& main);
   void add_field(hdf5::Part& part, TablePlaces& places, const std::shared_ptr<const hdf5::File>& file,
                  const Hdf5Field& field, std::vector<Field>& fields_of_part);
   void add_table(hdf5::Part& part, const std::shared_ptr<const hdf5::File>& file, const std::string& dataset);
   void drop_last_table(hdf5::Part& part);
-  /// Gives the field that was added last the names of its classes, where the file has them.
+  /// Sets the names of classes of the field that was added last, if the file has them.
   void name_classes(const hdf5::Table& table, Field& field);
   void refuse_keys(hdf5::Part& part, const std::string& path, const Error& why);
   void open_keys(hdf5::Part& part, const std::shared_ptr<const hdf5::File>& file);

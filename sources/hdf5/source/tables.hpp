@@ -17,7 +17,7 @@
 
 namespace penstock::hdf5 {
 
-/// A dataset with the fields that come of it.
+/// A dataset with its fields.
 struct Table {
   Table(std::shared_ptr<const File> file, const std::string& path, std::size_t keep_bytes)
       : dataset(std::move(file), path, keep_bytes) {}
@@ -25,18 +25,18 @@ struct Table {
   Dataset dataset;
   std::vector<Column> columns;
   std::vector<std::size_t> slots;               ///< slots of the columns, in the schema
-  std::uint64_t first_block = 0;                ///< number of its first block among those of all datasets
-  std::uint64_t first_record = 0;               ///< number of its first record among the source's
-  std::unique_ptr<KeptRows> kept;               ///< where its way is `kept`
-  std::unique_ptr<ChunkOffsets> chunk_offsets;  ///< where its rows lie in chunks as they are
+  std::uint64_t first_block = 0;                ///< number of its first block, counted over all datasets
+  std::uint64_t first_record = 0;               ///< number of its first record in the source
+  std::unique_ptr<KeptRows> kept;               ///< set if its way is `kept`
+  std::unique_ptr<ChunkOffsets> chunk_offsets;  ///< set if its rows are in unfiltered chunks
 };
 
-/// One of the files that are read one after the other, or several that hold the fields of the same records.
+/// One of the files that are read one after the other, or several files with the fields of the same records.
 struct Part {
   std::vector<Table> tables;
   std::uint64_t first = 0, rows = 0;  ///< records
   std::optional<Keys> keys;           ///< keys of its records
-  std::uint64_t first_key_page = 0;   ///< number of its first page of keys among those of all files
+  std::uint64_t first_key_page = 0;   ///< number of its first page of keys, counted over all files
 };
 
 }  // namespace penstock::hdf5

@@ -8,7 +8,7 @@
 
 namespace penstock::lmdb {
 
-/// A record's key in a cache: its index, big-endian, so that the order of keys is that of records.
+/// Length of a record's key in a cache: its index, big-endian, so that keys are in the order of the records.
 inline constexpr std::size_t cache_key_bytes = 8;
 
 inline std::string_view cache_key(std::uint64_t index, std::array<char, cache_key_bytes>& buffer) noexcept {
@@ -16,7 +16,7 @@ inline std::string_view cache_key(std::uint64_t index, std::array<char, cache_ke
   return {buffer.data(), buffer.size()};
 }
 
-/// The index that a key stands for; nothing for a key that is none of these.
+/// Returns the index of a key; nothing if it is not such a key.
 inline std::optional<std::uint64_t> cache_index(std::string_view key) noexcept {
   if (key.size() != cache_key_bytes) return std::nullopt;
   std::uint64_t index = 0;

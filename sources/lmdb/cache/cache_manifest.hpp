@@ -8,10 +8,10 @@
 
 namespace penstock::lmdb {
 
-/// What a cache says of itself: the manifest of a store of records, with the key as its job.
+/// Returns the manifest of a cache: the manifest of a store of records, with the key as its job.
 Manifest cache_manifest(const penstock::CacheKey& key);
-/// Why the cache with this manifest is not one of that key, in words; empty where it is.
-/// @throws Error(invalid_argument), without a file, for a store that is no cache.
+/// Explains why the cache with this manifest does not have that key; empty if it has. @throws Error(invalid_argument),
+/// without a file, if the store is not a cache.
 std::string difference(const Manifest& there, const penstock::CacheKey& key);
 
 }  // namespace penstock::lmdb

@@ -61,7 +61,7 @@ class Reader final : public penstock::CacheReader {
         if (!look_up(index, value)) break;
         ahead_.add(index, value);
       }
-    } catch (...) {  // what is wrong, the read will say
+    } catch (...) {  // the read will report the fault
     }
     ahead_.fetch_next();
   }
@@ -72,14 +72,15 @@ class Reader final : public penstock::CacheReader {
   }
 
  private:
-  // In the transaction at hand, unless that is older than what is there.
+  // Finds it in the present transaction, unless that is older than the last commit.
   bool find(std::uint64_t index, MDB_val& value) {
     if (ahead_.take(index, value)) return true;
     ahead_.forget();
     return look_up(index, value);
   }
 
-  // What another process wrote is seen in a new transaction only, also where another reader knows of it.
+  // Finds it in a new transaction, because records of other processes are visible only there, even if a second reader
+  // knows them.
   bool find_anew(std::uint64_t index, MDB_val& value) {
     if (!store_->others_write()) return false;
     txn_.pause();

@@ -8,7 +8,7 @@ namespace penstock::lmdb {
 
 class CacheStore;
 
-/// Reads records where they lie in the store's map, in a read transaction of its own.
+/// Creates a reader that reads records in place in the store's map, in its own read transaction.
 std::unique_ptr<penstock::CacheReader> make_cache_reader(std::shared_ptr<CacheStore> store);
 
 }  // namespace penstock::lmdb

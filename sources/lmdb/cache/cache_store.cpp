@@ -28,7 +28,7 @@ namespace penstock::lmdb {
 namespace {
 
 constexpr std::uint64_t max_map_bytes = std::uint64_t{1} << 40, min_map_bytes = std::uint64_t{1} << 28;
-constexpr std::uint64_t spare_map_bytes = 64u << 20;  // beyond `max_bytes`: what LMDB needs to say that it is full
+constexpr std::uint64_t spare_map_bytes = 64u << 20;  // beyond `max_bytes`: LMDB needs it to report that it is full
 constexpr std::chrono::seconds patience{10};          // patience with a process that has just begun to make the cache
 constexpr std::chrono::milliseconds patience_with_others{500};
 constexpr std::chrono::seconds quiet{1};  // since the last commit, until addresses are worth learning
@@ -154,7 +154,7 @@ void CacheStore::open_environment() {
 bool CacheStore::begin_writing() {
   max_bytes_ = options_.max_bytes != 0 ? options_.max_bytes : std::min(free_for(files_), max_map_bytes);
   std::unique_ptr<WritersLock> lock = lock_for_writing(files_);
-  // Until its manifest is there, only this says that it is no store of raw values without any.
+  // Until its manifest exists, only this shows that it is not a store of raw values without any.
   if (lock->found_nothing()) replace_text(files_.unfinished, to_json(cache_manifest(key_)), options_.sync, source_name);
   for (std::uint64_t map_bytes = std::min(max_bytes_, max_map_bytes) + spare_map_bytes;; map_bytes /= 2) {
     try {
@@ -162,7 +162,7 @@ bool CacheStore::begin_writing() {
       environment_ = own_for_writing(files_, static_cast<std::size_t>(map_bytes), options_.sync, std::move(lock));
       max_bytes_ = std::min(max_bytes_, map_bytes - std::min(map_bytes, spare_map_bytes));
       break;
-    } catch (const Error& error) {  // less address space than that, where it is limited
+    } catch (const Error& error) {  // the address space is limited to less than that
       if (error.code() != Errc::out_of_memory || map_bytes < min_map_bytes) throw;
     }
   }
@@ -191,7 +191,7 @@ bool CacheStore::begin_writing() {
       check(mdb_drop(writing.get(), environment_->table(), 0), "emptying the cache", environment_->file());
       put_manifest(writing, cache_manifest(key_));
     };
-    // Others that come at the same moment hold it too, until they have seen that this one writes.
+    // Other processes that open it at the same moment hold the lock too, until they see that this one writes.
     const auto until = std::chrono::steady_clock::now() + patience_with_others;
     while (!use_.alone(empty)) {
       if (std::chrono::steady_clock::now() > until) refuse_other(differs, true, environment_->file());
@@ -280,7 +280,7 @@ void CacheStore::committed(std::span<const WaitingRecord> records) {
   complete_if_full();
 }
 
-// A cache that has all records can be read as a data set, and says so, once.
+// Marks a cache that has all records, once, so that it can be read as a data set.
 void CacheStore::complete_if_full() {
   if (complete_ || kept_.load(std::memory_order_relaxed) != records_) return;
   Manifest manifest = cache_manifest(key_);

@@ -22,12 +22,12 @@
 
 namespace penstock::lmdb {
 
-/// An open cache on disk: which records it has, and who writes to it. Any thread. In a child made by fork() it has
-/// nothing more to say than what is in memory.
+/// An open cache on disk: the records that it has, and its writer. Any thread. In a child made by fork() only what is
+/// in memory is available.
 class CacheStore final : public penstock::RecordCache, public std::enable_shared_from_this<CacheStore> {
  public:
-  /// Made by `cache_stores.hpp` alone, as a process must not open a store twice.
-  /// @throws Error(state_mismatch | invalid_argument | corrupt | io).
+  /// Only `cache_stores.hpp` constructs it, because a process must not open a store twice. @throws Error(state_mismatch
+  /// | invalid_argument | corrupt | io).
   CacheStore(const std::string& path, const LmdbCacheOptions& options, const penstock::CacheKey& key);
 
   bool has(std::uint64_t index) const noexcept override { return index < records_ && bit(present_, index); }
@@ -38,7 +38,7 @@ class CacheStore final : public penstock::RecordCache, public std::enable_shared
   std::vector<std::string> notes() const override;
 
   const penstock::CacheKey& key() const noexcept { return key_; }
-  /// False in a child made by fork().
+  /// Returns false in a child made by fork().
   bool usable() const noexcept { return environment_->usable(); }
 
   // -- for readers --
@@ -46,14 +46,15 @@ class CacheStore final : public penstock::RecordCache, public std::enable_shared
   const RecordLayout& layout() const noexcept { return layout_; }
   std::uint64_t records() const noexcept { return records_; }
   bool verifies() const noexcept { return options_.verify_checksum; }
-  /// Raised by each commit of this process: a transaction begun before it does not see what is there now.
+  /// Returns the number of commits of this process. A transaction that began before the last one does not see the
+  /// present records.
   std::uint64_t commits() const noexcept { return commits_.load(std::memory_order_acquire); }
-  /// Another process may have written what this one does not know of.
+  /// Returns whether another process may have written records that this one does not know.
   bool others_write() const noexcept { return writer_ == nullptr; }
   void learn(std::uint64_t index) noexcept;
-  /// A record turned out damaged: it is replaced when it is offered.
+  /// Notes that a record is damaged; it is replaced when it is offered.
   void note_damage(std::uint64_t index) noexcept;
-  /// Addresses in this snapshot, where it seems to last.
+  /// Returns addresses in this snapshot, if the snapshot is likely to last.
   std::shared_ptr<ValueAddresses> addresses(std::size_t snapshot);
 
  private:
@@ -85,7 +86,8 @@ class CacheStore final : public penstock::RecordCache, public std::enable_shared
   const KeyIndex keys_;
   std::shared_ptr<Environment> environment_;
   std::uint64_t max_bytes_ = 0;
-  bool complete_ = false;  // the manifest says so; of who opens it, then of the thread that writes
+  bool complete_ = false;  // the manifest says so; written by the thread that opens the cache, then by the writing
+                           // thread
   Bits present_, offered_, damaged_;
   std::atomic<std::uint64_t> kept_{0}, declined_{0}, damages_{0}, mended_{0}, commits_{0};
   std::atomic<std::int64_t> last_commit_ns_{0};
@@ -94,7 +96,7 @@ class CacheStore final : public penstock::RecordCache, public std::enable_shared
   std::mutex addresses_mutex_;
   std::shared_ptr<ValueAddresses> addresses_;
   std::size_t addresses_snapshot_ = ~std::size_t{0};
-  std::unique_ptr<CacheWriter> writer_;  // the last: its thread uses what stands above
+  std::unique_ptr<CacheWriter> writer_;  // the last member: its thread uses the ones above
 };
 
 }  // namespace penstock::lmdb

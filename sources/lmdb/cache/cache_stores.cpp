@@ -36,7 +36,7 @@ void caches_before_fork() { stores().mutex.lock(); }
 void caches_after_fork_in_parent() { stores().mutex.unlock(); }
 void caches_after_fork_in_child() {
   stores().open.clear();
-  // A recursive mutex belongs to a thread, which in the child has another number: nobody there can unlock it.
+  // A recursive mutex belongs to a thread, which has a different number in the child, so no thread there can unlock it.
   new (&stores().mutex) std::recursive_mutex;
   new (&stores().closed) std::condition_variable_any;
 }
@@ -46,8 +46,8 @@ void watch_forks() {
   static_cast<void>(once);
 }
 
-// One for all ways to say the path, also while nothing is there, when a relative one would stay relative. What is wrong
-// with it, opening it will say.
+// Returns one name for all spellings of the path, even if nothing exists there, when a relative one would stay
+// relative. Opening it reports faults.
 std::string name_of(const std::string& path) {
   std::error_code failed;
   const std::filesystem::path from_root = std::filesystem::absolute(path, failed);
@@ -62,9 +62,9 @@ std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheO
                                        const penstock::CacheKey& key) {
   watch_forks();
   const std::string name = name_of(path);
-  std::shared_ptr<CacheStore> there;  // let go of after the lock, which its end takes
+  std::shared_ptr<CacheStore> there;  // released after the lock, which its end takes
   std::unique_lock lock(stores().mutex);
-  // One that nobody has any more may not be closed yet.
+  // A store without users may not be closed yet.
   stores().closed.wait(lock, [&] {
     const auto found = stores().open.find(name);
     if (found != stores().open.end()) there = found->second.lock();
@@ -90,7 +90,7 @@ std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheO
     stores().closed.notify_all();
   };
   std::unique_ptr<CacheStore> opened(new CacheStore(path, options, key));
-  // Where there is no memory for what shares it, `close` is called.
+  // If there is no memory for the shared pointer's state, `close` is called.
   const std::shared_ptr<CacheStore> made(opened.release(), std::move(close));
   stores().open[name] = made;
   return made;

@@ -10,9 +10,8 @@
 
 namespace penstock::lmdb {
 
-/// The caches this process has open. Who opens one again gets the same, where the key is the same; the options are
-/// those of the first.
-/// @throws Error(state_mismatch | invalid_argument | corrupt | io).
+/// Opens a cache, or returns the one that this process has open. The key must be the same then; the options of the
+/// first call apply. @throws Error(state_mismatch | invalid_argument | corrupt | io).
 std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheOptions& options,
                                        const penstock::CacheKey& key);
 

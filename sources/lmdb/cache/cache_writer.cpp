@@ -22,7 +22,7 @@ namespace {
 // A commit waits for the disk, so it should have something to write; but not so long that a kill loses much.
 constexpr std::size_t max_waiting_bytes = 8u << 20;
 constexpr std::chrono::milliseconds enough_time{200};
-// Bounds of one transaction: what is lost where one fails.
+// Limits of one transaction, and so of what is lost if one fails.
 constexpr std::size_t transaction_bytes = 32u << 20;
 constexpr std::size_t transaction_records = 4096;
 
@@ -37,7 +37,7 @@ std::size_t bytes_of(std::span<const WaitingRecord> records) noexcept {
 CacheWriter::CacheWriter(std::shared_ptr<Environment> environment, Limits limits, Tell committed, Tell lost)
     : environment_(std::move(environment)),
       limits_(limits),
-      // Where few may wait, none should be turned away while nothing is done.
+      // If only few may wait, none should be refused while the thread is idle.
       enough_bytes_(std::min(max_waiting_bytes, limits.max_queue_bytes / 2)),
       committed_(std::move(committed)),
       lost_(std::move(lost)) {}
@@ -88,7 +88,7 @@ std::string CacheWriter::ended() const {
   return why_.empty() && ended_.load(std::memory_order_relaxed) ? "writing to it failed" : why_;
 }
 
-// `why` says it in words, for which there may be no memory.
+// `why` makes the reason's text; there may not be enough memory for it.
 template <class Say>
 void CacheWriter::stop_writing(Say&& why) noexcept {
   const std::lock_guard lock(mutex_);

@@ -20,34 +20,34 @@ namespace penstock::lmdb {
 /// A record that waits to be written.
 struct WaitingRecord {
   std::uint64_t index = 0;
-  bool replaces = false;  ///< one that is damaged
+  bool replaces = false;  ///< it replaces a damaged record
   std::unique_ptr<std::byte[]> data;
   std::size_t bytes = 0;
 };
 
-/// The thread that writes records to a cache, all that wait at a time, each time in one transaction or a few. Any
-/// thread.
+/// The thread that writes records to a cache. It writes all that wait, in one transaction or a few. Any thread may call
+/// it.
 class CacheWriter {
  public:
   struct Limits {
     std::uint64_t file_bytes;
     std::size_t max_queue_bytes;
   };
-  /// `committed` is told which records are there, `lost` which are not and may be offered again, both by the thread.
-  /// Where `committed` throws, nothing is written any more. `lost` doesn't throw.
+  /// Callbacks on the thread: `committed` receives the records that were written, `lost` the records that were not and
+  /// may be offered again. If `committed` throws, nothing more is written. `lost` doesn't throw.
   using Tell = std::function<void(std::span<const WaitingRecord>)>;
   CacheWriter(std::shared_ptr<Environment> environment, Limits limits, Tell committed, Tell lost);
   CacheWriter(const CacheWriter&) = delete;
   CacheWriter& operator=(const CacheWriter&) = delete;
-  /// Writes what waits. In a child made by fork() the thread is not there, and nothing is done.
+  /// Writes the waiting records. In a child made by fork() there is no thread, and nothing is done.
   ~CacheWriter();
 
-  /// Whether a record of so many bytes may wait; then it must be put, or given up.
+  /// Returns whether a record of `bytes` bytes may wait. If so, the caller must put it, or give it up.
   bool reserve(std::size_t bytes) noexcept;
   void give_up(std::size_t bytes) noexcept { queued_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
-  /// @throws std::bad_alloc, or std::system_error where no thread can be started: the reservation stands then.
+  /// @throws std::bad_alloc, or std::system_error if no thread can be started; the reservation then stays.
   void put(WaitingRecord record);
-  /// Why nothing is written any more; empty while it is.
+  /// Returns why nothing is written any more; empty while records are written.
   std::string ended() const;
 
  private:

@@ -27,7 +27,7 @@ EarlyWriteback::~EarlyWriteback() {
 
 void EarlyWriteback::run(int descriptor) noexcept {
   common::block_signals();
-  // About as long as a fast disk needs for what is written to memory meanwhile.
+  // About as long as a fast disk needs for what is written to memory during that time.
   constexpr std::chrono::microseconds pause{100};
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, pause, [this] { return over_; })) {

@@ -6,12 +6,12 @@
 
 namespace penstock::lmdb {
 
-/// While it lives, the system is asked again and again to begin writing to the disk what was written to a file. LMDB
-/// writes a transaction's pages first and then asks for all of them to be on the disk: the disk would be idle until
-/// then. It promises nothing: what must be on the disk is still to be synced. Linux.
+/// While it lives, it repeatedly asks the system to begin writing a file's changes to the disk. LMDB writes all pages
+/// of a transaction first and then waits for them to reach the disk, so the disk would be idle before. It guarantees
+/// nothing: data that must be on the disk still have to be synced. Linux.
 class EarlyWriteback {
  public:
-  /// `descriptor` must stay open as long as this lives. Where there is no thread to be had, nothing happens early.
+  /// `descriptor` must stay open as long as this lives. If no thread can be started, nothing is written early.
   explicit EarlyWriteback(int descriptor) noexcept;
   EarlyWriteback(const EarlyWriteback&) = delete;
   EarlyWriteback& operator=(const EarlyWriteback&) = delete;

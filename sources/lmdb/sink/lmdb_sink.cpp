@@ -210,8 +210,8 @@ class LmdbSink::Impl {
     }
   }
 
-  // A mark beside the store is there before the store is: without it, a store is finished or not ours. Nothing is
-  // looked at before the lock is there, so what is seen stays.
+  // A mark next to the store exists before the store. Without the mark, a store is finished or not this sink's. Looks
+  // at nothing before it has the lock, so that what it sees stays.
   void open_store(std::uint64_t size) {
     const std::string folder = std::filesystem::path(files_.data).parent_path().string();
     if (!folder.empty()) make_folder(folder, lmdb::source_name);
@@ -271,7 +271,7 @@ class LmdbSink::Impl {
     }
   }
 
-  // `file`: where it stands.
+  // `file`: the file with the mark.
   void compare(const std::string& marked, const std::string& file, std::uint64_t size) {
     Manifest there;
     try {
@@ -335,7 +335,7 @@ void LmdbSink::commit() { common::opened(impl_).commit(); }
 void LmdbSink::finish() {
   common::opened(impl_).finish();
   updated_ = impl_->updated();
-  impl_.reset();  // so that the store can be read at once
+  impl_.reset();  // so that the store can be read immediately
 }
 
 }  // namespace penstock

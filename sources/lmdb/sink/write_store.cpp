@@ -24,7 +24,7 @@ constexpr std::uint64_t tree_pages_a_put = 12;
 // LMDB holds at most 131,071 dirty pages in a transaction before it begins to spill.
 constexpr std::uint64_t max_dirty_pages = 100'000;
 constexpr std::uint64_t spare_pages = 64;
-// A thread is begun for so many: less is written in less time than that takes to help.
+// A thread is started from this many bytes on: fewer are written in less time than its start takes.
 constexpr std::size_t worth_early_bytes = std::size_t{4} << 20;
 
 }  // namespace
@@ -106,7 +106,7 @@ void WriteStore::make_room(std::size_t bytes) {
     begin();
   }
   if (!room()) {
-    // Grown even where the commit alone gives room enough: near the end of the map it would be one commit for each put.
+    // Grows the map even if the commit gives enough room: near the end of the map there would be one commit per put.
     commit();
     grow(pages_for(bytes) + 2 * spare_pages);
     begin();
@@ -174,7 +174,7 @@ void WriteStore::replace(std::string_view key, std::string_view value) {
 void WriteStore::commit() {
   if (txn_ == nullptr) return;
   environment_->require_usable();
-  // LMDB frees a transaction's pages with it: a fifth of what it takes to write, where they were asked for anew.
+  // LMDB frees a transaction's pages with it. Asking the system for them again would take a fifth of the writing time.
   heap_end_.keep(uncommitted_bytes_);
   const int code = [&] {
     std::optional<EarlyWriteback> early;

@@ -18,41 +18,41 @@
 
 namespace penstock::lmdb {
 
-/// A store being written: one write transaction at a time, and a memory map that grows. One thread from a transaction's
-/// first call to its commit.
+/// A store being written: one write transaction at a time, and a memory map that grows. From a transaction's first call
+/// to its commit, one thread only.
 class WriteStore {
  public:
   WriteStore(const StoreFiles& files, std::size_t map_bytes, bool sync, std::unique_ptr<WritersLock> lock);
   WriteStore(const WriteStore&) = delete;
   WriteStore& operator=(const WriteStore&) = delete;
-  /// What wasn't committed is lost.
+  /// Data that were not committed are lost.
   ~WriteStore();
 
   const std::string& file() const noexcept { return environment_->file(); }
-  /// Records, the manifest included, as the transaction sees them.
+  /// Returns the number of records, including the manifest, as the transaction sees them.
   std::uint64_t entries();
   bool has(std::string_view key);
   std::optional<std::string> get(std::string_view key);
-  /// A key's value where it lies, until the next call.
+  /// Returns a key's value in place, valid until the next call.
   std::optional<std::span<const std::byte>> view(std::string_view key);
-  /// Removes a key that is there. May commit what was put before.
+  /// Removes an existing key. May commit what was put before.
   void erase(std::string_view key);
-  /// The keys for which `wanted` is true, in order.
+  /// Returns the keys for which `wanted` is true, in order.
   std::vector<std::string> keys_where(const std::function<bool(std::string_view)>& wanted);
-  /// The greatest key there is, by bytes; empty in an empty store.
+  /// Returns the greatest key by bytes; empty in an empty store.
   const std::string& last_key() const noexcept { return last_key_; }
 
-  /// Room of `bytes` for a new key's value, to be filled before the next call. May commit what was put before.
-  /// @throws Error(invalid_argument) for a key that is there already or is too long, Error(limit_exceeded), Error(io).
+  /// Returns room of `bytes` bytes for a new key's value, to be filled before the next call. May commit what was put
+  /// before. @throws Error(invalid_argument) if the key exists or is too long, Error(limit_exceeded), Error(io).
   std::span<std::byte> reserve(std::string_view key, std::size_t bytes);
-  /// Puts a new key's value, as `reserve` and a copy do.
+  /// Puts a new key's value, like `reserve` and a copy.
   void put(std::string_view key, std::span<const std::byte> value);
-  /// Puts a value in a transaction of its own, whether the key is there or not.
+  /// Puts a value in its own transaction, whether or not the key exists.
   void replace(std::string_view key, std::string_view value);
   void commit();
-  /// Everything committed so far reaches the disk.
+  /// Syncs everything committed so far to the disk.
   void sync();
-  /// Everything committed so far reaches the disk, and from now on every commit does.
+  /// Syncs everything committed so far to the disk, and syncs every later commit.
   void sync_from_now_on();
 
  private:
@@ -70,12 +70,12 @@ class WriteStore {
   MDB_txn* txn_ = nullptr;
   std::string last_key_;
   std::size_t page_bytes_ = 4096;
-  std::uint64_t free_pages_ = 0;   ///< pages that the map has left, at least
+  std::uint64_t free_pages_ = 0;   ///< pages that are left in the map, at least
   std::uint64_t dirty_pages_ = 0;  ///< pages that this transaction has changed, at most
   std::size_t uncommitted_bytes_ = 0;
-  common::HeapEnd heap_end_;  ///< what stands after the pages of the largest transaction so far
+  common::HeapEnd heap_end_;  ///< keeps the heap's end after the pages of the largest transaction so far
   bool failed_ = false;
-  bool syncs_;  ///< every commit
+  bool syncs_;  ///< sync every commit
 };
 
 }  // namespace penstock::lmdb

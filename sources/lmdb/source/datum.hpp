@@ -10,7 +10,7 @@
 
 namespace penstock::lmdb {
 
-/// Caffe's `message Datum`, its bytes where they lie.
+/// Caffe's `message Datum`, with its bytes in place.
 struct Datum {
   std::int64_t channels = 0, height = 0, width = 0, label = 0;
   bool encoded = false;
@@ -18,17 +18,18 @@ struct Datum {
   std::span<const std::byte> message;  ///< all of it
   std::uint64_t floats = 0;            ///< number of `float_data`
 
-  /// False for a message that says nothing of an image, like that of no bytes at all, which is well-formed.
+  /// Returns false if the message has no data of an image, like the message of 0 bytes, which is well-formed.
   bool holds_image() const noexcept;
 };
 
 /// Parses a protocol buffer message by its wire format. Reads nothing outside of `message`. @throws Damage.
 Datum parse_datum(std::span<const std::byte> message);
 
-/// What records like this one have: {image, label}. @throws Damage.
+/// Returns the schema of records like this one: {image, label}. @throws Damage.
 Schema schema_of(const Datum& datum, const std::string& image, const std::string& label);
 
-/// Slots 0 and 1 of that schema. @throws Damage(unsupported) for a record of another kind or size than the schema's.
+/// Gives slots 0 and 1 of that schema. @throws Damage(unsupported) if the record's kind or size differs from the
+/// schema's.
 void give(const Datum& datum, SampleBuilder& out);
 
 }  // namespace penstock::lmdb

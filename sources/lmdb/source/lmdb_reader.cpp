@@ -58,7 +58,7 @@ class LmdbReader::OfStore {
     try {
       for (const std::uint64_t index : indices) {
         MDB_val value{};
-        // What is wrong here, the read will say.
+        // The read will report a fault.
         if (index >= store_->keys.size() || lookup_.find(index, value) != 0) break;
         ahead_.add(index, value);
       }
@@ -73,7 +73,7 @@ class LmdbReader::OfStore {
   }
 
  private:
-  // Finds a value in the reader's transaction; it stays where it is until that ends.
+  // Finds a value in the reader's transaction; it stays in place until the transaction ends.
   MDB_val find(std::uint64_t index) {
     store_->environment->require_usable();
     MDB_val value{};
@@ -160,7 +160,7 @@ class LmdbReader::Impl {
   void read(std::uint64_t index, SampleBuilder& out) {
     if (stores_->single()) [[likely]]
       return readers_.front()->read(index, out);
-    // Past the end the last one says so.
+    // Past the end, the last store reports it.
     const std::size_t store = std::min(stores_->store_of(index), readers_.size() - 1);
     reader(store).read(index - stores_->begin(store), out);
   }
@@ -177,7 +177,7 @@ class LmdbReader::Impl {
       for (std::size_t store = 0; store < expected_.size(); ++store)
         if (!expected_[store].empty()) reader(store).expect(expected_[store]);
     } catch (...) {
-      // It was advice, and what is wrong the read will say.
+      // This is only advice; the read will report a fault.
     }
   }
 

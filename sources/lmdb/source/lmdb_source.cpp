@@ -117,9 +117,9 @@ void LmdbSource::Impl::read_manifest(const lmdb::StoreFiles& files, MDB_txn* txn
   }
 }
 
-// One bad record must not decide what all others are: the first that holds an image does, of those at the beginning
-// and of some spread over the store. Where none does, the first well-formed one; where there is none either, the store
-// holds no Datums.
+// One bad record must not decide the type of all others. The first record with an image decides, among those at the
+// beginning and some spread over the store. If none has an image, the first well-formed one decides; if there is none,
+// the store holds no Datums.
 void LmdbSource::Impl::take_datum_schema(MDB_txn* txn) {
   constexpr std::uint64_t at_beginning = 100, spread = 100;
   schema = {{options.field, DType::u8, {dynamic}}, {options.label, DType::i64, {}}};

@@ -18,19 +18,18 @@
 
 namespace penstock {
 
-/// An open store, shared by a source, its copies and its readers. Immutable but for what is learned of addresses, and
-/// advice.
+/// An open store, shared by a source, its copies and its readers. Immutable except for learned addresses, and advice.
 class LmdbSource::Impl {
  public:
   /// Opens one store.
   static std::shared_ptr<const Impl> open(Lmdb options);
-  /// Appends the values that a scalar field of whole numbers has in each of the store's records.
+  /// Appends the values of a scalar field of whole numbers, one per record of the store.
   void append_labels(std::size_t slot, std::vector<std::int64_t>& labels) const;
 
   Lmdb options;
   std::shared_ptr<lmdb::Environment> environment;
   lmdb::KeyIndex keys;
-  LmdbValues values = LmdbValues::raw;  ///< never automatic
+  LmdbValues values = LmdbValues::raw;  ///< `automatic` is already resolved
   Schema schema;
   std::uint64_t revision = 0;
   std::optional<lmdb::RecordLayout> layout;  ///< layout of records; none for other values

@@ -13,25 +13,25 @@
 
 namespace penstock {
 
-/// The stores of a source, one after the other. Immutable, as each of them is.
+/// The stores of a source, one after the other. Immutable, like each of them.
 class LmdbSource::Stores {
  public:
-  /// @throws what opening one of them throws; Error(schema_mismatch) where they have other fields, and
-  /// Error(invalid_argument) where one is named twice, or none is.
+  /// @throws what opening a store throws; Error(schema_mismatch) if their fields differ; Error(invalid_argument) if a
+  /// store is named twice, or none is named.
   static std::shared_ptr<const Stores> open(Lmdb options);
 
   const Impl& first() const noexcept { return *all_.front(); }
   const std::vector<std::shared_ptr<const Impl>>& all() const noexcept { return all_; }
   bool single() const noexcept { return all_.size() == 1; }
-  /// Number of records of all stores together.
+  /// Returns the number of records of all stores together.
   std::uint64_t size() const noexcept { return ends_.back(); }
-  /// The first record of a store.
+  /// Returns the first record of a store.
   std::uint64_t begin(std::size_t store) const noexcept { return store == 0 ? 0 : ends_[store - 1]; }
-  /// The store that has the record, which must be below `size()`.
+  /// Returns the store of a record, which must be below `size()`.
   std::size_t store_of(std::uint64_t index) const noexcept;
-  /// What their fields are: those of each, with names of classes that are the same in all.
+  /// Returns their common schema, with the names of classes that are the same in all.
   const Schema& schema() const noexcept { return first().schema; }
-  /// The list as it was given, or the first store's file.
+  /// Returns the list as it was given, or the first store's file.
   std::string file() const { return list_.empty() ? first().environment->file() : list_; }
 
  private:

@@ -11,7 +11,7 @@ struct Advice::Helper {
   Helper(std::shared_ptr<Environment> environment, const KeyIndex& keys, ValueAddresses& addresses)
       : lookup(std::move(environment), keys, addresses) {}
 
-  // The pages of a record's value; empty where there is none.
+  // Returns the pages of a record's value; empty if there is none.
   common::PageRange find(std::uint64_t index) {
     MDB_val value{};
     if (index >= lookup.records() || lookup.find(index, value) != 0) return {};
@@ -48,7 +48,7 @@ void Advice::give_back(std::unique_ptr<Helper> helper) {
 void Advice::will_need(std::span<const std::uint64_t> indices) noexcept {
   if (indices.empty() || !environment_->usable()) return;
   try {
-    std::unique_ptr<Helper> helper;  // whoever only watches takes none
+    std::unique_ptr<Helper> helper;  // not created while only watching
     const auto look = [&] {
       helper = take();
       return helper->find(indices[indices.size() / 2]);
@@ -61,7 +61,7 @@ void Advice::will_need(std::span<const std::uint64_t> indices) noexcept {
     }
     if (helper != nullptr) give_back(std::move(helper));
   } catch (...) {
-    // Advice only: whatever is wrong, the read will say it.
+    // Advice only: the read will report a fault.
   }
 }
 

@@ -14,7 +14,7 @@
 
 namespace penstock::lmdb {
 
-/// Asks the kernel for values that are read soon, as long as it seems to help. Any thread.
+/// Asks the kernel for values that are read soon, as long as that seems to help. Any thread.
 class Advice {
  public:
   /// `keys` and `addresses` must outlive this.

@@ -9,7 +9,7 @@
 
 namespace penstock::lmdb {
 
-/// Text for LMDB to read: its interface has no const.
+/// Returns text in LMDB's type for reading; LMDB's interface has no const.
 inline MDB_val value_of(std::string_view text) noexcept { return {text.size(), const_cast<char*>(text.data())}; }
 inline std::string_view text_of(const MDB_val& value) noexcept {
   return {static_cast<const char*>(value.mv_data), value.mv_size};
@@ -17,7 +17,7 @@ inline std::string_view text_of(const MDB_val& value) noexcept {
 inline std::span<const std::byte> bytes_of(const MDB_val& value) noexcept {
   return {static_cast<const std::byte*>(value.mv_data), value.mv_size};
 }
-/// A number as the machine has it. It must lie within `bytes`.
+/// Reads a number in the machine's byte order. It must be within `bytes`.
 template <class T>
 T number_at(std::span<const std::byte> bytes, std::size_t at) noexcept {
   T number{};

@@ -44,7 +44,8 @@ int open_once(Handle& handle, const StoreFiles& files, unsigned flags, std::uint
   handle.reset();
   handle = create(files.data);
   check(mdb_env_set_maxreaders(handle.get(), reader_slots), "opening the store", files.data);
-  check(mdb_env_set_maxdbs(handle.get(), 1), "opening the store", files.data);  // to tell named tables from records
+  check(mdb_env_set_maxdbs(handle.get(), 1), "opening the store", files.data);  // to distinguish named tables from
+                                                                                // records
   const std::uint64_t rounded = (map_bytes / map_granularity + 1) * map_granularity;
   check(mdb_env_set_mapsize(handle.get(), rounded), "opening the store", files.data);
   return mdb_env_open(handle.get(), files.path.c_str(), flags, store_mode);
@@ -77,7 +78,7 @@ std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, b
     made->by_wish_ = true;
     made->without_lock_file_ = "nobody else uses it, and nothing is to be written beside what is read";
   } else if (room.no_room() && !room.in_use) {
-    // Nobody can have the store open for writing who has no lock file.
+    // Without a lock file no process can have the store open for writing.
     made->without_lock_file_ = "there is no room for it on the disk";
   } else if (room.no_room()) {
     throw write_error(room.code, "keeping room for the lock file, which another process uses", files.lock,
@@ -105,8 +106,8 @@ std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, b
   return made;
 }
 
-// What it reads stays only as long as nobody writes, who can't see it here. A file system without such locks is
-// trusted.
+// What it reads stays valid only as long as no process writes, because a writer can't see it here. A file system
+// without such locks is trusted.
 void Environment::keep_writers_out(const StoreFiles& files, const std::string& why) {
   if (uninterrupted([&] { return ::flock(descriptor_, LOCK_SH | LOCK_NB); }) != 0 && errno == EWOULDBLOCK)
     throw error_in(files.data, Errc::invalid_argument,
@@ -131,7 +132,7 @@ std::size_t Environment::last_transaction() const {
 }
 
 void Environment::compare_transaction() const {
-  std::atomic_thread_fence(std::memory_order_acquire);  // what was read before is read before this number
+  std::atomic_thread_fence(std::memory_order_acquire);  // earlier reads happen before this number is read
   if (last_transaction() != opened_at_)
     throw error_in(file_, Errc::invalid_argument,
                    "somebody wrote to the store while it was read without LMDB's lock file; read it again when nobody "
@@ -210,7 +211,7 @@ void Environment::check_length() {
     }
     const std::size_t transaction = info.me_last_txnid;
     info = header();
-    if (info.me_last_txnid != transaction) continue;  // somebody writes meanwhile
+    if (info.me_last_txnid != transaction) continue;  // a process is writing at the same time
     throw error_in(file_, Errc::corrupt,
                    "the file is truncated: it has " + std::to_string(have) + " bytes, its header says " +
                        std::to_string(said) + "; copy or make it again")

@@ -15,14 +15,14 @@
 
 namespace penstock::lmdb {
 
-/// One open LMDB environment. Any thread. Made by `registry.hpp` alone, as a process must not open a file twice.
+/// One open LMDB environment. Any thread. Only `registry.hpp` creates it, because a process must not open a file twice.
 class Environment {
  public:
-  /// Read-only. Where the lock file can't be made, or has no room, it goes without, and nobody of ours may write
-  /// meanwhile. Without `lock_file` it goes without one that nobody uses. @throws Error(corrupt) for a file that lacks
-  /// pages which are not free.
+  /// Opens it read-only. If the lock file can't be created, or has no room, it is read without one, and this library
+  /// lets no writer in during that time. With `lock_file` false it is read without the lock file if no process uses
+  /// that file. @throws Error(corrupt) if the file lacks pages that are not free.
   static std::unique_ptr<Environment> for_reading(const StoreFiles& files, bool read_ahead, bool lock_file);
-  /// Made where it is empty.
+  /// Opens it for writing; creates it if it is empty.
   static std::unique_ptr<Environment> for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync,
                                                   std::unique_ptr<WritersLock> lock);
 
@@ -31,23 +31,24 @@ class Environment {
   ~Environment();
 
   MDB_env* handle() const noexcept { return env_; }
-  /// The store's main, and only, table.
+  /// Returns the store's main, and only, table.
   MDB_dbi table() const noexcept { return table_; }
   const std::string& file() const noexcept { return file_; }
   int descriptor() const noexcept { return descriptor_; }
-  /// Why it is read without a lock file; empty where it has one. `wanted`: whether who asks wants one.
+  /// Explains why it is read without a lock file; empty if it has one. `wanted`: whether the caller wants one.
   std::string without_lock_file(bool wanted) const;
-  /// For one who wants a lock file, and joins who needs none: LMDB can't take it up any more, so it keeps writers of
-  /// ours out from now on. @throws Error(invalid_argument) where one of ours, or another program, has written already.
+  /// Joins a caller that wants a lock file to readers without one. LMDB can't add the lock file later, so from this
+  /// call on this library's writers are kept out.
+  /// @throws Error(invalid_argument) if a writer, of this library or another program, has already written.
   void join(const StoreFiles& files);
-  /// Without a lock file nobody who writes sees that it is read. @throws Error(invalid_argument) where somebody has
-  /// written to it since it was opened so.
+  /// Without a lock file no writer notices this reader. @throws Error(invalid_argument) if a process has written to the
+  /// store since it was opened like this.
   void require_unchanged() const {
     if (!without_lock_file_.empty()) [[unlikely]]
       compare_transaction();
   }
-  /// Bytes in the map that stay what they are for as long as the reader's transaction: without a lock file, a copy in
-  /// `room`, made before the question whether somebody has written since. @throws Error as `require_unchanged`.
+  /// Returns bytes of the map that don't change during the reader's transaction. Without a lock file this is a copy in
+  /// `room`, made before checking whether a process has written since. @throws Error like `require_unchanged`.
   std::span<const std::byte> settled(std::span<const std::byte> value, std::vector<std::byte>& room) const {
     if (without_lock_file_.empty()) [[likely]]
       return value;
@@ -55,25 +56,25 @@ class Environment {
     compare_transaction();
     return room;
   }
-  /// False in a child made by fork(), where nothing of this may be touched.
+  /// Returns false in a child made by fork(), which must not use any of this.
   bool usable() const noexcept;
   /// @throws Error(forked) unless usable.
   void require_usable() const;
 
-  /// Where a value's first byte lies in the file. Without a known map (`map_known`), 0.
+  /// Returns the offset of a value's first byte in the file; 0 if the map is unknown (`map_known`).
   std::uint64_t offset_of(const void* value) const noexcept {
     return base_ == nullptr ? 0 : static_cast<std::uint64_t>(static_cast<const std::byte*>(value) - base_);
   }
   bool map_known() const noexcept { return base_ != nullptr; }
-  /// True when the value lies within the file. A damaged tree may point anywhere.
+  /// Returns whether the value is within the file. A damaged tree may point anywhere.
   bool holds(const MDB_val& value) const noexcept {
     return base_ == nullptr ||
            ends_within(offset_of(value.mv_data), value.mv_size, file_bytes_.load(std::memory_order_relaxed)) ||
            holds_now(value);
   }
-  /// The file's size. @throws Error(io).
+  /// Returns the file's size. @throws Error(io).
   std::uint64_t bytes_now() const;
-  /// @throws Error(io) when the file is shorter now than when it was opened.
+  /// @throws Error(io) if the file is shorter than when it was opened.
   void require_full_length() const;
 
  private:
@@ -94,9 +95,9 @@ class Environment {
   int descriptor_ = -1;
   std::unique_ptr<WritersLock> lock_;
   std::string without_lock_file_;
-  bool by_wish_ = false;  // without it, though it could have been used
+  bool by_wish_ = false;  // it has no lock file by request, although one could be used
   bool keeps_out_ = false;
-  std::size_t opened_at_ = 0;  // the last transaction then
+  std::size_t opened_at_ = 0;  // the last transaction at that time
   std::uint32_t process_ = 0;
   const std::byte* base_ = nullptr;
   std::uint64_t needed_bytes_ = 0;

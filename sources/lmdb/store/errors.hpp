@@ -14,10 +14,10 @@ inline constexpr std::string_view source_name = "lmdb";
 
 inline constexpr common::FileError error_in{source_name};
 
-/// What LMDB, or the system below it, reported while `doing` ("opening the store"), as an Error with file.
+/// Makes an Error, with the file, from what LMDB or the system reported while `doing` ("opening the store").
 Error error_of(int code, std::string_view doing, std::string_view file);
 
-/// The Error for a failed write: says how much room was needed and how much there is.
+/// Makes the Error for a failed write. It reports the bytes needed and the bytes free.
 Error write_error(int code, std::string_view doing, const std::string& file, std::size_t bytes);
 
 /// Throws unless `code` is success.
@@ -26,7 +26,7 @@ inline void check(int code, std::string_view doing, std::string_view file) {
     throw error_of(code, doing, file);
 }
 
-/// Damage found in a value by a parser that knows neither its key nor where it lies.
+/// Damage that a parser found in a value. The parser does not know the value's key or place.
 struct Damage {
   std::string what;        ///< "its checksum differs"
   std::size_t offset = 0;  ///< offset in the value

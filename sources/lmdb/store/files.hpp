@@ -6,19 +6,19 @@
 
 namespace penstock::lmdb {
 
-/// Where the parts of a store lie.
+/// Where the parts of a store are.
 struct StoreFiles {
-  std::string path;          ///< what LMDB is given
+  std::string path;          ///< the path for LMDB
   std::string data;          ///< the data file
-  std::string lock;          ///< LMDB's lock file, for readers and writers to agree
-  std::string unfinished;    ///< there while the store is made, and while raw records are written: a manifest
+  std::string lock;          ///< LMDB's lock file, which coordinates readers and writers
+  std::string unfinished;    ///< exists while the store is made, and while raw records are written: a manifest
   std::string made_by;       ///< what made a finished store of raw records: a manifest
   bool single_file = false;  ///< `path` is the data file itself
 };
 
-/// Files of a store that is there, of either layout. @throws Error(not_found | io).
+/// Returns the files of an existing store, of either layout. @throws Error(not_found | io).
 StoreFiles find_store(const std::string& path);
-/// Files of a store that is to be written.
+/// Returns the files of a store that is to be written.
 StoreFiles place_store(const std::string& path, bool single_file);
 
 struct FileId {
@@ -29,14 +29,14 @@ struct FileFacts {
   FileId id;
   std::uint64_t bytes = 0;
 };
-/// What tells one file from others; nothing where there is no such file. @throws Error(io).
+/// Returns what identifies a file; nothing if it does not exist. @throws Error(io).
 std::optional<FileFacts> facts_of(const std::string& file);
 
-/// What LMDB writes first: a data file that is shorter was left by a process that was killed at that, and holds
-/// nothing.
+/// Returns the size of what LMDB writes first. A shorter data file is from a process that was killed while writing
+/// that, and holds nothing.
 std::uint64_t header_bytes() noexcept;
-/// Whether a data file is missing, empty, or, of a store that is marked as unfinished, without a whole header: LMDB did
-/// not end it, or it never reached the disk. @throws Error(io).
+/// Returns whether a data file is missing or empty. A store that is marked as unfinished also holds nothing if its
+/// header is incomplete: LMDB did not finish it, or it never reached the disk. @throws Error(io).
 bool holds_nothing(const StoreFiles& files);
 
 }  // namespace penstock::lmdb

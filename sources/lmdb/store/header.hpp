@@ -5,14 +5,15 @@
 
 namespace penstock::lmdb {
 
-/// Whether LMDB makes files with pages of so many bytes.
+/// Returns whether LMDB creates files with pages of `bytes` bytes.
 bool is_page_size(std::uint64_t bytes) noexcept;
 
-/// Asked before anything is made beside a file: LMDB would find out after it has made its lock file. True where the
-/// file can't be opened, as LMDB says why.
+/// Returns whether a file begins like LMDB's. Checked before anything is created next to the file, because LMDB would
+/// find out only after it has created its lock file. Returns true if the file can't be opened, because LMDB reports the
+/// reason.
 bool begins_as_lmdb(const std::string& file);
 
-/// LMDB divides by the size of a page that the header gives, whatever it is. @throws Error(corrupt).
+/// Checks the header's page size, because LMDB divides by it without a check. @throws Error(corrupt).
 void require_page_size(const std::string& file);
 
 }  // namespace penstock::lmdb

@@ -57,7 +57,7 @@ KeyIndex KeyIndex::of(MDB_txn* txn, const Environment& environment) {
   const std::uint64_t file_bytes = environment.bytes_now();
   MDB_val key = value_of(manifest_key), value{};
   const bool manifest = mdb_get(txn, environment.table(), &key, &value) == 0;
-  // Before any memory is taken for so many.
+  // Checked before memory is allocated for that number.
   if (stat.ms_entries > file_bytes / min_node_bytes || (manifest && stat.ms_entries == 0))
     refuse_count(stat.ms_entries, "which its " + std::to_string(file_bytes) + " bytes can't hold", file);
   made.size_ = stat.ms_entries - (manifest ? 1 : 0);

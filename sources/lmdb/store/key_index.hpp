@@ -16,13 +16,13 @@ namespace penstock::lmdb {
 /// Room for one computed key.
 using KeyBuffer = std::array<char, 24>;
 
-/// The keys of a store in their order: record number → key. Immutable.
+/// The keys of a store in order: record number → key. Immutable.
 class KeyIndex {
  public:
-  /// Index of all keys but the manifest's, as `txn` sees them. @throws Error(corrupt) for a number of records that the
-  /// file can't hold, or doesn't.
+  /// Indexes all keys except the manifest's, as `txn` sees them. @throws Error(corrupt) if the file can't hold, or
+  /// doesn't hold, that number of records.
   static KeyIndex of(MDB_txn* txn, const Environment& environment);
-  /// The numbers below `count`, in 8 bytes, big-endian; whether a store has them or not.
+  /// Uses the numbers below `count` as keys, in 8 bytes, big-endian; the store need not have them.
   static KeyIndex of_numbers(std::uint64_t count) noexcept {
     KeyIndex made;
     made.kind_ = Kind::big_endian;
@@ -32,14 +32,14 @@ class KeyIndex {
   }
 
   std::uint64_t size() const noexcept { return size_; }
-  /// Valid as long as `buffer` and this are. `index` must be below `size()`.
+  /// Returns a key, valid as long as `buffer` and this exist. `index` must be below `size()`.
   std::string_view key(std::uint64_t index, KeyBuffer& buffer) const noexcept {
     if (kind_ == Kind::table) return listed(index);
     return compute(first_ + index, buffer);
   }
-  /// Equal for equal keys.
+  /// Returns a hash that is equal for equal keys.
   std::uint64_t hash() const noexcept { return hash_; }
-  /// Over all keys: 0 or 1.
+  /// Returns the number of passes over all keys: 0 or 1.
   unsigned passes() const noexcept { return passes_; }
 
  private:

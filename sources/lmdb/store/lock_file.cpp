@@ -26,7 +26,7 @@ int open_file(const std::string& file, int flags) noexcept {
   return uninterrupted([&] { return ::open(file.c_str(), flags | O_CLOEXEC, file_mode); });
 }
 
-// Everybody who has the store open holds a lock of this byte.
+// Each process that has the store open holds a lock on this byte.
 bool in_use(int fd) noexcept {
   struct flock lock {};
   lock.l_type = F_WRLCK;
@@ -37,7 +37,7 @@ bool in_use(int fd) noexcept {
 
 // 0, or the system's code.
 int keep_room(int fd, std::uint64_t bytes) noexcept {
-  // Its size stays: whoever has the file open with fewer slots has mapped no more of it.
+  // Its size stays: a process that has the file open with fewer slots has mapped only that much of it.
   return uninterrupted([&] { return ::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)); }) == 0 ? 0
                                                                                                                 : errno;
 }
@@ -54,8 +54,8 @@ int write_zeros(int fd) {
   return uninterrupted([&] { return ::fsync(fd); }) == 0 ? 0 : errno;
 }
 
-// A missing one gets its name with its room, so that nobody opens it before. One of zeros is to LMDB as one that is
-// left from before. Nothing where the file system can't do so, or another process was faster.
+// Creates a missing file under its name only with its room, so that no process opens it before. LMDB treats a file of
+// zeros like one left from before. Returns nothing if the file system can't do that, or another process was faster.
 std::optional<int> make_with_room(const std::string& file) {
   std::string folder = std::filesystem::path(file).parent_path().string();
   if (folder.empty()) folder = ".";

@@ -15,40 +15,40 @@
 
 namespace penstock::lmdb {
 
-/// Finds the values of records by their numbers, in a read transaction of its own. One thread at a time, any one.
+/// Finds the values of records by their numbers, in its own read transaction. Any thread, one at a time.
 class Lookup {
  public:
-  /// A code beside LMDB's own: the value lies outside of the file.
+  /// A code in addition to LMDB's: the value is outside of the file.
   static constexpr int outside = -1;
 
   /// `keys` and `addresses` must outlive this.
   Lookup(std::shared_ptr<Environment> environment, const KeyIndex& keys, ValueAddresses& addresses)
       : txn_(std::move(environment)), keys_(keys), addresses_(addresses) {}
 
-  /// Whether a look at the tree can be spared.
+  /// Returns whether the value can be found without a search in the tree.
   bool knows(std::uint64_t index) {
     txn_.get();
     MDB_val value{};
     return addresses_.hold_in(txn_.snapshot()) && addresses_.find(index, value);
   }
-  /// 0, `outside` or LMDB's code. The value stays where it is until `pause`. `index` must be below the number of
-  /// records. @throws Error(forked | io); Error as `Environment::require_unchanged`.
+  /// Returns 0, `outside` or LMDB's code. The value stays in place until `pause`. `index` must be below the number of
+  /// records. @throws Error(forked | io); Error like `Environment::require_unchanged`.
   int find(std::uint64_t index, MDB_val& value) {
     MDB_txn* const txn = txn_.get();
     const bool hold = addresses_.hold_in(txn_.snapshot());
     if (hold && addresses_.find(index, value)) return 0;
-    environment().require_unchanged();  // before a tree is gone through whose pages may be others by now
+    environment().require_unchanged();  // before searching a tree whose pages may have been reused
     KeyBuffer buffer;
     MDB_val name = value_of(keys_.key(index, buffer));
     const int code = mdb_get(txn, environment().table(), &name, &value);
-    environment().require_unchanged();  // an answer from such pages, or a failure, says nothing of the store
+    environment().require_unchanged();  // a result from such pages, or a failure, shows nothing about the store
     if (code != 0) return code;
     if (!environment().holds(value)) return outside;
     if (hold) addresses_.learn(index, value);
     return 0;
   }
   std::uint64_t records() const noexcept { return keys_.size(); }
-  /// Has the processor fetch what `find` looks at for these records.
+  /// Prefetches what `find` looks at for these records.
   void prefetch(std::span<const std::uint64_t> indices) const noexcept {
     for (const std::uint64_t index : indices)
       if (index < keys_.size()) addresses_.prefetch(index);

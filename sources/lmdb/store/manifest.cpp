@@ -20,7 +20,7 @@ namespace penstock::lmdb {
 namespace {
 
 using Json = nlohmann::ordered_json;  // written as it is read by people
-// Whatever it says is found in a sorted map: the other is a list, gone through for each key.
+// Members are found in a sorted map; the other type is a list, searched for each key.
 using ReadJson = nlohmann::json;
 
 constexpr std::string_view format_name = "penstock records";

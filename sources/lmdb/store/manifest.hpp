@@ -13,14 +13,14 @@ namespace penstock::lmdb {
 /// Key of the manifest in a store of records. No data key may equal it.
 inline constexpr std::string_view manifest_key{"\0penstock", 9};
 
-/// What a store says of itself. As JSON: docs/formats/lmdb.md.
+/// A store's description of itself. As JSON: docs/formats/lmdb.md.
 struct Manifest {
   std::string records = "fields";  ///< or "raw"
   bool complete = false;
-  std::uint64_t count = 0;  ///< records; meaningful once complete
+  std::uint64_t count = 0;  ///< number of records; valid once the store is complete
   std::string keys;         ///< "automatic" or "position"
   std::vector<JobFact> made_by;
-  bool updating = false;  ///< an update is at work, or was stopped
+  bool updating = false;  ///< an update is running, or was stopped
   Schema schema;
 
   /// The first fact of a cache.

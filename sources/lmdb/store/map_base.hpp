@@ -4,8 +4,8 @@
 
 namespace penstock::lmdb {
 
-/// Where the mapping of a file that `inside` points into has its byte 0; null where the system doesn't tell. LMDB keeps
-/// the address to itself.
+/// Returns the address of byte 0 of the file's mapping that `inside` points into; null if the system doesn't show it.
+/// LMDB does not make the address public.
 const std::byte* map_base(const void* inside) noexcept;
 
 }  // namespace penstock::lmdb

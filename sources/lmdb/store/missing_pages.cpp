@@ -30,7 +30,7 @@ void require(bool right) {
   if (!right) throw Damaged();
 }
 
-// Goes through both trees. No page comes twice in them, so all together take no more pages than the file has.
+// Goes through both trees. No page is in them twice, so together they have at most as many pages as the file.
 class Trees {
  public:
   explicit Trees(const ShortFile& file)
@@ -122,7 +122,7 @@ class Trees {
   std::uint64_t left_;
   const std::uint64_t missing_;
   std::uint64_t found_ = 0;
-  std::vector<bool> is_free_;  // of the missing ones
+  std::vector<bool> is_free_;  // per missing page
   bool of_free_ = false;       // the tree whose values are lists of free pages
 };
 

@@ -4,19 +4,19 @@
 
 namespace penstock::lmdb {
 
-/// A file that is shorter than its header says.
+/// A file that is shorter than its header specifies.
 struct ShortFile {
   int descriptor = -1;
   std::uint64_t page_bytes = 0;
-  std::uint64_t bytes = 0;        ///< that it has
-  std::uint64_t last_page = 0;    ///< that the header counts
-  std::uint64_t transaction = 0;  ///< whose header that is
+  std::uint64_t bytes = 0;        ///< bytes in the file
+  std::uint64_t last_page = 0;    ///< last page that the header counts
+  std::uint64_t transaction = 0;  ///< the transaction of that header
 };
 
-/// Whether all pages that it lacks are free ones, by its own list of these, and neither of its trees has one of them.
-/// LMDB does not write a page that is freed by the transaction which took it; at the file's end, the file stays short.
-/// Reads the pages of both trees, not large values, so time and memory are linear in the file. False too where a tree
-/// is damaged. To be asked of a file that has fewer pages than the header counts.
+/// Returns whether all missing pages are free ones, by the file's own list, and neither of its trees uses one. LMDB
+/// does not write a page that the same transaction takes and frees; if the page is at the file's end, the file stays
+/// short. Reads the pages of both trees, not large values, so time and memory are linear in the file. Returns false
+/// also if a tree is damaged. Call only if the file has fewer pages than its header counts.
 bool lacks_free_pages_only(const ShortFile& file) noexcept;
 
 }  // namespace penstock::lmdb

@@ -9,8 +9,8 @@
 
 namespace penstock::lmdb {
 
-/// A read transaction that keeps its reader slot for life and can be paused; paused at first. One thread at a time, any
-/// one. In a child made by fork() it is abandoned, as its slot is the parent's.
+/// A read transaction that keeps its reader slot for life and can be paused; it starts paused. Any thread, one at a
+/// time. In a child made by fork() it is abandoned, because its slot is the parent's.
 class ReadTxn {
  public:
   explicit ReadTxn(std::shared_ptr<Environment> environment);
@@ -18,14 +18,14 @@ class ReadTxn {
   ReadTxn& operator=(const ReadTxn&) = delete;
   ~ReadTxn();
 
-  /// Begins where paused. @throws Error(forked | io).
+  /// Begins the transaction if it is paused. @throws Error(forked | io).
   MDB_txn* get() {
     environment_->require_usable();
     if (!active_) [[unlikely]]
       renew();
     return txn_;
   }
-  /// Number of the store's state that `get` last gave a look at.
+  /// Returns the number of the store's state that the last `get` opened.
   std::size_t snapshot() const noexcept { return snapshot_; }
   void pause() noexcept;
   Environment& environment() const noexcept { return *environment_; }

@@ -11,27 +11,28 @@
 
 namespace penstock::lmdb {
 
-/// Where the parts of a record lie, for one schema: docs/formats/lmdb.md. Immutable; any thread.
+/// Where the parts of a record are, for one schema: docs/formats/lmdb.md. Immutable; any thread.
 class RecordLayout {
  public:
   explicit RecordLayout(const Schema& schema);
 
-  /// Bytes the sample takes as a record.
+  /// Returns the bytes of the sample as a record.
   std::size_t encoded_bytes(Sample& sample) const;
-  /// Writes all of `out`, which must be as long as `encoded_bytes` says.
+  /// Writes all of `out`, which must have `encoded_bytes` bytes.
   void encode(Sample& sample, std::string_view key, std::span<std::byte> out) const;
 
-  /// Gives the fields of a record to `out`, as views where dtype and address allow. Reads nothing outside of `record`,
-  /// whatever is in it. @throws Damage.
+  /// Gives the fields of a record to `out`, as views if dtype and address allow. Reads nothing outside of `record`,
+  /// whatever its content. @throws Damage.
   void decode(std::span<const std::byte> record, std::string_view key, bool verify_checksum, SampleBuilder& out) const;
-  /// The bytes of a field of one number, by its slot, aligned or not. Compares no checksum. @throws Damage.
+  /// Returns the bytes of a field of one number, by its slot; they may be unaligned. Compares no checksum. @throws
+  /// Damage.
   const std::byte* scalar(std::span<const std::byte> record, std::size_t slot) const;
 
  private:
   struct Part {
     Shape shape;
-    std::size_t item;   // bytes of an element
-    std::size_t entry;  // where the header says where it lies
+    std::size_t item;   // bytes per element
+    std::size_t entry;  // where the header has its offset
   };
   void check_header(std::span<const std::byte> record) const;
   std::vector<Part> parts_;

@@ -5,7 +5,7 @@
 
 namespace penstock::lmdb {
 
-/// Held by everybody who uses a cache, so that nobody else empties it meanwhile.
+/// Held by each user of a cache, so that no other process empties it during that time.
 class UseLock {
  public:
   /// @throws Error(io).
@@ -13,7 +13,8 @@ class UseLock {
   UseLock(const UseLock&) = delete;
   UseLock& operator=(const UseLock&) = delete;
   ~UseLock();
-  /// True where nobody else holds it. For as long as `act` runs nobody else gets it.
+  /// Calls `act` if no other user holds the lock, and keeps others from taking it until `act` returns. Returns false if
+  /// another user holds it.
   bool alone(const std::function<void()>& act) const;
 
  private:

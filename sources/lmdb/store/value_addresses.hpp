@@ -10,28 +10,28 @@
 
 namespace penstock::lmdb {
 
-/// Where the values of records lie in the map, in one snapshot of the store, as far as they were looked up: each record
-/// is searched for once, not once an epoch. 16 bytes a record, which the system provides as they are written. Any
-/// thread.
+/// Addresses of the values in the map, in one snapshot of the store, as far as they were looked up. So each record is
+/// searched for once, not once per epoch. Takes 16 bytes per record, which the system provides when they are written.
+/// Any thread.
 class ValueAddresses {
  public:
-  /// Addresses in the snapshot with this number (`mdb_txn_id`). Without memory for them, none is ever known.
+  /// For the snapshot with this number (`mdb_txn_id`). If there is no memory, no address is ever known.
   ValueAddresses(std::uint64_t records, std::size_t snapshot) noexcept
       : addresses_(static_cast<Address*>(std::calloc(records, sizeof(Address)))), snapshot_(snapshot) {}
 
-  /// False in any other snapshot, where values may have moved.
+  /// Returns false in any other snapshot, whose values may have moved.
   bool hold_in(std::size_t snapshot) const noexcept { return addresses_ != nullptr && snapshot == snapshot_; }
-  /// The value of a record, or false where it is not known yet. Valid in transactions of the same snapshot.
+  /// Returns false if the value of the record is unknown. The value is valid in transactions of the same snapshot.
   bool find(std::uint64_t index, MDB_val& value) const noexcept {
     Address& address = addresses_.get()[index];
     value.mv_data = std::atomic_ref(address.data).load(std::memory_order_acquire);
     value.mv_size = std::atomic_ref(address.bytes).load(std::memory_order_relaxed);
     return value.mv_data != nullptr;
   }
-  /// A value that lies within the file.
+  /// Stores the address of a value that is within the file.
   void learn(std::uint64_t index, const MDB_val& value) noexcept {
     Address& address = addresses_.get()[index];
-    // Whoever learns it too learns the same.
+    // Another thread that learns it writes the same values.
     std::atomic_ref(address.bytes).store(value.mv_size, std::memory_order_relaxed);
     std::atomic_ref(address.data).store(value.mv_data, std::memory_order_release);
   }
@@ -47,7 +47,7 @@ class ValueAddresses {
   struct Free {
     void operator()(Address* addresses) const noexcept { std::free(addresses); }
   };
-  // Memory is calloc's, whose pages cost nothing until they are written to.
+  // Memory from calloc, whose pages cost nothing until they are written.
   std::unique_ptr<Address, Free> addresses_;
   std::size_t snapshot_;
 };

@@ -9,8 +9,7 @@
 
 namespace penstock::lmdb {
 
-/// The few values that a reader gives next, in that order, found all at once. They are of one transaction. One thread
-/// at a time.
+/// The next few values of a reader, in order, found together in one transaction. One thread at a time.
 class ValuesAhead {
  public:
   static constexpr std::size_t most = 16;
@@ -18,14 +17,15 @@ class ValuesAhead {
   void forget() noexcept { next_ = count_ = 0; }
   /// Adds a value; at most `most` between two calls of `forget`.
   void add(std::uint64_t index, const MDB_val& value) noexcept { values_[count_++] = {index, value}; }
-  /// The next one's value, if it is this record's; the one after it is fetched then.
+  /// Takes the next value if it is this record's, and prefetches the one after it.
   bool take(std::uint64_t index, MDB_val& value) noexcept {
     if (next_ == count_ || values_[next_].index != index) return false;
     value = values_[next_++].value;
     fetch_next();
     return true;
   }
-  /// The beginning is what the processor's own prefetching misses, and where an address is translated anew.
+  /// Fetches the beginning, because the processor's own prefetching misses it, and its address may need a new
+  /// translation.
   void fetch_next() const noexcept {
     constexpr std::size_t line = 64, lines = 4;
     if (next_ == count_) return;

@@ -9,20 +9,20 @@
 
 namespace penstock::lmdb {
 
-/// Another process has the lock of those who write.
+/// Thrown if another process has the writers' lock.
 class LockedElsewhere : public Error {
  public:
   using Error::Error;
 };
 
-/// The lock of who writes to a store, on its data file, which is made where it is missing. It is taken before anything
-/// is looked at, and held until all is closed.
+/// The lock of a store's writer, on the data file, which is created if it is missing. Taken before anything else, and
+/// held until everything is closed.
 class WritersLock {
  public:
   /// Empties a data file that holds nothing. @throws LockedElsewhere, Error(io | not_found).
   explicit WritersLock(const StoreFiles& files);
 
-  /// True where there was no data file when it was taken, or nothing in it.
+  /// Returns whether there was no data file, or an empty one, when the lock was taken.
   bool found_nothing() const noexcept { return found_nothing_; }
 
  private:
@@ -30,7 +30,7 @@ class WritersLock {
   bool found_nothing_ = false;
 };
 
-/// The text for LockedElsewhere, and for a reader that meets such a lock.
+/// Returns the text for LockedElsewhere, and for a reader that finds such a lock.
 std::string busy_text(const StoreFiles& files);
 
 }  // namespace penstock::lmdb

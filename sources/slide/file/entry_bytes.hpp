@@ -39,8 +39,8 @@ class EntryWriter {
   std::string bytes_;
 };
 
-/// Takes them apart again. Whatever is there, memory taken is in proportion to its bytes.
-/// All: @throws Error(corrupt), without a file, where there are not as many.
+/// Reads the values back. Whatever the bytes are, it allocates memory only in proportion to their number. All functions
+/// @throw Error(corrupt), without a file, if too few bytes are left.
 class EntryReader {
  public:
   explicit EntryReader(std::string_view bytes) : left_(bytes) {}

@@ -1,4 +1,4 @@
-// One level of a slide's image, and how its file has it.
+// One level of a slide's image, and how its file stores it.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace penstock::slide {
 
-/// An array of whole numbers in a file: where it lies, so that a number of it can be read when it is needed.
+/// An array of whole numbers in a file: its position, so that a single number can be read when it is needed.
 struct StoredArray {
   std::uint64_t offset = 0, count = 0;
   std::uint32_t element_bytes = 0;  ///< 2, 4 or 8
   friend bool operator==(const StoredArray&, const StoredArray&) = default;
 };
 
-/// How many bytes the tiles of a level have.
+/// Sizes of the tiles of a level in bytes.
 struct TileSizes {
   std::int64_t width = 0, height = 0;            ///< pixels of the level
   std::int32_t tile_width = 0, tile_height = 0;  ///< pixels of a tile
@@ -28,14 +28,14 @@ struct TileSizes {
 struct Level {
   std::int64_t width = 0, height = 0;  ///< pixels
   SlideCodec codec = SlideCodec::jpeg;
-  std::int32_t tile_width = 0, tile_height = 0;  ///< 0 where OpenSlide tells none
-  bool rgb = false;                              ///< what the values of a pixel are, else YCbCr
+  std::int32_t tile_width = 0, tile_height = 0;  ///< 0 if OpenSlide reports none
+  bool rgb = false;                              ///< the values of a pixel are RGB; otherwise YCbCr
   bool big_endian = false;                       ///< byte order of numbers in the file
   std::vector<std::byte> tables;                 ///< tables that the tiles leave out (tag 347)
   StoredArray tile_offsets, tile_bytes;
-  std::vector<TileSizes> finer = {};  ///< those of finer levels that can be read, the next one first
+  std::vector<TileSizes> finer = {};  ///< tile sizes of the finer levels that can be read, the next finer one first
   std::string unreadable;             ///< why this level can't be read; empty: it can
-  /// Each of its pixels can be asked for by a place at level 0: false where OpenSlide would interpolate.
+  /// Each of its pixels can be addressed by coordinates of level 0; false if OpenSlide would interpolate.
   bool has_whole_pixels = true;
 
   std::uint64_t tile_columns() const noexcept { return across(width, tile_width); }

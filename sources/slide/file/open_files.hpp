@@ -1,4 +1,4 @@
-// The files of slides that are open, not more than so many at a time.
+// The open files of slides, limited in number.
 #pragma once
 
 #include <cstddef>
@@ -17,21 +17,21 @@
 
 namespace penstock::slide {
 
-/// What slides' files are, as they were when they were opened first. Any thread.
+/// What slides' files were when they were opened first. Any thread.
 class KnownFiles {
  public:
-  /// Compares an open file with what the slide was when it was opened. Where no mark is known, as an index has none,
-  /// the file has to have the sample and to say what the index says of it, and its mark is known from then on.
-  /// @throws Error(io) for another file; Error(corrupt) where the index says what the file doesn't.
+  /// Compares an open file with the slide's file when it was opened. An index has no mark. Then the file must have the
+  /// index's sample and match its description; its mark is kept from then on.
+  /// @throws Error(io) if it is a different file; Error(corrupt) if the file does not match the index.
   void check(const SlideFile& slide, int descriptor);
 
  private:
-  // Each record of such a file would read and parse it again.
+  // Without it, each record of such a file would read and parse the file again.
   struct Refused {
     FileMark mark;
     Error failure;
   };
-  // A file that had no mark: the first thread looks at it, and others wait for that.
+  // A file that had no mark: the first thread looks at it, and others wait for the result.
   struct Seen {
     std::mutex mutex;
     std::optional<FileMark> mark;
@@ -45,8 +45,8 @@ class KnownFiles {
 class OpenFiles {
  public:
   OpenFiles(std::size_t most, std::shared_ptr<KnownFiles> known) : most_(most), known_(std::move(known)) {}
-  /// The slide's file, opened where it isn't; stays open as long as it is held. @throws Error(not_found | io), and as
-  /// KnownFiles.
+  /// Returns the slide's file, and opens it if it is not open; it stays open as long as it is held. @throws
+  /// Error(not_found | io), and like KnownFiles.
   std::shared_ptr<const FileDescriptor> get(const SlideFile& slide);
 
  private:
@@ -59,7 +59,7 @@ class OpenFiles {
   const std::size_t most_;
   const std::shared_ptr<KnownFiles> known_;
   std::mutex mutex_;
-  std::list<Open> open_;  // the one used last stands first
+  std::list<Open> open_;  // the most recently used first
   std::unordered_map<std::size_t, std::list<Open>::iterator> by_number_;
 };
 

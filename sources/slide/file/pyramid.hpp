@@ -1,4 +1,4 @@
-// What a slide's file says of its image.
+// A slide's image as its file describes it.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 namespace penstock::slide {
 
 struct Pyramid {
-  std::vector<Level> levels;  ///< levels from the finest, which is level 0; at least one
+  std::vector<Level> levels;  ///< levels, the finest first, which is level 0; at least one
   Resolution resolution;
-  SlideBounds bounds;              ///< all 0 where nothing is told
-  std::string missing;             ///< why levels that the file may have are not among them; empty: none is known of
-  std::string unread_images = {};  ///< which images, about as large, are not read; empty: none is known of
+  SlideBounds bounds;              ///< all 0 if the file specifies none
+  std::string missing;             ///< why some levels of the file may be missing here; empty: none is known to be
+  std::string unread_images = {};  ///< which images of similar size are not read; empty: none is known
 };
 
 }  // namespace penstock::slide

@@ -5,10 +5,10 @@
 
 namespace penstock::slide {
 
-/// A rectangle of level 0, as OpenSlide's properties `openslide.bounds-*` tell it: beyond it there are no pixels. Some
-/// programs show no more than that, and count from its top left pixel.
+/// A rectangle of level 0, as OpenSlide's properties `openslide.bounds-*` give it: outside of it there are no pixels.
+/// Some programs show only this part, and count from its top left pixel.
 struct SlideBounds {
-  std::int64_t x = 0, y = 0, width = 0, height = 0;  ///< the sizes are 0 where they are not told
+  std::int64_t x = 0, y = 0, width = 0, height = 0;  ///< the sizes are 0 if the bounds are not given
 
   bool begins_with_slide() const noexcept { return x == 0 && y == 0; }
   bool has_size() const noexcept { return width > 0 && height > 0; }

@@ -15,7 +15,7 @@ namespace penstock::slide {
 
 namespace {
 
-// Takes so many bytes from what is left, where there are as many.
+// Takes `bytes` from what is left, if that is enough.
 bool take_bytes(std::atomic<std::size_t>& left, std::uint64_t bytes) {
   std::size_t there = left.load();
   do {
@@ -38,7 +38,7 @@ void keep_tile_places(SlideFile& slide, int descriptor, std::atomic<std::size_t>
   slide.image.kept_sizes = read(level.tile_bytes);
 }
 
-// Its tiles, where we read them; else OpenSlide has to.
+// Reads its levels from its tiles, if this library can; otherwise with OpenSlide.
 Pyramid read_pyramid(SlideFile& slide, int descriptor) {
   try {
     return read_tiff(descriptor, slide.path, slide.sample.bytes);
@@ -61,12 +61,12 @@ Pyramid read_pyramid(SlideFile& slide, int descriptor) {
   }
 }
 
-// Somebody knows better than the file.
+// The user's value replaces the file's.
 void take_override(Resolution& resolution, double mpp) {
   if (mpp == 0) return;
   resolution.mpp_x = resolution.mpp_y = mpp;
   resolution.refused.clear();
-  // What the file says of the objective would contradict it.
+  // The file's value for the objective would contradict it.
   resolution.magnification = 0;
 }
 

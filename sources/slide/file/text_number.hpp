@@ -8,7 +8,7 @@
 
 namespace penstock::slide {
 
-/// Text without spaces and ends of lines around it.
+/// Returns text without surrounding spaces and line ends.
 inline std::string_view without_spaces(std::string_view text) noexcept {
   constexpr std::string_view spaces = " \t\r\n";
   const std::size_t first = text.find_first_not_of(spaces);
@@ -16,7 +16,7 @@ inline std::string_view without_spaces(std::string_view text) noexcept {
   return text.substr(first, text.find_last_not_of(spaces) - first + 1);
 }
 
-/// A finite number, as "C" writes it, with spaces around it or without; none where the text is anything else.
+/// Returns a finite number in the "C" locale's format, with or without surrounding spaces; none for any other text.
 inline std::optional<double> number_in(std::string_view text) noexcept {
   text = without_spaces(text);
   double value = 0;

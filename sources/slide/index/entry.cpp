@@ -164,7 +164,7 @@ bool is_tile(std::int32_t width, std::int32_t height) {
   return width > 0 && height > 0 && width <= most && height <= most;
 }
 
-// Whether a file of so many bytes can have the array, of an element for each of `tiles`.
+// Returns whether a file of `file_bytes` bytes can have the array, with an element for each of `tiles`.
 bool is_array(const StoredArray& array, std::uint64_t tiles, std::uint64_t file_bytes) {
   const std::uint64_t each = array.element_bytes;
   if ((each != 2 && each != 4 && each != 8) || array.count < tiles || tiles > file_bytes / each) return false;
@@ -177,7 +177,7 @@ std::uint64_t tiles_of_level(std::int64_t width, std::int64_t height, std::int32
          static_cast<std::uint64_t>((height + tile_height - 1) / tile_height);
 }
 
-// What reading relies on without looking again. A hash of an entry says nothing of who wrote it.
+// Checks everything that reading relies on without a check. An entry's hash does not show who wrote it.
 void check(const SlideFile& slide) {
   const Level& level = slide.image.level;
   const std::uint64_t bytes = slide.sample.bytes;

@@ -1,4 +1,4 @@
-// What an index keeps of one slide.
+// An index's entry for one slide.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace penstock::slide {
 
-/// What tells whether an entry still says what is there: all that it was made of but for the settings.
+/// Everything that an entry was made from, except the settings; shows whether the entry is still valid.
 struct EntryKey {
   std::string name;
   FileSample sample;
-  FileSample others;          ///< of the other files that the slide is made of
-  double own_mpp = 0;         ///< micrometres a pixel that a table says
+  FileSample others;          ///< identifies the other files of the slide
+  double own_mpp = 0;         ///< micrometres per pixel from a table
   std::uint64_t list = 0;     ///< hash of its list of places; 0: there is none
   std::uint64_t regions = 0;  ///< hash of its file of regions; 0: there is none
-  std::string openslide;      ///< the version that was asked for the slide; empty: none was needed
-  bool failed = false;        ///< the slide could not be read, so another try may do better
-  /// Whether an entry with this key still holds, where `now` is what there is: `now` says which OpenSlide there is,
-  /// whether the slide needs it or not.
+  std::string openslide;      ///< the version that was used for the slide; empty: none was needed
+  bool failed = false;        ///< the slide could not be read, so that another try may succeed
+  /// Returns whether an entry with this key is still valid. `now`: the present state; it names the OpenSlide found,
+  /// whether or not the slide needs it.
   bool holds(const EntryKey& now) const {
     return name == now.name && sample == now.sample && others == now.others && own_mpp == now.own_mpp &&
            list == now.list && regions == now.regions && failed == now.failed &&
@@ -28,11 +28,12 @@ struct EntryKey {
   }
 };
 
-/// The slide as it was opened, places included.
+/// Returns the slide as it was opened, including its places.
 std::string entry_of(const EntryKey& key, const SlideFile& slide);
-/// What an entry begins with. @throws Error(corrupt), without a file.
+/// Reads the beginning of an entry. @throws Error(corrupt), without a file.
 EntryKey key_of_entry(std::string_view entry);
-/// The slide; its number and path are not in it, nor where it is among all records. @throws as `key_of_entry`.
+/// Returns the slide. Its number and path are not in the entry, nor its position among all records. @throws like
+/// `key_of_entry`.
 SlideFile slide_of_entry(std::string_view entry);
 
 }  // namespace penstock::slide

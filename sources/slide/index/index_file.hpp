@@ -1,4 +1,4 @@
-// An index as a file: its settings, then an entry for each slide.
+// An index as a file: its settings, then an entry per slide.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,19 @@ namespace penstock::slide {
 struct IndexContent {
   std::string settings;
   std::map<std::string, std::string> entries;  ///< entries by the slides' names
-  bool complete = false;                       ///< it has all that it was to have
-  std::uint64_t frames = 0, bytes = 0;         ///< entries, those of one name again; up to the end of the last
+  bool complete = false;                       ///< it has all its entries
+  std::uint64_t frames = 0, bytes = 0;         ///< entries, including repeated names; bytes up to the end of the last
+                                               ///< entry
 };
 
-/// None where there is no such file. Of one that is not complete, all that is whole. @throws Error(corrupt) for what is
-/// no index, or a damaged one; Error(io).
+/// Reads an index; none if the file does not exist. If the index is incomplete, it reads all complete entries. @throws
+/// Error(corrupt) if it is not an index, or damaged; Error(io).
 std::optional<IndexContent> read_index(const std::string& path);
 
-/// Writes one, under another name until it is complete. Keys of items are the slides' names.
+/// Writes an index, under a different name until it is complete. Keys of items are the slides' names.
 class IndexSink {
  public:
-  /// `still_good`: whether an entry of an earlier run says what is there.
+  /// `still_good`: returns whether an entry of an earlier run is still valid.
   IndexSink(std::string path, std::string settings, std::function<bool(const std::string& entry)> still_good);
 
   static std::string partial_of(const std::string& path) { return path + ".partial"; }

@@ -6,10 +6,10 @@
 
 namespace penstock::slide {
 
-/// All options that an index depends on, but for tables, lists and files of regions: a line each, "size 256".
+/// Returns all options that an index depends on, except tables, lists and files of regions, in a line each: "size 256".
 std::string index_settings(const Slides& options);
 
-/// The first setting that is another one: "size 256, and size 224 is asked for"; empty: none is.
+/// Returns the first setting that differs: "size 256, and size 224 is asked for"; empty: none does.
 std::string first_difference(const std::string& made, const std::string& asked);
 
 }  // namespace penstock::slide

@@ -17,7 +17,7 @@ struct Area {
   std::int32_t left = 0, top = 0, right = 0, bottom = 0;
 };
 
-/// What lies outside of it is not drawn.
+/// A picture to draw on. What is outside of it is not drawn.
 class Bitmap {
  public:
   Bitmap(std::int32_t width, std::int32_t height, Rgb colour) : width_(width), height_(height) {
@@ -35,7 +35,7 @@ class Bitmap {
   void set(std::int32_t x, std::int32_t y, Rgb colour) noexcept {
     if (has(x, y)) std::copy(colour.begin(), colour.end(), at(x, y));
   }
-  /// Gives a pixel `parts` hundredths of a colour.
+  /// Mixes `parts` hundredths of a colour into a pixel.
   void blend(std::int32_t x, std::int32_t y, Rgb colour, int parts) noexcept {
     if (!has(x, y)) return;
     std::uint8_t* const pixel = at(x, y);
@@ -46,7 +46,7 @@ class Bitmap {
     for (std::int32_t y = std::max(area.top, 0); y < std::min(area.bottom, height_); ++y)
       for (std::int32_t x = std::max(area.left, 0); x < std::min(area.right, width_); ++x) set(x, y, colour);
   }
-  /// The outermost pixels of an area, lines of `thick` pixels.
+  /// Draws the outermost pixels of an area, as lines of `thick` pixels.
   void frame(const Area& area, std::int32_t thick, Rgb colour) noexcept {
     fill({area.left, area.top, area.right, std::min(area.top + thick, area.bottom)}, colour);
     fill({area.left, std::max(area.bottom - thick, area.top), area.right, area.bottom}, colour);

@@ -46,7 +46,7 @@ class Layout {
         if (&line != lines.data()) top_ += line_step;
         texts.push_back({left_ + swatch_side + gap, top_ + 1, line, false});
       }
-      // Nothing stands beside several lines.
+      // Nothing is next to several lines.
       left_ = lines.size() == 1 ? left_ + taken + between : width;
     }
     if (caption.bar) {
@@ -84,7 +84,7 @@ Bitmap draw_caption(const Caption& caption, std::int32_t width) {
   const Layout layout(caption, width / scale);
   Bitmap bitmap(width, layout.height * scale, white);
   for (const PlacedText& text : layout.texts)
-    // Letters of few pixels that are drawn again, one to the right, can't be told from each other.
+    // Letters with few pixels, drawn again one pixel to the right, can't be distinguished from each other.
     for (std::int32_t bold = 0; bold <= (text.heading && scale > 1 ? 1 : 0); ++bold)
       draw_text(bitmap, text.left * scale + bold, text.top * scale, scale, black, text.text);
   for (const PlacedSwatch& swatch : layout.swatches)

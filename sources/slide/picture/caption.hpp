@@ -1,4 +1,4 @@
-// What stands below the slide in its picture.
+// The text below the slide in its picture.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@
 
 namespace penstock::slide {
 
-/// What a mask of tissue was.
+/// Facts about a mask of tissue.
 struct MaskFacts {
   int threshold = 0;
   double mpp = 0;
 };
 
-/// What became of its places.
+/// Facts about the outcome of its places.
 struct PlaceFacts {
-  bool listed = false;  ///< they are those of a list, not of a grid
-  bool view = false;    ///< a view leaves out some
+  bool listed = false;  ///< the places are a list's, not a grid's
+  bool view = false;    ///< a view leaves out some places
   std::uint64_t little_tissue = 0, outside_regions = 0;
 };
 
-/// What the slide and its records are, in lines of any length. `mask`: where there is one.
+/// Describes the slide and its records, in lines of any length. `mask`: set if there is a mask.
 std::vector<std::string> caption_lines(const SlideInfo& slide, const Slides& options,
                                        const std::optional<MaskFacts>& mask, const PlaceFacts& places);
 
-/// A colour, and what it means.
+/// A colour, and its meaning.
 struct LegendEntry {
   Bitmap swatch;
   std::string meaning;
@@ -40,24 +40,24 @@ struct ScaleBar {
   std::int32_t pixels = 0;
   std::string length;
 };
-/// The longest of 1, 2, 5, 10, ... micrometres that is no longer than `most` pixels of the picture, each of which is
-/// `mpp` micrometres; nothing where that is not known, or not a pixel.
+/// Returns the longest of 1, 2, 5, 10, ... micrometres that is at most `most` pixels of the picture, of `mpp`
+/// micrometres each. Returns nothing if `mpp` is unknown, or the length is below a pixel.
 std::optional<ScaleBar> scale_bar(double mpp, std::int32_t most);
 
-/// What the picture says, and how large.
+/// The text of the picture, and its size.
 struct Caption {
   std::vector<std::string> lines;  ///< the first one is the heading
   std::vector<LegendEntry> legend;
   std::optional<ScaleBar> bar;
-  std::int32_t scale = 1;  ///< pixels of the picture for one of the font
+  std::int32_t scale = 1;  ///< pixels of the picture per pixel of the font
 };
 
-/// A swatch has so many pixels of the font on a side.
+/// Side of a swatch in pixels of the font.
 inline constexpr std::int32_t swatch_side = 9;
-/// The least width that a caption fits into, in pixels of the font.
+/// The least width of a caption, in pixels of the font.
 inline constexpr std::int32_t least_caption_width = 360;
 
-/// Draws it, black on white, so wide and as high as it takes. `width`: least_caption_width * scale at least.
+/// Draws it, black on white, in this width and the height it needs. `width`: at least least_caption_width * scale.
 Bitmap draw_caption(const Caption& caption, std::int32_t width);
 
 }  // namespace penstock::slide

@@ -18,13 +18,13 @@ std::string with_separators(std::uint64_t number) {
 }
 std::string with_separators(std::int64_t number) { return with_separators(static_cast<std::uint64_t>(number)); }
 
-// A number in at most so many digits.
+// Returns a number in at most `digits` digits.
 std::string in_digits(double value, int digits) {
   std::array<char, 32> text{};
   const auto written = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, digits);
   return {text.data(), written.ptr};
 }
-// Sides are rounded to whole pixels, so more of a pixel's size says nothing.
+// Sides are rounded to whole pixels, so more digits of a pixel's size mean nothing.
 std::string mpp_number(double mpp) { return in_digits(mpp, 3); }
 std::string four_digits(double value) { return in_digits(value, 4); }
 
@@ -36,7 +36,7 @@ std::string counted_text(std::uint64_t number, const std::string& noun) {
   return with_separators(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
-// "0.5 um a pixel" of an image of the slide that is so many pixels wide and high; empty where it is not known.
+// Returns "0.5 um a pixel" for an image of the slide of `width` x `height` pixels; empty if that is unknown.
 std::string mpp_text(const SlideInfo& slide, std::int64_t width, std::int64_t height) {
   if (slide.mpp_x == 0) return "";
   const double x = slide.mpp_x * static_cast<double>(slide.width) / static_cast<double>(width);

@@ -1,4 +1,4 @@
-// A font of 5 x 7 pixels, and two below the line.
+// A font of 5 x 7 pixels, with two more below the line.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace penstock::slide {
 
 inline constexpr std::int32_t glyph_width = 5, glyph_height = 9;
 
-/// Whether a pixel of a printable ASCII character is ink; all others look like '?'.
+/// Returns whether a pixel of a printable ASCII character is ink; all other characters look like '?'.
 bool glyph_has_ink(char character, std::int32_t x, std::int32_t y) noexcept;
 
 }  // namespace penstock::slide

@@ -1,4 +1,4 @@
-// The slide in its picture, and what is drawn over it: a layer each, with its line in the legend.
+// Draws the slide in its picture, and layers over it, each with its line in the legend.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 namespace penstock::slide {
 
 inline constexpr Rgb tissue_colour{0, 150, 60};
-/// Colours of the classes of a file, in the order of their names, whichever are drawn.
+/// Colours of the classes of a file, in the order of their names, whether or not all are drawn.
 inline constexpr std::array<Rgb, 8> region_colours{{{215, 25, 28},
                                                     {200, 0, 200},
                                                     {0, 160, 180},
@@ -29,30 +29,30 @@ inline constexpr std::array<Rgb, 8> region_colours{{{215, 25, 28},
                                                     {0, 0, 0},
                                                     {255, 105, 180}}};
 
-/// Layers are drawn in the order of the calls. Refers to what it is made of.
+/// Draws layers in the order of the calls. Refers to its arguments.
 class Layers {
  public:
-  /// `scale`: pixels for one of the font, which lines follow.
+  /// `scale`: pixels of the picture per pixel of the font; lines have this width.
   Layers(const SlideFile& slide, const Slides& options, const Overview& overview, SmallPicture small,
          std::int32_t scale);
 
-  /// Pixels show what became of their places.
+  /// Colours pixels by the outcome of their places.
   void draw_fates(const PlaceOutcomes& places);
   void draw_unread();
-  /// Around each record, or around all where they are too small. After `draw_fates`.
+  /// Draws outlines around each record, or around all together if they are too small. Call after `draw_fates`.
   void draw_record_outlines();
-  /// The edge of what is 1 in a mask of the picture's pixels.
+  /// Draws the edge of the ones in a mask of the picture's pixels.
   void draw_edge(std::span<const std::uint8_t> mask, const std::string& meaning, Rgb colour);
 
   Bitmap& picture() noexcept { return picture_; }
-  /// A line for each layer that is drawn.
+  /// Returns a line per drawn layer.
   std::vector<LegendEntry>& legend() noexcept { return legend_; }
 
  private:
   void show(Bitmap& bitmap, std::int32_t x, std::int32_t y, PlaceOutcome outcome) const noexcept;
   void explain(PlaceOutcome outcome, const std::string& meaning);
   Bitmap empty_swatch() const;
-  // Where a pixel of the picture stands.
+  // Position of a pixel of the picture.
   std::int32_t x_of(std::size_t pixel) const noexcept {
     return static_cast<std::int32_t>(pixel % static_cast<std::size_t>(picture_.width()));
   }

@@ -7,8 +7,8 @@
 
 namespace penstock::slide {
 
-/// Draws the edge of what is 1 in a mask of `width` x `height` bytes, 0 or 1: those of its pixels that are less than
-/// `thick` pixels, across or down, away from one that is 0. All outside of the mask is 0. The mask's first pixel is the
+/// Draws the edge of the ones in a mask of `width` x `height` bytes, 0 or 1. The edge is all ones that are less than
+/// `thick` pixels, across or down, away from a 0. Everything outside of the mask is 0. The mask's first pixel is the
 /// bitmap's.
 void draw_outline(Bitmap& bitmap, std::span<const std::uint8_t> mask, std::int32_t width, std::int32_t height,
                   std::int32_t thick, Rgb colour);

@@ -1,4 +1,4 @@
-// A slide in small, and where things are in it.
+// A slide in small, and the positions in it.
 #pragma once
 
 #include <cstdint>
@@ -13,38 +13,39 @@
 
 namespace penstock::slide {
 
-/// So many pixels of a stored level, across and down, are one of the picture.
+/// A stored level, of which k x k pixels are one pixel of the picture.
 struct OverviewSource {
   std::size_t level = 0;
   std::int32_t k = 1;
 };
 
-/// The one that `draw_slide` describes, of levels that can be read. `levels` begin with the finest.
+/// Chooses the source that `draw_slide` describes, among the levels that can be read. `levels` begin with the finest.
 OverviewSource choose_overview(std::span<const Level> levels, std::int32_t side);
 
-/// The picture's pixels that show something of the slide. A value.
+/// The picture's pixels that show part of the slide. A value.
 class Overview {
  public:
-  /// `slide` has all levels.
+  /// `slide` must have all levels.
   Overview(const SlideFile& slide, const OverviewSource& source);
 
   std::int32_t width() const noexcept { return across_.pixels; }
   std::int32_t height() const noexcept { return down_.pixels; }
-  /// Pixels of the picture that show a box of the slide's image: a pixel at least where the box has one in the slide.
+  /// Returns the pixels of the picture that show a box of the slide's image: at least one pixel if the box has a pixel
+  /// in the slide.
   Area area_of(const SlideBox& box) const noexcept;
-  /// How large a length of the slide's image is in the picture.
+  /// Returns a length of the slide's image in pixels of the picture.
   double length(std::int32_t pixels) const noexcept { return pixels * across_.scale; }
-  /// Pixels of level 0 from one pixel of the picture to the next.
+  /// Returns the pixels of level 0 from one pixel of the picture to the next.
   double step() const noexcept { return step_; }
-  /// The mask's byte at the centre of each pixel of the picture.
+  /// Returns the mask's byte at the centre of each pixel of the picture.
   std::vector<std::uint8_t> seen_through(std::span<const std::uint8_t> mask, const MaskGrid& grid) const;
 
  private:
   struct Axis {
     std::int32_t pixels = 0;
     std::int64_t image = 0;  // pixels of the slide's image
-    double scale = 0;        // pixels of the picture for one of the slide's image
-    double whole = 0;        // the length of the level in pixels of the picture, of which the last may be a part
+    double scale = 0;        // pixels of the picture per pixel of the slide's image
+    double whole = 0;        // the length of the level in pixels of the picture; the last pixel may be partial
   };
   static Axis axis(std::int64_t level, std::int64_t image, std::int32_t k) noexcept;
   Axis across_, down_;

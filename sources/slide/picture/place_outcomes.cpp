@@ -44,7 +44,7 @@ class Cover {
   std::vector<std::uint32_t> changes_;
 };
 
-// Where all places are records, columns and rows say it: a grid may have more places than can be looked at.
+// If all places are records, columns and rows determine it: a grid may have too many places to look at each.
 void mark_all(const SlideFile& slide, const Slides& options, const Overview& overview,
               std::vector<PlaceOutcome>& outcomes) {
   std::vector<PlaceOutcome> columns(static_cast<std::size_t>(overview.width()), PlaceOutcome::no_place);

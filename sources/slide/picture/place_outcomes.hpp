@@ -1,4 +1,4 @@
-// What became of the places that the pixels of a picture show.
+// The outcomes of the places that the pixels of a picture show.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,24 @@
 
 namespace penstock::slide {
 
-/// What became of a place; of a pixel, that of the places which cover it, of which the last of these counts.
+/// The outcome of a place. For a pixel, it is the outcome of the places that cover it: the one that comes last here.
 enum class PlaceOutcome : std::uint8_t {
-  no_place,         ///< the grid covers it nowhere
-  little_tissue,    ///< left out: it shows less tissue than is wanted
-  outside_regions,  ///< left out: it lies where regions want none
+  no_place,         ///< no place of the grid covers the pixel
+  little_tissue,    ///< left out: it shows less tissue than required
+  outside_regions,  ///< left out: it is where regions allow no places
   record,
 };
 
-/// What became of all places of the slide's grid, those that are left out too; empty where all are records.
+/// The outcomes of all places of the slide's grid, including those left out; empty if all are records.
 struct PlaceOutcomes {
   std::vector<PlaceOutcome> outcomes;
   std::uint64_t count(PlaceOutcome outcome) const noexcept;
 };
-/// `mask`: that of tissue, where there is one.
+/// `mask`: the tissue mask, if there is one.
 PlaceOutcomes place_outcomes(const SlideFile& slide, const Slides& options, const std::optional<TissueMask>& mask);
 
-/// What became of each pixel of the picture, row by row.
+/// Returns the outcome of each pixel of the picture, row by row.
 std::vector<PlaceOutcome> outcomes_of(const SlideFile& slide, const Slides& options, const Overview& overview,
-                           const PlaceOutcomes& places);
+                                      const PlaceOutcomes& places);
 
 }  // namespace penstock::slide

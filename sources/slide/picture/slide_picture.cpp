@@ -26,7 +26,7 @@ namespace penstock {
 using slide::Bitmap;
 using slide::SlideFile;
 
-/// Sees what a source is made of.
+/// Has access to a source's implementation.
 class SlideDrawing {
  public:
   SlideDrawing(const SlideSource& source, std::size_t number)
@@ -75,10 +75,10 @@ class SlideDrawing {
   }
 
  private:
-  // A font of one pixel is for a picture of so many.
+  // A picture has a font of scale 1 per this many pixels.
   static constexpr std::int32_t pixels_a_scale = 500;
 
-  // The edges of each class that has a say, in a colour of its own.
+  // Draws the edges of each class that affects places, each in its own colour.
   void draw_regions(slide::Layers& layers, const slide::Overview& overview) const {
     if (slide_.region_file.empty()) return;
     const SlideRegions& rules = impl_.options.regions;
@@ -95,7 +95,7 @@ class SlideDrawing {
     }
   }
 
-  // Its levels and its mask's source with it, of which a source keeps nothing.
+  // Returns it with its levels and its mask's source, which a source does not keep.
   static SlideFile reopened(const SlideSource::Impl& impl, std::size_t number) {
     const SlideFile& first = impl.slides[number];
     if (first.failure) throw Error(*first.failure);
@@ -103,7 +103,7 @@ class SlideDrawing {
     wish.all_levels = true;
     std::atomic<std::size_t> keep_nothing = 0;
     SlideFile slide = slide::open_slide(first.path, number, wish, keep_nothing);
-    // What another file can't be read for says nothing of this slide.
+    // Errors of a different file show nothing about this slide.
     const bool same = first.mark ? slide.mark == first.mark : slide.sample == first.sample;
     if (slide.mark && !same) throw slide::changed_error(first.path);
     if (slide.failure) throw Error(*slide.failure);
@@ -114,7 +114,7 @@ class SlideDrawing {
     return slide;
   }
 
-  // The slide, a line around it, and what is said below it.
+  // Joins the slide, a line around it, and the caption below it.
   static SlidePicture joined(const Bitmap& slide, const Bitmap& caption) {
     constexpr slide::Rgb page{255, 255, 255}, line{120, 120, 120};
     Bitmap all(caption.width(), slide.height() + 1 + caption.height(), page);

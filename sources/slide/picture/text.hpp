@@ -12,16 +12,17 @@
 
 namespace penstock::slide {
 
-/// Pixels from one character to the next, and from one line to the next, of text that is drawn `scale` times as large.
+/// Pixels from one character to the next, and from one line to the next, at scale 1.
 inline constexpr std::int32_t character_step = glyph_width + 1, line_step = glyph_height + 3;
 
-/// One byte a character: a micro sign becomes 'u', all else that is no printable ASCII '?'.
+/// Returns one byte per character: a micro sign becomes 'u', anything else that is not printable ASCII '?'.
 std::string plain_text(std::string_view utf8);
 
-/// Lines of `columns` characters at most, broken at spaces; words that are longer are broken anywhere. At least one.
+/// Breaks text into lines of at most `columns` characters, at spaces; longer words are broken anywhere. At least one
+/// line.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
-/// Draws a line whose first character has its top left pixel there.
+/// Draws a line; `left` and `top` are the top left pixel of its first character.
 void draw_text(Bitmap& bitmap, std::int32_t left, std::int32_t top, std::int32_t scale, Rgb colour,
                std::string_view text);
 

@@ -9,7 +9,7 @@
 
 namespace penstock::slide {
 
-/// Scratch outside of a runner. Lives as long as what it gives.
+/// Scratch outside of a runner. Must live as long as the memory it gives.
 class HeapScratch final : public Scratch {
  public:
   std::byte* allocate(std::size_t bytes) override {

@@ -62,7 +62,7 @@ std::span<const std::byte> find_codestream(std::span<const std::byte> encoded) {
 
 std::uint64_t divided_up(std::uint64_t number, std::uint64_t by) { return (number + by - 1) / by; }
 
-// What the main header says of size and coding.
+// The main header's facts about size and coding.
 struct Stream {
   std::span<const std::byte> bytes;
   std::uint64_t width = 0, height = 0, tile_width = 0, tile_height = 0;  // tiles of its own
@@ -71,8 +71,8 @@ struct Stream {
 
 [[noreturn]] void too_much(const char* what) { throw Error(Errc::unsupported, std::string("its JPEG 2000 ") + what); }
 
-// OpenJPEG takes memory and time for what a coding style says, whatever is there. `at`: where it says the number of
-// decompositions, and after it the sizes of blocks and, where `style` says so, of precincts.
+// Checks a coding style, because OpenJPEG spends memory and time by it, whatever the data. `at`: position of the number
+// of decompositions; after it come the sizes of blocks and, if `style` requires it, of precincts.
 void check_coding(const Stream& stream, std::uint64_t layers, std::uint64_t style, std::size_t at) {
   constexpr std::uint64_t own_sizes = 1, components = 3, most_decompositions = 32;
   const std::uint64_t decompositions = number(stream.bytes, at, 1);
@@ -92,7 +92,7 @@ void check_coding(const Stream& stream, std::uint64_t layers, std::uint64_t styl
         divided_up(wide, std::uint64_t{1} << across) * divided_up(high, std::uint64_t{1} << down);
     precincts += some;
     most_precincts = std::max(most_precincts, some);
-    // A block is no larger than the precinct is in each of the three bands of a resolution.
+    // A block is at most as large as the precinct in each of the three bands of a resolution.
     const std::uint64_t in_band = i == 0 ? 0 : 1;
     const std::uint64_t block_wide = std::min(block_across, across > in_band ? across - in_band : 0);
     const std::uint64_t block_high = std::min(block_down, down > in_band ? down - in_band : 0);
@@ -101,7 +101,7 @@ void check_coding(const Stream& stream, std::uint64_t layers, std::uint64_t styl
   }
   const std::uint64_t pixels = stream.width * stream.height;
   if (layers * precincts * stream.tiles() > stream.bytes.size()) damaged("says that it has more packets than bytes");
-  // Two bytes for each that could be, of all resolutions as many as the largest has.
+  // Two bytes per possible packet; every resolution counts as many as the largest.
   constexpr std::uint64_t some_packets = 65536, some_blocks = 4096, pixels_of_a_block = 256;
   if ((layers + 1) * most_precincts * (decompositions + 1) * components > 4 * pixels + some_packets)
     too_much("is cut into very small precincts");
@@ -109,8 +109,8 @@ void check_coding(const Stream& stream, std::uint64_t layers, std::uint64_t styl
     too_much("is coded in very small blocks");
 }
 
-// All markers of the main header and of the headers of tiles' parts. Those that OpenJPEG would look for in another way
-// than by their length, and those that change the coding once it is said, are refused.
+// Checks all markers of the main header and of the headers of tiles' parts. Refuses markers that OpenJPEG would not
+// find by their length, and markers that change the coding after it is set.
 void check_markers(const Stream& stream) {
   const std::span<const std::byte> bytes = stream.bytes;
   constexpr std::size_t segment_of_part = 12;

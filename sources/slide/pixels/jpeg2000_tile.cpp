@@ -75,7 +75,7 @@ struct DestroyImage {
 
 std::uint8_t clamped(std::int32_t value) noexcept { return static_cast<std::uint8_t>(std::clamp(value, 0, 255)); }
 
-// Samples of a component beside the pixels of an area.
+// Samples of a component for the pixels of an area.
 struct Plane {
   const std::int32_t* samples;
   std::int32_t down;  // pixels a sample
@@ -141,7 +141,7 @@ void write_pixels(const opj_image_t& image, const Jpeg2000Header& header, const 
 void decode_jpeg2000(std::span<const std::byte> encoded, const Jpeg2000Facts& facts, const Box& box, bool verify,
                      std::byte* into, std::ptrdiff_t stride, common::HeapEnd& heap_end) {
   const Jpeg2000Header header = read_jpeg2000_header(encoded, facts);
-  // Where samples of colour are shared, they begin with the area.
+  // If pixels share samples of colour, these begin with the area.
   Box area{box.top / header.down[1] * header.down[1], box.left / header.across[1] * header.across[1], 0, 0};
   area.height = box.top + box.height - area.top;
   area.width = box.left + box.width - area.left;

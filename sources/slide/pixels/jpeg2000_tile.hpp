@@ -1,4 +1,4 @@
-// Tiles that are JPEG 2000 codestreams, decoded by OpenJPEG.
+// Decodes tiles that are JPEG 2000 codestreams, with OpenJPEG.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,15 @@
 
 namespace penstock::slide {
 
-/// What the file says of a tile.
+/// The file's facts about a tile.
 struct Jpeg2000Facts {
   std::int32_t width = 0, height = 0;
-  bool rgb = false;  ///< what the values of a pixel are, else YCbCr
+  bool rgb = false;  ///< the values of a pixel are RGB; otherwise YCbCr
 };
 
-/// Writes the pixels of `box`, inside the tile, to `into`, whose rows begin `stride` bytes after each other. `encoded`
-/// is a codestream, or a JP2 file with one in it. Of a tile with fewer samples of colour than of light, each is
-/// repeated. With `verify` all of it is decoded. `heap_end` is that of the thread. @throws Error(corrupt | unsupported
-/// | out_of_memory).
+/// Writes the pixels of `box`, inside the tile, to `into`, whose rows begin `stride` bytes after each other. `encoded`:
+/// a codestream, or a JP2 file with one. Colour samples that are fewer than those of luminance are repeated. With
+/// `verify` everything is decoded. `heap_end`: the thread's. @throws Error(corrupt | unsupported | out_of_memory).
 void decode_jpeg2000(std::span<const std::byte> encoded, const Jpeg2000Facts& facts, const Box& box, bool verify,
                      std::byte* into, std::ptrdiff_t stride, common::HeapEnd& heap_end);
 

@@ -1,4 +1,4 @@
-// Pixels of a slide's stored level, from wherever they come.
+// Pixels of a slide's stored level, from any of the readers.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace penstock::slide {
 
-/// What gives pixels of slides' levels. Any thread.
+/// The readers of slides' levels. Any thread.
 struct LevelReaders {
   LevelReaders(std::size_t most_open, std::size_t openslide_bytes)
       : known(std::make_shared<KnownFiles>()), tiles(most_open, known), regions(most_open, openslide_bytes, known) {}
@@ -28,20 +28,20 @@ struct LevelReaders {
 /// Pixels of one record, from its slide's level.
 class LevelPixels {
  public:
-  /// `all`: what the record's whole image is made of, inside the level. `blocks`: the decoded tiles that it touches,
-  /// row by row; those that are empty, or all where there are none, are read from the file.
+  /// `all`: the box, inside the level, that the record's whole image is made of. `blocks`: the decoded tiles that it
+  /// touches, row by row; empty blocks, or all if there are none, are read from the file.
   LevelPixels(LevelReaders& readers, const SlideFile& slide, const SlideBox& all,
               std::span<const std::span<const std::byte>> blocks) noexcept
       : readers_(readers), slide_(slide), all_(all), blocks_(blocks) {}
 
-  /// Writes the pixels of `there`, inside of `all`. With `verify` all tiles of `all` are decoded to their ends,
-  /// whatever is kept of them. `outside`: the colour of what a slide has no pixels of. @throws Error.
+  /// Writes the pixels of `there`, which is inside of `all`. With `verify` all tiles of `all` are decoded to their
+  /// ends, whether or not their pixels are kept. `outside`: the colour where a slide has no pixels. @throws Error.
   void read(const SlideBox& there, bool verify, const std::array<std::uint8_t, 3>& outside, const Canvas& canvas,
             Scratch& scratch) const;
 
  private:
   void read_tiles(const SlideBox& there, bool verify, const Canvas& canvas, Scratch& scratch) const;
-  // A canvas that is null: nothing is written.
+  // Writes nothing if the canvas is null.
   void read_region(const SlideBox& there, const std::array<std::uint8_t, 3>& outside, const Canvas* canvas,
                    Scratch& scratch) const;
 

@@ -1,4 +1,4 @@
-// Which pixels of a mask a place of the grid has.
+// The pixels of a mask that belong to a place of the grid.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace penstock::slide {
 
-/// A level in small: each k x k of its pixels, those at its right and lower edge included, are one pixel of a mask.
+/// A level in small: each k x k of its pixels, including partial ones at its right and lower edge, are one pixel of a
+/// mask.
 struct MaskGrid {
   std::int64_t level_width = 0, level_height = 0;
   std::int32_t k = 1;
@@ -23,8 +24,8 @@ struct MaskBox {
   }
 };
 
-/// The pixels whose centres lie in a box of the slide's image, and in the image; where there are none, the one that its
-/// centre lies in.
+/// Returns the pixels whose centres are in a box of the slide's image, and in the image; if there are none, the pixel
+/// that contains the box's centre.
 MaskBox mask_box(const Scale& scale, const MaskGrid& mask, const SlideBox& box) noexcept;
 
 }  // namespace penstock::slide

@@ -15,22 +15,22 @@ namespace penstock::slide {
 
 struct SlideFile;
 
-/// Keeps handles of slides, of which each is in one thread's hands at a time. A handle that met an error is closed: it
-/// would answer everything that follows with that error. Any thread.
+/// Keeps handles of slides; one thread at a time uses each. A handle that met an error is closed, because it would
+/// return that error for every later call. Any thread.
 class OpenSlideReader {
  public:
   /// OpenSlide keeps up to `cache_bytes` of decoded tiles. From version 4 on it has one cache for all handles, and up
-  /// to `most_idle` of these stay open while nobody uses them. Before, each handle has a cache of 32 MiB, and as many
-  /// stay open as `cache_bytes` holds caches.
+  /// to `most_idle` unused handles stay open. Before version 4, each handle has a cache of 32 MiB, and `cache_bytes`
+  /// limits how many stay open.
   OpenSlideReader(std::size_t most_idle, std::size_t cache_bytes, std::shared_ptr<KnownFiles> known)
       : most_idle_(most_idle), cache_bytes_(cache_bytes), known_(std::move(known)) {}
   ~OpenSlideReader();
   OpenSlideReader(const OpenSlideReader&) = delete;
   OpenSlideReader& operator=(const OpenSlideReader&) = delete;
 
-  /// Reads pixels of a stored level: `x` and `y` count pixels of level 0, `width` and `height` those of the level.
-  /// `argb`: [height, width], premultiplied. @throws Error(corrupt) with OpenSlide's words, Error(io) for a file that
-  /// was changed or replaced, Error(unsupported) where OpenSlide isn't there.
+  /// Reads pixels of a stored level. `x` and `y` count pixels of level 0; `width` and `height` count pixels of the
+  /// level. `argb`: [height, width], premultiplied. @throws Error(corrupt) with OpenSlide's message, Error(io) if the
+  /// file was changed or replaced, Error(unsupported) if OpenSlide is not found.
   void read(const SlideFile& slide, std::int64_t x, std::int64_t y, std::int64_t width, std::int64_t height,
             std::uint32_t* argb);
 
@@ -45,7 +45,7 @@ class OpenSlideReader {
   const std::size_t most_idle_, cache_bytes_;
   const std::shared_ptr<KnownFiles> known_;
   std::mutex mutex_;
-  std::list<IdleHandle> idle_;  // the one used last stands first
+  std::list<IdleHandle> idle_;  // the most recently used first
   OpenSlideCache* cache_ = nullptr;
 };
 

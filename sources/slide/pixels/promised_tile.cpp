@@ -21,7 +21,7 @@ void fill(const Canvas& canvas, const SlideBox& box, const std::array<std::uint8
   }
 }
 
-// The image of a slide that is its level made smaller, as one operation on that level, of which `window` is computed.
+// Returns the scaling of a slide's level to its image as one operation, of which `window` is computed.
 ImageOp resize_of(const SlideFile& slide, const SlideBox& window) {
   const auto whole = [](std::int64_t pixels) { return static_cast<std::int32_t>(pixels); };
   ImageOp op({whole(slide.image.level.height), whole(slide.image.level.width), 3});
@@ -33,14 +33,14 @@ ImageOp resize_of(const SlideFile& slide, const SlideBox& window) {
 // Some rows of a box of a level, which move downwards.
 class Strip {
  public:
-  // It grows by `step` rows at a time, to where these end in the level; `most` are needed at once.
+  // It grows by `step` rows at a time, up to their end in the level; at most `most` rows are needed together.
   Strip(const SlideBox& box, std::int64_t step, std::int64_t most, Scratch& scratch)
       : box_(box), step_(step), stride_(static_cast<std::ptrdiff_t>(box.width) * 3), from_(box.y), to_(box.y) {
     const std::int64_t rows = std::min(box.height, most + step);
     pixels_ = scratch.allocate(static_cast<std::size_t>(rows * stride_));
   }
 
-  // Rows of the level [first, last) are there then. `read` writes pixels of a box to where the canvas has them.
+  // Afterwards it has rows [first, last) of the level. `read` writes pixels of a box to the canvas.
   template <class Read>
   void move_to(std::int64_t first, std::int64_t last, const Read& read) {
     if (last <= to_) return;
@@ -101,7 +101,7 @@ Pixels PromisedTile::decode(const Box& box, bool verify, std::byte* into, Scratc
   return {reinterpret_cast<const std::uint8_t*>(into), stride, wanted};
 }
 
-// Row by row of tiles: what is decoded at a time lies in the cache, and takes little memory however much larger the
+// One row of tiles after another: the decoded pixels stay in the cache, and need little memory, however much larger the
 // level is.
 void PromisedTile::resample(const LevelPixels& level, const SlideBox& there, bool verify, const Canvas& canvas,
                             Scratch& scratch) {
@@ -113,12 +113,12 @@ void PromisedTile::resample(const LevelPixels& level, const SlideBox& there, boo
                        static_cast<std::int32_t>(slide_->image.scale.height), static_cast<std::int32_t>(there.y + row));
   };
   const std::int64_t step = slide_->image.level.tile_height != 0 ? slide_->image.level.tile_height : 256;
-  // A triangle has as many taps on both sides of its centre; at the edges it is cut.
+  // A triangle has the same number of taps on both sides of its centre; at the edges it is cut.
   const std::int64_t taps = 2 * (slide_->image.level.height / slide_->image.scale.height + 1) + 2;
   Strip strip(needed, step, taps, scratch);
   const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(there.width) * 3;
   ReusedScratch for_strip(scratch), for_rows(scratch);
-  std::byte* apart = nullptr;  // where rows go that are not the whole width of the canvas
+  std::byte* apart = nullptr;  // for rows that don't have the whole width of the canvas
   if (canvas.stride != row) apart = scratch.allocate(static_cast<std::size_t>(row * there.height));
   for (std::int64_t done = 0; done < there.height;) {
     const Taps first = rows_of(done);
@@ -150,7 +150,7 @@ std::span<const std::byte> PromisedTile::stored_jpeg(Scratch& scratch) {
   const std::span<std::byte> memory = TileReader::stored(
       readers_->tiles.open(*slide_), tile.row * level.tile_columns() + tile.column, header_room(facts), scratch);
   if (memory.empty()) return {};
-  // What is no JPEG of this size is an error of decoding it.
+  // If it is not a JPEG of this size, decoding it reports the error.
   return standalone_jpeg(memory, facts, scratch).value_or(std::span<const std::byte>());
 }
 

@@ -1,4 +1,4 @@
-// A record's image, which is decoded when somebody wants its pixels.
+// A record's image, decoded when its pixels are needed.
 #pragma once
 
 #include <array>
@@ -14,22 +14,22 @@
 
 namespace penstock::slide {
 
-/// What all images of a source have in common.
+/// Rules that all images of a source share.
 struct ImageRules {
   std::array<std::uint8_t, 3> pad_color{};
 };
 
 class PromisedTile final : public PromisedImage {
  public:
-  /// `box`: of the slide's image; what lies outside of it is padded. `blocks`: the decoded tiles that its `source_box`
-  /// touches, row by row; those that are empty, or all where there are none, are read from the file.
+  /// `box`: a box of the slide's image; pixels outside of the image are padding. `blocks`: the decoded tiles that its
+  /// `source_box` touches, row by row; empty blocks, or all if there are none, are read from the file.
   PromisedTile(LevelReaders& readers, const SlideFile& slide, const ImageRules& rules, const SlideBox& box,
                std::span<const std::span<const std::byte>> blocks) noexcept
       : readers_(&readers), slide_(&slide), rules_(&rules), box_(box), blocks_(blocks) {}
 
   ImageShape shape() const override;
   Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) override;
-  /// The stored JPEG where the record is one whole JPEG tile of the file that lies inside the slide; else empty.
+  /// Returns the stored JPEG if the record is one whole JPEG tile of the file, inside the slide; otherwise empty.
   std::span<const std::byte> stored_jpeg(Scratch& scratch) override;
 
  private:
@@ -42,8 +42,8 @@ class PromisedTile final : public PromisedImage {
   std::span<const std::span<const std::byte>> blocks_;
 };
 
-/// The part of the stored level that a box of the slide's image is made of: where it is that level, the part of the box
-/// that lies inside; else what the resampling reads.
+/// Returns the part of the stored level that a box of the slide's image is made of. If the image is that level, it is
+/// the part of the box inside the level; otherwise it is what the resampling reads.
 SlideBox source_box(const SlideFile& slide, const SlideBox& box);
 
 }  // namespace penstock::slide

@@ -8,17 +8,17 @@
 
 namespace penstock::slide {
 
-/// Memory of another Scratch that is given again after `reset`: for what is done many times for one record, where that
-/// would hold all of it until the record is done.
+/// Reuses the memory of another Scratch after `reset`. For work that is done many times per record, because the other
+/// Scratch would hold all of that memory until the record is done.
 class ReusedScratch final : public Scratch {
  public:
   explicit ReusedScratch(Scratch& outer) noexcept : outer_(outer) {}
 
   std::byte* allocate(std::size_t bytes) override {
-    // The first piece that is free and large enough.
+    // Finds the first free piece that is large enough.
     for (; next_ < count_; ++next_)
       if (pieces_[next_].bytes >= bytes) return pieces_[next_++].memory;
-    // Rounded up: what grows a little each time would never fit.
+    // Rounded up, because pieces would never fit if sizes grew a little each time.
     const std::size_t rounded = std::bit_ceil(bytes);
     std::byte* const memory = outer_.allocate(rounded);
     if (count_ < pieces_.size()) {

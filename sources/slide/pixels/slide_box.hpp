@@ -9,20 +9,20 @@
 
 namespace penstock::slide {
 
-/// Pixels of an image of a slide: of a stored level, or of what records lie on.
+/// Pixels of a slide's stored level, or of the image that records are boxes of.
 struct SlideBox {
   std::int64_t x = 0, y = 0, width = 0, height = 0;
 };
 
-/// Where such pixels stand in memory, RGB.
+/// Where such pixels are in memory, as RGB.
 struct Canvas {
   std::byte* pixels;
   std::ptrdiff_t stride;
-  std::int64_t left, top;  ///< place of the first pixel
+  std::int64_t left, top;  ///< coordinates of the first pixel
   std::byte* at(std::int64_t x, std::int64_t y) const noexcept { return pixels + (y - top) * stride + (x - left) * 3; }
 };
 
-/// The part of a box that lies inside an image of that size.
+/// Returns the part of a box that is inside an image of that size.
 inline SlideBox inside(std::int64_t width, std::int64_t height, const SlideBox& box) noexcept {
   SlideBox part = box;
   part.width = std::max(std::min(box.width, width - box.x), std::int64_t{0});
@@ -30,7 +30,7 @@ inline SlideBox inside(std::int64_t width, std::int64_t height, const SlideBox& 
   return part;
 }
 
-/// Tiles of the file that a box inside its level touches: `columns` x `rows` of them.
+/// The file's tiles, `columns` x `rows` of them, that a box inside its level touches.
 struct TouchedTiles {
   std::uint64_t column = 0, row = 0, columns = 0, rows = 0;
 };

@@ -22,7 +22,7 @@ class Segments {
   explicit Segments(std::span<const std::byte> stream) : stream_(stream) {
     good_ = stream.size() >= 2 && byte_at(stream, 0) == 0xFF && byte_at(stream, 1) == soi;
   }
-  // False at the end of the header, and where it is damaged.
+  // Returns false at the end of the header, and if it is damaged.
   bool next() {
     if (!good_ || at_ + 4 > stream_.size() || byte_at(stream_, at_) != 0xFF) return stop(false);
     code = static_cast<std::uint8_t>(byte_at(stream_, at_ + 1));

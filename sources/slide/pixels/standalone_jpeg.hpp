@@ -1,4 +1,4 @@
-// A tile's stream as a file of its own.
+// Turns a tile's stream into a file of its own.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +9,20 @@
 
 namespace penstock::slide {
 
-/// What the file around a stream says of it.
+/// What the file around a stream specifies about it.
 struct StreamFacts {
-  std::span<const std::byte> tables;  ///< tables that it may leave out, as a stream of their own; empty: none
-  bool rgb = false;                   ///< what its values are, else YCbCr
-  int width = 0, height = 0;          ///< pixels that it must have
+  std::span<const std::byte> tables;  ///< tables that the stream may leave out, as a stream of their own; empty: none
+  bool rgb = false;                   ///< its values are RGB; otherwise YCbCr
+  int width = 0, height = 0;          ///< required size in pixels
 };
 
-/// How many bytes the header of a file may be longer than its stream's.
+/// Returns how many bytes longer than the stream's header the file's header may be.
 std::size_t header_room(const StreamFacts& facts) noexcept;
 
-/// The stream with its tables, and with Adobe's marker, which says what its values are; other words on that are left
-/// out. `memory` is room for the header, as `header_room` says, and after it the stream, whose header is written over:
-/// the scan stays where it is. None where it is not a JPEG of that size with three components of 8 bits. Only the
-/// header is looked at. Memory for it comes from `scratch`.
+/// Returns the stream with its tables, and with Adobe's marker, which specifies the kind of its values; other markers
+/// of that kind are left out. `memory`: room for the header, of `header_room` bytes, and then the stream. Writes over
+/// the stream's header; the scan stays in place. None if it is not a JPEG of that size with three components of 8 bits.
+/// Looks only at the header. Memory for the header comes from `scratch`.
 std::optional<std::span<const std::byte>> standalone_jpeg(std::span<std::byte> memory, const StreamFacts& facts,
                                                           Scratch& scratch);
 

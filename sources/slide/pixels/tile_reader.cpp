@@ -52,8 +52,9 @@ void check(const SlideFile& slide, std::uint64_t tile, const TilePlace& place) {
 
 constexpr std::array end_marker{std::byte{0xff}, std::byte{0xd9}};
 
-// A JPEG stream, in `memory` but for as many bytes as the end's marker has. Some writers leave that away: then it is
-// put there, so that a tile is whole for every reader. Some add a byte to make a tile's bytes even.
+// Returns a JPEG stream with its end marker; `memory` has room for the marker after it. Some writers leave the marker
+// out. Then it is added, so that a tile is complete for every reader. Some writers add a byte to make a tile's bytes
+// even.
 std::span<std::byte> with_end(std::span<std::byte> memory) {
   const std::span<std::byte> stream = memory.first(memory.size() - end_marker.size());
   const auto ends = [](std::span<const std::byte> bytes) {
@@ -64,15 +65,15 @@ std::span<std::byte> with_end(std::span<std::byte> memory) {
   return memory;
 }
 
-// Tiles along a side of a finer level, of which a tile of the coarser one shows pixels.
+// Tiles along a side of a finer level that a tile of the coarser one shows.
 struct TileRange {
   std::uint64_t first = 0, count = 0;
 };
 TileRange tiles_below(std::uint64_t tile, std::int64_t tile_side, std::int64_t side, std::int64_t finer_tile_side,
                       std::int64_t finer_side) {
   const std::int64_t begin = static_cast<std::int64_t>(tile) * tile_side, end = std::min(begin + tile_side, side);
-  // Sides are rounded to whole pixels, so the scale is a little more or less than the whole number that is meant, and
-  // places on it are off by as many pixels as the sides are: no reason to ask for the tile beside.
+  // Sides are rounded to whole pixels, so the scale is a little more or less than the intended whole number. Places on
+  // it are off by as many pixels as the sides are, so the neighbouring tile need not be asked for.
   const std::int64_t times = (2 * finer_side + side) / (2 * side), off = std::abs(finer_side - times * side);
   const std::int64_t slack = off < 2 * times ? off : 0;
   const std::int64_t finer_begin = (begin * finer_side + side - 1) / side + slack;
@@ -82,7 +83,7 @@ TileRange tiles_below(std::uint64_t tile, std::int64_t tile_side, std::int64_t s
   return {static_cast<std::uint64_t>(first), static_cast<std::uint64_t>((finer_end - 1) / finer_tile_side - first + 1)};
 }
 
-// A tile that is left out, but that a finer level has pixels of, is not glass: it was lost.
+// A tile that is left out is lost, not glass, if a finer level has pixels of it.
 void check_glass(const OpenedSlide& open, std::uint64_t tile) {
   const SlideFile& slide = *open.slide;
   const Level& level = slide.image.level;
@@ -102,8 +103,8 @@ void check_glass(const OpenedSlide& open, std::uint64_t tile) {
   }
 }
 
-// What is left over between the last pixel and the end tells of damage before it, and costs nothing to look at where
-// all pixels are decoded.
+// Bytes between the last pixel and the end show damage before them. Checking them costs nothing if all pixels are
+// decoded.
 void decode_jpeg(JpegStreamDecoder& decoder, std::span<const std::byte> encoded, const Level& level, const Box& box,
                  bool verify, std::byte* into, std::ptrdiff_t stride, Scratch* scratch) {
   JpegContainer container;
@@ -124,8 +125,8 @@ void decode_jpeg(JpegStreamDecoder& decoder, std::span<const std::byte> encoded,
 
 }  // namespace
 
-// A worker for as long as this lives: the one that this thread had before, whose memory is in its core's cache. The one
-// that was used last is often that of another thread, which then takes this one's, and so on.
+// Holds a worker as long as this lives: the one that this thread had before, whose memory is in its core's cache. The
+// worker that was used last is often another thread's, which would then take this one's, and so on.
 class TileReader::Lease {
  public:
   explicit Lease(TileReader& reader) : reader_(reader) {

@@ -1,4 +1,4 @@
-// Tiles of files, decoded.
+// Decodes tiles of files.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,15 @@
 
 namespace penstock::slide {
 
-/// Where a tile lies in its file.
+/// Where a tile is in its file.
 struct TilePlace {
   std::uint64_t offset = 0, bytes = 0;
-  /// It is not stored, by which a scanner says that nothing is there: all its pixels are white.
+  /// Returns whether it is not stored: a scanner marks empty areas like this, and all pixels are white.
   bool is_left_out() const noexcept { return offset == 0 && bytes == 0; }
   friend bool operator==(const TilePlace&, const TilePlace&) = default;
 };
 
-/// A slide with its file open, which was unchanged when it was opened.
+/// A slide with its open file, which was unchanged when it was opened.
 struct OpenedSlide {
   const SlideFile* slide;
   std::shared_ptr<const FileDescriptor> file;
@@ -40,29 +40,29 @@ class TileReader {
   TileReader(std::size_t most_open_files, std::shared_ptr<KnownFiles> known)
       : files_(most_open_files, std::move(known)) {}
 
-  /// @throws Error(io | not_found) with the slide's file, here and in all that follows.
+  /// Opens a slide. This and all functions below @throw Error(io | not_found) with the slide's file.
   OpenedSlide open(const SlideFile& slide) { return {&slide, files_.get(slide)}; }
 
-  /// Where tiles lie that follow each other. @throws Error(io).
+  /// Finds the positions of consecutive tiles. @throws Error(io).
   static void find(const OpenedSlide& open, std::uint64_t first, std::span<TilePlace> places);
 
-  /// Writes the pixels of `box`, inside the tile, to `into`, whose rows begin `stride` bytes after each other. Where
-  /// the box is the whole tile, or with `verify`, the tile is checked to its end. One that is left out is white. Memory
-  /// comes from `scratch`, where that is not null. @throws Error(corrupt | io | limit_exceeded | unsupported).
+  /// Writes the pixels of `box`, inside the tile, to `into`, whose rows begin `stride` bytes after each other. Checks
+  /// the tile to its end if the box is the whole tile, or with `verify`. A tile that is left out is white. Memory comes
+  /// from `scratch`, if that is not null. @throws Error(corrupt | io | limit_exceeded | unsupported).
   void decode(const OpenedSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box, bool verify,
               std::byte* into, std::ptrdiff_t stride, Scratch* scratch);
 
-  /// The JPEG tile as it stands in the file, with its end's marker, after `room` bytes that are left free, in memory of
-  /// `scratch`; empty where it is left out. @throws Error(corrupt | io).
+  /// Returns the JPEG tile as stored in the file, with its end marker, after `room` free bytes, in memory of `scratch`;
+  /// empty if it is left out. @throws Error(corrupt | io).
   static std::span<std::byte> stored(const OpenedSlide& open, std::uint64_t tile, std::size_t room, Scratch& scratch);
 
  private:
-  // A decoder, and memory for what it decodes. For one thread at a time.
+  // A decoder, and memory for its output. One thread at a time.
   struct Worker {
     JpegStreamDecoder decoder;
     std::vector<std::byte> encoded;
-    common::HeapEnd heap_end;  // what stands at the end of the user's heap
-    std::thread::id user;      // thread that had it last
+    common::HeapEnd heap_end;  // keeps the end of its user's heap
+    std::thread::id user;      // thread that used it last
   };
   class Lease;
 

@@ -6,7 +6,7 @@
 
 namespace penstock::slide {
 
-/// Adds the annotations of ASAP's XML. `text` is used up. @throws Error(corrupt | limit_exceeded), with `path`.
+/// Adds the annotations of ASAP's XML. Overwrites `text`. @throws Error(corrupt | limit_exceeded), with `path`.
 void read_asap(std::string& text, const std::string& path, Regions& regions);
 
 }  // namespace penstock::slide

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What an object or a list stands for, by where it stands.
+// The meaning of an object or a list, by its position.
 enum class Role : std::uint8_t {
   top,  // a collection, a feature or a geometry, alone or in a list: its type says it, which may come last
   geometry,
@@ -32,8 +32,8 @@ enum class Role : std::uint8_t {
   other
 };
 
-// QuPath writes measurements that are no number as JSON doesn't have them. Here they are numbers that no place on a
-// slide has, of as many letters. Empty: there are none.
+// QuPath writes measurements that are not numbers in a form that JSON doesn't have. Here they become numbers of the
+// same length that no place on a slide has. Empty: there are none.
 std::string without_special_numbers(std::string_view text) {
   constexpr std::string_view not_a_number = "NaN", infinity = "Infinity", none = "9e9", other = "9e9     ";
   std::string plain;
@@ -74,7 +74,7 @@ class Reader final : public nlohmann::json_sax<Json> {
     } else if ((role == Role::top || role == Role::geometry) && key_ == "type") {
       open_.back().type = text;
     } else if (role == Role::top && key_ == "id") {
-      // Versions of QuPath before 0.3 say it so.
+      // Versions of QuPath before 0.3 mark their objects like this.
       of_qupath_ = of_qupath_ || text == "PathAnnotationObject" || text == "PathDetectionObject" ||
                    text == "PathCellObject" || text == "PathTileObject" || text == "TMACoreObject" ||
                    text == "PathRootObject";
@@ -147,7 +147,7 @@ class Reader final : public nlohmann::json_sax<Json> {
  private:
   struct Open {
     Role role;
-    std::string type;  // what the object says of itself
+    std::string type;  // the object's own type
   };
 
   void open(Role role) {
@@ -156,7 +156,7 @@ class Reader final : public nlohmann::json_sax<Json> {
     open_.push_back({role, {}});
   }
 
-  // Numbers, texts and so on stand in no list of features, and texts in no coordinates.
+  // Lists of features contain no numbers, texts and so on, and coordinates contain no texts.
   bool refuse_in_lists() const {
     const Role role = role_now();
     if (role == Role::features || role == Role::geometries)
@@ -220,7 +220,8 @@ class Reader final : public nlohmann::json_sax<Json> {
     at_ = depth_ = position_depth_ = 0;
   }
 
-  // A list of numbers is a position, and all lie equally deep. A list of positions is a ring, one of rings a polygon.
+  // A list of numbers is a position; all positions have the same depth. A list of positions is a ring, a list of rings
+  // a polygon.
   void end_coordinates() {
     const int depth = depth_--;
     if (at_ != 0) {
@@ -283,7 +284,7 @@ class Reader final : public nlohmann::json_sax<Json> {
 
   // The feature at work.
   std::string classification_, parts_of_class_, object_type_;
-  bool of_qupath_ = false;  // says in QuPath's words what it is
+  bool of_qupath_ = false;  // an object has a type of QuPath's
   std::vector<RegionPolygon> polygons_;
   std::uint64_t without_area_ = 0;
 

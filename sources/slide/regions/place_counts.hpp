@@ -1,4 +1,4 @@
-// How many pixels of a plane of regions each place of a grid has.
+// Counts the pixels of a plane of regions in each place of a grid.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace penstock::slide {
 
-/// Places on a plane, row by row: those of a row have the same rows of the plane. The ends of rows never go back.
+/// Places on a plane, row by row. The places of a row have the same rows of the plane. The ends of rows never decrease.
 struct PlacesOnPlane {
   struct Range {
     std::int32_t from = 0, to = 0;
@@ -21,9 +21,9 @@ struct PlacesOnPlane {
     std::size_t first = 0, count = 0;  ///< places
   };
   std::vector<Row> rows;
-  std::vector<Range> columns;  ///< columns of each place of a row, where all rows have the same; else of every place
-  bool same_columns = false;   ///< all rows have these
-  std::vector<std::uint32_t> place_of;  ///< for a list: which place, row by row, each of its numbers is
+  std::vector<Range> columns;  ///< columns of each place of a row, if all rows have the same; otherwise of every place
+  bool same_columns = false;   ///< all rows have these columns
+  std::vector<std::uint32_t> place_of;  ///< for a list: the place, counted row by row, of each of its numbers
 
   const Range& columns_of(const Row& row, std::size_t i) const noexcept {
     return columns[same_columns ? i : row.first + i];
@@ -31,18 +31,18 @@ struct PlacesOnPlane {
   std::size_t size() const noexcept { return rows.empty() ? 0 : rows.back().first + rows.back().count; }
 };
 
-/// Which pixels count: those whose bits of `mask` are `bits`.
+/// Which pixels count: the pixels in which the bits of `mask` are `bits`.
 struct WantedBits {
   std::uint8_t mask = 0, bits = 0;
 };
 
-/// Calls `tell(place, pixels, count)` for each place that has a row of [first, end): how many pixels it has in all, and
-/// of those in these rows how many count. Takes time in proportion to the plane's pixels there and to the places.
+/// Calls `tell(place, pixels, count)` for each place that has a row of [first, end). `pixels`: all its pixels; `count`:
+/// its pixels in these rows that count. Takes time proportional to the plane's pixels there and to the places.
 template <class Tell>
 void count_in_places(const RegionPlane& plane, const PlacesOnPlane& places, WantedBits wanted, std::int32_t first,
                      std::int32_t end, const Tell& tell) {
   const auto width = static_cast<std::size_t>(plane.grid().width);
-  // How many count in each column of the rows [low, high); then in all columns before each.
+  // First the counted pixels in each column of the rows [low, high); then those in all columns before each.
   std::vector<std::uint32_t> in_column(width), before(width + 1);
   std::int32_t low = first, high = first;
   const auto add = [&](std::int32_t y, std::uint32_t times) {

@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> endings{".geojson", ".json", ".xml", ".png"};
 
-// The header of a PNG says how many bits a value has, at a place of its own.
+// A PNG's header has the bits per value at a fixed position.
 void refuse_wide(std::string_view encoded, const std::string& path) {
   constexpr std::size_t depth = 24;
   if (encoded.size() > depth && encoded.starts_with("\x89PNG") && encoded[depth] == 16)

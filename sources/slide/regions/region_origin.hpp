@@ -1,4 +1,4 @@
-// Where the coordinates of regions count from.
+// The origin of the coordinates of regions.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct PlacedRegions {
   std::int64_t moved_x = 0, moved_y = 0;  ///< pixels that they were moved by
 };
 
-/// The regions of a slide; none where it has no file of them. @throws as read_region_file; Error(unsupported), with the
-/// file, where `rules.origin` and the file leave open where they count from.
+/// Returns the regions of a slide; none if it has no file of them. @throws like read_region_file; Error(unsupported),
+/// with the file, if neither `rules.origin` nor the file determines their origin.
 PlacedRegions read_placed_regions(const SlideFile& slide, const SlideRegions& rules);
 
 }  // namespace penstock::slide

@@ -16,7 +16,7 @@ namespace {
 using Bits = RegionBits;
 
 void check_shape(const RegionPicture& picture, const MaskGrid& grid) {
-  // Both must have one shape, but for a pixel that rounding adds or takes.
+  // Both must have one shape, except for a pixel that rounding adds or takes.
   const auto wide = static_cast<double>(picture.width), high = static_cast<double>(picture.height);
   const bool of_a_part = picture.covers.has_size();
   const std::int64_t covered_width = of_a_part ? picture.covers.width : grid.level_width,

@@ -30,7 +30,7 @@ std::int32_t RegionPlane::first_centre(double place, std::int32_t count) const n
   const auto centre = [&](double i) { return (i + 0.5) * grid_.k; };
   if (place <= centre(0)) return 0;
   if (place > centre(count - 1)) return count;
-  // Within one of what the division says.
+  // Within one of the division's result.
   auto i = static_cast<std::int32_t>(place / grid_.k);
   while (i > 0 && centre(i - 1) >= place) --i;
   while (centre(i) < place) ++i;

@@ -52,7 +52,7 @@ void add_tissue(RecordsHash& hash, const SlideTissue& tissue) {
                                  static_cast<double>(tissue.threshold), tissue.closing, tissue.least_area});
 }
 
-// Which places are records, and what these show, is added for each slide.
+// The records' places, and what these show, are added for each slide.
 void add_regions(RecordsHash& hash, const SlideRegions& regions, const std::vector<std::string>& classes) {
   if (regions.folder.empty()) return;
   hash.add(std::array<double, 3>{regions.least, regions.mpp, static_cast<double>(regions.origin)});
@@ -75,7 +75,7 @@ void add_slide(RecordsHash& hash, const SlideFile& slide) {
   if (way == 2) hash.add(slide.found.openslide);
   if (!slide.wish.other_files.empty()) hash.add(std::array<std::uint64_t, 1>{slide.others.bytes});
   if (!slide.failure) hash.add(slide.image.level.tables);
-  // Which places show tissue follows from pixels, and from how large these are said to be.
+  // Which places show tissue depends on pixels, and on the given size of the pixels.
   hash.add(slide.records.grid.kept());
   hash.add(slide.records.grid.listed());
   hash.add(slide.records.shown_classes.words());

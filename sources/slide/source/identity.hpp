@@ -1,4 +1,4 @@
-// What tells the records of one source of slides from another's.
+// What identifies the records of a source of slides.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace penstock::slide {
 
-/// `region_classes`: those of the field `regions.field`; `groups`: each slide's; `columns`: the table's.
+/// `region_classes`: classes of the field `regions.field`; `groups`: each slide's; `columns`: the table's.
 std::uint64_t identity_of_records(const Slides& options, const std::vector<SlideFile>& slides,
                                   const std::vector<std::string>& region_classes,
                                   const std::vector<std::string>& groups, const std::vector<SlideColumn>& columns);

@@ -38,7 +38,7 @@ std::uint64_t hash_of_regions(const std::string& file) {
 
 namespace {
 
-// Of each slide that is wanted. They are all read, which is what it takes to know that they are the same.
+// Returns a hash for each wanted slide. All files are read, because only that shows that they are the same.
 std::vector<std::uint64_t> hashes_of_regions(const SlideOpener& opening) {
   std::vector<std::uint64_t> hashes(opening.count());
   common::for_each_on_threads(hashes.size(), 0, [&](std::size_t i) {

@@ -1,4 +1,4 @@
-// Slides as an index has them.
+// Slides from an index.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace penstock::slide {
 
-/// Hash of a list of places; 0: there is none.
+/// Returns the hash of a list of places; 0: there is none.
 std::uint64_t hash_of_list(const SlideCoords* list);
-/// Hash of a file of regions; 0: there is none. @throws Error(io).
+/// Returns the hash of a file of regions; 0: there is none. @throws Error(io).
 std::uint64_t hash_of_regions(const std::string& file);
 
-/// All slides of `opening`, of which none is opened, by the index that its options name. @throws
-/// Error(invalid_argument) where it was made of other slides or settings, Error(not_found) where there is none,
-/// Error(corrupt | io).
+/// Returns all slides of `opening`, from the index that its options name, without opening any slide.
+/// @throws Error(invalid_argument) if the index was made from other slides or settings; Error(not_found) if it does not
+/// exist; Error(corrupt | io).
 std::vector<SlideFile> indexed_slides(const SlideOpener& opening);
 
 }  // namespace penstock::slide

@@ -41,8 +41,8 @@ Error list_error(const SlideFile& slide, const SlideCoords& list, Errc code, con
   return error_in(list.file.empty() ? slide.path : list.file, code, "slide " + printable(slide.name) + ": " + why);
 }
 
-// Pixels of level 0 that one of the list's pixels has on a side. The list knows better than the slide, whose levels may
-// be others than those it was made with.
+// Returns how many pixels of level 0 one of the list's pixels has per side. The list is more reliable than the slide,
+// whose levels may differ from those it was made with.
 double pixels_of_level_0(const SlideFile& slide, const SlideCoords& list) {
   if (list.downsample > 0) return list.downsample;
   if (list.level < 0 || static_cast<std::size_t>(list.level) >= slide.found.levels.size())

@@ -1,4 +1,4 @@
-// Lists of places in the place of grids.
+// Lists of places instead of grids.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ struct SlideLists {
   std::size_t of_none = 0;                    ///< lists without a slide
 };
 
-/// Finds each slide's list. @throws Error(invalid_argument) for two lists of one slide, a name that several slides
-/// have, and where no list is of a slide.
+/// Finds each slide's list. @throws Error(invalid_argument) if a slide has two lists, several slides have a list's
+/// name, or no list is of a slide.
 SlideLists find_lists(const Slides& options, const std::vector<std::string>& names);
 
-/// The places of a list that lie on its slide. @throws Error(unsupported) where the list belongs to another slide, or
-/// its places have another size.
+/// Returns the places of a list that are on its slide. @throws Error(unsupported) if the list belongs to a different
+/// slide, or its places have a different size.
 Grid listed_places(SlideFile& slide, const SlideCoords& list, const Slides& options);
 
 }  // namespace penstock::slide

@@ -10,8 +10,8 @@
 
 namespace penstock::slide {
 
-/// The pixels of a place of the slide's grid, or list, in the image that it lies on. With SlideEdges::pad they reach
-/// beyond it.
+/// Returns the pixels of a place of the slide's grid, or list, in its image. With SlideEdges::pad they may extend past
+/// the image.
 inline SlideBox place_box(const SlideFile& slide, const Slides& options, const GridPlace& place) noexcept {
   const Scale& scale = slide.image.scale;
   const bool listed = slide.records.grid.is_list();

@@ -1,4 +1,4 @@
-// Which places of a slide are records.
+// Chooses the places of a slide that are records.
 #pragma once
 
 #include <optional>
@@ -11,17 +11,18 @@
 
 namespace penstock::slide {
 
-/// The grid of all places of a slide that is open, before any is left out.
+/// Returns the grid of all places of an open slide, before any is left out.
 Grid whole_grid(const SlideFile& slide, const Slides& options);
 
-/// Gives a slide its grid, or the places of `list`, which is null where there are lists and none of this slide.
+/// Gives a slide its grid, or the places of `list`. A null `list` means no list of this slide, if other slides have
+/// lists.
 void lay_grid(SlideFile& slide, const Slides& options, const SlideCoords* list);
 
-/// Reads the classes of a slide, also of one without records: so each class has the same number in all processes,
-/// whichever slides each of them opens.
+/// Reads the classes of a slide, even if it has no records. So each class has the same number in all processes,
+/// whichever slides each process opens.
 void take_classes(SlideFile& slide, const SlideRegions& regions);
 
-/// Leaves out the places that show too little tissue by `mask`, or that regions rule out.
+/// Leaves out the places that show too little tissue in `mask`, or that regions exclude.
 void choose_places(SlideFile& slide, const Slides& options, const std::optional<TissueMask>& mask);
 
 }  // namespace penstock::slide

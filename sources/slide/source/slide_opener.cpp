@@ -37,7 +37,7 @@ std::string listed(const std::vector<std::string>& names) {
 
 namespace {
 
-// Others are not opened to find out: the endings of other slides say enough.
+// Files with endings of other slides are not opened to find out.
 bool may_be_dicom(const std::string& path) { return has_ending(path, ".dcm") || !names_slide(path); }
 
 }  // namespace
@@ -179,7 +179,7 @@ SlideWish SlideOpener::wish_of(std::size_t number) const {
           .mask_mpp = mask_rules().by == SlideTissue::By::everywhere ? 0 : mask_rules().mpp};
 }
 
-// Those of the mask by which places are chosen, or stains are measured, or both; `everywhere`: neither wants one.
+// Returns the rules of the mask that chooses places, or measures stains, or both; `everywhere`: neither needs one.
 SlideTissue SlideOpener::mask_rules() const {
   SlideTissue rules = options.tissue;
   if (rules.by == SlideTissue::By::everywhere && options.stain.method) rules = {.by = SlideTissue::By::saturation};

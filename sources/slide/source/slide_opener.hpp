@@ -1,4 +1,4 @@
-// How slides are opened: what is found for all of them, and what for each by itself.
+// Opens slides: finds what concerns all of them, then what concerns each.
 #pragma once
 
 #include <atomic>
@@ -19,41 +19,41 @@
 
 namespace penstock::slide {
 
-/// The first of some names, in a sentence.
+/// Lists the first few names, in a sentence.
 std::string listed(const std::vector<std::string>& names);
 
 class SlideOpener {
  public:
-  /// Finds the files, what the table says of them, their lists of places and their files of regions. Opens no slide.
-  /// @throws as SlideSource.
+  /// Finds the files, their lines in the table, their lists of places and their files of regions. Opens no slide.
+  /// @throws like SlideSource.
   explicit SlideOpener(Slides options);
 
   std::size_t count() const noexcept { return names.size(); }
-  /// What the slide is opened with.
+  /// Returns the settings with which the slide is opened.
   SlideWish wish_of(std::size_t number) const;
-  /// Opens a slide and chooses its places. What is wrong with it is its `failure`. Any thread.
+  /// Opens a slide and chooses its places. A fault is in its `failure`. Any thread.
   SlideFile open(std::size_t number) const;
-  /// Whether it is to be opened at all.
+  /// Returns whether the slide is to be opened.
   bool is_wanted(std::size_t number) const noexcept { return wanted_[number]; }
-  /// What there is to know of one that is not: its name, and the classes of its regions.
+  /// Returns what is known of a slide that is not to be opened: its name, and the classes of its regions.
   SlideFile passed_over(std::size_t number) const;
-  /// The slide's list of places; null where it has none.
+  /// Returns the slide's list of places; null if it has none.
   const SlideCoords* list_of(std::size_t number) const noexcept { return lists_.empty() ? nullptr : lists_[number]; }
   const std::string& region_file_of(std::size_t number) const noexcept;
-  /// Files that the slide is made of besides its own.
+  /// Returns the slide's files in addition to its own.
   const std::vector<std::string>& other_files_of(std::size_t number) const noexcept { return other_files_[number]; }
-  /// Lists and files of regions are not needed once all slides are open.
+  /// Frees lists and files of regions, which are not needed once all slides are open.
   void forget_choices();
 
-  Slides options;                  ///< the options as they were given, with `stride`
+  Slides options;                  ///< the options as given, with `stride`
   std::vector<std::string> names;  ///< names of the slides
   SlideTable table;
-  /// What there is too much of, or too little.
+  /// Counts for the notes.
   struct Counts {
     std::size_t unlisted = 0;         ///< slides that `labels` does not list, which are left out
     std::size_t without_regions = 0;  ///< slides without a file of regions
     std::size_t other_lists = 0;      ///< lists of places without a slide
-    std::size_t other_instances = 0;  ///< files of DICOM series that another file stands for
+    std::size_t other_instances = 0;  ///< files of DICOM series that another file represents
   };
   Counts counts;
   std::shared_ptr<LevelReaders> readers;
@@ -66,7 +66,7 @@ class SlideOpener {
   SlideTissue mask_rules() const;
 
   std::vector<char> wanted_;
-  std::vector<std::vector<std::string>> other_files_;  // of each slide
+  std::vector<std::vector<std::string>> other_files_;  // per slide
   std::vector<const SlideCoords*> lists_;              // list of each slide's places; empty: there are grids
   std::vector<std::string> region_files_;              // each slide's file of regions; empty: regions are not asked for
   std::shared_ptr<std::atomic<std::size_t>> keep_left_;

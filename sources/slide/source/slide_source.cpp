@@ -21,7 +21,7 @@ using slide::SlideFile;
 
 namespace {
 
-// The number in so many digits at least, which is at most 20.
+// Appends the number in at least `digits` digits, which is at most 20.
 void append_number(std::string& text, char before, std::int64_t number, std::size_t digits) {
   std::array<char, 20> written{};
   char* const end = std::to_chars(written.data(), written.data() + written.size(), number).ptr;
@@ -124,7 +124,7 @@ std::uint64_t SlideSource::revision() const noexcept {
 }
 
 std::vector<std::uint64_t> SlideSource::block_ends() const {
-  // A shuffle of blocks takes so many at most.
+  // Most blocks that a shuffle takes.
   constexpr std::uint64_t most = std::uint64_t{1} << 27;
   std::uint64_t count = 0;
   for (const SlideFile& slide : impl_->slides) count += slide.records.grid.ends();

@@ -54,11 +54,11 @@ bool shares_no_tile(const SlideFile& slide, const Slides& options) {
   const std::int64_t wide = slide.image.level.tile_width, high = slide.image.level.tile_height;
   const std::int64_t left = slide.image.scale.x_in_image(options.left), top = slide.image.scale.y_in_image(options.top);
   if (options.stride % wide != 0 || options.stride % high != 0) return false;
-  // A place ends before the tile begins in which the next place does.
+  // Whether a place ends before the tile in which the next place begins.
   return left % wide + options.size <= options.stride && top % high + options.size <= options.stride;
 }
 
-// Tiles are blocks where records share them, unless a record is made of so many that it shares only a few.
+// Tiles are blocks if records share them, unless a record is made of so many tiles that it shares only a few.
 bool keeps_tiles(const SlideFile& slide, const Slides& options) {
   if (slide.image.level.codec == SlideCodec::openslide || slide.records.whole_tiles) return false;
   constexpr double most_bytes = 16 << 20;

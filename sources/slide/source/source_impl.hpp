@@ -16,30 +16,30 @@
 
 namespace penstock {
 
-/// What copies of a source share. Immutable but for open files and decoders.
+/// State that copies of a source share. Immutable except for open files and decoders.
 class SlideSource::Impl : public slide::SlideOpener {
  public:
   explicit Impl(Slides options);
-  /// The records of another one that have one of the values in a field.
+  /// Selects the records of another source that have one of the values in a field.
   Impl(const Impl& all, std::size_t slot, std::span<const std::int64_t> values);
-  /// Slots of fields that all sources have; then come `stain.field` and `regions.field`, where these are asked for,
+  /// Slots of the fields of every source. After these come `stain.field` and `regions.field`, if they are asked for,
   /// then the table's columns.
   enum Slot : std::size_t { image, slide_number, x, y, first_more };
   bool is_stain_field(std::size_t slot) const noexcept { return has_stain_field() && slot == first_more; }
   bool is_region_field(std::size_t slot) const noexcept {
     return has_region_field() && slot == first_more + (has_stain_field() ? 1 : 0);
   }
-  /// The column of the table; null where the field is none.
+  /// Returns the column of the table; null if the field is not a column.
   const slide::SlideColumn* column_of(std::size_t slot) const noexcept {
     const std::size_t first = first_more + (has_stain_field() ? 1 : 0) + (has_region_field() ? 1 : 0);
     return slot < first ? nullptr : &table.columns[slot - first];
   }
 
-  /// A record: its slide, and its place there.
+  /// A record: its slide, and its place on it.
   struct Record {
     const slide::SlideFile* slide;
-    std::uint64_t number;  ///< among the slide's
-    slide::SlideBox box;   ///< the whole image's box; with SlideEdges::pad it reaches beyond the slide
+    std::uint64_t number;  ///< its number among the slide's records
+    slide::SlideBox box;   ///< the whole image's box; with SlideEdges::pad it may extend past the slide
     std::int64_t x, y;     ///< its top left pixel, at level 0
   };
   /// @throws Error(not_found) past the end.
@@ -50,8 +50,8 @@ class SlideSource::Impl : public slide::SlideOpener {
   slide::ImageRules rules;
   std::vector<slide::SlideFile> slides;
   std::vector<std::string> groups;           ///< names, of the slides
-  std::vector<std::string> region_classes;   ///< those of the field `regions.field`
-  std::vector<std::string> unknown_classes;  ///< classes that are asked for and not there: a line each
+  std::vector<std::string> region_classes;   ///< classes of the field `regions.field`
+  std::vector<std::string> unknown_classes;  ///< classes that are asked for and don't exist: a line each
   Schema schema;
   std::vector<SlideInfo> infos;
   std::uint64_t size = 0, blocks = 0, identity = 0;
@@ -61,7 +61,7 @@ class SlideSource::Impl : public slide::SlideOpener {
   bool has_region_field() const noexcept { return !options.regions.field.empty(); }
   void number();
   void describe();
-  /// Fields of the records, in the order of their slots.
+  /// Returns the fields of the records, in the order of their slots.
   std::vector<Field> all_fields() const;
 };
 

@@ -24,7 +24,7 @@ std::string counted(std::integral auto number, const std::string& noun) {
 // What was chosen of all slides' places, together.
 struct Choices {
   std::size_t empty = 0;            // slides without a place
-  std::size_t without_a_place = 0;  // slides of which no place shows what is asked for
+  std::size_t without_a_place = 0;  // slides without a place that shows what is asked for
   std::size_t without_list = 0;
   bool listed = false;
   std::uint64_t places = 0, struck = 0;
@@ -85,7 +85,7 @@ void add_moved_regions(Lines& lines, const std::vector<SlideFile>& slides, Slide
                   std::to_string(first->choice.moved_x) + ", y " + std::to_string(first->choice.moved_y));
 }
 
-// Slides that have no place, and listed places that are no record.
+// Adds slides without a place, and listed places that are not records.
 void add_without_places(Lines& lines, const Choices& choices, SlideEdges edges) {
   if (choices.empty > choices.without_list)
     lines.push_back(

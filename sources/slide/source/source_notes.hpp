@@ -1,4 +1,4 @@
-// What a source of slides has to tell.
+// Notes about a source of slides.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace penstock::slide {
 
-/// Lines of plan(). `unknown_classes`: a line each.
+/// Returns lines of plan(). `unknown_classes`: a line each.
 std::vector<std::string> notes_of(const SlideOpener& opening, const std::vector<SlideFile>& slides,
                                   const std::vector<std::string>& unknown_classes);
-/// What became no record.
+/// Lists what did not become a record.
 std::vector<std::string> left_out_of(const SlideOpener& opening, const std::vector<SlideFile>& slides,
                                      const std::vector<std::string>& unknown_classes);
 

@@ -81,7 +81,7 @@ class SlideEntries {
     try {
       key = key_now(*opening_, number);
     } catch (const Error& failed) {
-      if (!failed.sample_scoped()) throw;  // opening meets it again, and says it
+      if (!failed.sample_scoped()) throw;  // opening meets the error again, and reports it
     }
     const auto old = old_->entries.find(key.name);
     if (old != old_->entries.end() && slide::key_of_entry(old->second).holds(key)) return old->second;
@@ -111,7 +111,7 @@ WriteProgress write_slide_index(const Slides& slides, const std::string& path, c
   try {
     if (auto there = slide::read_index(path); there && there->settings == settings) *old = std::move(*there);
   } catch (const Error& failed) {
-    if (failed.code() != Errc::unsupported) throw;  // one of another version is made anew
+    if (failed.code() != Errc::unsupported) throw;  // an index of a different version is made again
   }
   std::unordered_map<std::string, std::size_t> numbers;
   for (std::size_t i = 0; i < opening->count(); ++i) numbers.emplace(opening->names[i], i);

@@ -17,7 +17,7 @@ namespace penstock::slide {
 
 namespace {
 
-// The pixel of the mask in which each pixel's centre lies, of `count` pixels of the image from `begin` on.
+// Returns the mask's pixel that contains the centre of each pixel, for `count` pixels of the image from `begin` on.
 std::vector<std::size_t> mask_pixels(std::int64_t begin, std::int64_t count, std::int64_t image, std::int64_t level,
                                      std::int64_t k, std::int32_t pixels) {
   std::vector<std::size_t> at(static_cast<std::size_t>(count));

@@ -1,4 +1,4 @@
-// How a slide is stained.
+// Measures how a slide is stained.
 #pragma once
 
 #include <penstock/sources/slide_stain.hpp>
@@ -10,8 +10,8 @@
 
 namespace penstock::slide {
 
-/// Its fit by `stain.method`, which is given. `grid`: where the mask lies on the slide.
-/// @throws Error(unsupported) where its stains can't be told; Error(io | out_of_memory).
+/// Fits the slide's stains by `stain.method`, which must be set. `grid`: the mask's position on the slide. @throws
+/// Error(unsupported) if its stains can't be measured; Error(io | out_of_memory).
 StainFit fit_slide(LevelReaders& readers, const SlideFile& slide, const TissueMask& mask, const MaskGrid& grid,
                    const SlideStain& stain);
 

@@ -9,11 +9,11 @@ namespace {
 
 constexpr std::int64_t patch_side = 128;
 
-// The square in which the centre of each pixel of the mask lies, along a side.
+// Returns the square that contains the centre of each pixel of the mask, along a side.
 std::vector<std::int64_t> squares_of(std::int32_t pixels, std::int32_t k, std::int64_t level, std::int64_t image) {
   std::vector<std::int64_t> squares(static_cast<std::size_t>(pixels));
   for (std::size_t i = 0; i < squares.size(); ++i) {
-    // The centre stands at (2i + 1) k / 2 of the level. The last pixel's may lie beyond it.
+    // The centre is at (2i + 1) k / 2 of the level. The last pixel's may be outside of it.
     const std::uint64_t twice = (2 * i + 1) * static_cast<std::uint64_t>(k);
     const auto centre =
         static_cast<std::int64_t>(twice * static_cast<std::uint64_t>(image) / (2 * static_cast<std::uint64_t>(level)));

@@ -1,4 +1,4 @@
-// Which squares of a slide's image its stains are measured in.
+// The squares of a slide's image in which its stains are measured.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace penstock::slide {
 
-/// At most `most` squares with tissue, as SlideStain describes them; at the right and lower edge they are cut.
+/// Returns at most `most` squares with tissue, as SlideStain describes them; at the right and lower edge they are cut.
 std::vector<SlideBox> stain_patches(const Scale& scale, const MaskGrid& grid, const TissueMask& mask, std::size_t most);
 
 }  // namespace penstock::slide

@@ -16,7 +16,7 @@ namespace penstock::slide {
 
 namespace {
 
-// Folders that are told apart, of the last ones of a path.
+// Number of a path's last folders that are compared.
 constexpr int most_folders = 32;
 
 // "a/b/../c//d" is "a/c/d".
@@ -27,7 +27,7 @@ struct FileFacts {
   std::uint64_t bytes;
 };
 
-// What tells one file from others; none: there is no such file.
+// Returns what identifies a file; none: the file does not exist.
 std::optional<FileFacts> facts_of(const std::string& path) {
   struct ::stat facts {};
   if (::stat(path.c_str(), &facts) != 0) return std::nullopt;
@@ -62,12 +62,12 @@ SlideFinder::SlideFinder(std::span<const std::string> paths) {
 
 common::FoundSlides SlideFinder::find(std::span<const std::string> cells) const {
   common::FoundSlides found;
-  // The folder of all absolute paths, where there is but one.
+  // The folder of all absolute paths, if there is only one.
   std::optional<std::string> folder;
   bool one_folder = true;
   std::vector<std::string> paths;
   for (const std::string& cell : cells) {
-    // Most cells of a table are no paths.
+    // Most cells of a table are not paths.
     paths.push_back(cell.find('/') == std::string::npos ? cell : plain(cell));
     if (!paths.back().starts_with('/')) continue;
     const std::string of_this = paths.back().substr(0, paths.back().rfind('/') + 1);
@@ -91,7 +91,7 @@ common::FoundSlides SlideFinder::find(std::span<const std::string> cells) const 
     } else if (!path.empty()) {
       while (path.starts_with("../")) path.erase(0, 3);
       match = find_end(path);
-      // "./1" says that no folder stands before it.
+      // "./1" means that no folder comes before it.
       const auto named = cells[i].starts_with("./") ? names_.find(path) : names_.end();
       if (match.slide == several && named != names_.end()) match.slide = named->second;
     }

@@ -1,4 +1,4 @@
-// Which slide a line of a table is of.
+// Finds the slide that a line of a table belongs to.
 #pragma once
 
 #include <cstddef>
@@ -15,26 +15,28 @@
 
 namespace penstock::slide {
 
-/// Finds slides by what a table calls them. Takes time in proportion to the bytes of paths and cells.
+/// Finds slides by their names in a table. Takes time proportional to the bytes of paths and cells.
 ///
-/// "./" and a slide's whole name is that slide, also where others' paths end so. A name without a folder is that of a
-/// slide's file, with its ending or without; with another ending, as of a file that was converted, where no cell has
-/// the slide's own. A relative path is the end of a slide's. An absolute path of a file that is there is that file, or
-/// a copy of it with as many bytes. Of a copy, and of a file of another machine, the slide has the longest end, a
-/// folder at least; or, where all absolute paths of the column lie in one folder, the name of the file alone.
+/// - A slide's whole name, with or without "./", is that slide, even if other slides' paths end like it.
+/// - A name without a folder is that of a slide's file, with or without its extension. It may have a different
+///   extension, as after a conversion, if no cell has the slide's own.
+/// - A relative path is the end of a slide's path.
+/// - An absolute path of an existing file is that file, or a copy with the same number of bytes.
+/// - For a copy, and for a file of another machine, the slide has the longest matching end, with at least one folder.
+///   If all absolute paths of the column are in one folder, only the file's name must match.
 class SlideFinder {
  public:
   static constexpr std::size_t no_match = common::no_match, several = common::several;
 
   explicit SlideFinder(std::span<const std::string> paths);
 
-  /// `exact` are cells that name a slide's file with its ending.
+  /// `exact`: the number of cells that name a slide's file with its extension.
   common::FoundSlides find(std::span<const std::string> cells) const;
 
  private:
   using Ends = std::unordered_map<std::string, std::size_t>;
 
-  /// What a cell names, and how well: a file's own ending, none, another.
+  /// How well a cell names a file: with the file's own extension, none, or a different one.
   enum class Ending : std::uint8_t { own, none, another };
   struct Match {
     std::size_t slide = no_match;
@@ -43,9 +45,9 @@ class SlideFinder {
   Match find_end(const std::string& end) const;
   Match find_absolute(std::string_view path) const;
 
-  Ends names_;                                                            // whole ones, as records' keys begin with
+  Ends names_;                                                            // whole names, with which records' keys begin
   Ends with_ending_, without_;                                            // the last parts of slides' paths
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> files_;  // slides by device and number of the file
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> files_;  // slides by device and inode of the file
   std::vector<std::uint64_t> bytes_;                                      // bytes of each slide's file
 };
 

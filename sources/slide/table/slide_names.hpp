@@ -6,12 +6,14 @@
 
 namespace penstock::slide {
 
-/// A name for each slide, all different: the file's without its ending; where two would have the same, each one's path
-/// below the folder that all have in common, without its ending, or with it, where that is not enough either.
-/// @throws Error(invalid_argument) for a file that stands there twice.
+/// Returns a name for each slide, all different. It is the file's name without its extension. If two slides would have
+/// the same name, their paths relative to the common folder are used, without extensions. Extensions are kept if the
+/// paths would be the same without.
+/// @throws Error(invalid_argument) if a file is listed twice.
 std::vector<std::string> names_of_slides(std::span<const std::string> paths);
 
-/// The part of a path after its last slash, and that without what stands after its last dot, or ".ome" before it.
+/// Returns the part of a path after its last slash. `without_ending` returns a name or path without its extension, and
+/// without a ".ome" before that.
 std::string file_name_of(const std::string& path);
 std::string without_ending(const std::string& file_name);
 

@@ -1,4 +1,4 @@
-// What a CSV file says of slides.
+// The lines of a CSV file about slides.
 #pragma once
 
 #include <span>
@@ -14,12 +14,12 @@ namespace penstock::slide {
 using SlideColumn = common::TableColumn;
 
 struct SlideTable : common::SlideLines {
-  /// Micrometres a pixel, for each slide, where `Slides::mpp_column` is given; 0: the line says none.
+  /// Micrometres per pixel, for each slide, if `Slides::mpp_column` is set; 0: the line has no value.
   std::vector<double> mpp;
 };
 
-/// Reads `options.labels`. `paths` and `names` are those of the slides.
-/// @throws as the constructor of SlideSource, but for slides that are not listed.
+/// Reads `options.labels`. `paths` and `names`: the slides'. @throws like the constructor of SlideSource, except for
+/// slides that are not listed.
 SlideTable read_slide_table(const Slides& options, std::span<const std::string> paths,
                             std::span<const std::string> names);
 

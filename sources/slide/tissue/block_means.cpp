@@ -36,7 +36,7 @@ class Sums {
     return row_of(box) * static_cast<std::size_t>((box.y + box.height - 1) / k_ - box.y / k_ + 1);
   }
 
-  // Pixels of a tile: RGB, rows without gaps. Their sums stay in `kept` too, where it is not empty.
+  // Adds pixels of a tile: RGB, rows without gaps. Keeps their sums in `kept` too, unless it is empty.
   void add(const SlideBox& box, const std::byte* pixels, std::span<std::uint32_t> kept) {
     if (kept.empty()) return sum(box, pixels, sums_of(box), stride_);
     sum(box, pixels, kept.data(), row_of(box));
@@ -48,7 +48,7 @@ class Sums {
       for (std::size_t i = 0; i < row; ++i) to[i] += kept[i];
   }
 
-  // No more pixels come above `end`: rows of the result that are complete become means.
+  // No more pixels come above `end`: complete rows of the result become means.
   void finish(std::int64_t end) {
     const std::int64_t last = end == height_ ? picture_.height : end / k_;
     for (std::int64_t row = first_; row < last; ++row) {
@@ -76,9 +76,9 @@ class Sums {
     return static_cast<std::size_t>((box.x + box.width - 1) / k_ - box.x / k_ + 1) * 3;
   }
 
-  // Adds the pixels to sums, whose rows begin `stride` after each other.
+  // Adds the pixels to sums, whose rows begin `stride` elements after each other.
   void sum(const SlideBox& box, const std::byte* pixels, std::uint32_t* to, std::size_t stride) {
-    constexpr std::int64_t most_rows = 257;  // whose sums 16 bits hold
+    constexpr std::int64_t most_rows = 257;  // their sums fit in 16 bits
     const auto values = static_cast<std::size_t>(box.width) * 3;
     columns_.resize(values);
     const auto* from = reinterpret_cast<const std::uint8_t*>(pixels);
@@ -126,7 +126,7 @@ void mark_unknown(SmallPicture& picture, const SlideBox& box, std::int32_t k) {
                 std::uint8_t{1});
 }
 
-// The parts of a box that tiles of the file have; the box itself where these are not known.
+// Returns the parts of a box that are tiles of the file; the box itself if these are not known.
 std::vector<SlideBox> tiles_in(const Level& level, const SlideBox& box) {
   if (level.tile_width == 0 || level.tile_height == 0) return {box};
   std::vector<SlideBox> parts;

@@ -1,4 +1,4 @@
-// A stored level in small: each k x k of its pixels one.
+// Scales a stored level down: each k x k of its pixels become one.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace penstock::slide {
 
-/// The means of each `k` x `k` pixels of the slide's `level`, rounded to the nearest; at the right and lower edge, of
-/// those that are there. Tiles are decoded once, those that lie at the same bytes mostly too, and what it takes is that
-/// of a row of tiles of the result. Pixels of tiles that can't be read are unknown, and white. @throws Error(io |
-/// out_of_memory), and what is wrong with more than a tile.
+/// Returns the means of each `k` x `k` pixels of the slide's `level`, rounded to the nearest. At the right and lower
+/// edge, only existing pixels count. Tiles are decoded once; tiles that share their bytes are mostly decoded once
+/// together. Needs the memory of a row of tiles of the result. Pixels of unreadable tiles are unknown, and white.
+/// @throws Error(io | out_of_memory), and faults of more than a tile.
 SmallPicture read_block_means(LevelReaders& readers, const SlideFile& slide, std::int32_t k);
 
 }  // namespace penstock::slide

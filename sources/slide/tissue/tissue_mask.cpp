@@ -35,7 +35,7 @@ int threshold_of(std::span<const std::uint8_t> values, const MaskRules& rules) {
   return rules.by == SlideTissue::By::grey ? std::min(otsu, most_grey) : std::max(otsu, least_saturation);
 }
 
-// Along lines of `count` bytes that lie `step` apart: whether a byte has the value `wanted` within `reach`.
+// For lines of `count` bytes that are `step` apart: sets whether a byte has the value `wanted` within `reach`.
 void spread_line(const std::uint8_t* from, std::size_t step, std::int32_t count, std::int32_t reach,
                  std::uint8_t wanted, std::uint8_t* to) {
   // Where the last one was, and how far the next ones reach.
@@ -61,13 +61,13 @@ void grow(TissueMask& mask, std::int32_t reach, std::uint8_t wanted) {
     spread_line(across.data() + x, width, mask.height, reach, wanted, mask.tissue.data() + x);
 }
 
-// A row's neighbouring pixels of one value, and the set of such runs that touch each other.
+// A row's neighbouring pixels of one value, and their set of runs that touch each other.
 struct Run {
   std::int32_t begin, end;
   std::size_t set;
 };
 
-// Turns sets of pixels of `value` into the other where they have less than `least` pixels.
+// Inverts sets of pixels of `value` that have fewer than `least` pixels.
 class SmallSets {
  public:
   SmallSets(TissueMask& mask, std::uint8_t value, double least) : mask_(mask), value_(value), least_(least) {}
@@ -106,7 +106,7 @@ class SmallSets {
     }
   }
 
-  // Runs from `upper` to `lower` stand in the row above those from `lower` on.
+  // Runs from `upper` to `lower` are in the row above those from `lower` on.
   void join(std::size_t upper, std::size_t lower) {
     std::size_t above = upper;
     for (std::size_t below = lower; below < runs_.size(); ++below) {

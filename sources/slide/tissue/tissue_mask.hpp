@@ -10,12 +10,12 @@
 
 namespace penstock::slide {
 
-/// A picture in small: RGB, of which some pixels may not be known: these are white.
+/// A picture in small: RGB. Some pixels may be unknown; these are white.
 struct SmallPicture {
   std::int32_t width = 0, height = 0;
   std::vector<std::uint8_t> rgb;
   std::vector<std::uint8_t> unknown;  ///< 1 for pixels that could not be read; empty: all could
-  std::string why_unknown;            ///< what was wrong with the first of them
+  std::string why_unknown;            ///< the error of the first of them
 };
 
 /// The rules of SlideTissue, in pixels.
@@ -28,22 +28,22 @@ struct MaskRules {
 
 struct TissueMask {
   std::int32_t width = 0, height = 0;
-  int threshold = 0;                 ///< the threshold that was taken
+  int threshold = 0;                 ///< the threshold that was used
   std::vector<std::uint8_t> tissue;  ///< 0 or 1, row by row
-  std::string why_unknown = {};      ///< why some pixels were not known, and count as glass; empty: all were
+  std::string why_unknown = {};      ///< why some pixels were unknown, and count as glass; empty: all were known
 };
 
 TissueMask find_tissue(const SmallPicture& picture, const MaskRules& rules);
 
-/// The threshold that parts a histogram best: the least t for which the variance between values up to t and those above
-/// is greatest. Otsu, "A threshold selection method from gray-level histograms", 1979.
+/// Returns the threshold that separates a histogram best: the least t with the greatest variance between the values up
+/// to t and the values above. Otsu, "A threshold selection method from gray-level histograms", 1979.
 int otsu_threshold(std::span<const std::uint64_t, 256> histogram) noexcept;
 
 /// Sums over boxes of a mask in constant time.
 class TissueCounts {
  public:
   explicit TissueCounts(const TissueMask& mask);
-  /// Pixels of tissue in [left, right) x [top, bottom).
+  /// Returns the pixels of tissue in [left, right) x [top, bottom).
   std::uint64_t in(std::int32_t left, std::int32_t top, std::int32_t right, std::int32_t bottom) const noexcept;
 
  private:

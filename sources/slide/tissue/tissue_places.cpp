@@ -12,9 +12,9 @@ namespace penstock::slide {
 
 namespace {
 
-// Takes from a coarser picture of the same slide what is not known.
+// Takes unknown pixels from a coarser picture of the same slide.
 void fill_unknown(SmallPicture& picture, const MaskSource& source, const SmallPicture& coarser) {
-  // The coarser pixel that the centre of one lies in.
+  // Returns the coarser pixel that contains the centre of one.
   const auto at = [&](std::int32_t i, std::int64_t level_side, std::int32_t side) {
     return std::min<std::int64_t>((2 * std::int64_t{i} + 1) * source.k * side / (2 * level_side), side - 1);
   };

@@ -12,13 +12,13 @@
 
 namespace penstock::slide {
 
-/// Makes the slide's mask of its `mask_source`. @throws as read_block_means.
+/// Makes the slide's mask from its `mask_source`. @throws like read_block_means.
 TissueMask make_mask(LevelReaders& readers, const SlideFile& slide, const SlideTissue& tissue);
 
-/// Where that mask lies on the slide.
+/// Returns where that mask is on the slide.
 MaskGrid mask_grid(const SlideFile& slide, const TissueMask& mask) noexcept;
 
-/// Whether a box of the slide's image shows as much tissue as `least`.
+/// Returns whether a box of the slide's image shows at least the share `least` of tissue.
 inline bool shows_tissue(const SlideFile& slide, const TissueMask& mask, const TissueCounts& counts, double least,
                          const SlideBox& box) noexcept {
   const MaskBox pixels = mask_box(slide.image.scale, mask_grid(slide, mask), box);

@@ -9,7 +9,7 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// What stands before it is run only for records that it does not have.
+// The steps before it run only for records that it does not have.
 class CacheStep final : public Step {
  public:
   CacheStep(const BoundCache& cache, const SourceModel& source, const Schema& of)
@@ -30,7 +30,7 @@ class CacheStep final : public Step {
     run.at = &label;
     Sample sample(run);
     run.reader->offer(call.index, sample);
-    // What comes from the cache is pixels alone: a sample must not tell whether it does.
+    // Samples from the cache have only pixels, so a sample must not show whether it came from the cache.
     for (Cell& cell : run.cells) cell.promise = nullptr;
     return true;
   }

@@ -7,7 +7,7 @@
 
 namespace penstock::detail::runtime {
 
-// Steps that are no stage of a user's. What they are made of must outlive them.
+// Steps that are not stages of the user. The arguments must outlive them.
 std::unique_ptr<Step> make_read_step(const Schema& schema);
 std::unique_ptr<Step> make_cache_step(const BoundCache& cache, const SourceModel& source, const Schema& schema);
 std::unique_ptr<Step> make_draws_step(const DeviceProgram& program, const Schema& schema);

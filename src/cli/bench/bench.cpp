@@ -215,7 +215,7 @@ class Bench {
     return runs;
   }
 
-  // Of the last setting.
+  // For the last setting.
   void look_at_consumer(const Run& run, Json& json) {
     RunOptions free_options = run_;
     free_options.consumer_s = 0;
@@ -257,12 +257,12 @@ int bench(const BenchOptions& options) {
     return exit_ok;
   }
   check_options(options);
-  parse_stages(options.pipeline.stages);  // before the store is opened: a typing error is told at once
+  parse_stages(options.pipeline.stages);  // before the store is opened, to report a typing error immediately
   Bench(options).run();
   return exit_ok;
 }
 
-// What stands in for the consumer, the source, or memory.
+// Options that replace the consumer, the source, or memory.
 void add_consumer_options(CLI::App& command, BenchOptions& options) {
   command
       .add_option(

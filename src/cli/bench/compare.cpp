@@ -13,7 +13,7 @@ namespace penstock::cli {
 
 namespace {
 
-// More pairs say hardly more, and take room by their square.
+// More pairs add little, and need memory by their square.
 constexpr std::size_t most_pairs = 500;
 
 struct Round {
@@ -60,12 +60,12 @@ std::vector<Round> of_setting(const std::vector<Round>& all, const Setting& sett
 }
 
 struct Pairs {
-  std::vector<std::pair<const Round*, const Round*>> all;  // of the first, and of the second
+  std::vector<std::pair<const Round*, const Round*>> all;  // rounds of the first result, and of the second
   bool in_turns = true;
 };
 
-// Each round with the one beside it in time. Where hardly any has one, they were not taken in turns: then one after the
-// other.
+// Pairs each round with its neighbour in time. If hardly any round has one, they were not taken in turns, and rounds
+// are paired by number.
 Pairs pairs_of(const std::vector<Round>& first, const std::vector<Round>& second) {
   std::vector<std::pair<const Round*, bool>> line;
   for (const Round& r : first) line.emplace_back(&r, false);

@@ -1,4 +1,4 @@
-// Whether two builds, machines or pipelines differ in speed, by what bench wrote of each.
+// Compares the speed of two builds, machines or pipelines, from bench's results of each.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,27 @@
 
 namespace penstock::cli {
 
-/// What the rounds of one setting say.
+/// The comparison of the rounds of one setting.
 struct Comparison {
   Setting setting = {};
   std::size_t rounds = 0;    ///< pairs
-  Interval ratio = {};       ///< the second one's rate, of the first one's
-  bool in_turns = false;     ///< the two were measured by turns
-  bool same_results = true;  ///< hashes, where both have them, are the same
+  Interval ratio = {};       ///< the second result's rate divided by the first one's
+  bool in_turns = false;     ///< the two were measured in turns
+  bool same_results = true;  ///< hashes, if both results have them, are the same
   bool differs() const noexcept { return ratio.low > 1 || ratio.high < 1; }
 };
 
 constexpr double compare_confidence = 0.99;
 
-/// What there is to say of the settings that both have.
+/// The comparison of the settings that both results have.
 struct Compared {
   std::vector<Comparison> comparisons = {};
-  std::vector<std::pair<Setting, std::size_t>> too_few = {};  ///< those with too few rounds, and how many
+  std::vector<std::pair<Setting, std::size_t>> too_few = {};  ///< settings with too few rounds, and their number of
+                                                              ///< rounds
 };
 
-/// @throws UsageError where a file is no result of bench, the two have no setting in common, or too few rounds of each.
+/// @throws UsageError if a file is not a result of bench, the two have no setting in common, or every setting has too
+/// few rounds.
 Compared compare_results(const std::string& first, const std::string& second);
 std::string compare_text(const Compared& compared);
 Json compare_json(const Compared& compared);

@@ -1,4 +1,4 @@
-// Where the batches of bench end up: --device.
+// Where bench delivers its batches: --device.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,15 @@
 
 namespace penstock::cli {
 
-/// What --device names: the host where it is empty; "gpu", "gpu:1"; "emulated", a GPU that the host emulates, or
-/// "emulated:500MB", whose copies are no faster than so many bytes a second.
+/// The device that --device names. Empty: the host. "gpu", "gpu:1": a GPU. "emulated": a GPU that the host emulates;
+/// "emulated:500MB" limits its copies to that many bytes per second.
 class BenchDevice {
  public:
   /// @throws UsageError.
   explicit BenchDevice(const std::string& text);
   Device device() const noexcept { return device_; }
   bool is_host() const noexcept { return device_ == host(); }
-  /// The host reads what is there as its own memory.
+  /// Returns whether the host reads the device's memory as its own.
   bool host_reads() const noexcept { return device_.kind != Device::Kind::gpu; }
 
  private:

@@ -4,8 +4,8 @@
 
 namespace penstock::cli {
 
-/// Bytes that this process could take now: what the system has available, or what its control group leaves it, where
-/// that is less. 0 where neither is told.
+/// Returns the bytes that this process could allocate: the system's available memory, or what the control group has
+/// left if that is less. Returns 0 if the system reports neither.
 std::uint64_t free_memory();
 
 }  // namespace penstock::cli

@@ -6,11 +6,11 @@
 
 namespace penstock::cli {
 
-/// What a run's rate is to be seen beside, in samples a second. Measuring each takes as long as the run
-/// did, within 20 to 200 ms.
+/// Rates to compare a run's rate with, in samples per second. Measuring each takes as long as the run took, but at
+/// least 20 ms and at most 200 ms.
 struct Limits {
-  double read = 0;    ///< that many threads reading records in the pipeline's order, and every byte of them once
-  double memcpy = 0;  ///< that many threads copying a sample's bytes of the batch
+  double read = 0;    ///< the run's threads read records in the pipeline's order, and every byte of them once
+  double memcpy = 0;  ///< the run's threads copy a sample's bytes of the batch
 };
 
 Limits measure_limits(const InputStore& store, const Pipeline& pipeline, unsigned threads, double run_s);

@@ -168,7 +168,7 @@ const tunings = data.runs.map(x => x.report.tuning).filter(Boolean), tuning = r.
 if (!tuning) at("tuning").remove(); else {
   const amount = (s, n) => /bytes/.test(s.setting) ? bytes(n) : number(n);
   at("tuned").textContent = `${tuning.done ? "Done after" : "Not done after"} ${tuning.batches} batches, ${number(tuning.seconds)} s: threads ${tuning.threads}, depth ${tuning.depth}${tuning.max_reorder_bytes ? `, ${bytes(tuning.max_reorder_bytes)} for samples that wait` : ""}${tuning.max_block_bytes ? `, ${bytes(tuning.max_block_bytes)} for blocks` : ""}${tuning.end ? `; ${tuning.end}` : ""}.`;
-  if (!tuning.steps.length) at("trials").remove(); else table("trials", ["option", "samples/s", "result"], tuning.steps.map(s => [`${s.setting} ${amount(s, s.from)} → ${amount(s, s.to)}`, number(s.before_samples_per_s) + (s.after_samples_per_s ? ` → ${number(s.after_samples_per_s)}` : ""), `${s.kept ? "kept" : "not kept"}; tried because ${s.why}`]), [2]);
+  if (!tuning.trials.length) at("trials").remove(); else table("trials", ["option", "samples/s", "result"], tuning.trials.map(s => [`${s.setting} ${amount(s, s.from)} → ${amount(s, s.to)}`, number(s.before_samples_per_s) + (s.after_samples_per_s ? ` → ${number(s.after_samples_per_s)}` : ""), `${s.kept ? "kept" : "not kept"}; tried because ${s.why}`]), [2]);
 }
 const onDevices = (r.devices || []).filter(d => d.copies.timed > 0);
 if (!onDevices.length) at("on-devices").remove(); else {

@@ -4,8 +4,7 @@
 
 namespace penstock::cli {
 
-/// A page that shows what a bench found, and needs nothing beside it. `data` is JSON, as `penstock bench --json` writes
-/// it.
+/// Returns a self-contained page with the results of a bench. `data` is JSON as `penstock bench --json` writes it.
 std::string bench_page(const std::string& data);
 
 }  // namespace penstock::cli

@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 void add_files(const fs::path& path, std::vector<std::string>& all) {
   if (!fs::is_directory(path)) {
     all.push_back(path.string());
-    // A MIRAX slide is a file and the folder beside it.
+    // A MIRAX slide is a file and the folder next to it.
     if (const fs::path beside = fs::path(path).replace_extension(); path.extension() == ".mrxs" && fs::exists(beside))
       add_files(beside, all);
     return;
@@ -53,7 +53,8 @@ void add_stores_of_list(const std::string& path, std::vector<std::string>& all) 
     if (store.is_string()) add_files(fs::absolute(path).parent_path() / store.get<std::string>(), all);
 }
 
-// Names with {000000..000146}, of shards: each number in its place, with as many digits.
+// Returns the names of a pattern {000000..000146}, for shards: each number in its place, with the same number of
+// digits.
 std::vector<std::string> each_of_range(const std::string& pattern) {
   const std::size_t begin = pattern.rfind('{'), dots = pattern.find("..", begin), end = pattern.find('}', begin);
   if (begin == pattern.npos || dots == pattern.npos || end == pattern.npos || dots > end) return {pattern};

@@ -1,4 +1,4 @@
-// Files that are to be read from the disk, though the system has them in memory.
+// Makes files be read from the disk although the system has them in memory.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace penstock::cli {
 
-/// The regular files of a store: the path itself, or all below that folder, or those that a list or pattern names.
-/// @throws UsageError where there are none.
+/// Returns the regular files of a store: the path itself, all files below that folder, or the files that a list or
+/// pattern names. @throws UsageError if there are none.
 std::vector<std::string> files_of_store(const std::string& path);
 
-/// Writes back what is unwritten, and asks the system to forget the files' pages, those too that this process has
+/// Writes back unwritten data and asks the system to drop the files' pages, including pages that this process has
 /// mapped. Pages that another process has mapped stay. Returns the files' bytes. @throws penstock::Error(io).
 std::uint64_t drop_pages(const std::vector<std::string>& files);
 
-/// Bytes that this process has had read from disks so far; 0 where the system does not tell.
+/// Returns the bytes that were read from disks for this process so far; 0 if the system does not report them.
 std::uint64_t disk_bytes_read();
 
 }  // namespace penstock::cli

@@ -26,7 +26,7 @@ OnError policy_of(const std::string& name) {
                            : OnError::fail;
 }
 
-// A stage that doesn't fit what stands before it, or the store's fields, is a wrong command line like any other.
+// A stage that doesn't fit the stages before it, or the store's fields, is a wrong command line like any other.
 void join(Pipeline& pipeline, const ParsedStage& stage, std::string_view line) {
   try {
     pipeline = pipeline | stage.stage;
@@ -46,8 +46,8 @@ void join_stub(Pipeline& pipeline, const std::string& stub, std::size_t max_byte
   }
 }
 
-// The number of the stage, in the line, after which the stub stands: `stages.size()` for none. "source" stands before
-// the first stage that is no order.
+// Returns the number of the stage in the line after which the stub comes; `stages.size()` for none. "source" comes
+// before the first stage that is not an order stage.
 std::size_t place_of_stub(const std::vector<ParsedStage>& stages, const std::string& stub) {
   const auto first = std::ranges::find_if(stages, [](const ParsedStage& s) { return !s.syntax->order; });
   if (stub == "source") return static_cast<std::size_t>(first - stages.begin());

@@ -17,14 +17,14 @@ struct PipelineFlags {
   bool no_shuffle = false, verify = false;
 };
 
-/// The flags' stages come first. The shuffle stands after the order stages that begin the line (`take 1000 | ...`
-/// shuffles those 1,000), or is left to the line where that has one.
-/// @throws UsageError.
+/// Builds the pipeline: first the flags' stages, then the line's. The shuffle comes after the order stages that begin
+/// the line (`take 1000 | ...` shuffles these 1,000). If the line has a shuffle, none is added. @throws UsageError.
 Pipeline build_pipeline(const InputStore& store, const PipelineFlags& flags);
 
-/// The same, with a cache in memory of `max_bytes` after the stage called `stub`, or after the source for "source".
-/// Fills it with what so many epochs want. @throws UsageError where there is no such stage, or it or one before it
-/// draws or drops samples; and penstock::Error.
+/// Builds the same pipeline with a cache in memory of `max_bytes` after the stage called `stub`, or after the source
+/// for "source". Fills the cache with the samples of the given number of epochs.
+/// @throws UsageError if no stage has that name, or it or a stage before it draws or drops samples; and
+/// penstock::Error.
 Pipeline build_stubbed(const InputStore& store, const PipelineFlags& flags, const std::string& stub,
                        std::size_t max_bytes, unsigned threads, std::uint64_t epochs);
 

@@ -36,7 +36,7 @@ Json full_report() {
   report.devices.resize(1);
   report.notes.resize(1);
   report.sending.emplace();
-  report.tuning.emplace().steps.resize(1);
+  report.tuning.emplace().trials.resize(1);
   return json_or_null(report.json());
 }
 
@@ -76,8 +76,8 @@ bool is_report(const Json& given) {
                   {"name", "samples", "bytes", "cpu_us_per_sample", "wait_us_per_sample", "share"}) &&
          (!report.contains("tuning") ||
           (has(report.at("tuning"),
-               {"end", "batches", "seconds", "threads", "depth", "max_reorder_bytes", "max_block_bytes", "steps"}) &&
-           all_have(report.at("tuning").at("steps"),
+               {"end", "batches", "seconds", "threads", "depth", "max_reorder_bytes", "max_block_bytes", "trials"}) &&
+           all_have(report.at("tuning").at("trials"),
                     {"setting", "why", "from", "to", "before_samples_per_s", "after_samples_per_s"})));
 }
 

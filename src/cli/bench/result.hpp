@@ -6,8 +6,8 @@
 
 namespace penstock::cli {
 
-/// A file that `penstock bench --json FILE` wrote, with all that is read of its runs. @throws UsageError, which begins
-/// with `option`, where it is something else; penstock::Error.
+/// Reads a file that `penstock bench --json FILE` wrote, with everything that is used of its runs. @throws UsageError,
+/// which begins with `option`, if the file is anything else; penstock::Error.
 Json read_bench_result(const std::string& file, const std::string& option);
 
 }  // namespace penstock::cli

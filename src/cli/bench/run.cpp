@@ -39,7 +39,7 @@ double process_cpu() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// The peak so far is forgotten. False where the kernel can't.
+// Resets the peak. Returns false if the kernel can't.
 bool reset_peak_rss() {
   ::malloc_trim(0);
   std::ofstream file("/proc/self/clear_refs");
@@ -186,9 +186,9 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
                              .max_memory_bytes = options.memory,
                              .depth = options.setting.depth,
                              .max_block_bytes = options.setting.block_bytes,
-                             .epochs = options.epochs,
                              .tune = options.setting.tune,
-                             .trace = options.trace.empty() ? 0 : trace_slices});
+                             .trace = options.trace.empty() ? 0 : trace_slices,
+                             .epochs = options.epochs});
     const Clock::time_point start = Clock::now();
     const double cpu_before = process_cpu();
     run.construction_s = std::chrono::duration<double>(start - construction).count();

@@ -11,57 +11,58 @@
 
 namespace penstock::cli {
 
-/// What runs of a sweep differ in; 0 = the loader's choice.
+/// The settings that differ between runs of a sweep; 0 = the loader chooses.
 struct Setting {
   unsigned threads = 1;
   unsigned depth = 0;
   std::size_t block_bytes = 0;  ///< LoaderOptions::max_block_bytes
-  bool tune = false;            ///< the loader chooses them, the threads as well
+  bool tune = false;            ///< the loader tunes the settings, including the threads
   bool operator==(const Setting&) const = default;
 };
 
-/// "2 threads, depth 4", or "tuned".
+/// Returns for example "2 threads, depth 4", or "tuned".
 std::string setting_text(const Setting& setting);
 
 struct RunOptions {
   Setting setting = {};
   std::uint64_t epochs = 1;
   std::size_t memory = 0;
-  Device device = host();                       ///< where its batches end up
+  Device device = host();                       ///< where its batches are delivered
   double consumer_s = 0;                        ///< seconds that the loop spends on each batch, without using a core
-  std::vector<std::string> dropped_files = {};  ///< their pages leave the memory before the run
+  std::vector<std::string> dropped_files = {};  ///< their pages are dropped from memory before the run
   std::string trace = {};                       ///< file for the loader's timeline; empty: none
   bool hash = false;
   bool quiet = false;
 };
 
-/// What happened in one stretch of a run.
+/// What happened in one part of a run.
 struct Moment {
-  double end_s = 0;  ///< since the loader was there
+  double end_s = 0;  ///< since the loader was constructed
   std::uint64_t samples = 0;
   double waited_s = 0;  ///< that the loop waited for batches
 };
 
-/// What one loader did, from when it was there to the end of its last epoch.
+/// What one loader did, from its construction to the end of its last epoch.
 struct Run {
   Setting setting = {};
   double began_s = 0;  ///< seconds since 1970
   std::uint64_t epochs = 0, samples = 0, batches = 0;
-  /// Seconds that its construction took. A program that trains has it once, up to a second where it makes a GPU's
-  /// context, so it is in no rate or share.
+  /// Seconds that its construction took. A training program constructs it once, and creating a GPU's context may take
+  /// up to a second, so no rate or share includes it.
   double construction_s = 0;
-  double seconds = 0;  ///< of all epochs
+  double seconds = 0;  ///< time of all epochs
   double samples_per_s = 0;
   double consumer_busy = 0;          ///< the share of the time that the loop spent on its batches
-  double cpu_s_per_1000 = 0;         ///< the whole process, hash and progress bar included, construction not
-  double first_batch_s = 0;          ///< the loader's construction included
-  std::uint64_t peak_rss_bytes = 0;  ///< 0 where the system doesn't tell
-  bool peak_is_of_run = false;       ///< false: of the process so far
-  std::uint64_t disk_bytes = 0;      ///< that were read from disks, by the construction too
+  double cpu_s_per_1000 = 0;         ///< CPU time of the whole process, including hash and progress bar, without the
+                                     ///< construction
+  double first_batch_s = 0;          ///< including the loader's construction
+  std::uint64_t peak_rss_bytes = 0;  ///< 0 if the system doesn't report it
+  bool peak_is_of_run = false;       ///< false: the peak is of the process so far
+  std::uint64_t disk_bytes = 0;      ///< read from disks, including during the construction
   std::uint64_t file_bytes = 0;      ///< of `dropped_files`
-  std::vector<Moment> moments;       ///< the whole run, in at most 200 stretches
-  std::string hash;                  ///< of all batches; 16 hex digits, or empty
-  std::string states_hash;           ///< of the loader's state after each batch; likewise
+  std::vector<Moment> moments;       ///< the whole run, in at most 200 parts
+  std::string hash;                  ///< hash of all batches; 16 hex digits, or empty
+  std::string states_hash;           ///< hash of the loader's state after each batch; 16 hex digits, or empty
   Report report;
 };
 

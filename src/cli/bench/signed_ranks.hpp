@@ -1,4 +1,4 @@
-// Whether paired measurements differ, whatever they are distributed like.
+// Tests whether paired measurements differ, for any distribution.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@ struct Interval {
   double middle, low, high;
 };
 
-/// The Hodges-Lehmann estimate of where the differences lie, and the interval around it that Wilcoxon's signed-rank
-/// test does not refuse: it is exact for differences that are as likely too large as too small, and single wild ones
-/// don't move it. None where there are too few for that confidence: below 8 for 0.99.
+/// Returns the Hodges-Lehmann estimate of the differences' centre, with the interval that Wilcoxon's signed-rank test
+/// does not reject. The interval is exact for symmetric differences, and single outliers don't move it. None if there
+/// are too few differences for that confidence: fewer than 8 for 0.99.
 std::optional<Interval> signed_rank_interval(const std::vector<double>& differences, double confidence);
 
 }  // namespace penstock::cli

@@ -42,7 +42,7 @@ BusyRate largest_busy_rate(const Pipeline& pipeline, RunOptions options, const R
     return BusyRate{static_cast<double>(run.samples) / (static_cast<double>(run.batches) * consumer_s),
                     run.consumer_busy};
   };
-  // The first batch comes late, whoever waits for it.
+  // The first batch always comes late.
   double slower_s = wanted_busy * free.seconds / static_cast<double>(free.batches), faster_s = 0;
   BusyRate best = attempt(slower_s);
   for (int tries = 0; tries < 10 && best.busy < wanted_busy; ++tries) {

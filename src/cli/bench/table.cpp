@@ -68,7 +68,8 @@ std::string table_line(const Run& run) {
   return text + "\n";
 }
 
-// Shorter runs are mostly their beginning. Of files that are not in memory each epoch but the first finds them there.
+// Shorter runs are mostly their beginning. If files are not in memory at first, all epochs except the first find them
+// there.
 std::string short_line(const Run& run) {
   constexpr double long_enough_s = 0.5, better_s = 5;
   if (run.seconds >= long_enough_s) return "";
@@ -80,7 +81,7 @@ std::string short_line(const Run& run) {
 }
 
 std::string summary(const std::vector<MeasuredRun>& runs) {
-  // The run in the middle of each setting's stands for it.
+  // The median run of each setting represents it.
   std::vector<const MeasuredRun*> middles;
   std::vector<Setting> settings;
   for (const MeasuredRun& m : runs)
@@ -109,7 +110,7 @@ std::string summary(const std::vector<MeasuredRun>& runs) {
 
 namespace {
 
-// [seconds, samples a second, share of the time in which the loop waited] of each stretch.
+// Returns [seconds, samples per second, share of the time in which the loop waited] for each part.
 Json over_time(const Run& run) {
   Json all = Json::array();
   double begin_s = 0;

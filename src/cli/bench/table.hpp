@@ -1,4 +1,4 @@
-// What bench prints of its runs.
+// The text that bench prints about its runs.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace penstock::cli {
 
-/// A run, and what is to be seen beside it.
+/// A run, and the rates to compare it with.
 struct MeasuredRun {
   Run run;
   Limits limits;
@@ -18,7 +18,7 @@ struct MeasuredRun {
 
 std::string table_header();
 std::string table_line(const Run& run);
-/// The best setting, by the median of its runs; the report of its run in the middle; hashes, where there are any.
+/// Returns the best setting by the median of its runs, the report of its median run, and the hashes, if there are any.
 std::string summary(const std::vector<MeasuredRun>& runs);
 Json run_json(const MeasuredRun& measured);
 

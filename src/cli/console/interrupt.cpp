@@ -24,7 +24,7 @@ Interrupt::Interrupt() {
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   try {
     thread_ = std::jthread([this](const std::stop_token& ended) { watch(ended); });
-  } catch (const std::system_error&) {  // where there may be no more threads, signals end the process as ever
+  } catch (const std::system_error&) {  // if no more threads can be started, signals end the process as usual
     ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
   }
 }

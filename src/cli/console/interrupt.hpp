@@ -6,9 +6,9 @@
 
 namespace penstock::cli {
 
-/// Turns SIGINT and SIGTERM into a stop request while it lives; a second one ends the process at once, as does the
-/// first where no thread can be started for it. To be made
-/// before any other thread, since threads inherit the signal mask.
+/// Turns SIGINT and SIGTERM into a stop request while it lives. A second signal ends the process immediately; so does
+/// the first one if no thread can be started for it. Construct it before any other thread is started, because threads
+/// inherit the signal mask.
 class Interrupt {
  public:
   Interrupt();
@@ -17,7 +17,7 @@ class Interrupt {
   ~Interrupt();
 
   std::stop_token token() const noexcept { return source_.get_token(); }
-  /// The signal that came, or 0.
+  /// Returns the signal that came, or 0.
   int signal() const noexcept { return signal_.load(); }
 
  private:

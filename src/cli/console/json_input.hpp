@@ -1,4 +1,4 @@
-// JSON that may come from anywhere.
+// JSON from untrusted sources.
 #pragma once
 
 #include <initializer_list>
@@ -8,14 +8,14 @@
 
 namespace penstock::cli {
 
-/// What a text says. @throws Error(corrupt), without a file, for what is no JSON, and where lists and objects nest
-/// deeper than 100: code that copies and prints them calls itself for each.
+/// Parses a text. @throws Error(corrupt), without a file, if it is not JSON, or lists and objects nest deeper than 100
+/// (code that copies and prints them recurses).
 Json json_in(std::string_view text);
-/// As `json_in`, but null for such a text.
+/// Parses like `json_in`, but returns null for such a text.
 Json json_or_null(std::string_view text);
-/// Whether it is an object that has all of these, strings.
+/// Returns whether it is an object that has all of these members, as strings.
 bool has_texts(const Json& object, std::initializer_list<const char*> names);
-/// Whether it is an object that has all of these, whole numbers from 0 on.
+/// Returns whether it is an object that has all of these members, as whole numbers from 0.
 bool has_counts(const Json& object, std::initializer_list<const char*> names);
 
 }  // namespace penstock::cli

@@ -6,7 +6,8 @@
 
 namespace penstock::cli {
 
-/// "; did you mean resize?" where one of `names` is so like `word` that it may be a typing error; else empty.
+/// Returns "; did you mean resize?" if one of `names` is so similar to `word` that it may be a typing error; otherwise
+/// empty.
 std::string did_you_mean(std::string_view word, std::span<const std::string> names);
 
 }  // namespace penstock::cli

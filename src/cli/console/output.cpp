@@ -106,7 +106,7 @@ std::vector<std::uint64_t> parse_sizes(const std::string& text) {
 
 namespace {
 
-// The cause alone: what is said of a file that the tool writes for its user has no code and no source.
+// Only the cause: errors about a file that the tool writes for its user have no code and no source.
 std::string system_cause(std::string_view doing) { return system_error("", errno, doing, "").cause(); }
 
 }  // namespace
@@ -143,7 +143,7 @@ std::string json_text(const Json& json, int indent) {
 
 std::string page_with_data(std::string_view before, std::string_view data, std::string_view after) {
   std::string page(before);
-  // Nothing in the data may end the element that they stand in.
+  // No character in the data may end the script element.
   for (const char c : data) page += c == '<' ? "\\u003c" : std::string(1, c);
   return page.append(after);
 }

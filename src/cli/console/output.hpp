@@ -13,19 +13,19 @@
 
 namespace penstock::cli {
 
-/// Key order is the order of insertion, as a reader expects it.
+/// Keeps keys in the order of insertion, as a reader expects it.
 using Json = nlohmann::ordered_json;
 
-/// The command line asks for something impossible: exit status 2. As long as the cause of an Error at most: a store may
-/// have any number of fields to name.
+/// The command line asks for something impossible: exit status 2. The message is at most as long as an Error's cause,
+/// because a store may have any number of fields to name.
 struct UsageError : std::runtime_error {
   explicit UsageError(std::string text) : std::runtime_error(Error(Errc::invalid_argument, std::move(text)).cause()) {}
 };
 
-/// Text that may come from a store or a file name, for a terminal, `without_controls`: it stays one line and can't
-/// steer the terminal. Cut after about `longest` bytes.
+/// Returns text from a store or a file name in a form that is safe for a terminal (`without_controls`): it stays one
+/// line and can't control the terminal. Cuts it after about `longest` bytes.
 std::string printable(std::string_view text, std::size_t longest = std::string_view::npos);
-/// A record's key as `printable`, cut, as a file may make it of any length.
+/// Returns a record's key, made `printable` and cut, because a file may contain keys of any length.
 std::string printable_key(std::string_view key);
 /// "1,234,567"
 std::string with_commas(std::uint64_t number);
@@ -43,15 +43,16 @@ std::vector<std::uint64_t> parse_sizes(const std::string& text);
 std::vector<unsigned> parse_counts(const std::string& text, const char* what, unsigned least, unsigned most);
 std::vector<unsigned> parse_threads(const std::string& text);
 
-/// Everything that is printed on stdout goes through this; what can't be written ends the program with an error.
+/// Prints text on stdout. Everything on stdout goes through this. If it can't be written, the program ends with an
+/// error.
 void print(std::string_view text);
-/// Texts come as `as_json_has_it` has them. `indent`: spaces for each depth; -1: all in one line.
+/// Texts must come from `as_json_has_it`. `indent`: spaces per level; -1: all in one line.
 std::string json_text(const Json& json, int indent);
-/// A page with JSON in a script element: what stands before the data, these, and what stands after them.
+/// Returns a page with JSON in a script element: the text before the data, the data, and the text after it.
 std::string page_with_data(std::string_view before, std::string_view data, std::string_view after);
-/// UTF-8, which is all that JSON has: a byte that is none stands there as four characters, "\\xf6".
+/// Returns the text as UTF-8, the only encoding in JSON. A byte that is not UTF-8 becomes four characters, "\\xf6".
 std::string as_json_has_it(std::string_view text);
-/// To stdout for "-"; else folders that are missing are made. Text that is not UTF-8 gets replacement characters.
+/// Writes to stdout for "-"; otherwise creates missing folders. Text that is not UTF-8 gets replacement characters.
 /// @throws std::runtime_error.
 void write_json(const Json& json, const std::string& file);
 

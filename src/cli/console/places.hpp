@@ -1,4 +1,4 @@
-// Where a command writes is looked at before it works.
+// Checks where a command writes before it starts to work.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace penstock::cli {
 
-/// Looks at each place that the command's options name, --out, --json and the like. Folders that are missing are made
-/// later. @throws UsageError where something stands in the way, or may not be written to.
+/// Checks each place that the command's options name, like --out and --json. Missing folders are created later. @throws
+/// UsageError if something is in the way, or can't be written.
 void check_places(const CLI::App& command);
 
-/// True where `path` is `folder`, or lies in it.
+/// Returns whether `path` is `folder`, or is in it.
 bool lies_in(const std::string& path, const std::string& folder);
 
 }  // namespace penstock::cli

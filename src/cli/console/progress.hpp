@@ -8,19 +8,20 @@
 
 namespace penstock::cli {
 
-/// Tells on stderr how far a long piece of work is, how fast it goes and how long it will take: a bar on a terminal,
-/// elsewhere a line every few seconds, nothing when quiet. One thread at a time.
+/// Shows on stderr the progress, the speed and the remaining time of long work: a bar on a terminal, a line every few
+/// seconds elsewhere, nothing with --quiet. One thread at a time.
 class Progress {
  public:
   Progress(std::string what, std::uint64_t total, bool quiet);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  /// Takes the bar away.
+  /// Removes the bar.
   ~Progress();
 
-  /// `skipped` of them took no time, so they are no part of the rate. Cheap: draws at most ten times a second.
+  /// Sets how much is done. `skipped` of it took no time, so the rate leaves that out. Cheap: draws at most ten times
+  /// per second.
   void set(std::uint64_t done, std::uint64_t skipped = 0);
-  /// Tells, each time it is drawn, where the work is: "slide 3/12".
+  /// Sets the function that describes, at each drawing, where the work is: "slide 3/12".
   void tell_where(std::function<std::string(std::uint64_t done)> where) { where_ = std::move(where); }
 
  private:

@@ -18,7 +18,7 @@ struct ToolWord {
   std::string_view tool;     // an option, which the command may lack, or other words; empty: no command has one
 };
 
-// Beside these `some_name` stands for --some-name, where the command has it.
+// For other names, `some_name` stands for --some-name, if the command has that option.
 constexpr std::array tool_words{
     ToolWord{"", "`access = FileAccess::read`", "--access read"},
     ToolWord{"", "`max_memory_bytes`", "--memory"},
@@ -87,7 +87,7 @@ void set_running_command(const CLI::App& command) {
 }
 
 std::string in_tool_words(std::string text, std::string_view source) {
-  // Words that are settled are hidden from rules that come later.
+  // Words that are settled are hidden from later rules.
   constexpr char mark = '\x01';
   for (const ToolWord& word : tool_words) {
     if (!word.source.empty() && word.source != source) continue;

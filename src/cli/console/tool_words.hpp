@@ -9,12 +9,12 @@ class App;
 
 namespace penstock::cli {
 
-/// Sets whose options messages may name. Before any thread is started.
+/// Sets the command whose options messages may name. Call before any thread is started.
 void set_running_command(const CLI::App& command);
 
-/// What the library says, for those who call the tool: its options stand where the library names members of its own. A
-/// member without an option is said to be the library's. `source`: the name of the source that speaks, as
-/// penstock::Error has it. Any thread.
+/// Rewrites a message of the library for users of the tool: replaces names of the library's members by the tool's
+/// options. Marks a member without an option as the library's. `source`: name of the source that reports, as in
+/// penstock::Error. Any thread.
 std::string in_tool_words(std::string text, std::string_view source);
 
 }  // namespace penstock::cli

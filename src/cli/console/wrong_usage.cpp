@@ -39,7 +39,7 @@ bool has_option(const CLI::App& app, const std::string& word) {
 
 bool is_option(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
 
-// Several short options may stand in one word, and numbers are values: only long ones are told apart.
+// Several short options may be in one word, and numbers are values, so only long options are recognised.
 bool is_long_option(std::string_view word) { return word.starts_with("--") && word.size() > 2; }
 
 }  // namespace

@@ -45,7 +45,7 @@ class Canvas {
   std::vector<std::uint8_t> pixels_;
 };
 
-// Colours of neighbouring numbers lie far apart on the circle of hues.
+// Colours of neighbouring numbers are far apart on the circle of hues.
 Rgb class_colour(std::int64_t label) {
   const double hue = 6 * std::fmod(static_cast<double>(label) * 0.6180339887, 1.0);
   const auto channel = [&](double centre) {

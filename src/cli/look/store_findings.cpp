@@ -94,7 +94,7 @@ class Looking {
     }
   }
 
-  // A header that is damaged for whoever asks for this alone is not the image's damage.
+  // Damage in a header, if only this reader asks for it, is not the image's damage.
   void look_at_orientation(std::span<const std::byte> jpeg) {
     try {
       if (const int orientation = jpeg_orientation(jpeg); orientation != 1) ++found_.orientations[orientation];

@@ -1,4 +1,4 @@
-// What a look at a store's records finds.
+// The findings about a store's records.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 namespace penstock::cli {
 
 struct Findings {
-  std::vector<std::vector<std::uint64_t>> bytes;  ///< of each field
+  std::vector<std::vector<std::uint64_t>> bytes;  ///< per field
   std::map<std::int64_t, std::uint64_t> labels;
-  std::map<std::string, std::uint64_t> kinds;  ///< of encoded images
-  std::vector<std::uint64_t> heights, widths;  ///< of images that can be decoded, from their headers
-  std::map<int, std::uint64_t> orientations;   ///< of JPEGs that are to be turned or mirrored, as Exif numbers them
-  std::uint64_t looked_at = 0;                 ///< records; fewer than there are where only a sample was
+  std::map<std::string, std::uint64_t> kinds;  ///< kinds of encoded images
+  std::vector<std::uint64_t> heights, widths;  ///< sizes of images that can be decoded, from their headers
+  std::map<int, std::uint64_t> orientations;   ///< Exif orientations of JPEGs that must be turned or mirrored
+  std::uint64_t looked_at = 0;                 ///< records; fewer than the store has if only a sample was looked at
   std::uint64_t unreadable = 0;
   std::string first_unreadable;
 };
 
 struct LookOptions {
   std::string image_field;
-  bool all = false;    ///< at every record, not at some 10,000 of more, spread evenly
+  bool all = false;    ///< at every record; by default at about 10,000 of a larger store, spread evenly
   bool quiet = false;  ///< no progress
 };
 
 Findings look_at_records(const InputStore& store, const LookOptions& options);
 
-/// A record's key, or "?" where it can't be read.
+/// Returns a record's key, or "?" if it can't be read.
 std::string readable_key(const InputStore& store, std::uint64_t index);
 
 }  // namespace penstock::cli

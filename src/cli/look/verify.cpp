@@ -96,7 +96,7 @@ class Verifier {
   /// The signal that ended it before its end, or 0.
   int signal() const noexcept { return signal_; }
   std::exception_ptr failure() const noexcept { return failure_; }
-  /// Good as far as one can read them, but neither a decoder nor a checksum has looked at what is in them.
+  /// Good as far as they can be read, but neither a decoder nor a checksum has checked their contents.
   std::uint64_t unchecked() const { return store_.checksums() ? 0 : done_ - bad_.size() - decoded_; }
 
  private:
@@ -167,7 +167,7 @@ class Verifier {
     decoded_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // Refuses what is larger than a loader accepts.
+  // Refuses records that are larger than a loader accepts.
   [[noreturn]] void refuse_size(const std::string& what) const {
     throw Error(
         Errc::limit_exceeded,
@@ -191,7 +191,7 @@ class Verifier {
   const VerifyOptions& options_;
   const Schema schema_;
   const std::uint64_t size_;
-  const std::vector<std::uint64_t> ends_;  ///< of runs of records that share something
+  const std::vector<std::uint64_t> ends_;  ///< ends of runs of records that share something
   const std::string field_;
   const bool decodes_, is_slide_;
   const bool keys_apart_;  ///< reading a record reads nothing of its key
@@ -257,11 +257,11 @@ void tell(const VerifyOptions& options, const InputStore& store, const Verifier&
   if (!store.guess().empty()) out += "\n" + store.guess();
   for (const std::string& line : store.passed_over()) out += "\n" + line;
   for (const std::string& line : store.left_out())
-    if (line.starts_with("left out: the field")) out += "\n" + printable(line);  // no record tells of it
+    if (line.starts_with("left out: the field")) out += "\n" + printable(line);  // no record shows it
   print(out + "\n");
 }
 
-// How far it came, where it did not come to the end.
+// Reports how far it came, if it did not come to the end.
 void tell_stop(const InputStore& store, const Verifier& verifier) {
   if (verifier.signal() == 0) return;
   fmt::print(stderr, "penstock: stopped: {} of {} records were read, among them all of the first {}\n",

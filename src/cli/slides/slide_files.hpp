@@ -9,14 +9,15 @@ namespace penstock::cli {
 
 struct WantedSlides {
   std::vector<std::string> files = {};
-  PassedOver passed_over = {};  ///< what lies in the folders beside them
+  PassedOver passed_over = {};  ///< other files in the slides' folders
 };
 
-/// The slides that arguments name: files as they are, of folders those that end as slides do, of patterns those
-/// that fit; each argument's sorted by the bytes of their paths. @throws penstock::Error where one names none.
+/// Returns the slides that arguments name: files as given, in folders the files with slides' extensions, and the files
+/// that match a pattern. Sorts the slides of each argument by the bytes of their paths. @throws penstock::Error if an
+/// argument names none.
 WantedSlides slide_files(const std::vector<std::string>& arguments);
 
-/// "passed over: 3 files (.txt 3)", and what to do; empty where nothing was.
+/// Returns how many files were skipped, by extension, and what to do; empty if none was.
 std::string passed_over_text(const PassedOver& passed_over);
 
 }  // namespace penstock::cli

@@ -192,7 +192,6 @@ Slides slides_of(const SlideFlags& flags, std::vector<std::string> paths) {
                 .level = flags.level,
                 .mpp = flags.mpp,
                 .magnification = flags.magnification,
-                .mpp_tolerance = flags.tolerance,
                 .size = flags.size,
                 .stride = flags.stride,
                 .overlap = flags.overlap,
@@ -200,7 +199,8 @@ Slides slides_of(const SlideFlags& flags, std::vector<std::string> paths) {
                 .slide_column = flags.slide_column,
                 .columns = flags.columns,
                 .mpp_column = flags.mpp_column,
-                .assumed_mpp = flags.assumed_mpp};
+                .assumed_mpp = flags.assumed_mpp,
+                .mpp_tolerance = flags.tolerance};
   slides.edges = flags.edges == "pad"      ? SlideEdges::pad
                  : flags.edges == "shrink" ? SlideEdges::shrink
                                            : SlideEdges::drop;

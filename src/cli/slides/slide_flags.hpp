@@ -1,4 +1,4 @@
-// How slides are cut into tiles, as a command line says it.
+// How slides are cut into tiles, from the command line.
 #pragma once
 
 #include <cstdint>
@@ -23,19 +23,19 @@ struct SlideFlags {
   std::int32_t level = 0, size = 256, stride = 0, overlap = 0;
   double mpp = 0, magnification = 0, tolerance = Slides().mpp_tolerance, assumed_mpp = 0;
   bool leave_out_unlisted = false, regions_may_miss = false, coords_of_any_size = false;
-  std::vector<const CLI::Option*> options;  ///< that say it; set by add_slide_options
+  std::vector<const CLI::Option*> options;  ///< the options of these settings; set by add_slide_options
 
-  /// The first of these options that was given: "--size"; empty: none was.
+  /// Returns the first of these options that was given: "--size"; empty: none was.
   std::string first_given() const;
 };
 
-/// Adds options for all of it, in a group of the help where `group` names one.
+/// Adds options for all settings, in a group of the help if `group` is set.
 void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& group = "");
 
 /// Adds --index.
 void add_index_option(CLI::App& command, SlideFlags& flags, const std::string& group = "");
 
-/// These slides, cut so. @throws UsageError for options that contradict each other.
+/// Returns these slides, cut as the flags require. @throws UsageError for options that contradict each other.
 Slides slides_of(const SlideFlags& flags, std::vector<std::string> paths);
 
 /// Adds --picture-side.

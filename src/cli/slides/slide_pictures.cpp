@@ -28,7 +28,7 @@ namespace penstock::cli {
 
 namespace {
 
-// Tells of work that others do, until its end. Where the system starts no thread for it, nothing is told.
+// Shows the progress of work on other threads, until its end. If the system starts no thread for it, nothing is shown.
 class ToldBeside {
  public:
   ToldBeside(Progress& progress, const std::atomic<std::size_t>& done) {
@@ -64,7 +64,7 @@ std::string as_file_name(const std::string& name) {
 
 std::string picture_in(const std::string& folder, const std::string& slide) {
   std::string file = folder;
-  // A name is a path where files of several folders are called the same.
+  // A name is a path if files of several folders have the same name.
   for (const std::filesystem::path& part : std::filesystem::path(slide).relative_path())
     file += "/" + (part == ".." ? "__" : as_file_name(part.string()));
   return file + ".png";

@@ -1,4 +1,4 @@
-// Pictures of slides, as files.
+// Pictures of slides, written to files.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +20,22 @@ struct SlidePictures {
     std::string slide, cause;
   };
   std::vector<Drawn> drawn;
-  std::vector<NotDrawn> not_drawn;  ///< which were opened, and failed then
+  std::vector<NotDrawn> not_drawn;  ///< slides that were opened and failed later
 };
 
-/// DIR/NAME.png by a slide's name, where a '/' in it makes a folder.
+/// Returns DIR/NAME.png for a slide's name, in which a '/' makes a folder.
 std::string picture_in(const std::string& folder, const std::string& slide);
 
 struct DrawingOptions {
-  std::function<std::string(const SlideInfo&)> file_of;  ///< which PNG a slide's picture becomes
-  std::function<bool(const SlideInfo&)> wanted = {};     ///< empty: all are
+  std::function<std::string(const SlideInfo&)> file_of;  ///< the PNG for a slide's picture
+  std::function<bool(const SlideInfo&)> wanted = {};     ///< empty: all slides are wanted
   std::int32_t side = 1024;
   bool caption = true;   ///< text below the slide
-  unsigned threads = 0;  ///< 0: as many as there are cores
+  unsigned threads = 0;  ///< 0: the number of cores
   bool quiet = false;    ///< no progress
 };
-/// Draws all slides that are wanted and could be opened. Folders are made. @throws penstock::Error where a file can't
-/// be written.
+/// Draws all slides that are wanted and could be opened. Creates folders. @throws penstock::Error if a file can't be
+/// written.
 SlidePictures draw_pictures(const SlideSource& source, const DrawingOptions& options);
 
 /// "3 pictures: a/x.png ... a/z.png", after a line for each slide that could not be drawn.

@@ -8,13 +8,13 @@
 
 namespace penstock::cli {
 
-/// The image that a slide's grid lies on: "2000x1500 pixels of level 1".
+/// Returns the image of a slide's grid: "2000x1500 pixels of level 1".
 std::string image_text(const SlideInfo& slide);
-/// What is known of a slide, in a line: "slide a: 2000x1500 pixels, tiles of 256x256, JPEG; ...".
+/// Describes a slide in one line: "slide a: 2000x1500 pixels, tiles of 256x256, JPEG; ...".
 std::string slide_text(const SlideInfo& slide);
-/// Why it can't be read, with the file where that is another than the slide's: one of regions, or a list.
+/// Returns why it can't be read. Names the file if that is not the slide but a file of regions, or a list.
 std::string failure_text(const SlideInfo& slide);
-/// What is said of a slide, for programs.
+/// Describes a slide for programs.
 Json slide_json(const SlideInfo& slide);
 
 }  // namespace penstock::cli

@@ -14,7 +14,7 @@ namespace {
 constexpr Parameter image_fields{"field", "image,mask|mask:nearest"};
 constexpr Parameter image_size{"size", size_hint, true};
 
-// The first is an image, those after it, and what says so, are masks.
+// The first field is an image. The fields after it, and fields with ":nearest", are masks.
 ImageFields fields_of(const Arguments& a) {
   constexpr std::string_view by_nearest = ":nearest";
   if (!a.given("field")) return "image";

@@ -38,7 +38,7 @@ std::string known(const std::vector<Parameter>& parameters) {
   return parameters.empty() ? "it takes none" : "it takes" + usage_of(parameters);
 }
 
-// A number that stands where a field's name would: two sides of a size written as two words, most often.
+// Explains a number in the place of a field's name: most often two sides of a size written as two words.
 std::string number_for_field(const Word& stage, const Word& word, const std::vector<Parameter>& parameters) {
   std::string out = fmt::format("what stands here is the name of a field, and this is a number; {} takes{}", stage.text,
                                 usage_of(parameters));

@@ -12,15 +12,15 @@
 
 namespace penstock::cli {
 
-/// One thing a stage can be told: as name=value, or by position: a value without a name is for the first parameter that
-/// has none yet.
+/// A parameter of a stage. It is given as name=value or by position: a value without a name is for the first parameter
+/// that has none so far.
 struct Parameter {
   std::string_view name;
-  std::string_view hint;  ///< what a value looks like; "" for names only
+  std::string_view hint;  ///< what a value looks like; "": names only
   bool required = false;
 };
 
-/// The hint of a parameter that is read by `Arguments::size`.
+/// The hint of a parameter that `Arguments::size` reads.
 inline constexpr std::string_view size_hint = "N|HxW";
 
 /// Part of the text of `--stages`, and where it begins (from 0).
@@ -29,11 +29,11 @@ struct Word {
   std::size_t at = 0;
 };
 
-/// The arguments of one stage, bound to its parameters. Each getter gives the default where the argument is missing.
+/// The arguments of one stage, bound to its parameters. Each getter returns the default if the argument is missing.
 /// @throws UsageError that shows the place in the text.
 class Arguments {
  public:
-  /// `line` is the whole text, for messages. @throws UsageError for unknown, repeated, missing or too many arguments.
+  /// `line`: the whole text, for messages. @throws UsageError for unknown, repeated, missing or too many arguments.
   Arguments(std::string_view line, const Word& stage, const std::vector<Word>& words,
             const std::vector<Parameter>& parameters);
 
@@ -47,11 +47,11 @@ class Arguments {
   /// "224" for a square, "HxW" otherwise.
   Size size(std::string_view name) const;
   std::vector<double> numbers(std::string_view name, std::vector<double> otherwise) const;
-  /// Two numbers, least and greatest: "0.2,1".
+  /// Reads two numbers, the least and the greatest: "0.2,1".
   std::array<double, 2> pair(std::string_view name, std::array<double, 2> otherwise) const;
   std::vector<std::uint64_t> counts(std::string_view name) const;
   std::vector<std::string> names(std::string_view name) const;
-  /// Position in `choices` of the value given.
+  /// Returns the position of the given value in `choices`.
   std::size_t choice(std::string_view name, std::initializer_list<std::string_view> choices,
                      std::size_t otherwise = 0) const;
 
@@ -67,7 +67,7 @@ class Arguments {
   std::vector<Bound> bound_;
 };
 
-/// Throws UsageError: what is wrong, and where: `at character 17, "decode_jpeg | >>resiz<< 224": ...`.
+/// Throws UsageError with the reason and the place: `at character 17, "decode_jpeg | >>resiz<< 224": ...`.
 [[noreturn]] void refuse_at(std::string_view line, const Word& word, const std::string& message);
 
 /// " <size HxW> [p=0..1]", for help and messages.

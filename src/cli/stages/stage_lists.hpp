@@ -1,5 +1,5 @@
-// The built-in stages by what they work on: a new one is a row in one of these lists, and a function beside it that
-// makes it of its arguments.
+// The built-in stages by what they work on. A new stage is a row in one of these lists, and a function next to it that
+// creates the stage from its arguments.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace penstock::cli {
 
-/// Which records come, and in which order.
+/// Which records are read, and in which order.
 std::vector<StageSyntax> order_stages();
-/// What is checked, and what becomes of samples that are bad.
+/// What is checked, and what happens to bad samples.
 std::vector<StageSyntax> error_stages();
 /// Encoded images to pixels and back.
 std::vector<StageSyntax> codec_stages();
-/// Where pixels stand: of an image, and of masks with it.
+/// Where pixels of an image, and of its masks, are.
 std::vector<StageSyntax> geometry_stages();
 /// What the values of an image's pixels are.
 std::vector<StageSyntax> pixel_stages();
@@ -25,7 +25,7 @@ std::vector<StageSyntax> field_stages();
 /// How samples become batches.
 std::vector<StageSyntax> batch_stages();
 
-/// Of a stage that works on one image; read by `field_of`.
+/// Parameter of a stage that works on one image; read by `field_of`.
 inline constexpr Parameter image_field{"field", "image"};
 inline std::string field_of(const Arguments& a) { return a.text("field", "image"); }
 

@@ -14,13 +14,13 @@ namespace penstock::cli {
 
 /// A stage as the command line knows it.
 struct StageSyntax {
-  std::string_view name;  ///< that of the C++ function
-  bool order;             ///< chooses or arranges records
+  std::string_view name;  ///< the name of the C++ function
+  bool order;             ///< it chooses or arranges records
   std::vector<Parameter> parameters;
   Stage (*make)(const Arguments& arguments);
 };
 
-/// All built-in stages.
+/// Returns all built-in stages.
 std::span<const StageSyntax> stage_table();
 
 struct ParsedStage {
@@ -30,11 +30,11 @@ struct ParsedStage {
 };
 
 /// Parses `decode_jpeg | random_resized_crop 224 scale=0.2,1 | random_flip | batch 64`: stages by their C++ names
-/// between bars; arguments by position or as name=value; the field is `image` unless one is given.
-/// The result's words are parts of `text`. @throws UsageError that shows the place and lists what is known.
+/// between bars, with arguments by position or as name=value. The field is `image` unless one is given. The result's
+/// words are parts of `text`. @throws UsageError that shows the place and lists the known names.
 std::vector<ParsedStage> parse_stages(std::string_view text);
 
-/// A line a stage, for --help.
+/// Returns a line per stage, for --help.
 std::string stages_help();
 
 }  // namespace penstock::cli

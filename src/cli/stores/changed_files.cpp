@@ -56,7 +56,7 @@ class Names {
   std::string text_;
 };
 
-// This and the next say no of a file that can't be asked.
+// This and the next function return false for a file that can't be checked.
 bool has_size(const fs::path& file, std::size_t bytes) {
   std::error_code failed;
   const std::uintmax_t size = fs::file_size(file, failed);
@@ -121,7 +121,7 @@ SharedKeys shared_keys(const FilesSource& files, const Destination& store) {
     for (std::uint64_t i = 0; i < files.size(); ++i) of_files.insert(files.key(i));
     for (; found.records < stored.size(); ++found.records)
       found.shared += of_files.contains(stored.key(found.records)) ? 1 : 0;
-  } catch (const Error&) {  // the sink says what is wrong with it
+  } catch (const Error&) {  // the sink reports what is wrong with it
     return {};
   }
   return found;

@@ -1,4 +1,4 @@
-// The option --classes: which classes there are, and their numbers.
+// The option --classes: the classes, and their numbers.
 #pragma once
 
 #include <string>
@@ -11,8 +11,9 @@ namespace penstock::cli {
 
 void add_classes_option(CLI::App& command, std::string& path);
 
-/// Those that `path` names: a text file, a name a line, or those of a store. None for an empty path. @throws UsageError
-/// for a store without names of classes; penstock::Error. `isolate` as of InputStoreOptions, for HDF5 files.
+/// Returns the classes that `path` names: a text file with a name per line, or a store. None for an empty path.
+/// `isolate`: see InputStoreOptions, for HDF5 files. @throws UsageError if a store has no names of classes;
+/// penstock::Error.
 ClassNames read_classes(const std::string& path, bool isolate = false);
 
 }  // namespace penstock::cli

@@ -38,12 +38,12 @@ struct ConvertFlags {
 struct Converted {
   Stored stored;
   RewriteCounts rewrites;
-  std::string name;  ///< of the new store
+  std::string name;  ///< name of the new store
   bool order_kept = true;
-  std::vector<std::string> notes;  ///< how the old one was read, and what of it is not in the new one
+  std::vector<std::string> notes;  ///< how the old store was read, and what of it is not in the new one
 };
 
-// A name for a dataset beside those of the fields, and their groups.
+// Returns a name for a dataset that differs from the names of the fields and their groups.
 std::string free_name(const Schema& schema) {
   std::string name = "key";
   const auto taken = [&](const Field& field) { return field.name == name || field.name.starts_with(name + "/"); };
@@ -112,7 +112,7 @@ void tell(const ConvertFlags& options, const Converted& converted) {
 
 int convert(const ConvertFlags& options) {
   refuse_out_inside(options.out.out, options.store);
-  destination_of(options.out);  // before the store is opened: a typing error is told at once
+  destination_of(options.out);  // before the store is opened, to report a typing error immediately
   const InputStore store(options.store, {.values = options.values,
                                          .isolate = options.isolate,
                                          .isolate_option = options.isolate ? "--isolate" : "",

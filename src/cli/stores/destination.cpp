@@ -23,7 +23,7 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-// With its dot, as it is written; empty where there is none. Of "x.tar.gz" both count.
+// Returns the extension as written, with its dot; empty if there is none. For "x.tar.gz" both parts count.
 std::string extension_of(const std::string& path) {
   const std::string name = fs::path(path).filename().string();
   const std::size_t dot = name.rfind('.');
@@ -37,7 +37,7 @@ bool is_lmdb(const fs::path& folder) {
   return fs::exists(folder / "data.mdb", failed) || fs::exists(folder / "unfinished.json", failed);
 }
 
-// A name in a folder that nobody has cleared for an LMDB; empty where there is none.
+// Returns a name in a folder that was not cleared for an LMDB; empty if there is none.
 std::string other_thing_in(const fs::path& folder) {
   std::error_code failed;
   std::string first;

@@ -10,7 +10,7 @@ namespace penstock::cli {
 
 namespace {
 
-// ISO's media files say what they are after the size of their first box.
+// ISO's media files have their kind after the size of their first box.
 const char* brand_kind(std::string_view brand) noexcept {
   if (brand == "avif" || brand == "avis") return "avif";
   if (brand == "heic" || brand == "heix" || brand == "mif1" || brand == "msf1") return "heif";
@@ -46,7 +46,7 @@ const char* undecoded_kind(std::string_view path) noexcept {
   constexpr Ending endings[] = {{"gif", "gif"},      {"bmp", "bmp"},   {"tif", "tiff"},  {"tiff", "tiff"},
                                 {"webp", "webp"},    {"avif", "avif"}, {"heic", "heif"}, {"heif", "heif"},
                                 {"jp2", "jpeg2000"}, {"jxl", "jpegxl"}};
-  const std::string_view name = path.substr(path.rfind('/') + 1);  // of npos, 0
+  const std::string_view name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return "";
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };

@@ -12,21 +12,22 @@
 
 namespace penstock::cli {
 
-/// What a file begins with: "jpeg", "png", "gif", "bmp", "tiff", "webp", "avif", "heif", "jpeg2000", "jpegxl", or ""
-/// for none of these.
+/// Returns the kind of image that a file begins like: "jpeg", "png", "gif", "bmp", "tiff", "webp", "avif", "heif",
+/// "jpeg2000", "jpegxl"; "" for none of these.
 const char* image_kind(std::span<const std::byte> bytes) noexcept;
 
-/// What a file is by the ending of its name, where the library has no decoder for that kind; "" for all others.
+/// Returns a file's kind by the ending of its name, if the library has no decoder for that kind; "" otherwise.
 const char* undecoded_kind(std::string_view path) noexcept;
 
-/// How the tool decodes what it only looks at: everything that the library can decode, 16 bits a value too.
+/// Returns the options with which the tool decodes images that it only checks: all that the library can decode,
+/// including 16 bits per value.
 DecodeImageOptions any_image() noexcept;
 
-/// True where an image is of a known kind for which the library has no decoder. `decoding` is of `any_image()`; what
-/// it had opened is forgotten.
+/// Returns whether an image is of a known kind without a decoder in the library. `decoding` must have the options of
+/// `any_image()`; it forgets the image that it had opened.
 bool lacks_decoder(ImageDecoding& decoding, std::span<const std::byte> encoded);
 
-/// Decodes an image to its end, so that damage anywhere is met. @throws penstock::Error.
+/// Decodes an image to its end, so that damage anywhere in it is found. @throws penstock::Error.
 void decode_whole(ImageDecoding& decoding, std::span<const std::byte> encoded, PixelMemory& pixels);
 
 }  // namespace penstock::cli

@@ -19,7 +19,7 @@ std::vector<std::uint64_t> looked_at(std::uint64_t size) {
   return indices;
 }
 
-// How many of the records, which may be bad ones, are what is asked for.
+// Returns how many of the records, some of which may be bad, are of the kind that is asked for.
 template <class Judge>
 std::size_t count_of(const LmdbSource& source, const std::vector<std::uint64_t>& indices, const Judge& is_one) {
   std::size_t count = 0;

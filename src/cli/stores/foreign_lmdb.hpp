@@ -7,14 +7,15 @@
 
 namespace penstock::cli {
 
-/// What the values of an LMDB look like that others wrote.
+/// What the values of an LMDB from other software look like.
 enum class ForeignValues : std::uint8_t {
-  images,  ///< encoded images as they are; or there are no values at all
+  images,  ///< encoded images without a header; or there are no values at all
   datums,  ///< Caffe's Datum
   unknown,
 };
 
-/// By what most of 16 values are, spread over the store at `path`, which `raw` has open. @throws penstock::Error.
+/// Decides by the majority of 16 values, spread over the store at `path`, which `raw` has open. @throws
+/// penstock::Error.
 ForeignValues look_at_values(const LmdbSource& raw, const std::string& path);
 
 }  // namespace penstock::cli

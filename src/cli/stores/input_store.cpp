@@ -36,7 +36,7 @@ std::string listed(const std::vector<std::string>& names) {
   return names.size() > most ? fmt::format("{} and {} more", text, names.size() - most) : text;
 }
 
-// Names of the attributes, but for those that Penstock understands.
+// Returns the names of the attributes, except those that Penstock understands.
 std::vector<std::string> attributes_left_out(const Hdf5Source& source) {
   std::set<std::string> objects{"/"}, named;
   const Schema schema = source.schema();
@@ -55,7 +55,7 @@ std::vector<std::string> attributes_left_out(const Hdf5Source& source) {
         if (!(root && name == "penstock_job") && !(root && name == "penstock_keys" && source.has_keys()) &&
             !(name == "classes" && named.contains(object)))
           names.push_back(root ? name : name + " of " + object);
-    } catch (const Error&) {  // of a dataset that lies in another file
+    } catch (const Error&) {  // a dataset that is in another file
     }
   }
   return names;
@@ -75,7 +75,7 @@ std::vector<std::string> notes_of_slides(const SlideSource& source) {
   return lines;
 }
 
-// What would change nothing is a mistake of whoever says it.
+// An option without any effect is a mistake of the user.
 void require_fitting(const std::string& path, std::string_view kind, const InputStoreOptions& options) {
   const auto refuse = [&](std::string_view option, std::string_view stores) {
     throw UsageError(

@@ -108,7 +108,7 @@ bool LeftOut::forget_slide(const std::string& slide) {
   return differs_ = true;
 }
 
-// All at once: one by one, each would move those that follow it.
+// Drops all in one pass, because one by one each would move the following ones.
 void LeftOut::drop_forgotten() {
   std::size_t kept = 0;
   for (std::size_t place = 0; place < tiles_.size(); ++place) {

@@ -22,59 +22,60 @@ namespace penstock::cli {
 
 /// A tile, or a slide, that could not be read.
 struct LeftOutTile {
-  std::string key = {}, file = {};    ///< of the tile; of the slide
-  std::string slide = {};             ///< what keys of its tiles begin with
-  bool whole_slide = false;           ///< nothing of it could be read
-  std::size_t level = 0;              ///< that the tile is made of
+  std::string key = {}, file = {};    ///< key of the tile; file of the slide
+  std::string slide = {};             ///< the beginning of the keys of its tiles
+  bool whole_slide = false;           ///< nothing of the slide could be read
+  std::size_t level = 0;              ///< the level that the tile is made of
   std::int64_t x = 0, y = 0;          ///< its top left pixel at level 0
-  std::string code = {}, cause = {};  ///< as Error has them
+  std::string code = {}, cause = {};  ///< as in Error
 };
 Json to_json(const LeftOutTile& tile);
-/// "tile 512, 1024 of level 0 of slides/a.svs: corrupt: ..."
+/// Returns for example "slides/a.svs, level 0, x 512, y 1024: corrupt: ...".
 std::string to_text(const LeftOutTile& tile);
 
-/// What a job has left out so far, in a file beside its store, a line of JSON each. A run that goes on leaves it out
-/// again, so the store stays that of an undisturbed run, whatever becomes readable meanwhile. One thread at a time.
+/// The tiles and slides that a job has left out so far, in a file next to its store, a JSON line each. A run that
+/// continues the job leaves them out again. So the store is the same as after an undisturbed run, even if they have
+/// become readable. One thread at a time.
 class LeftOut {
  public:
-  /// Reads what is there; a line that was cut off counts as none. Writes nothing yet.
+  /// Reads the existing file. An incomplete line does not count. Writes nothing.
   explicit LeftOut(std::string file);
 
-  /// In the order in which they were left out; with those that could be read after all until `replace`.
+  /// Returns them in the order in which they were left out, including, until `replace`, those that could be read later.
   const std::vector<LeftOutTile>& tiles() const noexcept { return tiles_; }
   const std::string& file() const noexcept { return file_; }
-  /// Whether the tile was left out, or its whole slide.
+  /// Returns whether the tile, or its whole slide, was left out.
   bool has(std::string_view key) const;
-  /// Forgets them, so that they are asked for again. The file keeps them until `replace`.
+  /// Forgets them, so that they are tried again. The file keeps them until `replace`.
   void ask_again();
-  /// Adds a tile. Nothing happens for one that is there.
+  /// Adds a tile, unless it is already there.
   void add(LeftOutTile tile);
-  /// The tile could be read after all: its slide is left out no more, if it was.
+  /// Notes that the tile could be read after all. If its slide was left out as a whole, it no longer is.
   void remove(std::string_view key);
-  /// From now on what was added survives a kill, and a crash of the machine.
+  /// Makes everything added so far survive a kill, and a crash of the machine.
   void commit();
-  /// Writes the file anew, where it differs from what is known now; none where nothing is left out.
+  /// Writes the file again if it differs from what is known; removes it if nothing is left out.
   void replace();
 
  private:
   void note(const LeftOutTile& tile);
-  /// False: it was not left out as a whole.
+  /// Returns false if the slide was not left out as a whole.
   bool forget_slide(const std::string& slide);
-  /// `tiles_` without those that were forgotten.
+  /// Removes the forgotten ones from `tiles_`.
   void drop_forgotten();
 
   std::string file_;
-  std::uint64_t whole_lines_ = 0;  // bytes of them, in the file
+  std::uint64_t whole_lines_ = 0;  // bytes of complete lines in the file
   std::optional<OutputFile> out_;
   bool uncommitted_ = false, differs_ = false;
   std::vector<LeftOutTile> tiles_;
   std::unordered_map<std::string, std::size_t> places_;               // in `tiles_`, by the keys that are left out
-  std::unordered_map<std::string, std::vector<std::size_t>> slides_;  // places of those that are left out as a whole
+  std::unordered_map<std::string, std::vector<std::size_t>> slides_;  // places of slides that are left out as a whole
 };
 
-/// A sink that does not ask for what was left out before, and keeps what is left out now before the sink commits what
-/// comes after it. `may_have`: the sink takes samples in any order, so it may have what is listed, from a run that
-/// asked again and was stopped.
+/// A sink that skips samples that were left out before. It keeps newly left out ones before the sink commits later
+/// samples. `may_have`: the sink takes samples in any order, so it may already have a listed sample, from a run that
+/// tried again and was stopped.
 template <Sink S>
 class LeavesOut {
  public:
@@ -108,14 +109,14 @@ class LeavesOut {
     if constexpr (requires { sink_.work_on(threads); }) sink_.work_on(threads);
   }
   std::string name() const { return sink_.name(); }
-  /// Tiles that were not asked for, as they had been left out before.
+  /// Returns how many tiles were skipped because they had been left out before.
   std::uint64_t skipped() const noexcept { return skipped_.size(); }
 
  private:
   S& sink_;
   LeftOut& left_out_;
   const bool may_have_;
-  std::unordered_set<std::uint64_t> skipped_;  // positions, for `has` may be asked twice
+  std::unordered_set<std::uint64_t> skipped_;  // positions, because `has` may be called twice
 };
 
 }  // namespace penstock::cli

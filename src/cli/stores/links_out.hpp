@@ -7,14 +7,14 @@
 
 namespace penstock::cli {
 
-/// Files of a folder that lie elsewhere, as links lead there.
+/// Files of a folder that are outside of it, because links lead there.
 struct LinksOut {
   std::uint64_t files = 0;
-  std::string first = {};  ///< its path below the folder
+  std::string first = {};  ///< its path relative to the folder
 };
 LinksOut links_out_of(const FilesSource& files);
 
-/// In a line; empty where there is none.
+/// Describes them in a line; empty if there are none.
 std::string links_out_text(const LinksOut& links);
 
 }  // namespace penstock::cli

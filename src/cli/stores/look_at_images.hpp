@@ -1,4 +1,4 @@
-// The stage of `penstock pack` that finds what is no image, and what nothing here decodes.
+// The stage of `penstock pack` that finds files that are not images, and images that the library can't decode.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,19 @@ struct UndecodedImages {
 };
 
 struct OddImages {
-  std::uint64_t empty = 0;                         ///< files without a byte
-  std::uint64_t no_image = 0;                      ///< others that begin like no image
-  std::uint64_t first = 0;                         ///< the least index of both, if there are any
-  std::map<std::string, std::uint64_t> undecoded;  ///< by the kinds that they begin like, all
-  UndecodedImages misnamed;                        ///< of those, whose names don't say so
+  std::uint64_t empty = 0;                         ///< files of 0 bytes
+  std::uint64_t no_image = 0;                      ///< other files that don't begin like an image
+  std::uint64_t first = 0;                         ///< the lowest index of both, if there are any
+  std::map<std::string, std::uint64_t> undecoded;  ///< counts of all kinds that they begin like
+  UndecodedImages misnamed;                        ///< the ones among them whose names don't show their kind
 };
 
-/// Images whose names say that they can't be decoded: nothing is read.
+/// Finds images whose names show that they can't be decoded. Reads nothing.
 UndecodedImages undecoded_by_name(const FilesSource& files);
-/// "8 files are ...": what they are, and what to do. Empty: there are none.
+/// Returns "8 files are ...": what they are, and what to do. Empty: there are none.
 std::string undecoded_text(const UndecodedImages& images, const FilesSource& files);
 
-/// Looks at the first bytes of field "image" and changes nothing. Copies count together. Any thread.
+/// Checks the first bytes of field "image" and changes nothing. Copies share their counts. Any thread.
 class LookAtImages {
  public:
   explicit LookAtImages(const FilesSource& files);

@@ -103,8 +103,8 @@ bool opens_alone(const Hdf5& options, const Hdf5Field& field) {
   }
 }
 
-// A field's name is its dataset's path, and of a column of a compound dataset "/" and the column's name, which may have
-// such a one itself, after it.
+// A field's name is its dataset's path; for a column of a compound dataset, it is followed by "/" and the column's
+// name, which may contain "/" itself.
 Hdf5Field hdf5_field(const Hdf5& options, const std::string& name) {
   const Hdf5Field whole{.dataset = name, .name = name};
   if (opens_alone(options, whole)) return whole;
@@ -115,7 +115,7 @@ Hdf5Field hdf5_field(const Hdf5& options, const std::string& name) {
     if (opens_alone(options, column)) return column;
     if (!last) last = std::move(column);
   }
-  return last.value_or(whole);  // opening it says what is wrong
+  return last.value_or(whole);  // opening it reports the reason
 }
 
 Hdf5Source open_with(Hdf5 hdf5, const InputStoreOptions& options) {
@@ -139,7 +139,7 @@ bool begins_as_hdf5(const std::string& path) {
   constexpr std::string_view signature("\x89HDF\r\n\x1a\n", 8);
   std::array<char, 8> head{};
   std::ifstream file(path, std::ios::binary);
-  // After what a user put before it: of 512 bytes, or so many doubled.
+  // Skips a block that a user put before it: 512 bytes, or 512 doubled several times.
   for (std::streamoff at = 0; at <= 1 << 16; at = at == 0 ? 512 : 2 * at)
     if (file.seekg(at) && file.read(head.data(), head.size()) &&
         std::string_view(head.data(), head.size()) == signature)
@@ -151,7 +151,7 @@ bool names_hdf5(std::string_view path) { return has_ending(path, ".h5") || has_e
 
 bool names_tar(std::string_view path) { return has_ending(path, ".tar"); }
 
-// Of a listing of all files.
+// Selects from a listing of all files.
 std::vector<std::string> hdf5_files_of(FolderListing listing, std::string& passed_over) {
   const auto first_other = std::stable_partition(listing.files.begin(), listing.files.end(), names_hdf5);
   PassedOver others;
@@ -165,13 +165,13 @@ std::vector<std::string> hdf5_files_of(FolderListing listing, std::string& passe
   return std::move(listing.files);
 }
 
-// One that can't be read at all has nothing to tell but why.
+// If no slide can be read, the reason is all there is to report.
 void require_readable(const SlideSource& opened) {
   if (std::ranges::all_of(opened.slides(), [](const SlideInfo& slide) { return slide.failure.has_value(); }))
     throw Error(*opened.slides().front().failure);
 }
 
-// Opens slides as the flags say, or in their own tiles, each of which is read once.
+// Opens slides as the flags specify, or in their own tiles, each of which is read once.
 SlideSource open_slides(const std::string& path, const SlideFlags* flags, std::string& passed_over) {
   WantedSlides files = slide_files({path});
   passed_over = passed_over_text(files.passed_over);
@@ -253,7 +253,7 @@ OpenedStore open_input_store(const std::string& path, const InputStoreOptions& o
                     (files.passed_over().empty() ? "" : ", only " + files.passed_over()))
         .with_file(path);
   }
-  // By its name as well: what stands before the data may hide how it begins.
+  // By its name as well, because bytes before the data may hide how it begins.
   if (!fs::is_directory(status) && (names_hdf5(path) || begins_as_hdf5(path))) return open_hdf5({path});
   return open_lmdb({.path = path,
                     .values = values_of(options.values),

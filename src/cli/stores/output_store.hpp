@@ -1,4 +1,4 @@
-// The end of the commands that write a store: records go into the sink that --out names.
+// The end of the commands that write a store: records go into the sink of --out.
 #pragma once
 
 #include <functional>
@@ -20,15 +20,16 @@ struct OutputStore {
   Destination to = {};
   OutFlags out = {};
   std::string job = {};
-  bool bare_values = false;                                   ///< of an LMDB: LSUN's form
-  bool number_keys = false;                                   ///< positions in the place of the records' keys
-  std::string key_field = {};                                 ///< of HDF5: the dataset of the keys; empty: none
-  bool checksums = false;                                     ///< of HDF5
-  bool update = false;                                        ///< of an LMDB: replaces what has changed
-  bool extend = false;                                        ///< of an LMDB: a finished one gets what it lacks
-  LeftOut* left_out = nullptr;                                ///< what it names is left out again; null: nothing is
-  std::function<void(const Error&)> on_drop = {};             ///< as of WriteOptions
-  std::function<std::string(std::uint64_t done)> where = {};  ///< as of Progress
+  bool bare_values = false;                                   ///< for an LMDB: the form of LSUN
+  bool number_keys = false;                                   ///< positions instead of the records' keys
+  std::string key_field = {};                                 ///< for HDF5: the dataset of the keys; empty: none
+  bool checksums = false;                                     ///< for HDF5
+  bool update = false;                                        ///< for an LMDB: replaces what has changed
+  bool extend = false;                                        ///< for an LMDB: a finished one gets the missing records
+  LeftOut* left_out = nullptr;                                ///< its tiles and slides are left out again; null:
+                                                              ///< nothing is
+  std::function<void(const Error&)> on_drop = {};             ///< see WriteOptions
+  std::function<std::string(std::uint64_t done)> where = {};  ///< see Progress
 };
 
 struct Stored {
@@ -37,16 +38,17 @@ struct Stored {
   LmdbUpdate update;
 };
 
-/// `doing` is "packing", of `total` records.
+/// `doing`: for example "packing", of `total` records.
 Stored write_store(const std::string& doing, const Pipeline& records, std::uint64_t total, const OutputStore& store,
                    const WriteFlags& flags);
 
-/// What of the keys, fields and checksums of records the store's form can't hold; a line each. `key` of record i.
+/// Lists which keys, fields and checksums of records the store's form can't hold, in a line each. `key` returns the key
+/// of record i.
 std::vector<std::string> lost_in(const OutputStore& store, const Schema& schema, std::uint64_t records,
                                  const std::function<std::string(std::uint64_t)>& key, bool had_checksums);
 
-/// Where the store puts records into another order, that it does so, in a line; else empty. `key` of record i; null:
-/// they have none.
+/// Returns a line if the store puts records into a different order; otherwise empty. `key` returns the key of record i;
+/// null: records have no keys.
 std::string lost_order(const OutputStore& store, std::uint64_t records,
                        const std::function<std::string(std::uint64_t)>& key);
 

@@ -41,10 +41,10 @@ struct Packed {
   Stored stored;
   RewriteCounts rewrites;
   OddImages odd;
-  std::string name;  ///< of the store
+  std::string name;  ///< name of the store
   LinksOut links_out;
   bool order_kept = true;          ///< that of the files' paths
-  std::vector<std::string> notes;  ///< what is not in it
+  std::vector<std::string> notes;  ///< what is missing in it
 };
 
 std::string job_begin(const PackOptions& options) {
@@ -56,7 +56,7 @@ Packed pack_files(const PackOptions& options, const Destination& to, const Files
   const std::string job =
       fmt::format("{}{:016x}, times {:016x}", job_begin(options), files.identity(), files.revision());
   Pipeline records = from(files);
-  if (options.lsun) records = records | select_fields({"image"});  // what isn't written is not to be counted
+  if (options.lsun) records = records | select_fields({"image"});  // fields that aren't written must not be counted
   const LookAtImages look(files);
   records = records | look;
   const RewriteJpegs rewrite;
@@ -93,7 +93,7 @@ Packed pack_files(const PackOptions& options, const Destination& to, const Files
       .with_file(to.name());
 }
 
-// Names what has changed, where that is why the store was refused.
+// Names the changes, if they are why the store was refused.
 [[noreturn]] void explain(const PackOptions& options, const Destination& to, const FilesSource& files,
                           const Error& refused) {
   const std::string& cause = refused.cause();
@@ -165,9 +165,10 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
   print(text);
 }
 
-// An update removes what the folder doesn't have. One that would leave hardly anything is of another folder.
+// An update removes records that the folder doesn't have. If it would leave hardly anything, it is most likely the
+// wrong folder.
 void refuse_other_folder(const PackOptions& options, const Destination& to, const FilesSource& files) {
-  constexpr std::uint64_t fewest = 10;  // of so many records one must stay
+  constexpr std::uint64_t fewest = 10;  // with this many records, at least one must stay
   if (!options.update || options.force) return;
   const SharedKeys keys = shared_keys(files, to);
   if (keys.shared >= keys.records / fewest + (keys.records % fewest != 0 ? 1 : 0)) return;
@@ -179,7 +180,7 @@ void refuse_other_folder(const PackOptions& options, const Destination& to, cons
       .with_file(options.folder);
 }
 
-// Where an update gives labels other numbers than those that are there; else empty. Before it begins.
+// Reports that an update would give labels different numbers than the stored ones; empty if not. Call before it begins.
 std::string renumbered(const PackOptions& options, const Destination& to, const FilesSource& files) {
   if (!options.update || options.lsun) return {};
   ClassNames there;

@@ -9,7 +9,7 @@
 
 namespace penstock::cli {
 
-/// Memory for the pixels of one image at a time; kept from image to image.
+/// Memory for the pixels of one image at a time, reused for the next image.
 class PixelMemory final : public Scratch {
  public:
   std::byte* allocate(std::size_t bytes) override {

@@ -11,15 +11,15 @@ namespace penstock::cli {
 
 struct RewriteCounts {
   std::uint64_t rewritten = 0;
-  std::uint64_t bytes_before = 0, bytes_after = 0;  // of those
-  std::uint64_t not_jpeg = 0;                       // stored as they are
-  std::uint64_t refused = 0;                        // JPEGs that can't be rewritten, stored as they are as well
-  std::uint64_t first_refused = 0;                  // the least index of those, if there are any
-  std::string refusal;                              // and why
+  std::uint64_t bytes_before = 0, bytes_after = 0;  // sizes of rewritten files
+  std::uint64_t not_jpeg = 0;                       // files stored unchanged
+  std::uint64_t refused = 0;                        // JPEGs that can't be rewritten, stored unchanged as well
+  std::uint64_t first_refused = 0;                  // the lowest index of these, if there are any
+  std::string refusal;                              // why it was refused
 };
 
-/// Makes JPEGs in field "image" seekable, and leaves what is none, or can't be rewritten, as it is. Copies count
-/// together. Any thread.
+/// Makes JPEGs in field "image" seekable. Leaves other files, and JPEGs that can't be rewritten, unchanged. Copies
+/// share their counts. Any thread.
 class RewriteJpegs {
  public:
   RewriteJpegs();

@@ -21,7 +21,7 @@ std::vector<std::uint64_t> sampled_records(std::uint64_t size, std::span<const s
     for (std::uint64_t i = 0; i < most; ++i) records.push_back(i * (size / most) + i * (size % most) / most);
     return records;
   }
-  // Runs of records, as many as a block has where blocks are small, at places as far from each other as can be.
+  // Chooses runs of records, of a block's length if blocks are small, at places as far from each other as possible.
   constexpr std::uint64_t fewest_runs = 200;  // so that one kind of records, side by side, is not all that is seen
   const std::uint64_t rows = std::max<std::uint64_t>(1, size / block_ends.size());
   const std::uint64_t worth_reading = std::max(fewest, sample.most_read / rows);

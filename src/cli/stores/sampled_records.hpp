@@ -8,12 +8,13 @@ namespace penstock::cli {
 
 struct SampleSize {
   std::uint64_t most = 0;                       ///< records
-  std::uint64_t most_read = ~std::uint64_t{0};  ///< the same, with those that are read because they share their block
+  std::uint64_t most_read = ~std::uint64_t{0};  ///< the same limit, including records that are read because they share
+                                                ///< a block
 };
 
-/// About `most` records of a store of `size`, spread evenly, in order, or fewer where `most_read` says so, but some;
-/// all where there are no more. `block_ends`: where blocks of records end that are best read together, the last one at
-/// `size`, or empty: of blocks, runs are chosen.
+/// Chooses about `most` records of a store of `size`, spread evenly, in order; all if the store has no more.
+/// `most_read` may reduce that number, but not below 16. `block_ends`: ends of blocks of records that are best read
+/// together, the last one at `size`; or empty. With blocks, it chooses runs of records.
 std::vector<std::uint64_t> sampled_records(std::uint64_t size, std::span<const std::uint64_t> block_ends,
                                            SampleSize sample);
 

@@ -1,4 +1,4 @@
-// Stores that are read as one.
+// Several stores that are read as one.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace penstock::cli {
 
-/// A list of stores, as the sources read it: `form` is lmdb, hdf5 or tar, and stores are paths.
+/// A list of stores in the format that the sources read: `form` is lmdb, hdf5 or tar, and stores are paths.
 struct StoreList {
   std::string form = {};
   std::uint64_t records = 0;
@@ -15,9 +15,9 @@ struct StoreList {
 };
 
 bool names_list(const std::string& path);
-/// The form of the stores in a list; empty for a file that is none.
+/// Returns the form of the stores in a list; empty if the file is not a list.
 std::string form_of_list(const std::string& path);
-/// Paths become relative to the list's folder, so that all can be moved together.
+/// Writes the list. Paths become relative to the list's folder, so that everything can be moved together.
 void write_list(const StoreList& list, const std::string& path);
 
 }  // namespace penstock::cli

@@ -58,7 +58,7 @@ void add_memory_option(CLI::App& command, WriteFlags& flags) {
 
 namespace {
 
-// Blocks are what is decoded again where there is no room; the others only make threads wait.
+// Blocks are decoded again if there is no room for them; the other memory only makes threads wait.
 void set_memory(WriteOptions& options, std::uint64_t bytes) {
   options.max_block_bytes = bytes / 2;
   options.max_waiting_bytes = bytes / 4;
@@ -153,7 +153,7 @@ void warn_of_refused(const RewriteCounts& counts, const std::function<std::strin
 void refuse_out_inside(const std::string& out, const std::string& folder) {
   namespace fs = std::filesystem;
   std::error_code failed;
-  // Absolute first: of a relative path that does not exist yet nothing would be resolved.
+  // Absolute first, because a relative path that does not exist would not be resolved.
   const fs::path whole = fs::weakly_canonical(fs::absolute(folder, failed), failed);
   const fs::path part = fs::weakly_canonical(fs::absolute(out, failed), failed);
   const fs::path way = part.lexically_relative(whole);

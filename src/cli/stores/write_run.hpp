@@ -1,4 +1,4 @@
-// What the commands that write a store share.
+// Shared parts of the commands that write a store.
 #pragma once
 
 #include <cstdint>
@@ -14,57 +14,56 @@
 
 namespace penstock::cli {
 
-/// What may be said to each of them.
+/// Flags that each of these commands has.
 struct WriteFlags {
   std::string json;
   bool seekable = false, quiet = false, fast = false;
   unsigned threads = 0;  ///< 0 = cores - 1
-  std::string memory;    ///< as parse_bytes has it; empty: as `write` does
+  std::string memory;    ///< in the syntax of parse_bytes; empty: the default of `write`
 
-  /// True where neither progress nor a summary is shown.
+  /// Returns whether neither progress nor a summary is shown.
   bool shows_nothing() const { return quiet || json == "-"; }
-  /// Whether commits wait for the disk.
+  /// Returns whether commits wait for the disk.
   bool sync() const noexcept { return !fast; }
 };
 void add_seekable_option(CLI::App& command, WriteFlags& flags);
-/// --threads, --no-sync, --json and --quiet.
+/// Adds --threads, --no-sync, --json and --quiet.
 void add_write_options(CLI::App& command, const std::string& threads_text, WriteFlags& flags);
 
-/// --memory.
+/// Adds --memory.
 void add_memory_option(CLI::App& command, WriteFlags& flags);
 
 struct Written {
   WriteProgress progress;
-  int signal = 0;  ///< that stopped it before its end, or 0
+  int signal = 0;  ///< the signal that stopped it before its end, or 0
   double seconds = 0;
-  Report report;  ///< what bounded it
+  Report report;  ///< the report of the run, with what bounded it
 };
 
-/// Runs `write` with options that show the progress of `doing` ("packing") and stop at SIGINT and SIGTERM. To be called
-/// before any thread is made.
-/// `where`: as of Progress; may be empty.
+/// Runs `write`, shows the progress of `doing` ("packing"), and stops at SIGINT and SIGTERM. Call before any thread is
+/// started. `where`: see Progress; may be empty.
 Written run_write(const std::string& doing, std::uint64_t total, const WriteFlags& flags,
                   const std::function<WriteProgress(const WriteOptions&)>& write,
                   std::function<std::string(std::uint64_t done)> where = {});
 
 /// "310 written, 1.2 GiB in 3.4 s (353 MB/s), 20 were there from an earlier run"
 std::string written_text(const Written& written);
-/// What bounded a run of some seconds, in a line of its own; empty for a shorter one.
+/// Returns a line about what bounded a run; empty for a run shorter than a few seconds.
 std::string bound_text(const Written& written);
-/// Adds to --json what was written: records, done, written, skipped, dropped, bytes, seconds, mb_per_s, run: its
+/// Adds to --json what was written: records, done, written, skipped, dropped, bytes, seconds, mb_per_s, and run, its
 /// report.
 void add_written(Json& json, const Written& written);
 
-/// What --seekable did, a line.
+/// Returns a line about the result of --seekable.
 std::string rewrites_text(const RewriteCounts& counts);
 Json rewrites_json(const RewriteCounts& counts);
-/// Says on stderr where some were refused; `key` gives the key of the first of them.
+/// Warns on stderr if some were refused; `key` returns the key of the first of them.
 void warn_of_refused(const RewriteCounts& counts, const std::function<std::string(std::uint64_t)>& key);
 
-/// @throws UsageError for an `out` inside of `folder`, where the next run would take it for a part of that.
+/// @throws UsageError if `out` is inside of `folder`, because the next run would treat it as a part of that folder.
 void refuse_out_inside(const std::string& out, const std::string& folder);
 
-/// How a command ends that was stopped, or was not. Says so on stderr.
+/// Returns the exit status of a command that was stopped, or was not. Reports a stop on stderr.
 int status_of(const Written& written);
 
 }  // namespace penstock::cli

@@ -10,10 +10,10 @@
 
 namespace penstock::cli {
 
-/// Slides that are not passed over.
+/// Returns the number of slides that are not skipped.
 std::size_t opened_slides(const SlideSource& source);
 
-/// How many of a slide's tiles can be copied as they are stored, and why not all.
+/// How many of a slide's tiles can be copied in their stored form, and why the others can't.
 struct Copies {
   std::uint64_t tiles = 0;
   std::string why_not = {};

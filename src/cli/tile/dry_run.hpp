@@ -8,7 +8,7 @@
 
 namespace penstock::cli {
 
-/// Tells what a run would do, without writing. Returns the exit status. `pictures` may be null.
+/// Describes what a run would do, without writing. Returns the exit status. `pictures` may be null.
 int tell_what_would_be(const TileFlags& flags, const SlideSource& source, const Pipeline& tiles,
                        const SlidePictures* pictures);
 

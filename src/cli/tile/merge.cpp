@@ -51,11 +51,11 @@ std::vector<std::string> paths_of(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     const std::vector<std::string> found = files_of_pattern(argument, "merge", true);
     const bool named = found.size() == 1 && found.front() == argument;
-    // An LMDB in one file has its lock beside it.
+    // An LMDB in one file has its lock next to it.
     for (const std::string& path : found)
       if (named || !path.ends_with("-lock")) paths.push_back(path);
   }
-  // The reports that lie beside them are no stores.
+  // The reports next to them are not stores.
   std::erase_if(paths, [](const std::string& path) { return path.ends_with("-report"); });
   for (std::string& path : paths)
     while (path.size() > 1 && path.ends_with('/')) path.pop_back();
@@ -72,7 +72,7 @@ std::string report_of(const std::string& store) {
   return fs::exists(beside) ? beside : std::string();
 }
 
-// What the stores' reports say of the processes that wrote them.
+// What the stores' reports contain about the processes that wrote them.
 class Ranks {
  public:
   // False: nothing is known of a store.
@@ -158,7 +158,7 @@ class Ranks {
   std::size_t world_ = 0, first_rank_ = 0;
   RunResult all_{.finished = true};
   std::string hash_, first_;
-  std::string openslide_, openslide_in_;  // the version that read slides, and the report that says so
+  std::string openslide_, openslide_in_;  // the version that read slides, and the report with that version
   Json first_run_;
   std::map<std::size_t, std::string> reports_;
   std::map<std::string, std::size_t> rank_of_report_;
@@ -199,7 +199,7 @@ std::string records_twice(const std::vector<Part>& parts) {
   return {};
 }
 
-// A list may be written anew; another file is somebody's.
+// A list may be written again; any other file belongs to the user.
 void require_list_or_nothing(const std::string& out) {
   std::error_code failed;
   if (fs::exists(out, failed) && (!names_list(out) || form_of_list(out).empty()))
@@ -219,8 +219,8 @@ void require_different(const std::vector<std::string>& paths) {
   }
 }
 
-// Where reports say of some stores which rank wrote them, they have to say it of all: else nobody knows whether one is
-// missing.
+// If reports name the rank of some stores, they must name the rank of all. Otherwise a missing store could not be
+// noticed.
 void require_all_known(const std::vector<Part>& parts, std::size_t known) {
   if (known == parts.size()) return;
   for (const Part& part : parts) {
@@ -311,7 +311,7 @@ std::string join_reports(const Ranks& ranks, const std::string& out) {
 
 struct Merged {
   StoreList list;
-  std::string twice = {}, order = {}, report = {};  ///< what there is to say of it
+  std::string twice = {}, order = {}, report = {};  ///< the remarks about it
 };
 
 void tell_json(const MergeFlags& flags, const Merged& merged) {

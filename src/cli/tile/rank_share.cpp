@@ -63,14 +63,14 @@ std::string store_of_rank(const std::string& out, const Rank& rank) {
   return path.substr(0, end) + fmt::format("-r{:0{}}-of-{}", rank.rank, digits, rank.world) + path.substr(end);
 }
 
-ItemRun share_of_files(const std::vector<std::string>& files, const Rank& rank) {
+ItemRange share_of_files(const std::vector<std::string>& files, const Rank& rank) {
   std::vector<std::uint64_t> bytes;
   for (const std::string& file : files) {
     std::error_code failed;
     const std::uintmax_t size = std::filesystem::file_size(file, failed);
     bytes.push_back(failed ? 0 : size);
   }
-  return penstock::Rank{.rank = static_cast<int>(rank.rank), .world = static_cast<int>(rank.world)}.run_of(bytes);
+  return penstock::Rank{.rank = static_cast<int>(rank.rank), .world = static_cast<int>(rank.world)}.items_of(bytes);
 }
 
 }  // namespace penstock::cli

@@ -10,7 +10,7 @@
 
 namespace penstock::cli {
 
-/// Which of the processes that share a cohort this is.
+/// Identifies this process among the processes that share a cohort.
 struct RankFlags {
   std::string rank = {}, world = {};
 };
@@ -18,15 +18,15 @@ void add_rank_options(CLI::App& command, RankFlags& flags);
 
 struct Rank {
   std::size_t rank = 0, world = 1;
-  bool given = false;  ///< the cohort is shared, if only by one
+  bool given = false;  ///< the cohort is shared, even if by one process only
 };
-/// @throws UsageError for numbers that can't be meant; Error(invalid_argument) where the launcher's variables can't.
+/// @throws UsageError for impossible numbers; Error(invalid_argument) if the launcher's variables are impossible.
 Rank rank_of(const RankFlags& flags);
 
-/// "tiles.lmdb" as "tiles-r03-of-16.lmdb": a store for each rank.
+/// Returns the store of a rank: "tiles-r03-of-16.lmdb" for "tiles.lmdb".
 std::string store_of_rank(const std::string& out, const Rank& rank);
 
-/// A rank's run of the files, by their bytes; one that can't be asked counts as empty.
-ItemRun share_of_files(const std::vector<std::string>& files, const Rank& rank);
+/// Returns a rank's run of the files, divided by bytes. A file whose size can't be read counts as empty.
+ItemRange share_of_files(const std::vector<std::string>& files, const Rank& rank);
 
 }  // namespace penstock::cli

@@ -58,7 +58,7 @@ std::string cell(std::string text) {
   return "\"" + text + "\"";
 }
 
-// What stands in a slide's own file.
+// Returns the contents of a slide's own file.
 Json details_of(const SlideInfo& slide, const std::vector<const LeftOutTile*>& left_out, const JobInputs& inputs,
                 std::size_t number, std::uint64_t done) {
   Json json = slide_json(slide);
@@ -94,19 +94,19 @@ bool are_details(const Json& details) {
          details.value("left_out", Json()).is_array() && std::ranges::all_of(details.at("left_out"), is_left_out);
 }
 
-// What a slide's own file says; null where there is none, or not all of it.
+// Returns the contents of a slide's own file; null if it does not exist, or is incomplete.
 Json details_in(const std::string& file) {
   const auto text = read_text(file, "report", std::uint64_t{1} << 32);
   const Json details = text ? json_or_null(*text) : Json();
   return are_details(details) ? details : Json();
 }
 
-// Where a slide's files lie, as seen from the folder of the page.
+// Paths of a slide's files, relative to the folder of the page.
 struct SlideFiles {
   std::string details, picture;  // empty: there is none
 };
 
-// All files of a report at once: there may be thousands, and each alone would wait for the disk.
+// Syncs all files of a report together: there may be thousands, and each would wait for the disk.
 void sync_report(const std::string& folder) {
   const FileDescriptor open(uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (open.get() < 0 || uninterrupted([&] { return ::syncfs(open.get()); }) != 0)
@@ -205,7 +205,7 @@ void write_report(const SlideSource& source, const RunFolder& folder, const JobI
   for (std::size_t i = 0; i < source.slides().size(); ++i) {
     const SlideInfo& slide = source.slides()[i];
     if (slide.passed_over) continue;
-    // As JSON gives them back, so that a report of reports says the same.
+    // In the form in which JSON returns them, so that a report of reports is the same.
     const Json details = Json::parse(json_text(
         details_of(slide, of_slide[as_json_has_it(slide.name)], inputs, i, result.finished ? source.size() : done),
         -1));

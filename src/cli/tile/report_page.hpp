@@ -4,9 +4,9 @@
 
 namespace penstock::cli {
 
-/// A page that shows the report of a job, and needs nothing but the pictures beside it. `data` is JSON: `result`, as
-/// RunResult has it, `settings`, and `slides`, each with name, file, state, tiles, places, leftOut, details, and, where
-/// there is such, what, cause, picture and bad.
+/// Returns a page with the report of a job. It needs only the pictures next to it. `data` is JSON. It has `result`, as
+/// in RunResult, `settings`, and `slides`. Each slide has name, file, state, tiles, places, leftOut, details, and, if
+/// they exist, what, cause, picture and bad.
 std::string report_page(const std::string& data);
 
 }  // namespace penstock::cli

@@ -34,7 +34,8 @@ namespace fs = std::filesystem;
 using namespace std::string_literals;
 constexpr std::string_view source_name = "tile";
 
-// They change where, how fast or beside what a store is made, and nothing in it; or a hash says what they name.
+// Options that don't change a store's contents, only where, how fast or next to what it is made; or a hash covers what
+// they name.
 constexpr std::array without_effect{"help",    "out",         "threads",       "no-sync",     "json",   "quiet",
                                     "dry-run", "pictures",    "picture-side",  "coords",      "report", "on-error",
                                     "retry",   "settings",    "list",          "list-column", "index",  "labels",
@@ -44,7 +45,7 @@ bool counts(std::string_view setting) { return std::ranges::find(without_effect,
 
 std::string hex(std::uint64_t number) { return fmt::format("{:016x}", number); }
 
-// What tells a file's state; nothing where it can't be asked.
+// Returns what identifies a file's state; nothing if it can't be asked.
 Json stamp_of(const std::string& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) return nullptr;
@@ -60,7 +61,7 @@ Json number_of(const CLI::Option& option, const std::string& text) {
     if (type.starts_with("INT") || type.starts_with("UINT"))
       return text.empty() ? Json("") : Json(std::stoll(text, nullptr, 0));
   } catch (const std::exception&) {
-    // As it stands there: the parser has taken it.
+    // As written: the parser has accepted it.
   }
   return text;
 }
@@ -78,7 +79,7 @@ std::string in_words(const Json& value) {
   return value.is_string() ? printable(value.get<std::string>()) : printable(value.dump());
 }
 
-// Two ways to say the same are the same job.
+// Two ways to write the same settings are the same job.
 Json in_one_way(Json settings) {
   const auto not_given = [&](const char* name) { return in_words(settings.value(name, Json())) == "not given"; };
   if (not_given("mpp") && not_given("magnification") && not_given("level")) settings["level"] = 0;
@@ -91,7 +92,7 @@ Json in_one_way(Json settings) {
   return settings;
 }
 
-// Empty where they agree.
+// Empty if they agree.
 std::string changed_setting(const Json& before, const Json& now) {
   const Json before_meant = in_one_way(before), now_meant = in_one_way(now);
   for (const auto& [name, meant] : now_meant.items()) {
@@ -311,13 +312,13 @@ void RunFolder::write(const JobInputs& inputs, const Json& result) const {
   replace_text(manifest(), json_text(run, 1) + "\n", true, source_name);
 }
 
-// What lies in it beside its lock; empty: nothing.
+// Returns a file in it other than its lock; empty: there is none.
 std::string RunFolder::other_thing() const {
   std::error_code failed;
   std::string first;
   for (fs::directory_iterator entry(folder_, failed), end; !failed && entry != end; entry.increment(failed)) {
     const std::string name = entry->path().filename().string();
-    // Where another process has begun meanwhile, the lock decides about these two.
+    // If another process has begun at the same time, the lock decides between the two.
     const bool own = name.starts_with(".lock") || name.starts_with("run.json") || is_of_system(name);
     if (!own && (first.empty() || name < first)) first = name;
   }
@@ -327,7 +328,7 @@ std::string RunFolder::other_thing() const {
 
 void RunFolder::refuse_others_folder(bool store_is_there) const {
   std::error_code failed;
-  // A run that was killed leaves its lock behind.
+  // A run that was killed leaves its lock.
   const bool is_own = fs::exists(lock_file(), failed) || store_is_there || !read().is_null();
   if (const std::string other = is_own ? "" : other_thing(); !other.empty())
     throw Error(Errc::invalid_argument,
@@ -366,7 +367,7 @@ void RunFolder::check(const Json& settings, bool store_is_there) const {
 
 void RunFolder::take(bool store_is_there) {
   make_folder(folder_, source_name);
-  // Before a lock is put into a folder of somebody else.
+  // Before a lock is put into a folder of another user.
   refuse_others_folder(store_is_there);
   const std::string lock = lock_file();
   if (!lock_.take(lock, source_name))

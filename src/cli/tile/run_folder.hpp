@@ -17,34 +17,34 @@ namespace penstock::cli {
 /// What a job is made from.
 struct JobInputs {
   Json settings = Json::object();  ///< all options in effect, by their long names
-  Json files = Json::object();     ///< hashes of what other files say, by the options that name them
-  /// Name, file, bytes, time of change, and failure where it can't be opened; of others' slides `passed_over`.
+  Json files = Json::object();     ///< hashes of the contents of other files, by the options that name them
+  /// Name, file, bytes, time of change, and the failure if it can't be opened; for slides of other ranks `passed_over`.
   Json slides = Json::array();
-  std::size_t rank = 0, world = 0;  ///< world 0: nobody shares it
+  std::size_t rank = 0, world = 0;  ///< world 0: the job is not shared
 
-  /// A hash of all that decides what is in the store, or in those of all ranks. Whether a slide could be opened does
-  /// not.
+  /// Returns a hash of everything that decides the contents of the store, or of the stores of all ranks. Whether a
+  /// slide could be opened does not count.
   std::string hash() const;
-  /// The settings that do.
+  /// Returns the settings that decide the contents.
   Json counted_settings() const;
 };
 
-/// The options of `command` in effect, by their long names.
+/// Returns the options of `command` in effect, by their long names.
 Json settings_of(const CLI::App& command);
 
-/// A hash of lists of places; empty: there is none.
+/// Returns a hash of lists of places; empty: there are none.
 std::string hash_of_lists(const std::vector<SlideCoords>& lists);
 
-/// `lists`: hash of those that choose the source's places. It keeps none itself.
+/// `lists`: hash of the lists that choose the source's places, because the source keeps none itself.
 JobInputs inputs_of(Json settings, const SlideSource& source, const std::string& lists);
 
-/// "X.lmdb-report" of X.lmdb.
+/// Returns "X.lmdb-report" for X.lmdb.
 std::string report_beside(const std::string& store);
 
-/// What differs between two jobs, by what `RunFolder::read` gives of each: "--size was 256, and is 128 now".
+/// Describes the differences between two jobs, as `RunFolder::read` returns them: "--size was 256, and is 128 now".
 std::string other_job(const Json& before, const Json& now);
 
-/// The folder beside a store in which a job keeps what it was made from, what it left out, and its report.
+/// The folder next to a store in which a job keeps its inputs, its left-out tiles, and its report.
 class RunFolder {
  public:
   RunFolder(std::string folder, const std::string& store);
@@ -54,31 +54,35 @@ class RunFolder {
   std::string manifest() const { return folder_ + "/run.json"; }
   std::string csv() const { return folder_ + "/slides.csv"; }
   std::string page() const { return folder_ + "/index.html"; }
-  /// By a slide's name, a file of its own for each: "slides/NAME.json", "pictures/NAME.png".
+  /// Returns a slide's own file by its name: "slides/NAME.json", "pictures/NAME.png".
   std::string slide_file(const std::string& slide) const;
   std::string picture_file(const std::string& slide) const;
 
-  /// What `take` and `begin` would refuse that can be told before slides are opened. Writes nothing.
+  /// Refuses early what `take` and `begin` would refuse, as far as that is known before slides are opened. Writes
+  /// nothing.
   void check(const Json& settings, bool store_is_there) const;
-  /// Takes the folder for this process, made where it is missing. @throws Error(invalid_argument) where it holds other
-  /// things and no report, and while another process works on it; Error(io).
+  /// Takes the folder for this process, and creates it if it is missing. @throws Error(invalid_argument) if it holds
+  /// other files and no report, or another process works on it; Error(io).
   void take(bool store_is_there);
-  /// After `take`: compares `inputs` with those that the job was begun with. Where `store_is_there` is false the folder
-  /// is begun anew. `retry`: slides that could not be opened may be others now, unless ranks share the slides, whose
-  /// sizes decide which rank has which.
-  /// @throws Error(state_mismatch) that names the first slide, setting or file that differs, and where there is a
-  /// store and the folder says nothing of it; Error(invalid_argument) where the folder is that of another store;
-  /// Error(io).
+  /// Compares `inputs` with the inputs with which the job began. Call after `take`. If `store_is_there` is false, the
+  /// folder begins again. `retry`: slides that could not be opened may differ this time, unless ranks share the slides,
+  /// because the slides' sizes decide which rank has which.
+  /// @throws
+  /// - Error(state_mismatch) that names the first slide, setting or file that differs;
+  /// - Error(state_mismatch) if there is a store that the folder does not mention;
+  /// - Error(invalid_argument) if the folder belongs to a different store;
+  /// - Error(io).
   void begin(const JobInputs& inputs, bool store_is_there, bool retry);
-  /// A hash of what the job was begun with, after `begin`; the store is known by it.
+  /// Returns a hash of the inputs with which the job began, after `begin`; it identifies the store.
   const std::string& hash() const noexcept { return hash_; }
-  /// Keeps them, where they are not kept already.
+  /// Keeps the inputs, unless they are already kept.
   void keep(const JobInputs& inputs) const;
-  /// Keeps how the job ended beside what it was made from.
+  /// Keeps the job's result next to its inputs.
   void end(const JobInputs& inputs, const Json& result) const;
-  /// What `end` kept; null where the job has not ended.
+  /// Returns what `end` kept; null if the job has not ended.
   Json result() const;
-  /// All that the folder keeps: `store`, `settings`, `files`, `slides`, `hash`, `result`; null where there is nothing.
+  /// Returns everything that the folder keeps: `store`, `settings`, `files`, `slides`, `hash`, `result`; null if it
+  /// keeps nothing.
   Json read() const;
 
  private:

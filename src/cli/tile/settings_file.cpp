@@ -40,7 +40,7 @@ class SettingsFile {
     }
   }
 
-  // An option that is given counts; what the file says of another one is not given.
+  // An option of the command line counts; the file's value for it is not used.
   void give_to_command() const {
     const auto is_given = [](const CLI::Option* option) { return option->count() != 0; };
     const bool has_slides = is_given(command_.get_option(std::string(slides_option)));
@@ -62,7 +62,7 @@ class SettingsFile {
   }
 
  private:
-  // As a command line has them; none where the option would be left out.
+  // Returns the values as a command line has them; none if the option would be left out.
   std::vector<std::string> results_of(const std::string& name, const toml::node& value,
                                       const CLI::Option& option) const {
     const auto on = value.value_exact<bool>();
@@ -70,7 +70,7 @@ class SettingsFile {
       if (!on) refuse(value, fmt::format("{} is true or false", name));
       return *on ? std::vector<std::string>{"true"} : std::vector<std::string>();
     }
-    // As --json alone, whose file may be left away.
+    // Like --json without its file, which may be left out.
     if (on && name == "json") return *on ? std::vector<std::string>{"-"} : std::vector<std::string>();
     if (value.value_exact<std::string>() == std::string()) return {};
     std::vector<std::string> texts = texts_of(name, value);

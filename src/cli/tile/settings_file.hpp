@@ -4,8 +4,8 @@
 
 namespace penstock::cli {
 
-/// Adds `--settings FILE`, which has to be the first option of `command`, as options are taken in their order. The file
-/// is TOML; its keys are the long options of `command` without dashes, and `slides` is the list of what stands there
+/// Adds `--settings FILE`, which must be the first option of `command`, because options are taken in their order. The
+/// file is TOML. Its keys are the long options of `command` without dashes; `slides` is the list of the arguments
 /// without an option:
 ///
 ///     slides = ["cohort/*.svs"]
@@ -14,9 +14,9 @@ namespace penstock::cli {
 ///     include = ["Tumor", "Stroma"]
 ///     encode = true
 ///
-/// An option that the command line has counts, and the file's is passed over; so are options that can't stand beside
-/// one of the command line. Parsing throws Error(not_found | io | corrupt) for a file that isn't there or is no TOML,
-/// with the line; UsageError for a key that is no option, and for a value of a kind that no option has.
+/// An option on the command line overrides the file's. Options of the file that can't be combined with one on the
+/// command line are skipped too. Parsing throws Error(not_found | io | corrupt) if the file is missing or is not TOML,
+/// with the line. It throws UsageError for a key that is not an option, and for a value of a kind that no option has.
 void add_settings_option(CLI::App& command);
 
 }  // namespace penstock::cli

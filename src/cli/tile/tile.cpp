@@ -42,7 +42,7 @@ std::optional<SlidePictures> pictures_of(const TileFlags& flags, const SlideSour
   return pictures;
 }
 
-// What is told, and done, without a store.
+// Prints and does what needs no store.
 int tell_without_store(const TileFlags& flags, const SlideSource& source, const SlidePictures* pictures) {
   if (flags.dry_run) return tell_what_would_be(flags, source, tiles_of(flags, source), pictures);
   Json slides = Json::array();
@@ -82,7 +82,7 @@ std::vector<std::string> wanted_slides(TileFlags& flags) {
   return std::move(wanted.files);
 }
 
-// A folder of files has a table of single values beside the files.
+// A folder of files has a table of single values next to the files.
 void check_folder_of_files(const TileFlags& flags) {
   const auto refuse = [](const std::string& option, const std::string& why) {
     throw UsageError(
@@ -126,13 +126,13 @@ int tile(TileFlags& flags) {
   Slides slides = slides_of(flags.cut, wanted_slides(flags));
   flags.lists = hash_of_lists(slides.coords);
   if (flags.rank.given) {
-    const ItemRun run = share_of_files(slides.paths, flags.rank);
+    const ItemRange run = share_of_files(slides.paths, flags.rank);
     slides.first_file = run.first;
     slides.file_count = run.count;
   }
   const bool tells_only = flags.dry_run || flags.out.out.empty();
   const SlideSource source(std::move(slides));
-  // Before lists and pictures are made, which may lie in it.
+  // Before lists and pictures are made, which may be in it.
   std::optional<RunFolder> folder;
   if (!tells_only) folder.emplace(report_folder(flags), flags.out.out).take(is_there(destination_of(flags.out)));
   // Before it is known whether there is any tile: they show why.
@@ -171,7 +171,7 @@ void add_encoding_options(CLI::App& command, TileFlags& flags) {
                    "Decode every tile to its end, also those that are copied, so that damage inside of them is found");
 }
 
-// What becomes of tiles that can't be read, and where it is told.
+// Options for tiles that can't be read, and for their report.
 void add_report_options(CLI::App& command, TileFlags& flags) {
   command
       .add_option("--on-error", flags.on_error,

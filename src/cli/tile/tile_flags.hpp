@@ -1,4 +1,4 @@
-// What the command line says of `penstock tile`.
+// The command line of `penstock tile`.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ struct TileFlags {
   bool encode = false, verify = false, dry_run = false, retry = false, no_thumbnails = false;
   OutFlags out;
   RankFlags ranks;
-  Rank rank = {};                ///< what they mean
+  Rank rank = {};                ///< the meaning of the rank's flags
   std::string lists;             ///< hash of the lists of places that --from-coords names
-  std::string passed_over = {};  ///< what lies in the slides' folders and is none; empty: nothing
+  std::string passed_over = {};  ///< other files in the slides' folders; empty: none
   WriteFlags writing;
   Json settings = Json::object();  ///< all of them, by their long names
 

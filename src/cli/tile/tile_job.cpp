@@ -223,7 +223,7 @@ int write_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& fo
   // Other slides must not be mixed into a store, nor the same ones after a change.
   store.job = fmt::format("penstock tile, {}, rank {} of {}", folder.hash(), flags.rank.rank, flags.rank.world);
   store.left_out = &left_out;
-  // A job may go on with the other policy, so the store must not tell them apart.
+  // A job may continue with the other policy, so the store must not depend on the policy.
   store.on_drop = [&](const Error& error) {
     if (flags.on_error == "fail") throw Error(error);
     left_out.add(left_out_by(error, source));
@@ -238,7 +238,7 @@ int write_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& fo
   const Stored stored = write_store("tiling", tiles, source.size(), store, flags.writing);
   left_out.replace();
   const std::vector<std::string> notes = notes_of(flags, source, store, left_out);
-  // The report of a finished job is written again where it is gone.
+  // The report of a finished job is written again if it was deleted.
   if (!stored.was_finished || !has_report(source, folder))
     keep_report(flags, source, folder, inputs, left_out, store, stored, notes);
   tell(flags, source, store, stored, left_out, notes, folder, pictures);

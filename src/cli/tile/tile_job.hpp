@@ -12,28 +12,28 @@
 
 namespace penstock::cli {
 
-/// Where the report of the store that --out names lies.
+/// Returns the folder of the report of the store that --out names.
 std::string report_folder(const TileFlags& flags);
 
-/// Before slides are opened: @throws what an earlier run of the store that --out names forbids.
+/// Call before slides are opened. @throws if an earlier run of the store that --out names forbids this one.
 void check_earlier_run(const TileFlags& flags);
 
-/// What is not among the records, a line each.
+/// Lists what is not among the records, in a line each.
 std::vector<std::string> left_out_of(const TileFlags& flags, const SlideSource& source);
 
-/// The stages that make what is stored of a slide's records.
+/// Returns the stages that make the stored values of a slide's records.
 Pipeline tiles_of(const TileFlags& flags, const SlideSource& source);
 
-/// Lists of the tiles, for CLAM and TRIDENT, in the folder `flags.coords`.
+/// Writes lists of the tiles, for CLAM and TRIDENT, to the folder `flags.coords`.
 void write_lists(const TileFlags& flags, const SlideSource& source, Json& result);
 
-/// Keeps a report of slides that have no tile for the store that --out names, in `folder`, which has been taken.
+/// Keeps a report of slides without any tile, in `folder`, for the store that --out names. `folder` must be taken.
 /// Returns the exit status.
 int write_no_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& folder);
 
-/// Writes the tiles into the store that --out names, tells what was done, and keeps a report beside it. Bad tiles and
-/// slides are left out, and stay so in later runs. Returns the exit status. `folder` has been
-/// taken; `pictures` may be null.
+/// Writes the tiles into the store that --out names, prints what was done, and keeps a report next to the store. Leaves
+/// out bad tiles and slides; later runs leave them out again. `folder` must be taken; `pictures` may be null. Returns
+/// the exit status.
 int write_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& folder, const SlidePictures* pictures);
 
 }  // namespace penstock::cli

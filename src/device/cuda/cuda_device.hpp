@@ -13,14 +13,14 @@
 
 namespace penstock::detail {
 
-/// Hard limits of a GPU's memory for us; 0 = none.
+/// Hard limits of a GPU's memory for Penstock; 0: no limit.
 struct CudaLimits {
   std::size_t device_bytes = 0;
 };
 
-/// A GPU, one call of the runtime's for one of the model's, and nothing else: what waits for what is decided above.
-/// Handles of streams are `cudaStream_t`. No callback of the host's is ever put on a stream: it could call no CUDA, may
-/// hold up other streams, and does not run once the context has failed, so that a thread that waits for it hangs.
+/// A GPU. Each call of the model is one call of the runtime, and nothing else: the code above decides what waits for
+/// what. Handles of streams are `cudaStream_t`. No host callback is ever put on a stream. A callback could call no CUDA
+/// and may delay other streams. It also does not run once the context has failed, so a thread that waits for it hangs.
 class CudaDevice final : public DeviceModel {
  public:
   /// @throws Error(device | out_of_memory).

@@ -8,25 +8,25 @@
 
 namespace penstock::detail {
 
-/// What a call of CUDA's gave back, in words: Errc::out_of_memory, which says to lower `what_to_lower`, or
-/// Errc::device. The runtime forgets it, so that no later call reports it once more; what ended the context stays.
+/// Returns the failure of a CUDA call in words: Errc::out_of_memory, with the advice to lower `what_to_lower`, or
+/// Errc::device. Clears it in the runtime, so no later call reports it again; a failure that ended the context stays.
 /// `call`: the function's name.
 Error cuda_error(cudaError_t code, std::string_view call,
                  std::string_view what_to_lower = "`device_depth`, `depth` or the batch size");
 
-/// @throws Error(out_of_memory | device) unless the call went well.
+/// Checks the result of a call. @throws Error(out_of_memory | device) if it failed.
 void check_cuda(cudaError_t code, std::string_view call);
 
-/// Whether a call was not made because a graph is being captured; all else there is may go on.
+/// Returns whether a call was refused because a graph is being captured; everything else may continue.
 bool refused_for_capture(cudaError_t code) noexcept;
 
-/// Whether a call that pins memory failed because that can't be: ordinary memory will do.
+/// Returns whether a call that pins memory failed because memory can't be pinned. Ordinary memory works then.
 bool cannot_pin(cudaError_t code) noexcept;
 
-/// For calls whose failure changes nothing any more: in destructors, and while the process ends.
+/// Ignores the failure of a call that no longer matters: in destructors, and while the process ends.
 void forget_cuda(cudaError_t code) noexcept;
 
-/// What `take` gives back; where that is "out of memory", once more after `make_room`.
+/// Returns the result of `take`. If that is "out of memory", calls `make_room` and then `take` again.
 template <class Take, class MakeRoom>
 cudaError_t with_second_try(Take&& take, MakeRoom&& make_room) {
   const cudaError_t code = take();

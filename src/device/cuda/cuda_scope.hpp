@@ -2,19 +2,19 @@
 
 namespace penstock::detail {
 
-/// Opens GPU `index`: its primary context, which the runtime uses as well, and whoever else is in the process. From
-/// then on it is there as long as the process, as one that the runtime made would be. @throws Error(device |
-/// out_of_memory).
+/// Opens GPU `index`: its primary context, which the runtime and other code in the process use as well. The context
+/// then lives as long as the process, like a context that the runtime makes.
+/// @throws Error(device | out_of_memory).
 void open_cuda_context(int index);
 
-/// Has the calling thread's calls go to GPU `index`, which was opened, and lets them not disturb a stream capture of
-/// anybody's. Returns what `leave_cuda` is to have again. They nest. What the thread had chosen before is current again
-/// afterwards, also where that was nothing: `cudaSetDevice` would make a context on the GPU that it is told to choose.
+/// Directs the calling thread's calls to GPU `index`, which must be open, and keeps them from disturbing any stream
+/// capture. Returns the argument for `leave_cuda`. Calls nest. `leave_cuda` restores what was current before, even if
+/// that was nothing. (`cudaSetDevice` would make a context on the GPU that it chooses.)
 /// @throws Error(device | out_of_memory).
 int enter_cuda(int index);
 void leave_cuda(int before) noexcept;
 
-/// Makes a device current for the time of a block.
+/// Makes a device current for a block of code.
 class CudaScope {
  public:
   explicit CudaScope(int index) : before_(enter_cuda(index)) {}

@@ -8,13 +8,14 @@
 
 namespace penstock::detail {
 
-/// A GPU's memory, from a pool of our own: the default one is everybody's, and so are its limits. What comes back is
-/// the driver's again at once, for whoever is in need of it, also while other loaders go on. Where there is none, what
-/// the pool might still hold is given up first, and it is asked for once more. Any thread.
+/// A GPU's memory, from a pool of its own, because the whole process shares the default pool and its limits. Freed
+/// memory goes back to the driver immediately, for other users, even while other loaders run. If memory runs out, the
+/// pool gives up what it still holds, and is asked again. Any thread may use it.
 class CudaDeviceMemory final : public MemoryResource {
  public:
-  /// On the current device, which must be `index`. `max_bytes`: the pool's limit, which the driver may round up; 0 =
-  /// none. @throws Error(device | out_of_memory).
+  /// REQUIRES: the current device is `index`. `max_bytes`: the pool's limit, which the driver may round up; 0: no
+  /// limit.
+  /// @throws Error(device | out_of_memory).
   CudaDeviceMemory(int index, std::size_t max_bytes);
   CudaDeviceMemory(const CudaDeviceMemory&) = delete;
   CudaDeviceMemory& operator=(const CudaDeviceMemory&) = delete;
@@ -31,7 +32,7 @@ class CudaDeviceMemory final : public MemoryResource {
 
   const int index_;
   cudaStream_t stream_ = nullptr;
-  cudaMemPool_t pool_ = nullptr;  // null: this device has none, and cudaMalloc serves
+  cudaMemPool_t pool_ = nullptr;  // null if this device has no pools; cudaMalloc is used then
 };
 
 }  // namespace penstock::detail

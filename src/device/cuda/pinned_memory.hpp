@@ -8,11 +8,11 @@
 
 namespace penstock::detail {
 
-/// Host memory that GPUs read by themselves, aligned to pages; on a machine whose memory lies at several nodes, at the
-/// GPU's. Any thread.
+/// Host memory that GPUs read by themselves, aligned to pages. On a machine with several memory nodes it is at the
+/// GPU's node. Any thread may use it.
 class CudaPinnedMemory final : public MemoryResource {
  public:
-  /// Memory for GPU `index`; others read it as well.
+  /// Memory for GPU `index`; other GPUs can read it too.
   explicit CudaPinnedMemory(int index);
 
   /// `align`: at most 4096. @throws CannotPin; Error(out_of_memory | device).
@@ -22,9 +22,9 @@ class CudaPinnedMemory final : public MemoryResource {
 
  private:
   const int index_;
-  int node_ = -1;  // where the GPU is nearest; -1 = there is one alone
+  int node_ = -1;  // the node nearest to the GPU; -1 if there is only one node
   std::mutex mutex_;
-  std::map<void*, std::size_t> mapped_;  // ours, and registered: their bytes
+  std::map<void*, std::size_t> mapped_;  // bytes of memory that we mapped and registered, by address
 };
 
 }  // namespace penstock::detail

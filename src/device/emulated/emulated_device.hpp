@@ -22,9 +22,9 @@ namespace penstock::detail {
 
 using EmulatedOptions = EmulatedGpuOptions;
 
-/// A device of the host's: streams and events with real asynchrony, memory with limits, that never looks like what is
-/// wanted before it is written (0xCD). So everything above `DeviceModel` is tested on machines without a GPU. What can
-/// fail can be made to fail.
+/// A device that the host emulates: streams and events with real asynchrony, and memory with limits. Unwritten memory
+/// is 0xCD, so it never looks like a right result. So everything above `DeviceModel` is tested on machines without a
+/// GPU. Every call that can fail can be made to fail.
 class EmulatedDevice final : public DeviceModel {
  public:
   explicit EmulatedDevice(Device device, const EmulatedOptions& options = {});
@@ -38,7 +38,7 @@ class EmulatedDevice final : public DeviceModel {
   MemoryResource& pinned_memory() noexcept override;
   std::unique_ptr<Stream> make_stream(const char* name, Priority priority) override;
   std::unique_ptr<Event> make_event() override;
-  /// Null where nothing is done before somebody waits for it.
+  /// Returns null in the mode in which nothing is done before the host waits for it.
   std::unique_ptr<Timer> make_timer() override;
   void copy(void* to, const void* from, std::size_t bytes, StreamRef stream) override;
   void record(Event& event, StreamRef stream) override;
@@ -51,8 +51,8 @@ class EmulatedDevice final : public DeviceModel {
   void host_reads(const void* data, std::size_t bytes) override;
   void host_writes(const void* data, std::size_t bytes) override;
 
-  /// A kernel: `work` runs when the stream comes to it. An exception of its own fails the device for good, as a
-  /// kernel's trap does.
+  /// Enqueues a kernel: `work` runs when the stream reaches it. If it throws, the device fails permanently, as after a
+  /// kernel's trap.
   void launch(StreamRef stream, const char* name, std::function<void()> work,
               std::initializer_list<MemoryUse> uses = {});
   void launch_on_host(StreamRef stream, const char* name, std::function<void()> work,
@@ -64,11 +64,12 @@ class EmulatedDevice final : public DeviceModel {
   void begin_capture(StreamRef stream);
   std::size_t end_capture(StreamRef stream);
 
-  /// Calls so far that may fail: what `EmulatedOptions::Fault::call` counts.
+  /// Returns the number of calls so far that may fail. `EmulatedOptions::Fault::call` counts these.
   std::uint64_t calls() const;
-  /// Bytes of this kind in use.
+  /// Returns the bytes of this kind in use.
   std::size_t used(MemoryKind kind) const noexcept;
-  /// What `checked` has found, a sentence each. Waits for an event that was never recorded are among them.
+  /// Returns what `checked` has found, one sentence per finding. Waits for an event that was never recorded are among
+  /// them.
   std::vector<std::string> findings() const;
 
  private:
@@ -92,10 +93,10 @@ class EmulatedDevice final : public DeviceModel {
 
   const Device device_;
   const EmulatedOptions options_;
-  mutable std::mutex mutex_;  // one call at a time; never held while the host waits
+  mutable std::mutex mutex_;  // guards one call at a time; never held while the host waits
   std::uint64_t calls_ = 0;
   std::optional<HappensBefore> orders_;
-  std::vector<StreamState*> open_;  // streams there are, in the order in which they were made
+  std::vector<StreamState*> open_;  // existing streams, in the order in which they were made
   std::uint64_t begun_ = 0;         // streams made so far
   std::mutex failed_mutex_;
   std::string failed_;  // why no call works any more

@@ -10,11 +10,11 @@
 
 namespace penstock::detail {
 
-// std::atomic::wait counts its waiters in memory that both sides write, which orders more than the atomic itself does:
-// what happens on an emulated stream would seem to be before what the host does next, and a missing event would not be
-// noticed. A system call orders nothing.
+// std::atomic::wait counts its waiters in memory that both sides write. This orders more than the atomic itself does:
+// work on an emulated stream would seem to be before the host's next actions, and a missing event would not be noticed.
+// A system call orders nothing.
 
-/// Returns when woken, when `word` is not `expected` (any more), or for no reason.
+/// Returns when woken, when `word` is not `expected`, or spuriously.
 inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
   ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
 }

@@ -10,33 +10,33 @@
 
 namespace penstock::detail {
 
-/// Finds accesses to the same memory, one of them a write, that no event orders, whatever order they happened to run
-/// in: a vector clock for the host and for each stream (Lamport; Mattern 1989). All threads of the host count as one,
-/// as they order themselves by other means. One thread at a time.
+/// Finds accesses to the same memory, one of them a write, that no event orders, even if they happened to run in the
+/// right order. It keeps a vector clock for the host and for each stream (Lamport; Mattern 1989). All threads of the
+/// host count as one, because they order themselves by other means. One thread at a time uses it.
 class HappensBefore {
  public:
-  /// How much of each actor's doing is known to be over.
+  /// How many of each actor's operations are known to be over.
   using Clock = std::vector<std::uint64_t>;
   using Actor = std::size_t;
   static constexpr Actor host = 0;
 
   HappensBefore();
   Actor add_stream(std::string name);
-  /// Ended, after all that was on it: another one may get its number.
+  /// Removes a stream after all its work is done. Its number may be used again.
   void remove_stream(Actor stream) noexcept;
-  /// Something is put on a stream: what the host has done so far comes before it.
+  /// Records that work is put on a stream: everything that the host has done so far comes before it.
   void enqueue(Actor stream);
   const Clock& now(Actor actor) const { return actors_[actor].clock; }
-  /// What `actor` does from now on comes after `event`.
+  /// Records that everything that `actor` does from now on comes after `event`.
   void wait(Actor actor, const Clock& event);
-  /// The actor's present operation uses this memory.
+  /// Records that the actor's current operation uses this memory.
   void use(Actor actor, const MemoryUse& memory, std::string_view operation);
-  /// The host does something of its own.
+  /// Records that the host itself uses this memory.
   void host_use(const MemoryUse& memory);
-  /// The memory is given back.
+  /// Forgets memory that is freed.
   void forget(const void* data, std::size_t bytes);
   void find(std::string finding);
-  /// One line each, without repetition.
+  /// Returns the findings, one line each, without repetition.
   const std::vector<std::string>& findings() const noexcept { return findings_; }
 
  private:

@@ -7,7 +7,7 @@
 
 namespace penstock::detail {
 
-/// The host itself as a device, for stages after `batch`: everything is done when a call returns.
+/// The host itself as a device, for stages after `batch`. Everything is done when a call returns.
 class HostDevice final : public DeviceModel {
  public:
   explicit HostDevice(MemoryResource& memory) : memory_(memory) {}

@@ -8,8 +8,8 @@
 
 namespace penstock::detail {
 
-/// A queue that orders what the writer did before what the reader does, and nothing the other way round, as a stream
-/// does. One writer and one reader at a time.
+/// A queue that orders the writer's actions before the reader's, and nothing in the other direction, like a stream. One
+/// writer and one reader at a time use it.
 template <class T>
 class OneWayList {
  public:
@@ -34,13 +34,13 @@ class OneWayList {
   }
 
   // -- the reader --
-  /// The oldest; null when there is none.
+  /// Returns the oldest value; null if there is none.
   T* front() noexcept {
     Node* const next = taken_->next.load(std::memory_order_acquire);
     return next == nullptr ? nullptr : &next->value;
   }
   void pop() noexcept { delete std::exchange(taken_, taken_->next.load(std::memory_order_acquire)); }
-  /// To be asked before looking for something, and given to `sleep` where nothing was found.
+  /// Returns a number to read before looking for a value, and to give to `sleep` if none was found.
   std::uint32_t bell() const noexcept { return rung_.load(std::memory_order_acquire); }
   void sleep(std::uint32_t bell) const noexcept { futex_wait(rung_, bell); }
 

@@ -5,11 +5,11 @@
 
 namespace penstock::detail {
 
-/// Chance for an emulated device's timing; nothing that a result depends on (SplitMix64: Steele, Lea, Flood 2014).
+/// Random numbers for an emulated device's timing (SplitMix64: Steele, Lea, Flood 2014). No result depends on them.
 class SmallRandom {
  public:
   explicit SmallRandom(std::uint64_t seed) noexcept : state_(seed) {}
-  /// Below `n`, which must not be 0.
+  /// Returns a number below `n`. REQUIRES: `n` is not 0.
   std::size_t below(std::size_t n) noexcept {
     std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;

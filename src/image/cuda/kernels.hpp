@@ -7,13 +7,13 @@
 
 namespace penstock::detail {
 
-// In a build without CUDA `no_kernels.cpp` has them. No CUDA header is seen through it.
+// In a build without CUDA `no_kernels.cpp` implements these. This includes no CUDA header.
 
 /// Enqueues the kernel of image stages on a GPU's stream. Does not wait. @throws Error(device); Error(unsupported) in a
 /// build without CUDA.
 void make_pixels_on_gpu(const PixelWork& work, StreamRef stream);
 
-/// Enqueues the kernel that resamples on a GPU's stream. Does not wait. @throws as `make_pixels_on_gpu`.
+/// Enqueues the kernel that resamples on a GPU's stream. Does not wait. @throws like `make_pixels_on_gpu`.
 void resample_on_gpu(const ResampleWork& work, StreamRef stream);
 
 }  // namespace penstock::detail

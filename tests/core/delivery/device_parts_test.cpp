@@ -187,7 +187,7 @@ TEST_CASE("bad samples and filters make no difference to parts") {
                            ps::filter([](const ps::Sample& s) { return s.scalar<std::int64_t>("label") % 7000 != 0; }) |
                            ps::on_error({.policy = policy}) | ps::batch(7);
     Group group(3, {.checked = true});
-    ps::Loader loader(p, {.devices = group.devices(), .few_rows = ps::FewRows::empty, .threads = 2});
+    ps::Loader loader(p, {.devices = group.devices(), .threads = 2, .few_rows = ps::FewRows::empty});
     CHECK(train_parts(loader, group, wide_rows).got == collect_fields(p));
   }
 }
@@ -230,7 +230,7 @@ TEST_CASE("a batch with fewer rows than devices ends the epoch or does not come 
   const std::vector<Got> expected = collect_fields(p, 2);
   for (const ps::FewRows few : {ps::FewRows::error, ps::FewRows::drop, ps::FewRows::empty}) {
     Group group(3, {.checked = true});
-    ps::Loader loader(p, {.devices = group.devices(), .few_rows = few, .threads = 1});
+    ps::Loader loader(p, {.devices = group.devices(), .threads = 1, .few_rows = few});
     for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
       Run run = train_parts(loader, group, wide_rows, 2);
       REQUIRE(run.got.size() == 2);
@@ -358,10 +358,10 @@ TEST_CASE("loaders of several devices are started and stopped at any moment") {
     {
       ps::Loader loader(ps::from(Wide{.count = 20 + i % 9}) | ps::shuffle() | ps::batch(5),
                         {.devices = on.devices(),
-                         .few_rows = i % 3 == 0 ? ps::FewRows::drop : ps::FewRows::empty,
                          .executor = executor,
                          .depth = static_cast<unsigned>(2 + i % 3),
-                         .growth = i % 5 == 0 ? ps::Growth::on_demand : ps::Growth::preallocate});
+                         .growth = i % 5 == 0 ? ps::Growth::on_demand : ps::Growth::preallocate,
+                         .few_rows = i % 3 == 0 ? ps::FewRows::drop : ps::FewRows::empty});
       for (std::uint64_t left = mix(i) % 9; left != 0; --left)
         if (auto parts = loader.next_parts(streams))
           for (std::size_t p = 0; p < parts->size(); ++p) {

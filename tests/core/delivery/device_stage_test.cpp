@@ -343,7 +343,7 @@ TEST_CASE("the bytes of stages after batch are in the table and under the limit"
     const ps::Loader loader(p, {.device = gpu.device(), .threads = 1, .device_depth = 2});
     used = gpu.device_bytes_used();
     std::uint64_t told = 0;
-    for (const ps::MemoryRow& row : loader.report().memory)
+    for (const ps::MemoryUse& row : loader.report().memory)
       if (row.name.find("emulated") != std::string::npos) told += row.bytes();
     CHECK(told == used);
   }

@@ -176,7 +176,7 @@ TEST_CASE("only what came after the last change of a tuned loader is told of its
   CHECK(after.devices[0].buffer.ns == 50);
   CHECK(after.devices[0].starved.ns == 20);
   CHECK(after.sending.batch_ns == 10);
-  CHECK(after.sending.place_ns == 20);
+  CHECK(after.sending.buffer_ns == 20);
   CHECK(after.sending.read_ns == 30);
   CHECK(after.sending.call_ns == 40);
 }

@@ -51,7 +51,7 @@ TEST_CASE("a source that waits gets more threads, and the same batches", "[alone
   CHECK(report.threads == tuning.threads);
   CHECK(tuning.batches > 10);
   CHECK(tuning.seconds > 0.1);
-  CHECK(std::ranges::any_of(tuning.steps, [](const ps::TuneStep& s) {
+  CHECK(std::ranges::any_of(tuning.trials, [](const ps::TuneTrial& s) {
     return s.setting == "threads" && s.kept && s.after_samples_per_s > 1.5 * s.before_samples_per_s;
   }));
   CHECK(report.text().find("tuned in ") != std::string::npos);
@@ -78,7 +78,7 @@ TEST_CASE("what is said stays, and an executor's threads are the most", "[alone]
   const ps::TuneReport tuning = loader.report().tuning.value();
   CHECK(tuning.threads <= 3);
   CHECK(tuning.depth == 3);
-  for (const ps::TuneStep& step : tuning.steps) CHECK(step.setting == "threads");
+  for (const ps::TuneTrial& step : tuning.trials) CHECK(step.setting == "threads");
   CHECK_FALSE(ps::Loader(waiting(1us), {}).report().tuning);
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("a slow sample now and then gets more batches, or cells where order is
     CAPTURE(filtered, loader.report().text());
     const auto raised = [&](const char* setting) {
       return std::ranges::any_of(
-          tuning.steps, [&](const ps::TuneStep& s) { return s.setting == setting && s.kept && s.to > s.from; });
+          tuning.trials, [&](const ps::TuneTrial& s) { return s.setting == setting && s.kept && s.to > s.from; });
     };
     CHECK(raised(filtered ? "max_reorder_bytes" : "depth"));
     ps::Loader untuned(pipeline(filtered, 0us), {.threads = 2});
@@ -122,7 +122,7 @@ TEST_CASE("what a cache gives while settings change is not told as made", "[alon
   while (filling.next()) {
   }
   for (int turn = 0; turn < 3; ++turn) {
-    ps::Loader loader(p, {.executor = ps::Executor(4), .epochs = 50, .tune = true});
+    ps::Loader loader(p, {.executor = ps::Executor(4), .tune = true, .epochs = 50});
     for (int epoch = 0; epoch < 50; ++epoch)
       for (const ps::Batch& batch : loader.epoch()) static_cast<void>(batch);
     const ps::Report report = loader.report();

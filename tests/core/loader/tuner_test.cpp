@@ -60,7 +60,7 @@ TEST_CASE("a run that waits gets as many threads as help it") {
       growth);
   CHECK(tuner.settings().threads == 8);
   CHECK(tuner.settings().depth == 4);
-  CHECK(std::ranges::count(tuner.steps(), true, &ps::TuneStep::kept) == 3);
+  CHECK(std::ranges::count(tuner.trials(), true, &ps::TuneTrial::kept) == 3);
 }
 
 TEST_CASE("a run that computes gets the cores that there are, and no more") {
@@ -69,7 +69,7 @@ TEST_CASE("a run that computes gets the cores that there are, and no more") {
   run(
       tuner, [](const TunedSettings& s) { return busy(100.0 * std::min(s.threads, 4u)); }, growth);
   CHECK(tuner.settings().threads == 4);
-  for (const ps::TuneStep& step : tuner.steps()) CHECK(step.to <= 4);
+  for (const ps::TuneTrial& step : tuner.trials()) CHECK(step.to <= 4);
 }
 
 TEST_CASE("threads that are in each other's way are taken back") {
@@ -112,7 +112,7 @@ TEST_CASE("memory for blocks follows from what it saves, within what there is") 
         },
         growth);
     CHECK(tuner.settings().block_limit == std::min<std::size_t>(enough, growth.most.block_limit));
-    for (const ps::TuneStep& step : tuner.steps())
+    for (const ps::TuneTrial& step : tuner.trials())
       CHECK((step.setting != "max_block_bytes" || step.after_samples_per_s != 0));
   }
 }
@@ -153,7 +153,7 @@ TEST_CASE("nothing is tried where the caller does not wait, unless it only begin
         return w;
       },
       growth);
-  CHECK(tuner.steps().empty());
+  CHECK(tuner.trials().empty());
   CHECK(tuner.settings() == growth.first);
   unsigned windows = 0;
   Tuner slow_start(growth, 8);
@@ -218,7 +218,7 @@ TEST_CASE("whatever is measured, it ends in time and never leaves its limits") {
     const unsigned windows = run(
         tuner,
         [&](const TunedSettings&) {
-          if (share(random) < 0.05 && !tuner.steps().empty()) return TuneWindow{.rate = 1};
+          if (share(random) < 0.05 && !tuner.trials().empty()) return TuneWindow{.rate = 1};
           return TuneWindow{.rate = share(random),
                             .wait_share = share(random) < 0.1 ? 0 : share(random),
                             .no_batch = share(random),
@@ -250,11 +250,11 @@ TEST_CASE("settings that there is no memory for are given up") {
   }
   CHECK(tuner.done());
   // What could not be had was not measured, also when something else was after it.
-  for (const ps::TuneStep& step : tuner.steps())
+  for (const ps::TuneTrial& step : tuner.trials())
     if (step.why.ends_with("no memory for it")) CHECK(step.after_samples_per_s == 0);
   CHECK(refused <= 2);
   CHECK(tuner.settings().depth == 8);
-  CHECK(std::ranges::any_of(tuner.steps(), [](const ps::TuneStep& step) {
+  CHECK(std::ranges::any_of(tuner.trials(), [](const ps::TuneTrial& step) {
     return !step.kept && step.to == 16 && step.after_samples_per_s == 0 && step.why.ends_with("no memory for it");
   }));
 }
@@ -271,8 +271,8 @@ TEST_CASE("a trial that could not be had gets no rate from the windows after it"
   while (tuner.settings() != growth.first) tuner.refused();
   REQUIRE_FALSE(tuner.done());
   tuner.measured(w);
-  REQUIRE_FALSE(tuner.steps().empty());
-  for (const ps::TuneStep& step : tuner.steps()) CHECK(step.after_samples_per_s == 0);
+  REQUIRE_FALSE(tuner.trials().empty());
+  for (const ps::TuneTrial& step : tuner.trials()) CHECK(step.after_samples_per_s == 0);
 }
 
 TEST_CASE("what bounds the run and may not be raised is named at the end") {
@@ -313,7 +313,7 @@ TEST_CASE("what bounds the run and may not be raised is named at the end") {
          w.no_entry = 0.6;
        },
        "nothing else is likely to make batches faster, but `max_reorder_bytes`, which is set and so stays as it is, "
-       "bounds the run: runners waited for an older sample, as there was no cell for another, 60 % of their time"},
+       "bounds the run: runners waited for an older sample, as there was no room for another, 60 % of their time"},
       {"cells of a stream",
        [](TuningBounds& g, TuneWindow& w) {
          g.most.entries = g.first.entries;
@@ -322,7 +322,7 @@ TEST_CASE("what bounds the run and may not be raised is named at the end") {
          w.no_entry = 0.6;
        },
        "nothing else is likely to make batches faster, but `max_reorder_bytes`, which `tune` does not change for a "
-       "stream, bounds the run: runners waited for an older sample, as there was no cell for another, 60 % of their "
+       "stream, bounds the run: runners waited for an older sample, as there was no room for another, 60 % of their "
        "time"},
       {"memory for blocks that is set",
        [](TuningBounds& g, TuneWindow& w) {

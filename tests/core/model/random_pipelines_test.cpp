@@ -96,7 +96,7 @@ TEST_CASE("random pipelines bring what the model says") {
     }
     if (const auto tuning = loader.report().tuning) {
       ++tuned;
-      for (const ps::TuneStep& step : tuning->steps) ++trials[step.setting];
+      for (const ps::TuneTrial& step : tuning->trials) ++trials[step.setting];
     }
     for (std::size_t i = 0; i < std::max(got.size(), expected.size()); ++i) {
       if (i < got.size() && i < expected.size() && got[i] == expected[i]) continue;

@@ -28,7 +28,7 @@ TEST_CASE("runs of items follow one another, and none is longer than the mean by
     const std::uint64_t largest = sizes.empty() ? 0 : *std::ranges::max_element(sizes);
     std::size_t next = 0;
     for (int rank = 0; rank < world; ++rank) {
-      const ItemRun run = Rank{.rank = rank, .world = world}.run_of(sizes);
+      const ItemRange run = Rank{.rank = rank, .world = world}.items_of(sizes);
       if (run.count == 0) continue;
       REQUIRE(run.first == next);
       next += run.count;
@@ -45,14 +45,14 @@ TEST_CASE("runs of items follow one another, and none is longer than the mean by
 TEST_CASE("as many equal items as ranks are one for each, and sizes may be as large as they can be") {
   const std::vector<std::uint64_t> equal(7, 0), huge(5, std::numeric_limits<std::uint64_t>::max());
   for (int rank = 0; rank < 7; ++rank) {
-    const ItemRun run = Rank{.rank = rank, .world = 7}.run_of(equal);
+    const ItemRange run = Rank{.rank = rank, .world = 7}.items_of(equal);
     CHECK(run.first == static_cast<std::size_t>(rank));
     CHECK(run.count == 1);
   }
-  for (int rank = 0; rank < 5; ++rank) CHECK(Rank{.rank = rank, .world = 5}.run_of(huge).count == 1);
-  CHECK(Rank{}.run_of(huge).count == 5);
-  CHECK(code_of([&] { static_cast<void>(Rank{.rank = 2, .world = 2}.run_of(equal)); }) == Errc::invalid_argument);
-  CHECK(code_of([&] { static_cast<void>(Rank{.rank = -1, .world = 2}.run_of(equal)); }) == Errc::invalid_argument);
+  for (int rank = 0; rank < 5; ++rank) CHECK(Rank{.rank = rank, .world = 5}.items_of(huge).count == 1);
+  CHECK(Rank{}.items_of(huge).count == 5);
+  CHECK(code_of([&] { static_cast<void>(Rank{.rank = 2, .world = 2}.items_of(equal)); }) == Errc::invalid_argument);
+  CHECK(code_of([&] { static_cast<void>(Rank{.rank = -1, .world = 2}.items_of(equal)); }) == Errc::invalid_argument);
 }
 
 }  // namespace PENSTOCK_TEST_FILE

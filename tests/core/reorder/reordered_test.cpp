@@ -186,7 +186,7 @@ TEST_CASE("a byte limit lowers the window, then the runners, and says so") {
   CHECK(rows == 50);
   const ps::Report report = loader.report();
   bool window = false;
-  for (const ps::MemoryRow& m : report.memory)
+  for (const ps::MemoryUse& m : report.memory)
     if (m.name.find("wait for those before them") != std::string::npos) window = m.count < 64 && m.count >= 8;
   CHECK(window);
   CHECK(report.text().find("wait for those before them instead of 64") != std::string::npos);

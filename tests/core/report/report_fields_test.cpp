@@ -48,12 +48,12 @@ TEST_CASE("each member of a report, and of its parts, stands once in the list of
   CHECK(fields_of(ps::Report()).count("batches") == 1);
   CHECK(fields_of(ps::StageReport()).count("cpu_us_per_sample") == 1);
   CHECK(fields_of(ps::FileReport()).count("of_blocks") == 1);
-  CHECK(fields_of(ps::MemoryRow()).count("bytes_each") == 1);
+  CHECK(fields_of(ps::MemoryUse()).count("bytes_each") == 1);
   CHECK(fields_of(ps::StreamTime()).count("us") == 1);
   CHECK(fields_of(ps::DeviceReport()).count("starved") == 1);
   CHECK(fields_of(ps::SendReport()).count("call_share") == 1);
-  CHECK(fields_of(ps::TuneStep()).count("kept") == 1);
-  CHECK(fields_of(ps::TuneReport()).count("steps") == 1);
+  CHECK(fields_of(ps::TuneTrial()).count("kept") == 1);
+  CHECK(fields_of(ps::TuneReport()).count("trials") == 1);
 }
 
 TEST_CASE("each number of a report is in its JSON under the name of its member") {

@@ -114,7 +114,7 @@ TEST_CASE("a timeline has every sample, every stage and every batch, from its be
   const Watchdog dog(60s);
   const ps::Pipeline p =
       ps::from(Records{.count = 60}) | ps::map("x", [](ps::View<std::uint32_t, 1>) {}) | ps::batch(4);
-  ps::Loader loader(p, {.threads = 3, .epochs = 1, .trace = plenty});
+  ps::Loader loader(p, {.threads = 3, .trace = plenty, .epochs = 1});
   take_all(loader);
   const Lines lines = lines_of(loader);
   check_nesting(lines);
@@ -129,7 +129,7 @@ TEST_CASE("a timeline has every sample, every stage and every batch, from its be
   CHECK(lines.count("runners without work") == 1);
   const auto memory = loader.report().memory;
   CHECK(std::any_of(memory.begin(), memory.end(),
-                    [](const ps::MemoryRow& row) { return row.name == "timeline" && row.bytes() >= 32 * plenty; }));
+                    [](const ps::MemoryUse& row) { return row.name == "timeline" && row.bytes() >= 32 * plenty; }));
 }
 
 TEST_CASE("a timeline shows what a reordered pipeline, blocks and devices do", "[alone]") {
@@ -137,7 +137,7 @@ TEST_CASE("a timeline shows what a reordered pipeline, blocks and devices do", "
   SECTION("samples are settled") {
     ps::Loader loader(
         ps::from(Records{.count = 60}) | ps::filter([](const ps::Sample&) { return true; }) | ps::batch(4),
-        {.threads = 2, .epochs = 1, .trace = plenty});
+        {.threads = 2, .trace = plenty, .epochs = 1});
     take_all(loader);
     const Lines lines = lines_of(loader);
     check_nesting(lines);
@@ -149,7 +149,7 @@ TEST_CASE("a timeline shows what a reordered pipeline, blocks and devices do", "
   SECTION("records that several samples share") {
     const ps::Pipeline p = ps::from(Records{.count = 60}) | ps::map("x", [](ps::View<std::uint32_t, 1>) {}) |
                            ps::flat_map(Thrice{}) | ps::batch(4);
-    ps::Loader loader(p, {.threads = 2, .epochs = 1, .trace = plenty});
+    ps::Loader loader(p, {.threads = 2, .trace = plenty, .epochs = 1});
     take_all(loader);
     const Lines lines = lines_of(loader);
     check_nesting(lines);
@@ -161,7 +161,7 @@ TEST_CASE("a timeline shows what a reordered pipeline, blocks and devices do", "
   SECTION("every load of a block") {
     Chunks source;
     source.count = 64;
-    ps::Loader loader(ps::from(source) | ps::batch(8), {.threads = 2, .epochs = 1, .trace = plenty});
+    ps::Loader loader(ps::from(source) | ps::batch(8), {.threads = 2, .trace = plenty, .epochs = 1});
     take_all(loader);
     const Lines lines = lines_of(loader);
     check_nesting(lines);
@@ -170,7 +170,7 @@ TEST_CASE("a timeline shows what a reordered pipeline, blocks and devices do", "
   SECTION("an emulated device") {
     const ps::EmulatedGpu gpu;
     ps::Loader loader(ps::from(Records{.count = 60}) | ps::batch(4),
-                      {.device = gpu.device(), .threads = 2, .epochs = 1, .trace = plenty});
+                      {.device = gpu.device(), .threads = 2, .trace = plenty, .epochs = 1});
     take_all(loader);
     const Lines lines = lines_of(loader);
     check_nesting(lines);

@@ -79,7 +79,7 @@ TEST_CASE("a loader stays inside its byte budget") {
   CHECK(memory.peak() <= ps::MiB(5));
   CHECK(loader.report().notes.size() >= 1);
   std::uint64_t all = 0;
-  for (const ps::MemoryRow& row : loader.report().memory) all += row.bytes();
+  for (const ps::MemoryUse& row : loader.report().memory) all += row.bytes();
   CHECK(all <= ps::MiB(8));
   CHECK(error_of([&] { ps::Loader(p, {.threads = 2, .max_memory_bytes = ps::MiB(3)}); })->code() ==
         ps::Errc::out_of_memory);

@@ -77,7 +77,7 @@ TEST_CASE("processes that share slides of DICOM files have each of them once") {
     write_dicom(paths.back(), {.series = "1.2." + std::to_string(i / 3), .number = i});
   }
   for (std::size_t first = 0; first < 9; first += 3) {
-    const SlideSource source({.paths = paths, .first_file = first, .file_count = 3, .size = 64});
+    const SlideSource source({.paths = paths, .size = 64, .first_file = first, .file_count = 3});
     REQUIRE(source.slides().size() == 3);
     for (std::size_t i = 0; i < 3; ++i) CHECK(source.slides()[i].passed_over == (i != first / 3));
   }

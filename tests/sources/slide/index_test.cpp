@@ -107,7 +107,7 @@ TEST_CASE("an index has the same records as slides that are opened, whatever cho
   for (const Slides& slides :
        {Slides{.files = files, .size = 32},
         Slides{.files = files, .size = 40, .overlap = 8, .edges = SlideEdges::pad, .order = SlideOrder::squares},
-        Slides{.files = files, .level = 1, .size = 32, .edges = SlideEdges::shrink, .labels = folder / "labels.csv"},
+        Slides{.files = files, .level = 1, .size = 32, .labels = folder / "labels.csv", .edges = SlideEdges::shrink},
         Slides{.files = files,
         .mpp = 3,
         .size = 16,

@@ -115,9 +115,9 @@ TEST_CASE("an image that comes out as large as its level is that level") {
   const std::string path = folder / "a.tif";
   const WrittenSlide slide = write_slide(path, quarter());
   for (const double mpp : {0.25, 0.25001, 0.2501}) {
-    const SlideSource source({.files = path, .mpp = mpp, .mpp_tolerance = 0, .size = 100});
+    const SlideSource source({.files = path, .mpp = mpp, .size = 100, .mpp_tolerance = 0});
     CHECK_FALSE(source.slides().front().resampled);
-    for_each_record({.files = path, .mpp = mpp, .mpp_tolerance = 0, .size = 100},
+    for_each_record({.files = path, .mpp = mpp, .size = 100, .mpp_tolerance = 0},
                     [&](const Image& image, std::int64_t x, std::int64_t y) {
                       REQUIRE(image == box_of(slide.pixels, x, y, 100, 100));
                     });
@@ -125,7 +125,7 @@ TEST_CASE("an image that comes out as large as its level is that level") {
   // One side alone is as large.
   const WrittenSlide flat = write_slide(path, {.width = 700, .height = 20, .per_unit = 40'000});
   const SlideSource source(
-      {.files = path, .mpp = 0.2551, .mpp_tolerance = 0, .size = 1000, .edges = SlideEdges::shrink});
+      {.files = path, .mpp = 0.2551, .size = 1000, .mpp_tolerance = 0, .edges = SlideEdges::shrink});
   const SlideInfo& info = source.slides().front();
   CHECK(info.image_height == 20);
   CHECK(image_of(read_sample(source, 0)["image"]) ==

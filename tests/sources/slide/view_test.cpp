@@ -42,8 +42,8 @@ TEST_CASE("a view has the records that have a value, as they are in the whole") 
       CAPTURE(static_cast<int>(order), listed);
       Slides slides{.files = folder / "?.tif",
                     .size = 20,
-                    .order = order,
                     .labels = folder / "labels.csv",
+                    .order = order,
                     .regions = {.folder = folder / "regions", .field = "shows"}};
       if (listed)
         slides.coords = {{.slide = "a", .at = {{0, 0}, {30, 60}, {200, 70}}}, {.slide = "c", .at = {{100, 60}}}};

@@ -14,10 +14,10 @@
 
 namespace penstock::jpeg {
 
-// Callbacks throw: the C frames they pass hold nothing that needs cleaning up, and the pools go with the struct.
+// Callbacks may throw: the C frames in between hold nothing that needs cleaning up, and the struct frees the pools.
 class Compressor {
  public:
-  // `name` begins every error's text. `otherwise`: the code of those that are not about memory; default: what they are.
+  // `name` begins every error's text. `otherwise`: code of errors that are not about memory. Default: their own codes.
   // `out` has the file after jpeg_finish_compress.
   Compressor(std::string name, EncodedFile& out, std::optional<Errc> otherwise = {});
   ~Compressor() { jpeg_destroy_compress(&info_); }
@@ -40,7 +40,7 @@ class Compressor {
   std::byte buffer_[8192];  // what is not in the file yet
 };
 
-// A file in memory of its own.
+// A file in its own memory.
 class FileInMemory final : public EncodedFile {
  public:
   void append(std::span<const std::byte> more) override { bytes_.insert(bytes_.end(), more.begin(), more.end()); }

@@ -1,4 +1,4 @@
-// libjpeg's errors as ours.
+// Converts libjpeg's errors to penstock's.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace penstock::jpeg {
 
-// The current message of `common`, as one line.
+// Returns the current message of `common` as one line.
 std::string message(j_common_ptr common);
 
-// What kind of error libjpeg's current message is.
+// Returns the kind of error of libjpeg's current message.
 Errc code_of(const jpeg_error_mgr& errors);
 
 }  // namespace penstock::jpeg

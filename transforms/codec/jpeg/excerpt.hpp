@@ -1,4 +1,4 @@
-// A part of an image as a JPEG of its own, for libjpeg.
+// Makes a separate JPEG of a part of an image, for libjpeg.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,11 @@ namespace penstock::jpeg {
 
 struct Excerpt {
   std::span<const std::byte> encoded;  // a whole file, in scratch
-  Box shows;                           // the part of the image that it is: the MCUs of the segments
+  Box shows;                           // the part of the image that it shows: the MCUs of the segments
 };
 
-// Collects the segments, after the image's own header with another size. `scratch`: as much as the file at most.
+// Collects the segments after the image's own header, with a changed size. Takes at most the size of the file from
+// `scratch`.
 Excerpt excerpt(Reader& reader, const Segments& segments, Scratch& scratch);
 
 }  // namespace penstock::jpeg

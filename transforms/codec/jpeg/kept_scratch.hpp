@@ -1,4 +1,4 @@
-// Memory for one image after the other: as much as the largest of them took, and nothing is allocated any more.
+// Memory for one image after the other. Once it has the size that the largest image needs, it allocates no more.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class KeptScratch final : public Scratch {
     return more_.back().get();
   }
 
-  // All of it is free again.
+  // Makes all of it free again.
   void reset() {
     used_ = 0;
     if (more_.empty()) return;
@@ -52,7 +52,7 @@ class KeptScratch final : public Scratch {
   }
 
   Block kept_;
-  std::vector<Block> more_;  // beside it, until the next reset
+  std::vector<Block> more_;  // in addition to it, until the next reset
   std::size_t size_ = 0, used_ = 0, more_bytes_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The last place of a word in a text that grows.
+// Finds the last place of a word in a text that grows.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@ class LastWord {
  public:
   explicit constexpr LastWord(std::string_view word) : word_(word) {}
 
-  // Gives what `text.rfind(word)` does, of a text that begins with that of the call before: only what is new is
-  // searched.
+  // Returns the same as `text.rfind(word)`. The text must begin with the text of the call before, so that only the new
+  // part is searched.
   std::size_t place_in(std::string_view text) {
     const std::size_t from = searched_ - std::min(searched_, word_.size() - 1);
     const std::size_t found = text.substr(from).rfind(word_);

@@ -7,8 +7,8 @@
 
 namespace penstock::jpeg {
 
-// The first FF from `at` on that no 0 follows; the number of bytes where there is none. A search that stops at every FF
-// would stop at those that are data, too, one in two hundred bytes.
+// Returns the place of the first FF from `at` on that is not followed by a 0, or the number of bytes if there is none.
+// A search for any FF would also stop at those in the data, one in two hundred bytes.
 std::size_t find_marker(std::span<const std::uint8_t> bytes, std::size_t at);
 
 }  // namespace penstock::jpeg

@@ -1,4 +1,4 @@
-// Where the markers of a JPEG in memory are.
+// Finds the markers of a JPEG in memory.
 #pragma once
 
 #include <cstddef>
@@ -30,26 +30,26 @@ enum : std::uint8_t {
 };
 
 struct Marker {
-  std::size_t begin = 0;  // offset of the first FF; more of them may fill the room before the code
+  std::size_t begin = 0;  // offset of the first FF; more FFs may follow before the code
   std::size_t end = 0;    // offset after the code, or, in a header, after the data that belongs to it
   std::uint8_t code = 0;
 };
 
-// The data of a marker, without its length.
+// Returns the data of a marker, without its length.
 struct Segment {
   std::uint8_t code;
   std::span<const std::uint8_t> data;
 };
 
-// The next marker in Huffman-coded data from `at` on, as libjpeg finds it: FFs and what follows them, unless that is 0.
-// None where the data ends before.
+// Returns the next marker in Huffman-coded data from `at` on, found like libjpeg does: FFs and the byte after them,
+// unless that is 0. Returns nothing if the data ends before.
 std::optional<Marker> next_marker(std::span<const std::uint8_t> bytes, std::size_t at);
 
-// The marker that stands at `at` in a header, with its data. None where there is no such thing.
+// Returns the marker at `at` in a header, with its data, or nothing if there is none.
 std::optional<Marker> header_marker(std::span<const std::uint8_t> bytes, std::size_t at);
 
-// Calls `each` with every marker of the header, which ends where the scan's data begins. False where it is not of the
-// usual form: markers and their data alone, the last one a scan's.
+// Calls `each` with every marker of the header, which ends where the scan's data begins. Returns false if the header is
+// not of the usual form: only markers and their data, and the last marker is a scan's.
 bool for_each_marker(std::span<const std::uint8_t> header, const auto& each) {
   Marker marker{.end = 2};
   do {

@@ -1,4 +1,4 @@
-// How a camera was held, as Exif tells it.
+// Reads from Exif data how a camera was held.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace penstock::jpeg {
 
-// 1 to 8, from the first Exif segment of a file's; 1, upright, where there is none, or no sense in it.
+// Returns 1 to 8 from the first Exif segment of a file's segments; 1 (upright) if there is none, or it is invalid.
 int orientation(std::span<const Segment> segments);
 
 // Adds the turns and flips that set the image upright.

@@ -18,14 +18,14 @@ namespace penstock::jpeg {
 // libjpeg's tables outlive an image, and a damaged file could be decoded with those of the one before it. So each file
 // has structs of its own, which cost less than a microsecond.
 //
-// Callbacks throw: the C frames they pass hold nothing that needs cleaning up, and the pools go with the structs.
+// Callbacks may throw: the C frames in between hold nothing that needs cleaning up, and the structs free the pools.
 class Reader {
  public:
-  // `coefficients`: also of kinds whose pixels can't be made (arithmetic coding), with the markers that a copy of
-  // the image needs.
+  // `coefficients` also takes kinds whose pixels can't be made (arithmetic coding), and keeps the markers that a copy
+  // of the image needs.
   enum class Use : std::uint8_t { pixels, coefficients };
 
-  // Reads the header. @throws as JpegStreamDecoder::open.
+  // Reads the header. @throws like JpegStreamDecoder::open.
   Reader(std::span<const std::byte> encoded, const JpegOptions& options, const JpegContainer& container = {},
          Use use = Use::pixels);
   ~Reader();
@@ -38,18 +38,19 @@ class Reader {
   std::span<const std::uint8_t> bytes() const noexcept {
     return {reinterpret_cast<const std::uint8_t*>(encoded_.data()), encoded_.size()};
   }
-  // Those that were read of Exif data, where the orientation or coefficients are wanted, and of colour profiles and
-  // Adobe's marker, where coefficients are. In the order of the file.
+  // Returns the segments that were kept, in the order of the file: Exif data if the orientation or coefficients are
+  // wanted; colour profiles and Adobe's marker if coefficients are.
   std::span<const Segment> segments() const noexcept { return segments_; }
-  // True where 255 is no ink in an image of four inks.
+  // Returns whether 255 means no ink in an image of four inks.
   bool inverted() const noexcept { return options_.cmyk == JpegOptions::Cmyk::inverted || info_.saw_Adobe_marker; }
-  // The header lacks no table, and nothing in it was passed over.
+  // Returns whether the header has all tables, and nothing in it was skipped.
   bool sound_header() const noexcept { return tables_complete_ && !header_fault_; }
-  // True for a progressive image whose scans are read, where some coefficients are not known to their last bit.
+  // Returns whether the image is progressive, and its scans, which were read, leave some coefficients without their
+  // last bits.
   bool lacks_scans() const noexcept;
-  // Bytes that were read.
+  // Returns the number of bytes that were read.
   std::uint64_t offset() const noexcept { return encoded_.size() - source_.bytes_in_buffer; }
-  // Whether what is read next is in the file, and not what stands for data that it lacks.
+  // Returns whether the next byte is in the file, and does not replace missing data.
   bool in_file() const noexcept;
 
  private:
@@ -75,7 +76,7 @@ class Reader {
   JpegOptions options_;
   Use use_;
   bool tables_complete_ = false;       // those of the first scan were in the file
-  std::optional<Error> header_fault_;  // a warning that stands where the image turns out to be not whole
+  std::optional<Error> header_fault_;  // a warning that becomes an error if the image turns out to be incomplete
   std::uint64_t most_scans_ = 0;       // most scans that an image of its size may have
   std::vector<Segment> segments_;
   LastWord adobe_{"Adobe"}, jfif_{"JFIF"}, exif_{"Exif"};  // before the bytes that a warning is about

@@ -1,4 +1,4 @@
-// The parts of an image between restart markers.
+// Finds the parts of an image between restart markers.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace penstock::jpeg {
 
-// Columns and rows around a box that its pixels may depend on: smooth upsampling of a pixel looks at its neighbours.
+// Columns and rows around a box on which its pixels may depend: smooth upsampling of a pixel reads its neighbours.
 inline constexpr std::int32_t upsampling_margin = 2;
 
 // A row or column of MCUs: [first, end).
@@ -37,12 +37,14 @@ struct Segments {
   std::int32_t across() const noexcept { return columns.size() / size.width; }
 };
 
-// What lies between two restart markers can be decoded alone. None where that can't be done, or would not pay: several
-// scans, no restart markers or markers that do not divide rows of MCUs evenly, a header of an unusual form, too little
-// to be left out.
+// Finds the segments that a box needs. The data between two restart markers can be decoded without the rest. Returns
+// nothing if that can't be done or would not pay:
+// - there are several scans, or the header has an unusual form;
+// - there are no restart markers, or they do not divide rows of MCUs evenly;
+// - too little could be left out.
 //
-// `reader` has read the header and nothing else. @throws Error(corrupt) when there are not exactly the markers that the
-// image's size asks for.
+// REQUIRES: `reader` has read only the header. @throws Error(corrupt) unless there are exactly the markers that the
+// image's size requires.
 std::optional<Segments> needed_segments(Reader& reader, const Box& box, Scratch& scratch);
 
 }  // namespace penstock::jpeg

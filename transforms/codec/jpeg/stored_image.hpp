@@ -1,4 +1,4 @@
-// An image as it is in the file, decoded by the baseline decoder where it can be, and by libjpeg where not.
+// An image as it is in the file. The baseline decoder decodes it if it can, else libjpeg.
 #pragma once
 
 #include <cstddef>
@@ -15,31 +15,32 @@
 
 namespace penstock::jpeg {
 
-// Where pixels are to be: rows that begin `stride` bytes after each other. Null: anywhere.
+// The destination of pixels: rows that begin `stride` bytes after each other. Null: anywhere.
 struct Place {
   std::uint8_t* rows = nullptr;
   std::ptrdiff_t stride = 0;
 };
 
-// One stream after the other, for one runner. One thread at a time.
+// Decodes one file after the other, for one runner. One thread at a time may use it.
 class StoredImage {
  public:
   explicit StoredImage(const JpegOptions& options) : options_(options) {}
 
-  // @throws as ImageDecoding::open. What is given must stay until the next `open`.
+  // @throws like ImageDecoding::open. The arguments must stay valid until the next `open`.
   ImageShape open(std::span<const std::byte> encoded, const JpegContainer& container = {});
   bool is_open() const noexcept { return reader_ != std::nullopt; }
-  // Shape of the opened image.
+  // Returns the shape of the opened image.
   ImageShape shape() const noexcept { return reader_->shape(); }
   std::span<const Segment> segments() const noexcept { return reader_->segments(); }
 
-  // The file, where `decode_jpeg` with default options makes the same pixels of it, or of grey ones three channels.
+  // Returns the file if `decode_jpeg` with default options makes the same pixels of it, or, for grey ones, three equal
+  // channels.
   std::span<const std::byte> file() const noexcept { return decodes_alike_ ? encoded_ : std::span<const std::byte>(); }
 
-  // Whether engines of a GPU decode images of its kind to three channels. The header is looked at, and the end.
+  // Returns whether the engines of a GPU decode images of its kind to three channels. Checks the header and the end.
   bool suits_engines() const;
 
-  // The pixels of `box`, which lies inside the image; in `scratch` where `into` is null.
+  // Returns the pixels of `box`, which must be inside the image. They are in `scratch` if `into` is null.
   Pixels decode(const Box& box, bool verify, Place into, Scratch& scratch);
 
  private:
@@ -56,10 +57,10 @@ class StoredImage {
   bool decodes_alike_ = false;  // with default options
 };
 
-// Throws Error(invalid_argument), which begins with `who`, for limits below 1.
+// Throws Error(invalid_argument), whose text begins with `who`, if a limit is below 1.
 void check_limits(const JpegOptions& options, const std::string& who);
 
-// Throws Error(invalid_argument) for one that does not lie inside the image.
+// Throws Error(invalid_argument) if the box is not inside the image.
 void check_box(const Box& box, const ImageShape& whole);
 
 }  // namespace penstock::jpeg

@@ -1,4 +1,4 @@
-// The chunks of a PNG: their order and check sums, what the header declares, and the few that a decoder is given.
+// The chunks of a PNG: their order and checksums, the header's values, and the few chunks that a decoder gets.
 #pragma once
 
 #include <cstddef>
@@ -20,19 +20,19 @@ struct Header {
   std::uint64_t bytes = 0;    // bytes of compressed pixels
 };
 
-// Where the header chunk begins in the file: after the signature.
+// Offset of the header chunk in the file: after the signature.
 constexpr std::uint64_t header_offset = 8;
 
-// Walks through all chunks. Nothing is allocated. @throws Error(corrupt | unsupported).
+// Walks through all chunks. Allocates nothing. @throws Error(corrupt | unsupported).
 Header check_chunks(std::span<const std::byte> encoded);
 
-// Reads on over a checked PNG as if it had no chunks but those that make pixels. An ancillary chunk can't do harm to a
-// decoder that never sees it.
+// Reads a checked PNG as if it had only the chunks that make pixels. An ancillary chunk can't harm a decoder that never
+// sees it.
 class ChunkStream {
  public:
-  // `transparency`: tRNS is among the chunks that are read.
+  // `transparency`: whether tRNS is one of the chunks that are read.
   ChunkStream(std::span<const std::byte> encoded, const Header& header, bool transparency);
-  // @throws Error(corrupt) after the end.
+  // @throws Error(corrupt) if it would read beyond the end.
   void read(std::byte* to, std::size_t bytes);
   std::uint64_t offset() const noexcept { return at_; }
 

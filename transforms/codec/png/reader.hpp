@@ -12,11 +12,11 @@
 
 namespace penstock::png {
 
-// Callbacks throw: the C frames they pass hold nothing that needs cleaning up, and what libpng allocated goes with the
-// struct.
+// Callbacks may throw: the C frames in between hold nothing that needs cleaning up, and the struct frees what libpng
+// allocated.
 class Reader {
  public:
-  // Checks everything but the pixels. @throws as ImageDecoding::open.
+  // Checks everything except the pixels. @throws like ImageDecoding::open.
   Reader(std::span<const std::byte> encoded, const PngOptions& options);
   ~Reader();
   Reader(const Reader&) = delete;
@@ -24,29 +24,29 @@ class Reader {
 
   ImageShape shape() const noexcept;
   bool interlaced() const noexcept { return header_.interlaced; }
-  // Values of a pixel in the rows that libpng gives: 1 for indices of a palette, 3 for colours that become `gray`, else
-  // shape's.
+  // Number of values per pixel in libpng's rows: 1 for indices of a palette, 3 for colours that become `gray`, else
+  // that of shape().
   int row_channels() const noexcept;
 
-  // Bytes of a value in those rows: 1, or 2 in the machine's order.
+  // Bytes per value in these rows: 1, or 2 in the machine's order.
   std::size_t value_bytes() const noexcept { return header_.depth == 16 && options_.dtype == DType::u16 ? 2 : 1; }
-  // What a value of 1 byte is multiplied with where the result's have 2.
+  // Factor of a value of 1 byte if the result's values have 2 bytes.
   std::uint16_t widening() const noexcept { return options_.color == PngOptions::labels ? 1 : 257; }
 
-  // Rows are to be taken for indices of colors().
+  // Whether the values in rows are indices of colors().
   bool indexed() const noexcept { return header_.color == palette && options_.color != PngOptions::labels; }
   // RGB and opacity of each index, once started.
   std::span<const std::array<std::uint8_t, 4>> colors() const noexcept { return {colors_.data(), color_count_}; }
 
-  // Gets ready to read rows, once.
+  // Prepares to read rows. Call it once.
   void start();
-  // The next row, of shape().width * row_channels() values; of an interlaced image, again for each of its passes(), and
-  // `row` holds what the passes before made of it.
+  // Reads the next row, of shape().width * row_channels() values. For an interlaced image, rows come again in each of
+  // its passes(), and `row` must hold the result of the passes before.
   void read_row(std::uint8_t* row);
   int passes() const noexcept { return passes_; }
-  // How far it has read in the file, for errors.
+  // Returns how far it has read in the file, for errors.
   std::uint64_t offset() const noexcept { return stream_.offset(); }
-  // Called after the last row: checks that the pixels end there, and their sum.
+  // Call it after the last row. Checks that the pixels end there, and their checksum.
   void finish();
 
  private:

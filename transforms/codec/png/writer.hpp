@@ -7,8 +7,8 @@
 
 namespace penstock::png {
 
-// Callbacks throw: the C frames they pass hold nothing that needs cleaning up. What libpng and zlib allocate is
-// scratch, which goes by itself.
+// Callbacks may throw: the C frames in between hold nothing that needs cleaning up. What libpng and zlib allocate is in
+// `scratch`, so nothing frees it here.
 class Writer {
  public:
   // `out` and `scratch` must outlive it.
@@ -16,7 +16,7 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // A complete file, once.
+  // Writes a complete file. Call it once.
   void write(const Pixels& pixels, int compression);
 
  private:

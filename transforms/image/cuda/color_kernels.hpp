@@ -1,4 +1,4 @@
-// Changes of colour of whole batches on a GPU.
+// Changes colours of whole batches on a GPU.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace penstock::image {
 
-// The images of a batch, in and out, u8 [N, pixels, channels], and what was drawn for each. All on the device.
+// The images of a batch, in and out, u8 [N, pixels, channels], and the change of each image. All are on the device.
 template <class Change>
 struct JitterWork {
   const std::uint8_t* in = nullptr;
@@ -20,7 +20,7 @@ struct JitterWork {
   std::uint64_t pixels = 0;
   int channels = 0;
 };
-// What is drawn for an image: its change, and room for kernels to add up what its contrast needs.
+// The change that was drawn for an image, and room for kernels to sum up its greys for contrast.
 struct ColorDraw {
   ColorChange change;
   unsigned long long gray_sum = 0;
@@ -28,7 +28,7 @@ struct ColorDraw {
 using ColorWork = JitterWork<ColorDraw>;
 using StainWork = JitterWork<StainChange>;
 
-// Enqueue the kernel on a GPU's stream, and do not wait. @throws Error(device), or Error(unsupported) in a build
+// These enqueue the kernel on a GPU's stream, and do not wait. @throws Error(device), or Error(unsupported) in a build
 // without CUDA.
 #ifdef PENSTOCK_COLOR_KERNELS
 void color_jitter_on_gpu(const ColorWork& work, StreamRef stream);

@@ -11,7 +11,7 @@
 
 namespace penstock {
 
-/// Result options of `color_jitter`. 0 leaves a property as it is.
+/// Settings of `color_jitter`. All are result options. With 0, a property does not change.
 struct ColorJitterOptions {
   double brightness = 0;  ///< factor uniform in [max(0, 1 - b), 1 + b]; at most 100
   double contrast = 0;    ///< factor uniform in [max(0, 1 - c), 1 + c]; at most 100
@@ -19,9 +19,9 @@ struct ColorJitterOptions {
   double hue = 0;         ///< turns of the colour circle, uniform in [-h, h]; at most 0.5
 };
 
-/// Changes brightness, contrast, saturation and hue by random amounts in a random order, as torchvision's ColorJitter
-/// does. With f the factor, L = (19595 R + 38470 G + 7471 B + 32768) / 65536 rounded down (ITU-R BT.601, as Pillow's
-/// "L"), and each result rounded to 8 bits before the next:
+/// Changes brightness, contrast, saturation and hue by random amounts in a random order, like torchvision's
+/// ColorJitter. Each result is rounded to 8 bits before the next operation. Below, f is the factor, and L = (19595 R +
+/// 38470 G + 7471 B + 32768) / 65536, rounded down (ITU-R BT.601, like Pillow's "L"):
 ///
 ///     brightness   v' = f v
 ///     contrast     v' = m + f (v - m), m the mean of L over the image
@@ -29,33 +29,34 @@ struct ColorJitterOptions {
 ///     hue          H of HSV is turned: with V = max, C = max - min and h its sixths (Smith, SIGGRAPH '78),
 ///                  R, G, B = V - C clamp(min(k, 4 - k), 0, 1) for k = (5, 3, 1 + h) mod 6
 ///
-/// All in binary32 without contraction: the same bits on every CPU, and in the kernel that does it on a GPU.
+/// Computed in binary32 without contraction, so the bits are the same on every CPU and in the kernel for GPUs.
 ///
-/// It works on whole images, in place, and therefore ends a fold: put it after crops and resizes, where pixels are
-/// few, and before `normalize`.
+/// It works on whole images, in place, and therefore ends a fold. Put it after crops and resizes, when images are
+/// small, and before `normalize`.
 class PENSTOCK_API ColorJitter {
  public:
-  /// What is done to an image, one after the other.
+  /// The operations on an image.
   enum Operation : std::uint8_t { brightness, contrast, saturation, hue };
   /// What was drawn for one image.
   struct Params {
     float brightness = 1, contrast = 1, saturation = 1;  ///< factors
     float hue = 0;                                       ///< turns
-    /// The operations in the order in which they are done.
+    /// The order of the operations.
     std::array<Operation, 4> order{ColorJitter::brightness, ColorJitter::contrast, ColorJitter::saturation,
                                    ColorJitter::hue};
   };
-  /// @throws Error(invalid_argument) for options outside their bounds.
+  /// @throws Error(invalid_argument) if an option is outside its bounds.
   explicit ColorJitter(const ColorJitterOptions& options);
-  /// Takes as many random numbers whatever the options are.
+  /// Draws the same number of random numbers with any options.
   Params draw(Rng& rng) const;
-  /// `image`: [H, W, 3], or [H, W, 1], where saturation and hue do nothing. @throws Error(unsupported) for others.
+  /// Changes one image in place. `image`: [H, W, 3], or [H, W, 1], which saturation and hue do not change.
+  /// @throws Error(unsupported) if it has other channels.
   static void apply(const Params& params, View<std::uint8_t, 3> image);
 
   bool draws() const { return true; }
   std::uint64_t version() const { return 0; }
   void operator()(View<std::uint8_t, 3> image, Context& context) const { apply(draw(context.rng()), image); }
-  /// @throws Error(schema_mismatch) for images that are known to have other than 1 or 3 channels.
+  /// @throws Error(schema_mismatch) if the number of channels is known and is not 1 or 3.
   void check(const Shape& image) const;
   std::string describe() const;
 
@@ -63,8 +64,8 @@ class PENSTOCK_API ColorJitter {
   ColorJitterOptions options_;
 };
 
-/// `field`: u8 [H, W, 3] or [H, W, 1], which keeps its shape. Before `batch`, or after it with the same draws and
-/// bits.
+/// Changes colours like `ColorJitter`. `field`: u8 [H, W, 3] or [H, W, 1], keeps its shape. Stands before `batch`, or
+/// after it with the same draws and bits.
 PENSTOCK_API Stage color_jitter(std::string field, const ColorJitterOptions& options);
 
 }  // namespace penstock

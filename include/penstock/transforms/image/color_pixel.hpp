@@ -6,12 +6,12 @@
 
 namespace penstock {
 
-/// `ColorJitter::Params` as they lie in memory, for the host and for kernels. All zeros make an image black, as a row
-/// of mask 0 is: its brightness is 0.
+/// The memory layout of `ColorJitter::Params`, for the host and for kernels. If all bytes are 0, brightness is 0, so
+/// that the image becomes black, like a row of mask 0.
 struct ColorChange {
   enum : std::uint8_t { brightness, contrast, saturation, hue };
   float factors[3] = {1, 1, 1};  ///< factors for brightness, contrast, saturation
-  float turns = 0;               ///< how far the hue is turned, in turns of the colour circle
+  float turns = 0;               ///< shift of the hue, in turns of the colour circle
   /// The operations, in the order in which they are done.
   std::uint8_t order[4] = {brightness, contrast, saturation, hue};
 };
@@ -22,40 +22,39 @@ struct ColorPixel {
   std::uint8_t of[3];
 };
 
-/// The arithmetic of `color_jitter` (see there), pixel by pixel, with its bits.
+/// The arithmetic of `color_jitter` (see there) for single pixels, with the same bits.
 namespace color {
 
-/// Whether the operation does anything.
+/// Returns whether the operation changes anything.
 PENSTOCK_HOST_DEVICE inline bool changes(const ColorChange& change, std::uint8_t operation) noexcept {
   return operation == ColorChange::hue ? change.turns != 0 : change.factors[operation] != 1;
 }
 
-/// The place of the order at which contrast changes anything, for which the mean of all greys must be known; 4 where it
-/// does not.
+/// Returns the index of contrast in the order, or 4 if contrast changes nothing. Contrast needs the mean of all greys.
 PENSTOCK_HOST_DEVICE inline int place_of_contrast(const ColorChange& change) noexcept {
   for (int i = 0; i < 4; ++i)
     if (change.order[i] == ColorChange::contrast && changes(change, ColorChange::contrast)) return i;
   return 4;
 }
 
-/// The nearest whole number of 0 to 255, halves up.
+/// Returns the nearest whole number from 0 to 255; halves are rounded up.
 PENSTOCK_HOST_DEVICE inline std::uint8_t rounded(float value) noexcept {
   const float inside = value < 0 ? 0 : value > 255 ? 255 : value;
   return static_cast<std::uint8_t>(static_cast<std::int32_t>(exact::sum(inside, 0.5f)));
 }
 
-/// `toward` + `factor` x (`value` - `toward`), rounded.
+/// Returns `toward` + `factor` x (`value` - `toward`), rounded.
 PENSTOCK_HOST_DEVICE inline std::uint8_t blended(std::uint8_t value, float toward, float factor) noexcept {
   return rounded(exact::sum(toward, exact::product(factor, exact::sum(static_cast<float>(value), -toward))));
 }
 
-/// The grey of a pixel, by the weights 0.299, 0.587 and 0.114 in integers.
+/// Returns the grey of a pixel, with the weights 0.299, 0.587 and 0.114 as integers.
 PENSTOCK_HOST_DEVICE inline std::uint32_t gray(const ColorPixel& pixel, int channels) noexcept {
   if (channels == 1) return pixel.of[0];
   return (19595u * pixel.of[0] + 38470u * pixel.of[1] + 7471u * pixel.of[2] + 32768u) >> 16;
 }
 
-/// One of R, G and B, from its distance `ahead` to the hue, in sixths: 5, 3 and 1.
+/// Returns R, G or B from its distance `ahead` of the hue, in sixths of the circle: 5, 3 or 1.
 PENSTOCK_HOST_DEVICE inline std::uint8_t channel_of_hue(float hue, float ahead, float most, float range) noexcept {
   float k = exact::sum(hue, ahead);
   if (k >= 6) k = exact::sum(k, -6);
@@ -64,7 +63,7 @@ PENSTOCK_HOST_DEVICE inline std::uint8_t channel_of_hue(float hue, float ahead, 
   return rounded(exact::sum(most, -exact::product(range, share)));
 }
 
-/// The pixel with its hue turned by so many sixths of the circle.
+/// Returns the pixel with its hue turned by `sixths` of the circle.
 PENSTOCK_HOST_DEVICE inline ColorPixel turned(const ColorPixel& pixel, float sixths) noexcept {
   const float r = pixel.of[0], g = pixel.of[1], b = pixel.of[2];
   const float upper = g > b ? g : b, lower = g < b ? g : b;
@@ -79,7 +78,8 @@ PENSTOCK_HOST_DEVICE inline ColorPixel turned(const ColorPixel& pixel, float six
       {channel_of_hue(hue, 5, most, range), channel_of_hue(hue, 3, most, range), channel_of_hue(hue, 1, most, range)}};
 }
 
-/// One operation that changes something. `mean`: of the greys of the image after those before contrast.
+/// Returns the pixel after one operation that changes something. `mean`: mean of the image's greys after the operations
+/// that come before contrast.
 PENSTOCK_HOST_DEVICE inline ColorPixel changed_once(ColorPixel pixel, int channels, const ColorChange& change,
                                                     std::uint8_t operation, float mean) noexcept {
   if (operation == ColorChange::hue) return channels == 3 ? turned(pixel, exact::product(6, change.turns)) : pixel;
@@ -91,7 +91,7 @@ PENSTOCK_HOST_DEVICE inline ColorPixel changed_once(ColorPixel pixel, int channe
   return pixel;
 }
 
-/// The operations [first, last) of the order, on each of several pixels: a GPU works on all of them at a time.
+/// Carries out the operations [first, last) of the order on several pixels, so that a GPU works on them together.
 template <int count>
 PENSTOCK_HOST_DEVICE inline void change_pixels(ColorPixel (&pixels)[count], int channels, const ColorChange& change,
                                                int first, int last, float mean) noexcept {
@@ -102,7 +102,7 @@ PENSTOCK_HOST_DEVICE inline void change_pixels(ColorPixel (&pixels)[count], int 
   }
 }
 
-/// The operations [first, last) of the order, on one pixel.
+/// Returns the pixel after the operations [first, last) of the order.
 PENSTOCK_HOST_DEVICE inline ColorPixel changed(ColorPixel pixel, int channels, const ColorChange& change, int first,
                                                int last, float mean) noexcept {
   ColorPixel pixels[] = {pixel};
@@ -110,7 +110,7 @@ PENSTOCK_HOST_DEVICE inline ColorPixel changed(ColorPixel pixel, int channels, c
   return pixels[0];
 }
 
-/// The mean of `pixels` greys that add up to `sum`.
+/// Returns the mean of `pixels` greys whose sum is `sum`.
 PENSTOCK_HOST_DEVICE inline float mean_gray(std::uint64_t sum, std::uint64_t pixels) noexcept {
   return static_cast<float>(static_cast<double>(sum) / static_cast<double>(pixels));
 }

@@ -7,22 +7,21 @@
 
 namespace penstock {
 
-/// Result options of `convert`.
+/// Settings of `convert`. All are result options.
 struct ConvertOptions {
-  DType dtype =
-      DType::f32;  ///< f32, f16 or bf16 (rounded to nearest, ties to even), or the image's own with scale 1 and bias 0
+  /// f32, f16 or bf16 (rounded to nearest, ties to even); with scale 1 and bias 0 also the image's own dtype.
+  DType dtype = DType::f32;
   Layout layout = Layout::hwc;      ///< order of the result's dimensions
-  std::vector<double> scale = {1};  ///< one for all channels, or one each; rounded to binary32
-  std::vector<double> bias = {0};   ///< one for all channels, or one each; rounded to binary32
+  std::vector<double> scale = {1};  ///< one value for all channels, or one per channel; rounded to binary32
+  std::vector<double> bias = {0};   ///< one value for all channels, or one per channel; rounded to binary32
 };
 
-/// Ends the part of a chain that image stages can follow: element = value * scale + bias in binary32, rounded after
-/// each of the two operations.
+/// Converts each value: element = value * scale + bias in binary32, rounded after each of the two operations. Image
+/// stages can't follow.
 class PENSTOCK_API Convert {
  public:
   struct Params {};
-  /// @throws Error(invalid_argument) for another dtype, for no or more than 4 values, or for values that are not
-  /// finite.
+  /// @throws Error(invalid_argument) if the dtype is not as above, or `scale` or `bias` is not 1 to 4 finite values.
   explicit Convert(ConvertOptions options);
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
@@ -35,7 +34,8 @@ class PENSTOCK_API Convert {
   ConvertOptions options_;
 };
 
-/// `field`: u8 or u16 [H, W, C] to options.dtype [H, W, C] or [C, H, W]. No image stage can follow on this field.
+/// Converts an image's values to `options.dtype`. `field`: u8 or u16 [H, W, C], becomes [H, W, C] or [C, H, W]. No
+/// image stage can follow on this field.
 PENSTOCK_API Stage convert(std::string field, ConvertOptions options = {});
 
 }  // namespace penstock

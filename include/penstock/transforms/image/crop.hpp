@@ -7,12 +7,12 @@
 
 namespace penstock {
 
-/// Keeps a fixed box. An image that does not hold it: Error(unsupported); where the schema shows it,
-/// Error(schema_mismatch) when the stage joins a pipeline. So for the three stages of this header.
+/// Keeps a fixed box. If an image does not contain the box, that is an Error(unsupported). If the schema shows it, that
+/// is an Error(schema_mismatch) when the stage joins a pipeline. This applies to all three stages of this header.
 class PENSTOCK_API Crop {
  public:
   struct Params {};
-  /// @throws Error(invalid_argument) for a box with an empty side or a negative corner.
+  /// @throws Error(invalid_argument) if the box has an empty side or a negative corner.
   explicit Crop(const Box& box);
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
@@ -25,11 +25,12 @@ class PENSTOCK_API Crop {
   Box box_;
 };
 
-/// Keeps a box of a fixed size from the middle; with an odd rest the box is the half pixel further up or left.
+/// Keeps a box of a fixed size from the middle. If the margins can't be equal, the box is half a pixel further up or
+/// left.
 class PENSTOCK_API CenterCrop {
  public:
   struct Params {};
-  /// @throws Error(invalid_argument) for an empty side.
+  /// @throws Error(invalid_argument) if a side is empty.
   explicit CenterCrop(Size size);
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
@@ -42,25 +43,26 @@ class PENSTOCK_API CenterCrop {
   Size size_;
 };
 
-/// Result options of `random_crop`.
+/// Settings of `random_crop`. All are result options.
 struct RandomCropOptions {
-  /// Pixels put around the image before the box is chosen: at least 0, and below both sides of the box (half of them
-  /// where they reflect).
+  /// Width of the margin that is added around the image before the box is chosen, in pixels. At least 0, and less than
+  /// each side of the box; for `reflect`, less than half of each side.
   std::int32_t padding = 0;
-  Padding::Mode mode = Padding::Mode::constant;  ///< what they are; reflect: images larger than `padding`
-  std::vector<int> fill = {0};                   ///< constant: one value for all channels, or one each
-  int label = 0;  ///< constant: the value in fields that are resampled by nearest, as masks are
+  Padding::Mode mode =
+      Padding::Mode::constant;  ///< what the margin shows. `reflect` needs images larger than `padding`
+  std::vector<int> fill = {0};  ///< `constant`: one value for all channels, or one per channel
+  int label = 0;                ///< `constant`: the value in fields that are resampled by nearest, such as masks
 };
 
-/// Keeps a box of a fixed size, each of its places equally likely.
+/// Keeps a box of a fixed size at a random place; all places are equally likely.
 class PENSTOCK_API RandomCrop {
  public:
-  /// What was drawn for one image: the corner of the crop, in pixels.
+  /// What was drawn for one image: the corner of the crop.
   struct Params {
-    /// Pixels; of the padded image where it is padded.
+    /// In pixels of the image after padding.
     std::int32_t top, left;
   };
-  /// @throws Error(invalid_argument) for an empty side, and for padding and values that are not as above.
+  /// @throws Error(invalid_argument) if a side is empty, or an option is not as above.
   explicit RandomCrop(Size size, RandomCropOptions options = {});
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
@@ -76,12 +78,12 @@ class PENSTOCK_API RandomCrop {
   RandomCropOptions options_;
 };
 
-/// `fields`, each: u8 or u16 [H, W, C] to [box.height, box.width, C].
+/// Keeps a fixed box. `fields`, each: u8 or u16 [H, W, C], becomes [box.height, box.width, C].
 PENSTOCK_API Stage crop(ImageFields fields, const Box& box);
-/// `fields`, each: u8 or u16 [H, W, C] to [size.height, size.width, C].
+/// Keeps a box from the middle. `fields`, each: u8 or u16 [H, W, C], becomes [size.height, size.width, C].
 PENSTOCK_API Stage center_crop(ImageFields fields, Size size);
-/// `fields`, each: u8 or u16 [H, W, C] to [size.height, size.width, C]. As CIFAR is trained on:
-/// `random_crop("image", {32, 32}, {.padding = 4})`.
+/// Keeps a box at a random place. `fields`, each: u8 or u16 [H, W, C], becomes [size.height, size.width, C].
+/// The usual training on CIFAR: `random_crop("image", {32, 32}, {.padding = 4})`.
 PENSTOCK_API Stage random_crop(ImageFields fields, Size size, RandomCropOptions options = {});
 
 }  // namespace penstock

@@ -6,12 +6,12 @@
 
 namespace penstock {
 
-/// Result option of the random flips.
+/// Settings of the random flips.
 struct FlipOptions {
-  double p = 0.5;  ///< how likely a flip is, 0 to 1
+  double p = 0.5;  ///< result option: probability of a flip, 0 to 1
 };
 
-/// Exchanges left and right (horizontal), or top and bottom, always.
+/// Always exchanges left and right (horizontal), or top and bottom (vertical).
 class PENSTOCK_API Flip {
  public:
   /// Which way an image is flipped.
@@ -28,17 +28,17 @@ class PENSTOCK_API Flip {
   Axis axis_;
 };
 
-/// Exchanges left and right (horizontal), or top and bottom, with probability p.
+/// Exchanges left and right (horizontal), or top and bottom (vertical), with probability `p`.
 class PENSTOCK_API RandomFlip {
  public:
   /// Which way an image is flipped.
   using Axis = Flip::Axis;
   /// What was drawn for one image.
   struct Params {
-    /// Whether it is flipped.
+    /// Whether the image is flipped.
     bool flip;
   };
-  /// @throws Error(invalid_argument) for a p outside 0 to 1.
+  /// @throws Error(invalid_argument) if `p` is not 0 to 1.
   explicit RandomFlip(Axis axis, FlipOptions options = {});
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
@@ -51,13 +51,13 @@ class PENSTOCK_API RandomFlip {
   double p_;
 };
 
-/// Each on `fields`: u8 [H, W, C], whose shape stays as it is.
+/// Exchanges left and right. `fields`, each: u8 [H, W, C], keeps its shape.
 PENSTOCK_API Stage flip_horizontal(ImageFields fields);
-/// Top and bottom.
+/// Exchanges top and bottom. `fields`, each: u8 [H, W, C], keeps its shape.
 PENSTOCK_API Stage flip_vertical(ImageFields fields);
-/// Left and right.
+/// Exchanges left and right with probability `p`. `fields`, each: u8 [H, W, C], keeps its shape.
 PENSTOCK_API Stage random_flip(ImageFields fields, FlipOptions options = {});
-/// Top and bottom.
+/// Exchanges top and bottom with probability `p`. `fields`, each: u8 [H, W, C], keeps its shape.
 PENSTOCK_API Stage random_flip_vertical(ImageFields fields, FlipOptions options = {});
 
 }  // namespace penstock

@@ -7,22 +7,23 @@
 
 namespace penstock {
 
-/// Result options of `random_resized_crop`.
+/// Settings of `random_resized_crop`. All are result options.
 struct RandomResizedCropOptions {
-  std::array<double, 2> scale{0.08, 1};         ///< least and greatest share of the image's area, in (0, 1]
-  std::array<double, 2> ratio{3. / 4, 4. / 3};  ///< least and greatest width / height, above 0
+  std::array<double, 2> scale{0.08, 1};         ///< smallest and largest share of the image's area, in (0, 1]
+  std::array<double, 2> ratio{3. / 4, 4. / 3};  ///< smallest and largest width / height, above 0
 };
 
-/// Keeps a random box and resizes it, as torchvision's RandomResizedCrop does: ten tries with a uniform share of the
-/// area and a log-uniform ratio; then the largest box in the middle whose ratio is allowed.
+/// Keeps a random box and resizes it, like torchvision's RandomResizedCrop. Draws a uniform share of the area and a
+/// log-uniform ratio, up to ten times until the box fits. Otherwise takes the largest box in the middle with an allowed
+/// ratio.
 class PENSTOCK_API RandomResizedCrop {
  public:
   /// What was drawn for one image.
   struct Params {
-    /// What is cut out, in pixels.
+    /// The box that is kept, in pixels.
     Box box;
   };
-  /// @throws Error(invalid_argument) for an empty side, or for options outside their bounds or out of order.
+  /// @throws Error(invalid_argument) if a side is empty, or an option is outside its bounds or out of order.
   explicit RandomResizedCrop(Size size, const RandomResizedCropOptions& options = {});
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
@@ -38,7 +39,7 @@ class PENSTOCK_API RandomResizedCrop {
   std::array<double, 2> log_ratio_;
 };
 
-/// `fields`, each: u8 [H, W, C] to [size.height, size.width, C].
+/// Keeps a random box of `fields` and resizes it. Each: u8 [H, W, C], becomes [size.height, size.width, C].
 PENSTOCK_API Stage random_resized_crop(ImageFields fields, Size size, const RandomResizedCropOptions& options = {});
 
 }  // namespace penstock

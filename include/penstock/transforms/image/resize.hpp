@@ -7,11 +7,11 @@
 
 namespace penstock {
 
-/// Resizes to a fixed size; the image's aspect is not kept.
+/// Resizes to a fixed size. Does not keep the image's aspect.
 class PENSTOCK_API Resize {
  public:
   struct Params {};
-  /// @throws Error(invalid_argument) for an empty side.
+  /// @throws Error(invalid_argument) if a side is empty.
   explicit Resize(Size size);
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
@@ -25,12 +25,12 @@ class PENSTOCK_API Resize {
   Size size_;
 };
 
-/// Resizes so that the shorter side has a fixed length; the longer one is cut to whole pixels. A result with a side
-/// above 65,535 pixels (a sliver of an image made wide): Error(unsupported).
+/// Resizes so that the shorter side has a fixed length. Keeps the image's aspect; the longer side is rounded down to
+/// whole pixels. If it would be above 65,535 pixels (from a very narrow image), that is an Error(unsupported).
 class PENSTOCK_API ResizeShort {
  public:
   struct Params {};
-  /// @throws Error(invalid_argument) for a length below 1 or above 65,535.
+  /// @throws Error(invalid_argument) if the length is not 1 to 65,535.
   explicit ResizeShort(std::int32_t length);
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
@@ -44,9 +44,10 @@ class PENSTOCK_API ResizeShort {
   std::int32_t length_;
 };
 
-/// `fields`, each: u8 [H, W, C] to [size.height, size.width, C].
+/// Resizes to a fixed size. `fields`, each: u8 [H, W, C], becomes [size.height, size.width, C].
 PENSTOCK_API Stage resize(ImageFields fields, Size size);
-/// `fields`, each: u8 [H, W, C] to [length, W * length / H, C] where H <= W, else to [H * length / W, length, C].
+/// Resizes so that the shorter side is `length`. `fields`, each: u8 [H, W, C], becomes [length, W * length / H, C] if
+/// H <= W, else [H * length / W, length, C].
 PENSTOCK_API Stage resize_short(ImageFields fields, std::int32_t length);
 
 }  // namespace penstock

@@ -6,11 +6,11 @@
 
 namespace penstock {
 
-/// Turns by quarters x 90 degrees counter-clockwise; any integer.
+/// Turns an image by a fixed number of quarter turns.
 class PENSTOCK_API Rot90 {
  public:
   struct Params {};
-  /// Turns every image by `quarters` x 90 degrees counter-clockwise; any integer.
+  /// Turns every image by `quarters` x 90 degrees counter-clockwise; `quarters` is any integer.
   explicit Rot90(int quarters) : quarters_((quarters % 4 + 4) % 4) {}
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
@@ -23,7 +23,8 @@ class PENSTOCK_API Rot90 {
   int quarters_;
 };
 
-/// Turns by 0, 90, 180 or 270 degrees, each equally likely. H and W of the result are only known for a square image.
+/// Turns an image by 0, 90, 180 or 270 degrees, each equally likely. The schema knows H and W of the result only if the
+/// image is square.
 class PENSTOCK_API RandomRot90 {
  public:
   /// What was drawn for one image.
@@ -38,9 +39,11 @@ class PENSTOCK_API RandomRot90 {
   std::uint64_t version() const { return 0; }
 };
 
-/// `fields`, each: u8 [H, W, C] to [W, H, C] for an odd number of quarters.
+/// Turns `fields` by `quarters` x 90 degrees counter-clockwise. Each: u8 [H, W, C]; with an odd number of quarters it
+/// becomes [W, H, C].
 PENSTOCK_API Stage rot90(ImageFields fields, int quarters = 1);
-/// `fields`, each: u8 [H, W, C] to the same or [W, H, C].
+/// Turns `fields` by 0, 90, 180 or 270 degrees, each equally likely. Each: u8 [H, W, C], becomes [H, W, C] or [W, H,
+/// C].
 PENSTOCK_API Stage random_rot90(ImageFields fields);
 
 }  // namespace penstock

@@ -9,15 +9,17 @@
 
 namespace penstock {
 
-/// Executes every ImageOp on the CPU; the same bits on every CPU. Any thread; lives as long as the program.
+/// Returns the library's executor, which carries out every ImageOp on the CPU, with the same bits on every CPU. Any
+/// thread may use it; it lives as long as the program.
 ///
-/// A resample is an antialiased triangle filter, of half-width max(1, in / out) input pixels (what Pillow and
-/// torchvision call bilinear with antialias): no value is more than 1 from the exact result rounded to 8 bits. Or, for
-/// a mask, the pixel below the centre of the new one (what Pillow calls NEAREST). Images of 16 bits are cropped,
-/// padded, flipped, turned and converted, but resampled by nearest only.
+/// Images are resampled with an antialiased triangle filter of half-width max(1, in / out) input pixels. Pillow and
+/// torchvision call it bilinear with antialias. Each value differs by at most 1 from the exact result rounded to 8
+/// bits. Masks are resampled by nearest: each new pixel gets the value of the old pixel under its centre, like in
+/// Pillow's NEAREST. Images of 16 bits can be cropped, padded, flipped, turned and converted, but resampled only by
+/// nearest.
 PENSTOCK_API const ImageExecutor& image_executor();
 
-/// A user's own ImageStage as a stage on `fields`, each u8 or u16 [H, W, C] with 1 to 4 channels:
+/// Makes a stage of a custom ImageStage. `fields`, each: u8 or u16 [H, W, C] with 1 to 4 channels:
 ///
 ///     struct Tile {                                      // the upper left quarter, turned at random
 ///       struct Params { int quarters; };
@@ -31,7 +33,7 @@ PENSTOCK_API const ImageExecutor& image_executor();
 ///     };
 ///     pipeline | image_stage("image", Tile{})
 ///
-/// It folds with its neighbours like the built-in ones, which are written the same way.
+/// It folds with its neighbours like the built-in stages, which are written in the same way.
 template <class S>
 Stage image_stage(ImageFields fields, S stage) {
   return image_stage(std::move(fields), std::move(stage), image_executor());

@@ -11,13 +11,13 @@
 
 namespace penstock {
 
-/// Numbers of a field as another dtype; see `cast`. Immutable; any thread.
+/// Converts the numbers of a field to a dtype; see `cast`. Immutable; any thread may use it.
 class PENSTOCK_API Cast {
  public:
   /// Converts to `to`.
   explicit Cast(DType to) noexcept : to_(to) {}
   TensorType result(const TensorType& in) const { return {to_, in.shape}; }
-  /// @throws Error(unsupported) for a value that the dtype does not have.
+  /// @throws Error(unsupported) if the dtype can't hold a value.
   void operator()(const TensorView& in, const TensorView& out) const;
   std::string describe() const;
   std::uint64_t version() const { return 1; }
@@ -26,13 +26,15 @@ class PENSTOCK_API Cast {
   DType to_;
 };
 
-/// Makes the numbers of a field, of any dtype and shape, those of dtype `to`: labels of u8 become i64, doubles become
-/// floats. Shape and meaning stay; it scales nothing (`normalize` does).
+/// Converts the numbers of a field, of any dtype and shape, to dtype `to`: labels of u8 to i64, or doubles to floats.
+/// The shape stays. It does not scale values (`normalize` does).
 ///
-/// To f16, bf16, f32 and f64: the nearest value, ties to even; what is too large becomes infinite. To an integer:
-/// fractions are cut off, and a number that it does not have (300 as u8, a NaN) makes the sample a bad one,
-/// Error(unsupported), which names it. To boolean: whether it is not 0; from boolean: 0 and 1. Whole numbers other
-/// than booleans stand for the same classes as before.
+/// - To f16, bf16, f32 and f64: the nearest value, ties to even. A value that is too large becomes infinite.
+/// - To an integer: fractions are cut off. If the dtype can't hold the number (300 as u8, a NaN), the sample is a bad
+///   sample: Error(unsupported), which names the number.
+/// - To boolean: whether the number is not 0. From boolean: 0 and 1.
+///
+/// Whole numbers, except booleans, keep the names of their classes.
 PENSTOCK_API Stage cast(std::string field, DType to);
 
 }  // namespace penstock

@@ -13,17 +13,17 @@ namespace penstock {
 
 /// Settings of `one_hot`.
 struct OneHotOptions {
-  DType dtype = DType::f32;  ///< result option: of the ones and zeros
+  DType dtype = DType::f32;  ///< result option: dtype of the ones and zeros
 };
 
-/// Numbers of classes as rows of ones and zeros; see `one_hot`. Immutable; any thread.
+/// Turns numbers of classes into rows of ones and zeros; see `one_hot`. Immutable; any thread may use it.
 class PENSTOCK_API OneHot {
  public:
-  /// @throws Error(invalid_argument) for no class, or more than 2^24.
+  /// @throws Error(invalid_argument) if `classes` is not 1 to 2^24.
   OneHot(std::int64_t classes, const OneHotOptions& options);
-  /// @throws Error(schema_mismatch) for what holds no integers, or has 8 dimensions already.
+  /// @throws Error(schema_mismatch) if the field does not hold integers, or has 8 dimensions already.
   TensorType result(const TensorType& in) const;
-  /// @throws Error(unsupported) for a number that is none of a class.
+  /// @throws Error(unsupported) if a number is not that of a class.
   void operator()(const TensorView& in, const TensorView& out) const;
   std::string describe() const;
   std::uint64_t version() const { return 1; }
@@ -33,10 +33,11 @@ class PENSTOCK_API OneHot {
   OneHotOptions options_;
 };
 
-/// Makes of each number in an integer field, c, `classes` numbers: a one at c, and zeros. A field of shape [...] gets
-/// the shape [..., classes]: a label i64[] becomes f32[10], the labels of a text i64[?] become f32[?, 10].
-/// A number below 0, or of no class, makes the sample a bad one, Error(unsupported), which names it.
-/// @throws Error(invalid_argument) for no class, or more than 2^24.
+/// Replaces each number c of an integer field by `classes` numbers: a one at place c, and zeros. The shape [...]
+/// becomes
+/// [..., classes]: with 10 classes, a label i64[] becomes f32[10], and the labels of a text i64[?] become f32[?, 10].
+/// If a number is not 0 to `classes` - 1, the sample is a bad sample: Error(unsupported), which names the number.
+/// @throws Error(invalid_argument) if `classes` is not 1 to 2^24.
 PENSTOCK_API Stage one_hot(std::string field, std::int64_t classes, const OneHotOptions& options = {});
 
 }  // namespace penstock

@@ -11,14 +11,14 @@
 
 namespace penstock {
 
-/// A random part of a record's rows; see `sample_rows`. Immutable; any thread.
+/// Keeps a random part of a record's rows; see `sample_rows`. Immutable; any thread may use it.
 class PENSTOCK_API SampleRows {
  public:
-  /// @throws Error(invalid_argument) for no field, one that is named twice, and no row.
+  /// @throws Error(invalid_argument) if `fields` is empty or names a field twice, or `rows` is 0.
   SampleRows(std::vector<std::string> fields, std::uint64_t rows);
-  /// @throws Error(schema_mismatch) for a field that isn't there, a scalar, and fields of fixed sizes that differ.
+  /// @throws Error(schema_mismatch) if a field is missing or a scalar, or fields have different fixed numbers of rows.
   Schema schema(const Schema& in) const;
-  /// @throws Error(unsupported) where the fields have other numbers of rows than each other.
+  /// @throws Error(unsupported) if the fields of a record have different numbers of rows.
   void operator()(Sample& sample, Context& context) const;
   std::string name() const { return "sample_rows"; }
   std::string describe() const;
@@ -29,14 +29,14 @@ class PENSTOCK_API SampleRows {
   std::uint64_t rows_;
 };
 
-/// Keeps at most `rows` rows of each record, drawn anew in each epoch: of N rows each set of `rows` of them is as
-/// likely as any other. Rows are what the first dimension counts; the fields, which have as many, keep the same ones,
-/// in the order in which they stood. A record with no more rows stays as it is. So a bag of features with its places
-/// becomes one of bounded size:
+/// Keeps at most `rows` rows of each record, drawn again in each epoch; each set of `rows` rows is equally likely. Rows
+/// are counted by the first dimension. All the fields must have the same number of rows; they keep the same rows, in
+/// their order. A record with at most `rows` rows is unchanged. So a bag of features with its places gets a bounded
+/// size:
 ///
 ///     from(FeatureBags{.path = "features"}) | sample_rows({"features", "coords"}, 2000) | pad("features") | …
 ///
-/// @throws Error(invalid_argument) for no field, one that is named twice, and no row.
+/// @throws Error(invalid_argument) if `fields` is empty or names a field twice, or `rows` is 0.
 PENSTOCK_API Stage sample_rows(std::vector<std::string> fields, std::uint64_t rows);
 
 }  // namespace penstock

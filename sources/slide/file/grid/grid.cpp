@@ -16,7 +16,7 @@ namespace {
 std::uint64_t places(std::int64_t side, std::int64_t size, std::int64_t stride, SlideEdges edges) {
   if (side < 1) return 0;
   if (edges == SlideEdges::drop) return side < size ? 0 : static_cast<std::uint64_t>((side - size) / stride) + 1;
-  // Places are as many as cover the side, each with a pixel of it at least.
+  // The places cover the side, each with at least one pixel of it.
   const std::int64_t cover = side <= size ? 1 : (side - size + stride - 1) / stride + 1;
   return static_cast<std::uint64_t>(std::min(cover, (side + stride - 1) / stride));
 }

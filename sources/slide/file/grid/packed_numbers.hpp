@@ -8,18 +8,18 @@
 
 namespace penstock::slide {
 
-/// Small numbers, so many bits each. A value.
+/// Small numbers, each in a fixed number of bits. A value.
 class PackedNumbers {
  public:
   PackedNumbers() = default;
-  /// `count` numbers of `bits` bits each, 1 to 8; all are 0.
+  /// Makes `count` numbers of `bits` bits each, 1 to 8; all are 0.
   PackedNumbers(std::size_t count, unsigned bits) : bits_(bits), words_((count * bits + word - 1) / word + 1) {}
 
-  /// Numbers as `words` has them; `holds` tells whether they can be so.
+  /// Takes numbers from `words`; `holds` checks them.
   PackedNumbers(unsigned bits, std::vector<std::uint64_t> words) : bits_(bits), words_(std::move(words)) {}
 
   unsigned bits() const noexcept { return bits_; }
-  /// Whether there are so many numbers, none above `most`.
+  /// Returns whether there are `count` numbers, none above `most`.
   bool holds(std::size_t count, std::uint64_t most) const noexcept {
     if (bits_ < 1 || bits_ > 8 || count / word > words_.size() || words_.size() < (count * bits_ + word - 1) / word + 1)
       return false;
@@ -27,7 +27,7 @@ class PackedNumbers {
       if ((*this)[i] > most) return false;
     return true;
   }
-  /// Once a place.
+  /// Sets a number. Call once per place.
   void set(std::size_t i, std::uint64_t number) noexcept {
     const std::size_t at = i * bits_;
     words_[at / word] |= number << at % word;

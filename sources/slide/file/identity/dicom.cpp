@@ -32,7 +32,7 @@ class Elements {
  public:
   explicit Elements(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-  // The identifier of the series; empty where it isn't there.
+  // Returns the identifier of the series; empty if it is missing.
   std::string series() {
     while (next()) {
       if (depth_ != 0 || tag_.group == item.group) continue;
@@ -60,12 +60,12 @@ class Elements {
     std::uint64_t length = number(at_ + 4, 4);
     at_ += 8;
     if (tag_ == item || tag_ == end_of_item || tag_ == end_of_sequence) {
-      // Elements of an item stand in the stream as others do.
+      // Elements of an item are in the stream like others.
       if (tag_ == end_of_sequence && depth_ != 0) --depth_;
       value_ = {};
       return true;
     }
-    // Those about the file itself always say their types.
+    // Elements about the file itself always have types.
     if (!without_types_ || tag_.group == transfer_syntax.group) {
       const std::string_view type = type_at(at_ - 4);
       constexpr std::array<std::string_view, 13> long_types{"OB", "OD", "OF", "OL", "OV", "OW", "SQ",
@@ -92,7 +92,7 @@ class Elements {
 
   std::span<const std::byte> bytes_;
   std::size_t at_ = 0;
-  std::uint64_t depth_ = 0;  // sequences without a length that it stands in
+  std::uint64_t depth_ = 0;  // sequences without a length around the present element
   Tag tag_;
   std::span<const std::byte> value_;
   bool without_types_ = false;

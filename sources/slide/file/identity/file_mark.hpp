@@ -1,4 +1,4 @@
-// What tells that a slide's file is the same.
+// What identifies a slide's file.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,27 @@
 
 namespace penstock::slide {
 
-/// What tells that a file is the one that was opened first, unchanged.
+/// Identifies the file that was opened first, in its unchanged state.
 struct FileMark {
   std::uint64_t bytes = 0, inode = 0, device = 0;
   std::int64_t changed_s = 0, changed_ns = 0;
   friend bool operator==(const FileMark&, const FileMark&) = default;
 };
 
-/// What tells that a file has the same content, wherever it lies, as far as a look at some of it can: its size, and a
-/// hash of that and of 4 KiB each at its beginning, in the middle and at its end.
+/// Identifies a file's content, in any place, as far as a sample can. It is the size, and a hash of the size and of 4
+/// KiB each at the beginning, in the middle and at the end.
 struct FileSample {
   std::uint64_t bytes = 0, hash = 0;
   friend bool operator==(const FileSample&, const FileSample&) = default;
 };
 
-/// @throws Error(not_found | io) for what can't be opened, or is no regular file.
+/// @throws Error(not_found | io) if it can't be opened, or is not a regular file.
 std::unique_ptr<FileDescriptor> open_file(const std::string& path);
 /// @throws Error(io).
 FileMark mark_of(int descriptor, const std::string& path);
 /// @throws Error(io).
 FileSample sample_of(int descriptor, const std::string& path);
-/// Error(io): the file is another than the one that was opened first.
+/// Returns Error(io): the file is not the one that was opened first.
 Error changed_error(const std::string& path);
 
 }  // namespace penstock::slide

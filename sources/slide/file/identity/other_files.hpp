@@ -1,4 +1,4 @@
-// The files that a slide is made of besides the one that is given.
+// The files of a slide in addition to the one that is given.
 #pragma once
 
 #include <map>
@@ -12,27 +12,27 @@
 
 namespace penstock::slide {
 
-/// What of several files tells that they are the same: their sizes together, and a hash of the samples of each, in this
-/// order. @throws Error(not_found | io).
+/// Returns what identifies several files: the sum of their sizes, and a hash of their samples, in this order. @throws
+/// Error(not_found | io).
 FileSample sample_of_all(const std::vector<std::string>& files);
 
-/// The files of a MIRAX slide "X.mrxs", which lie in the folder "X", in the order of their names; none where there is
-/// no such folder.
+/// Returns the files of a MIRAX slide "X.mrxs", which are in the folder "X", in the order of their names; none if the
+/// folder does not exist.
 std::vector<std::string> files_of_mirax(const std::string& path);
 
-/// DICOM files by their series. Each folder is listed once, and each of its files looked into.
+/// DICOM files by their series. Lists each folder once, and looks into each of its files.
 class DicomFolders {
  public:
-  /// A folder, however it is spelled, and a series in it.
+  /// A folder, in any spelling, and a series in it.
   struct Series {
     dev_t device = 0;
     ino_t inode = 0;
-    std::string identifier;  ///< empty: the file is none of a series
+    std::string identifier;  ///< empty: the file is not part of a series
     friend auto operator<=>(const Series&, const Series&) = default;
   };
   /// @throws Error(not_found | io).
   Series series_of(const std::string& path);
-  /// All files of the series, in the order of their names, but for the one at `path`.
+  /// Returns all files of the series, in the order of their names, except the one at `path`.
   std::vector<std::string> others_of(const Series& series, const std::string& path) const;
 
  private:

@@ -39,7 +39,7 @@ std::string why_unreadable(const OpenSlideLibrary& library, const Level& level, 
          ", which is less than a tile of " + size(level.tile_width, level.tile_height) + "; " + take_version_4();
 }
 
-// What can't be is taken as not told.
+// An impossible value counts as missing.
 std::int64_t pixels_of_property(const OpenSlideLibrary& library, OpenSlideHandle* handle, const char* name) {
   const char* const text = library.get_property_value(handle, name);
   constexpr double most = 2147483647;

@@ -16,12 +16,14 @@ struct CloseHandle {
 };
 using OwnedHandle = std::unique_ptr<OpenSlideHandle, CloseHandle>;
 
-/// @throws Error(corrupt) where OpenSlide can't open the file, with its words.
+/// @throws Error(corrupt) with OpenSlide's message if it can't open the file.
 OwnedHandle open_handle(const OpenSlideLibrary& library, const std::string& path);
 
-/// What OpenSlide knows of a file. A level is `unreadable` where OpenSlide would give wrong pixels: where it is stored
-/// turned, or before version 4 where libtiff decodes it and it is smaller than a tile. @throws Error(unsupported) where
-/// OpenSlide doesn't know the format, or level 0 is unreadable; Error(corrupt) where it can't open the file.
+/// Returns what OpenSlide knows of a file. A level is `unreadable` if OpenSlide would give wrong pixels. That is so if
+/// the level is stored turned. Before version 4 it is also so if libtiff decodes the level and the level is smaller
+/// than a tile.
+/// @throws Error(unsupported) if OpenSlide doesn't know the format, or level 0 is unreadable; Error(corrupt) if it
+/// can't open the file.
 Pyramid read_through_openslide(const OpenSlideLibrary& library, const std::string& path, const TilesOfOpenSlide& tiles);
 
 }  // namespace penstock::slide

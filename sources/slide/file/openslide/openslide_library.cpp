@@ -27,7 +27,7 @@ struct Loaded {
 };
 
 void* open_any(std::string& why_not) {
-  // Without it, a bad value would be passed over in silence.
+  // Without it, a bad value would be ignored silently.
   if (const char* const named = std::getenv(variable); named != nullptr && *named != '\0') {
     void* const library = ::dlopen(named, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) why_not = std::string(variable) + " names a library that can't be loaded: " + ::dlerror();

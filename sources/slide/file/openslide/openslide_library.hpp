@@ -1,4 +1,4 @@
-// OpenSlide, found when the program runs: only slides that need it do.
+// Loads OpenSlide at run time, for slides that need it.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace penstock::slide {
 
-/// OpenSlide's own types, of which only pointers are used.
+/// OpenSlide's own types, used only through pointers.
 struct OpenSlideHandle;
 struct OpenSlideCache;
 
-/// Its functions, by the names that they have there. Those of version 4 may be null.
+/// OpenSlide's functions, under its own names. The functions of version 4 may be null.
 struct OpenSlideLibrary {
   const char* (*detect_vendor)(const char* path);
   OpenSlideHandle* (*open)(const char* path);
@@ -31,23 +31,22 @@ struct OpenSlideLibrary {
     return cache_create != nullptr && set_cache != nullptr && cache_release != nullptr;
   }
   std::string version() const { return get_version(); }
-  /// Before version 4, libtiff is asked for whole tiles where a level has less than one, and tiles that are left out
-  /// are errors.
+  /// Returns whether it is older than version 4. Such a version asks libtiff for whole tiles if a level is smaller than
+  /// a tile, and treats tiles that are left out as errors.
   bool is_before_4() const;
 };
 
-/// OpenSlide as it was found when this was first called: the file that the environment variable PENSTOCK_OPENSLIDE
-/// names, else libopenslide.so.1, which is version 4, else libopenslide.so.0. Null where there is none. It stays
-/// loaded. Any thread.
+/// Returns OpenSlide as the first call found it: the file in the environment variable PENSTOCK_OPENSLIDE, else
+/// libopenslide.so.1, which is version 4, else libopenslide.so.0. Null if none is found. It stays loaded. Any thread.
 const OpenSlideLibrary* openslide_library();
 
-/// Its version, or "none".
+/// Returns its version, or "none".
 std::string openslide_version();
 
-/// What a user does who needs version 4: "say in PENSTOCK_OPENSLIDE where version 4 is".
+/// Returns what a user who needs version 4 must do: "say in PENSTOCK_OPENSLIDE where version 4 is".
 std::string take_version_4();
 
-/// Why there is none, and what to do: "OpenSlide isn't there; install Debian's libopenslide0 ...".
+/// Returns why it was not found, and what to do: "OpenSlide isn't there; install Debian's libopenslide0 ...".
 std::string without_openslide();
 
 }  // namespace penstock::slide

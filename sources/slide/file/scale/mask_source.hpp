@@ -1,4 +1,4 @@
-// What a slide's mask is made of.
+// The level that a slide's mask is made from.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ namespace penstock::slide {
 struct MaskSource {
   std::size_t level_number = 0;
   Level level;
-  std::int32_t k = 1;  ///< so many of the level's pixels, across and down, are one of the mask
-  double mpp = 0;      ///< micrometres a pixel of the mask
-  /// Coarser levels, the finest first, which say what the level can't.
+  std::int32_t k = 1;  ///< k x k pixels of the level become one pixel of the mask
+  double mpp = 0;      ///< micrometres per pixel of the mask
+  /// Coarser levels, the finest first, which are used where the level can't be read.
   struct Coarser {
     std::size_t level_number = 0;
     Level level;
@@ -24,10 +24,11 @@ struct MaskSource {
   std::vector<Coarser> coarser = {};
 };
 
-/// Micrometres a pixel of level 0, as masks take it: half a one where it isn't known.
+/// Returns the micrometres per pixel of level 0 that masks use: 0.5 if the size is unknown.
 double mpp_for_masks(const Resolution& resolution) noexcept;
 
-/// The one that SlideTissue describes, for a mask of `mpp` micrometres a pixel. `levels` begin with the finest.
+/// Returns the source that SlideTissue describes, for a mask of `mpp` micrometres per pixel. `levels` begin with the
+/// finest.
 MaskSource choose_mask_source(std::span<const Level> levels, const Resolution& resolution, double mpp);
 
 }  // namespace penstock::slide

@@ -18,7 +18,7 @@ std::string short_number(double value) {
   return text.data();
 }
 
-// Sizes of pixels are decimal fractions, of which some tags have only 24 bits.
+// Sizes of pixels are decimal fractions, of which some tags store only 24 bits.
 constexpr double rounding = 1e-6;
 constexpr const char* way_out = "; say it in a column of `labels` that `mpp_column` names, or in `assumed_mpp`";
 

@@ -30,7 +30,7 @@ enum TiffType : std::uint16_t {
   type_ifd8 = 18
 };
 
-// Bytes of one value; 0: nothing is read of such.
+// Returns the bytes of one value; 0: values of this type are not read.
 std::uint32_t bytes_of_type(std::uint16_t type) noexcept {
   switch (type) {
     case type_byte:
@@ -85,7 +85,7 @@ Directory::Directory(TiffFile& file, std::uint64_t offset) : file_(&file) {
     };
     Entry entry{static_cast<TiffTag>(number(0, 2)), static_cast<std::uint16_t>(number(2, 2)), number(4, number_bytes),
                 begin_ + at + value_at};
-    // What has room in the entry stands in it.
+    // A value that fits is in the entry itself.
     const std::uint32_t each = bytes_of_type(entry.type);
     if (each == 0 || entry.count > number_bytes / each) entry.offset = number(value_at, number_bytes);
     entries_.push_back(entry);

@@ -1,4 +1,4 @@
-// The directories of a TIFF file: what each says of its image.
+// The directories of a TIFF file, which describe its images.
 #pragma once
 
 #include <cstddef>
@@ -39,31 +39,31 @@ enum class TiffTag : std::uint16_t {
   xmp = 700
 };
 
-/// The entries of one directory, which are read once; of a tag that stands there twice, the first. A value is read from
-/// the file when it is asked for, so the file has to be there as long.
-/// All that give values: @throws Error(corrupt) for too long a value, and one that reaches beyond the file; Error(io).
-/// Whole numbers and bytes: Error(corrupt) for a value of another type. A real number or a text of another type is as if
-/// it were not there: a slide can be read without.
+/// The entries of one directory, which are read once; if a tag is there twice, the first entry counts. A value is read
+/// from the file when it is asked for, so the file must exist as long as this. All functions that return values @throw
+/// Error(corrupt) for a value that is too long or extends past the end of the file, and Error(io). For whole numbers
+/// and bytes a value of a different type is Error(corrupt). A real number or a text of a different type counts as
+/// missing, because a slide can be read without it.
 class Directory {
  public:
-  /// @throws Error(corrupt | io) for one that can't be read, or has too many entries.
+  /// @throws Error(corrupt | io) if it can't be read, or has too many entries.
   Directory(TiffFile& file, std::uint64_t offset);
 
-  /// How many values there are; 0 where the tag is not there.
+  /// Returns the number of values; 0 if the tag is missing.
   std::uint64_t count(TiffTag tag) const noexcept;
-  /// A whole number: one value, or several that are all the same; `otherwise` where there is none.
-  /// @throws Error(corrupt) where they differ.
+  /// Returns a whole number: one value, or several equal ones; `otherwise` if there is none. @throws Error(corrupt) if
+  /// they differ.
   std::uint64_t number(TiffTag tag, std::uint64_t otherwise) const;
-  /// Whole numbers, the first ones of more than `most`.
+  /// Returns whole numbers: the first `most`, if there are more.
   std::vector<std::uint64_t> numbers(TiffTag tag, std::uint64_t most) const;
-  /// The first value, where it is a positive number; else 0.
+  /// Returns the first value if it is a positive number; otherwise 0.
   float real(TiffTag tag) const;
-  /// What stands there up to the first 0; empty where no text does.
+  /// Returns the text up to the first 0; empty if it is not a text.
   std::string text(TiffTag tag) const;
   std::vector<std::byte> bytes(TiffTag tag) const;
-  /// Where whole numbers lie; none where the tag isn't there, or has others than of 2, 4 or 8 bytes.
+  /// Returns the position of whole numbers; none if the tag is missing, or its numbers don't have 2, 4 or 8 bytes.
   std::optional<StoredArray> array(TiffTag tag) const;
-  /// Where the directory that follows lies; 0: none does. @throws Error(corrupt | io).
+  /// Returns the offset of the following directory; 0: there is none. @throws Error(corrupt | io).
   std::uint64_t next() const;
 
  private:
@@ -71,26 +71,26 @@ class Directory {
     TiffTag tag;
     std::uint16_t type;
     std::uint64_t count;
-    std::uint64_t offset;  ///< where its values lie, be it in the entry
+    std::uint64_t offset;  ///< offset of its values, which may be in the entry itself
   };
   const Entry* find(TiffTag tag) const noexcept;
-  /// Bytes of its first `count` values.
+  /// Returns the bytes of its first `count` values.
   std::vector<std::byte> values(const Entry& entry, std::uint64_t count) const;
   [[noreturn]] void fail(const Entry& entry, const std::string& what) const;
   [[noreturn]] void fail_type(const Entry& entry, const char* wanted) const;
 
   TiffFile* file_;
   std::uint64_t begin_;            // where the entries begin
-  std::vector<std::byte> stored_;  // the entries as they stand there
+  std::vector<std::byte> stored_;  // the entries as stored
   std::vector<Entry> entries_;
 };
 
 struct DirectoryChain {
-  std::vector<Directory> directories;  ///< in their order
+  std::vector<Directory> directories;  ///< in order
   std::string broken_by;               ///< why the chain is not followed to its end; empty: it is
 };
 
-/// @throws Error(corrupt | io) where the first directory can't be read. What is wrong with a later one ends the chain.
+/// @throws Error(corrupt | io) if the first directory can't be read. A fault in a later one ends the chain.
 DirectoryChain read_directories(TiffFile& file);
 
 }  // namespace penstock::slide

@@ -18,13 +18,13 @@ namespace penstock::slide {
 
 namespace {
 
-// Micrometres of a unit of OME; 0 for what is none of length.
+// Returns the micrometres of a unit of OME; 0 if it is not a unit of length.
 double micrometres(std::string_view unit) {
   struct Unit {
     std::string_view name;
     double micrometres;
   };
-  // The first three are the sign for micro, the Greek letter, and what is written without either.
+  // The first three are with the sign for micro, with the Greek letter, and without either.
   constexpr std::array<Unit, 9> units{{{"\u00b5m", 1},
                                        {"\u03bcm", 1},
                                        {"um", 1},
@@ -83,7 +83,7 @@ class OmeReader {
  public:
   explicit OmeReader(const std::string& path) : path_(path) {}
 
-  // A whole number, `least` or more; none where the attribute is missing.
+  // Returns a whole number of at least `least`; none if the attribute is missing.
   std::optional<std::uint32_t> number(const pugi::xml_node& node, const char* name, std::uint32_t least = 1) const {
     const pugi::xml_attribute attribute = node.attribute(name);
     if (!attribute) return std::nullopt;
@@ -109,15 +109,15 @@ class OmeReader {
   const std::string& path_;
 };
 
-// Where an image lies.
+// Where an image is.
 struct OmePlace {
-  std::uint32_t directory = 0;  // TiffData that says none means the first
+  std::uint32_t directory = 0;  // TiffData without a number means the first
   bool several = false;         // others belong to it, too
   bool elsewhere = false;       // it is another file's
   std::string other_file;
 };
 
-// `own`: the file's identifier. Without it files can't be told apart: names change.
+// `own`: the file's identifier. Without it files can't be distinguished, because names change.
 OmePlace place_of(const pugi::xml_node& image, std::string_view own, const OmeReader& reader) {
   OmePlace place;
   bool here = false;
@@ -195,7 +195,7 @@ void refuse_stacks(const pugi::xml_node& pixels, const OmeReader& reader) {
                                        " times, which is not read; write one of them as a file of its own");
 }
 
-// Number and names of the image's channels, which have to lie in one directory: `check_ome` asks whether they do.
+// Reads number and names of the image's channels, which must be in one directory; `check_ome` checks that.
 void read_channels(const pugi::xml_node& pixels, bool several_directories, const OmeReader& reader,
                    const std::string& path, OmeImage& image) {
   constexpr std::size_t most_names = 5, most_bytes = 40;
@@ -251,7 +251,7 @@ Resolution resolution_of(const pugi::xml_node& ome, const pugi::xml_node& image)
   return resolution;
 }
 
-// None where it is XML of another kind.
+// Returns none if it is XML of another kind.
 pugi::xml_node parse_ome(const std::string& description, const std::string& path, pugi::xml_document& document) {
   const pugi::xml_parse_result parsed = document.load_buffer(description.data(), description.size());
   if (parsed.status == pugi::status_out_of_memory)

@@ -1,4 +1,4 @@
-// What OME-XML says of a file's images, and which of them is read.
+// Reads a file's images from OME-XML, and chooses the one to read.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,34 @@
 
 namespace penstock::slide {
 
-/// Pixels of an image; 0: it isn't said.
+/// Size of an image in pixels; 0: not given.
 struct OmeSize {
   std::uint32_t width = 0, height = 0;
   std::uint64_t pixels() const noexcept { return std::uint64_t{width} * height; }
 };
 
-/// The image that is read: the one with most pixels, the first of several.
+/// The image to read: the first one with most pixels.
 struct OmeImage {
   OmeSize size = {};
-  std::uint32_t directory = 0;     ///< which of the file's has it, counted from 0
-  std::uint32_t channels = 0;      ///< all of them are values of its pixels; 0: it isn't said
+  std::uint32_t directory = 0;     ///< the number of its directory in the file, counted from 0
+  std::uint32_t channels = 0;      ///< all of them are values of its pixels; 0: not given
   std::string channel_names = {};  ///< for errors
   Resolution resolution = {};
-  std::vector<OmeSize> others = {};  ///< other images of the file, each at least a quarter of this one
+  std::vector<OmeSize> others = {};  ///< other images of the file with at least a quarter of its pixels
 };
 
-/// Reads the description of a file's first directory; none where it is no OME-XML. Takes time in proportion to its
-/// length. @throws Error(unsupported) for z-stacks, series of times, channels that are not the colours of one image,
-/// and where another file has the largest image, or the XML; Error(corrupt) for damaged XML, and for a size that is no
-/// number.
+/// Reads the description of a file's first directory; none if it is not OME-XML. Takes time proportional to its length.
+/// @throws Error(unsupported) for
+/// - z-stacks, time series, and channels that are not the colours of one image;
+/// - the largest image, or the XML, in another file.
+/// @throws Error(corrupt) for damaged XML, and for a size that is not a number.
 std::optional<OmeImage> read_ome(const std::string& description, const std::string& path);
 
-/// Compares the image with its directory. `size`: the directory's; `samples`: its values a pixel.
-/// @throws Error(corrupt) for another size; Error(unsupported) where channels lie in directories of their own.
+/// Compares the image with its directory. `size`: the directory's; `samples`: its values per pixel. @throws
+/// Error(corrupt) if the size differs; Error(unsupported) if channels are in their own directories.
 void check_ome(const OmeImage& image, const OmeSize& size, std::uint32_t samples, const std::string& path);
 
-/// Which others are not read, as none of these levels is one; empty: none.
+/// Returns which other images are not read because none of these levels is one of them; empty: none.
 std::string unread_images(const OmeImage& image, std::span<const Level> levels);
 
 }  // namespace penstock::slide

@@ -1,4 +1,4 @@
-// A TIFF file that is read: how it writes numbers, and how much of it may be read.
+// A TIFF file to read: its number format, and the limit on what is read.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@ namespace penstock::slide {
 /// One thread.
 class TiffFile {
  public:
-  /// `bytes`: its size. @throws Error(corrupt | io) for what does not begin as a TIFF file does.
+  /// `bytes`: its size. @throws Error(corrupt | io) if it does not begin like a TIFF file.
   TiffFile(int descriptor, const std::string& path, std::uint64_t bytes);
 
-  /// Reads all of `out`. All that read: @throws Error(corrupt) where the file ends "in the middle of" `what`;
+  /// Reads all of `out`. All functions that read @throw Error(corrupt) if the file ends "in the middle of" `what`, and
   /// Error(io).
   void read(std::span<std::byte> out, std::uint64_t offset, const std::string& what) const;
-  /// Reads a whole number of up to 8 bytes of a directory.
+  /// Reads a whole number of up to 8 bytes from a directory.
   std::uint64_t number(std::uint64_t offset, std::size_t bytes) const;
-  /// Reads a value. @throws Error(corrupt), too, for a value above 64 MiB, and once all values that were read have more
-  /// than 96 MiB: many entries may point to one long value.
+  /// Reads a value. @throws Error(corrupt) also for a value above 64 MiB, and once all values together exceed 96 MiB,
+  /// because many entries may point to one long value.
   std::vector<std::byte> value(std::uint64_t offset, std::uint64_t bytes, const std::string& what);
 
   const std::string& path() const noexcept { return path_; }

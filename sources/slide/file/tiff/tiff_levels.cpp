@@ -61,7 +61,7 @@ bool is_tiled(const Directory& directory) {
 
 constexpr std::uint64_t not_turned = 1;
 
-// What is none of the eight counts as not turned.
+// A value other than the eight valid ones counts as not turned.
 std::uint64_t orientation_of(const Directory& directory) {
   const std::uint64_t orientation = directory.number(TiffTag::orientation, not_turned);
   return orientation >= 1 && orientation <= 8 ? orientation : not_turned;
@@ -74,7 +74,7 @@ bool is_reduced(const Directory& directory) {
   return (directory.number(TiffTag::new_subfile_type, 0) & 1) != 0;
 }
 
-// Whichever library reads it: OpenSlide gives such pixels as they lie there, tile by tile.
+// For any library: OpenSlide gives such pixels as stored, tile by tile.
 void refuse_turned(const Directory& directory, const std::string& path) {
   const std::uint64_t orientation = orientation_of(directory);
   if (orientation != not_turned)
@@ -103,7 +103,7 @@ void check_form(const Directory& directory, const std::string& path) {
 // Whether the values of a pixel are RGB, else YCbCr.
 bool is_rgb(const Directory& directory) {
   const std::uint64_t compression = compression_of(directory);
-  // These two say it by themselves.
+  // These two specify it by themselves.
   if (compression == jp2k_ycc || compression == jp2k_rgb) return compression == jp2k_rgb;
   constexpr std::uint64_t rgb = 2, ycc = 6;
   const std::uint64_t photometric = directory.number(TiffTag::photometric_interpretation, 0);
@@ -171,8 +171,8 @@ Level read_level(const TiffFile& file, const Directory& directory) {
   return level;
 }
 
-// The maker of a file whose tiles overlap, lie in several images, or are left out: more than the directories must be
-// known of it. Null for files of others.
+// Returns the maker of a file whose tiles overlap, are in several images, or are left out, so that the directories
+// don't suffice to read it. Null for files of others.
 const char* special_maker(const Directory& directory, std::string_view description) {
   const std::string software = directory.text(TiffTag::software);
   const std::vector<std::byte> xmp = directory.bytes(TiffTag::xmp);
@@ -206,7 +206,7 @@ Level read_level_or_why_not(const TiffFile& file, const Directory& directory, Le
   return level;
 }
 
-// Adds the image of a directory, where it is a level.
+// Adds the image of a directory, if it is a level.
 void add_level(const TiffFile& file, const Directory& directory, bool all_tiled, Pyramid& pyramid) {
   if (!is_tiled(directory) || !(all_tiled || is_reduced(directory))) return;
   Level level = read_size(file, directory);
@@ -216,7 +216,7 @@ void add_level(const TiffFile& file, const Directory& directory, bool all_tiled,
   pyramid.levels.insert(after, read_level_or_why_not(file, directory, level));
 }
 
-// What is wrong with one of several directories is no reason not to read the others.
+// A fault in one of several directories does not prevent reading the others.
 template <class Read>
 void or_missing(Pyramid& pyramid, const Read& read) {
   try {
@@ -227,7 +227,7 @@ void or_missing(Pyramid& pyramid, const Read& read) {
   }
 }
 
-// A tile that is left out is glass where no finer level has pixels of it.
+// Sets the finer levels: a tile that is left out is glass if no finer level has pixels of it.
 void tell_of_finer_levels(std::vector<Level>& levels) {
   std::vector<TileSizes> finer;
   for (Level& level : levels) {
@@ -237,7 +237,7 @@ void tell_of_finer_levels(std::vector<Level>& levels) {
   }
 }
 
-// The directory of the image that OME-XML says, which has to be as it says.
+// Returns the directory of the image that OME-XML selects, and checks that it matches.
 const Directory& directory_of(const OmeImage& image, const DirectoryChain& chain, const std::string& path) {
   if (image.directory >= chain.directories.size())
     throw error_in(path, Errc::corrupt,
@@ -355,7 +355,7 @@ Pyramid read_tiff(int descriptor, const std::string& path, std::uint64_t file_by
       if (&other != &directory) or_missing(pyramid, [&] { add_level(file, other, is_aperio(description), pyramid); });
   }
   tell_of_finer_levels(pyramid.levels);
-  // A sub-directory is no image of OME-XML.
+  // A sub-directory is not an image of OME-XML.
   if (ome)
     pyramid.unread_images =
         unread_images(*ome, std::span(pyramid.levels).subspan(has_below ? pyramid.levels.size() : 1));

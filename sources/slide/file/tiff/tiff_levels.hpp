@@ -1,4 +1,4 @@
-// The levels of a slide that is a TIFF file.
+// Reads the levels of a slide that is a TIFF file.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,34 @@
 
 namespace penstock::slide {
 
-/// What to know of a TIFF's tiles where OpenSlide decodes them.
+/// Facts about a TIFF's tiles for decoding by OpenSlide.
 struct TilesOfOpenSlide {
-  bool by_version_4 = false;  ///< only from version 4 on OpenSlide knows such files
-  bool by_libtiff = false;    ///< OpenSlide has libtiff decode some of them: those that are no plain JPEG
+  bool by_version_4 = false;  ///< OpenSlide knows such files only from version 4 on
+  bool by_libtiff = false;    ///< OpenSlide decodes some of them with libtiff: the tiles that are not plain JPEG
   struct Size {
     std::int64_t width = 0, height = 0;
   };
-  std::vector<Size> turned = {};  ///< images that are stored mirrored or turned, which OpenSlide doesn't see
+  std::vector<Size> turned = {};  ///< images that are stored mirrored or turned, which OpenSlide doesn't notice
 };
 
-/// Why a file's tiles are not read here; OpenSlide may know how.
+/// Thrown with the reason if a file's tiles can't be read here; OpenSlide may be able to.
 struct NeedsOpenSlide {
   Errc code;
   std::string why;
-  Resolution resolution = {};        ///< what the file says in the usual places, which OpenSlide may not look at
-  std::optional<OmeImage> ome = {};  ///< the image that its OME-XML says to read, which is the one OpenSlide reads
+  Resolution resolution = {};        ///< the resolution in the file's usual places, which OpenSlide may ignore
+  std::optional<OmeImage> ome = {};  ///< the image that its OME-XML selects, which is the one that OpenSlide reads
   TilesOfOpenSlide tiles = {};
 };
 
-/// Reads a file's directories. Level 0 is its first image, or the one that OME-XML says. Further levels are the
-/// sub-directories of that; else of Aperio's files all that are made of tiles, and of others those that are marked as
-/// reduced images; each has to have the shape of level 0. `file_bytes`: its size.
-/// @throws NeedsOpenSlide for what is no TIFF, for an image that is not made of tiles of JPEG or JPEG 2000, 8 bits, RGB
-/// or YCbCr, and for makers whose tiles don't make the image by standing side by side; Error(corrupt) for a damaged
-/// file; Error(unsupported) for what OpenSlide would not see: an image that is stored mirrored or turned, or of which
-/// OME-XML says that it is one plane of several, or lies behind others.
+/// Reads a file's directories. Level 0 is its first image, or the one that OME-XML selects. Further levels are the
+/// sub-directories of level 0. Without these they are all images made of tiles in Aperio's files, and the images marked
+/// as reduced in other files. Each must have the shape of level 0. `file_bytes`: the file's size.
+/// @throws NeedsOpenSlide if the file is not a TIFF, or
+/// - the image is not made of tiles of JPEG or JPEG 2000, 8 bits, RGB or YCbCr;
+/// - its maker's tiles don't form the image side by side.
+/// @throws Error(corrupt) for a damaged file.
+/// @throws Error(unsupported) for faults that OpenSlide would not notice: the image is stored mirrored or turned, or
+/// OME-XML makes it one plane of several, or puts it after others.
 Pyramid read_tiff(int descriptor, const std::string& path, std::uint64_t file_bytes);
 
 }  // namespace penstock::slide

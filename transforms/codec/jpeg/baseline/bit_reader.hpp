@@ -1,4 +1,4 @@
-// The next bits of Huffman-coded data from which the stuffing was taken out.
+// Reads the bits of Huffman-coded data whose stuffing was removed.
 #pragma once
 
 #include <bit>
@@ -14,8 +14,9 @@ inline std::uint64_t load_big_endian(const std::uint8_t* at) noexcept {
   return value;
 }
 
-// After a refill at least 56 bits can be taken. It knows no end: up to 8 bytes beyond what was taken are read, and more
-// may be taken than there is. The caller keeps room for that, and asks how much was left.
+// After a refill at least 56 bits can be taken. The reader does not know where the data ends: it reads up to 8 bytes
+// beyond the bits that were taken, and more bits may be taken than there are. The caller keeps room for that, and asks
+// how much was left.
 class BitReader {
  public:
   BitReader() = default;
@@ -32,12 +33,12 @@ class BitReader {
   std::uint32_t peek() const noexcept {
     return static_cast<std::uint32_t>(bits_ >> (64 - Count));
   }
-  // Takes `n` modulo 64 bits, so that what stands above the count in an entry of a table need not be masked.
+  // Takes `n` modulo 64 bits, so that the caller need not mask the bits above the count in a table's entry.
   void take(std::uint64_t n) noexcept {
     bits_ <<= n & 63;
     count_ -= n;
   }
-  // Puts back the last `n` bits that were taken, 63 at most. The 16 bytes before what is read must be there.
+  // Puts back the last `n` bits that were taken, at most 63. The 16 bytes before the data must be readable.
   void put_back(std::uint32_t n) noexcept {
     const std::uint32_t ahead = static_cast<std::uint32_t>(count_ & 63) + n;  // bits that next_ is ahead of the wanted
     const std::uint8_t* const from = next_ - (ahead + 7) / 8;
@@ -48,7 +49,7 @@ class BitReader {
   }
   // The first byte of which no bit was loaded; at most 8 bytes after the one that the next bit is in.
   const std::uint8_t* next() const noexcept { return next_; }
-  // Where `next()` becomes another address, as what is read moves.
+  // Sets the address of `next()`, after the data has moved.
   void move_to(const std::uint8_t* next) noexcept { next_ = next; }
   // Bits that were loaded and not taken.
   std::uint32_t loaded() const noexcept { return static_cast<std::uint32_t>(count_ & 63); }
@@ -56,12 +57,12 @@ class BitReader {
  private:
   std::uint64_t bits_ = 0;
   const std::uint8_t* next_ = nullptr;
-  std::uint64_t count_ = 0;  // modulo 64; what stands above is of no meaning
+  std::uint64_t count_ = 0;  // modulo 64; higher bits have no meaning
 };
 
-// The number that the top `size` bits of `bits` stand for: ITU-T T.81, F.2.2.1, EXTEND. 0 for size 0.
+// Returns the number that the top `size` bits of `bits` encode (ITU-T T.81, F.2.2.1, EXTEND), and 0 for size 0.
 inline std::int32_t signed_value(std::uint64_t bits, std::uint32_t size) noexcept {
-  // All ones where the first bit is 0, which makes the number negative.
+  // All ones if the first bit is 0, which makes the number negative.
   const auto negative = static_cast<std::uint64_t>(~static_cast<std::int64_t>(bits) >> 63);
   const std::uint64_t magnitude = ((bits ^ negative) >> 1) >> (63 - size);
   return static_cast<std::int32_t>(static_cast<std::int64_t>((magnitude ^ negative) - negative));

@@ -1,4 +1,4 @@
-// One block of 8 x 8 coefficients, from bits.
+// Decodes one block of 8 x 8 coefficients from bits.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace penstock::jpeg::baseline {
 
-// All coefficients are 0 before a block is decoded into it, and are to be 0 again after it was used.
+// All coefficients are 0 before a block is decoded into it. The user sets them to 0 again.
 struct alignas(64) Block {
   std::int16_t coefficients[64];  // coefficients in natural order: row by row
-  std::int16_t spare[8];          // where a value that is none is written
+  std::int16_t spare[8];          // values that belong to no coefficient are written here
   std::uint32_t known;            // how many coefficients, in zigzag order, may differ from 0
 };
 
-// From zigzag order to natural order; places beyond the block are that of `spare`.
+// Maps zigzag order to natural order; places beyond the block map to `spare`.
 struct NaturalOrder {
   std::uint8_t at[192];
 
@@ -43,7 +43,7 @@ inline constexpr NaturalOrder natural_order;
 #define PENSTOCK_INLINE inline __attribute__((always_inline))
 #define PENSTOCK_RARE(condition) __builtin_expect(static_cast<bool>(condition), 0)
 
-// The difference that is next. `damaged` becomes true where no code begins so.
+// Returns the next difference. Sets `damaged` if no code begins with these bits.
 PENSTOCK_INLINE std::int32_t dc_difference(BitReader& reader, const DcTable& table, bool& damaged) {
   std::uint32_t entry = table.entry(reader.peek<DcTable::width>());
   if (PENSTOCK_RARE(entry == 0)) {
@@ -55,11 +55,11 @@ PENSTOCK_INLINE std::int32_t dc_difference(BitReader& reader, const DcTable& tab
   return difference;
 }
 
-// Whether a block ends so: after its last coefficient, or with its end's symbol.
+// Returns whether a block may end here: after its last coefficient, or with the symbol for its end.
 PENSTOCK_INLINE bool ends_block(std::uint32_t at) { return at == 64 || at - (AcTable::block_end + 1) < 63; }
 
-// One symbol for coefficient `at`. Returns where the next one is, `block_end` more at the end of the block. Written
-// into `block` where that is not null: a place beyond the block is its last one, as libjpeg has it.
+// Decodes one symbol for coefficient `at`. Returns the place of the next one, plus `block_end` at the end of the block.
+// Writes the value into `block` unless that is null. A place beyond the block counts as its last one, like in libjpeg.
 PENSTOCK_INLINE std::uint32_t single_symbol(BitReader& reader, const AcTable& table, std::uint32_t at,
                                             std::int16_t* block, bool& damaged) {
   reader.refill();
@@ -80,7 +80,7 @@ PENSTOCK_INLINE std::uint32_t single_symbol(BitReader& reader, const AcTable& ta
   return place + 1;
 }
 
-// Decodes the next block. `dc`: the first coefficient of the block before, and then of this one.
+// Decodes the next block. `dc`: in, the first coefficient of the block before; out, that of this block.
 PENSTOCK_INLINE void decode_block(BitReader& reader, const DcTable& dc_table, const AcTable& ac_table, std::int32_t& dc,
                                   Block& block, bool& damaged) {
   std::int16_t* const to = block.coefficients;
@@ -91,7 +91,7 @@ PENSTOCK_INLINE void decode_block(BitReader& reader, const DcTable& dc_table, co
   const auto step = [&]() __attribute__((always_inline)) {
     entry = ac_table.full_entry(reader.peek<AcTable::full_width>());
     to[natural_order.at[at + static_cast<std::uint8_t>(entry >> 16)]] = static_cast<std::int16_t>(entry >> 32);
-    // The same as signed_value; where there is no value, what it gives goes to `spare`.
+    // The same as signed_value; if there is no value, the result goes to `spare`.
     const std::uint64_t bits = reader.bits() << (entry >> 58);
     const auto negative = static_cast<std::uint64_t>(~static_cast<std::int64_t>(bits) >> 63);
     const std::uint64_t value = (((bits ^ negative) >> (entry >> 52 & 63)) ^ negative) - negative;
@@ -100,7 +100,7 @@ PENSTOCK_INLINE void decode_block(BitReader& reader, const DcTable& dc_table, co
     reader.take(entry);
   };
   for (;;) {
-    // A refill is enough for the difference and one step, and for two steps: 20 bits each at most.
+    // A refill is enough for the difference and one step, or for two steps: at most 20 bits each.
     step();
     if (at < 64) {
       reader.refill();
@@ -123,7 +123,7 @@ PENSTOCK_INLINE void decode_block(BitReader& reader, const DcTable& dc_table, co
   }
 }
 
-// Passes over the next block.
+// Skips the next block.
 PENSTOCK_INLINE void skip_block(BitReader& reader, const DcTable& dc_table, const AcTable& ac_table, std::int32_t& dc,
                                 bool& damaged) {
   reader.refill();

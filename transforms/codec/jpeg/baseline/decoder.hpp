@@ -20,23 +20,24 @@ namespace penstock::jpeg::baseline {
 
 struct Request {
   Box box;                             // inside the image
-  bool to_end = false;                 // all data is gone through, and the image must end where it says
-  const Segments* segments = nullptr;  // only these are gone through, all of them; not with `to_end`
-  std::uint8_t* pixels = nullptr;      // where the box goes, 1 value a pixel where libjpeg's output is grey, else 3
+  bool to_end = false;                 // reads all data and checks that the image ends where it should
+  const Segments* segments = nullptr;  // reads only these, all of them; not with `to_end`
+  std::uint8_t* pixels = nullptr;      // gets the box: 1 value per pixel if libjpeg's output is grey, else 3
   std::ptrdiff_t stride = 0;           // bytes from one of those rows to the next
 };
 
-// The rule: where it decodes an image, libjpeg gives the same pixels, and no warning; of some segments, where it
-// decodes a file that has only these. Whatever is unusual or damaged, or may be, is handed over to libjpeg. Kept by one
-// runner for all its images; one thread at a time.
+// If it decodes an image, libjpeg would make the same pixels without a warning. If it decodes some segments, this is
+// true of a file with only these segments. It hands over to libjpeg what is, or may be, unusual or damaged. A runner
+// keeps one for all its images; one thread at a time may use it.
 class Decoder {
  public:
-  // `info` has read the header, its output is chosen and it has not started. None: the image may be for this decoder.
+  // REQUIRES: `info` has read the header, its output is chosen, and it has not started. Returns nothing if this decoder
+  // may be able to decode the image, else the reason why libjpeg must.
   std::optional<HandOver> begin(const jpeg_decompress_struct& info);
 
-  // Decodes the image that was begun with, whose scan begins at `scan` of the file's bytes. None: the pixels are there.
-  // Else why libjpeg is to decode it, from the same state of `info`; what is in the box's rows is then of no meaning.
-  // Any number of times.
+  // Decodes the image that `begin` took, whose scan begins at offset `scan` of the file. Returns nothing if the pixels
+  // are made. Else returns why libjpeg must decode it, from the same state of `info`; the box's rows then have no
+  // meaning. May be called any number of times.
   std::optional<HandOver> decode(std::span<const std::uint8_t> bytes, std::size_t scan, const Request& request,
                                  Scratch& scratch);
 
@@ -44,7 +45,7 @@ class Decoder {
   TableCache tables_;
   ScanReader reader_;
   Frame frame_;
-  bool gray_ = false;  // only the first component comes out
+  bool gray_ = false;  // the output has only the first component
   std::unique_ptr<Block[]> blocks_;
 };
 

@@ -1,4 +1,4 @@
-// What the header says of an image that the baseline decoder takes.
+// The header of an image that the baseline decoder takes.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct Component {
   alignas(64) std::int16_t quantization[64] = {};  // quantization in natural order
 };
 
-// How the values of a pixel come to be.
+// How components become the values of a pixel.
 enum class Colors : std::uint8_t { gray, rgb, ycc };
 
 struct Frame {
@@ -29,9 +29,9 @@ struct Frame {
   int h = 1, v = 1;  // the largest factors
   int mcus_across = 0, mcus_down = 0;
   int alone_v = 1;                // vertical factor that the header has for a single component
-  unsigned restart_interval = 0;  // MCUs from one restart marker to the next; 0: none
+  unsigned restart_interval = 0;  // MCUs from one restart marker to the next; 0 if there are no markers
   Colors colors = Colors::gray;
-  // Pixels of the picture for one of the second and third component, where there are three.
+  // Pixels of the picture per value of the second and third component, if there are three components.
   int chroma_across = 1, chroma_down = 1;
   Component component[3];
   // A block of an MCU, in the order of the scan.
@@ -45,7 +45,7 @@ struct Frame {
 
   int mcu_width() const noexcept { return DCTSIZE * h; }
   int mcu_height() const noexcept { return DCTSIZE * v; }
-  // Why libjpeg is to decode the image whose header `info` has read; else `frame` is set.
+  // Returns why libjpeg must decode the image whose header `info` has read, or sets `frame`.
   static std::optional<HandOver> read(const jpeg_decompress_struct& info, TableCache& tables, Frame& frame);
 };
 

@@ -1,4 +1,4 @@
-// The canonical Huffman code of a JPEG's table: which symbol each sequence of bits stands for.
+// The canonical Huffman code of a JPEG's table: the symbol of each sequence of bits.
 #pragma once
 
 #include <cstddef>
@@ -14,35 +14,36 @@ namespace penstock::jpeg::baseline {
 struct HuffmanCode {
   std::uint8_t counts[17] = {};    // codes of each length; counts[0] is 0
   std::uint8_t symbols[256] = {};  // symbols in the order of their codes: shorter ones first
-  int size = 0;                    // how many symbols there are
+  int size = 0;                    // number of symbols
 
-  // None for a table that libjpeg refuses: more codes of a length than there can be.
+  // Returns nothing for a table that libjpeg refuses, with more codes of a length than can exist.
   static std::optional<HuffmanCode> of(const JHUFF_TBL& table);
 
   bool is_of(const JHUFF_TBL& table) const noexcept;
 };
 
-// The length of a code and its symbol, in 16 bits; 0 where there is none.
+// The length of a code and its symbol, in 16 bits; 0 if there is no code.
 using Symbol = std::uint16_t;
 inline constexpr std::uint32_t length_of(std::uint32_t symbol) { return symbol >> 8; }
 inline constexpr std::uint32_t value_of(std::uint32_t symbol) { return symbol & 255; }
 
-// Which symbols a table may have; the codes of others are like none.
+// The symbols that a table may have. Codes of other symbols are treated as missing.
 using Allowed = bool (*)(std::uint8_t symbol);
 
-// The first `width` bits of all codes of up to `width` bits: 2^width entries, 0 for those of longer codes.
+// A table by the next `width` bits, for codes of up to `width` bits. It has 2^width entries; those of longer codes are
+// 0.
 std::vector<Symbol> short_codes(const HuffmanCode& code, int width, Allowed allowed);
 
-// The codes of more than `width` bits. Few of them are in a file, and what they begin with lies close together.
+// The codes of more than `width` bits. A file has few of them, and their first bits are close together.
 class LongCodes {
  public:
   LongCodes(const HuffmanCode& code, int width, Allowed allowed);
 
-  // The code that begins the next 16 bits; 0: none of these.
+  // Returns the code that begins the next 16 bits, or 0 if none of these codes does.
   Symbol find(std::uint32_t bits) const noexcept { return bits < first_ ? Symbol{0} : symbols_[bits - first_]; }
 
  private:
-  std::uint32_t first_;  // the smallest 16 bits that begin with none of the short codes
+  std::uint32_t first_;  // the smallest 16 bits that do not begin with a short code
   std::vector<Symbol> symbols_;
 };
 

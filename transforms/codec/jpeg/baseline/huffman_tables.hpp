@@ -1,4 +1,4 @@
-// What the next bits of a scan mean: several symbols for each look into a table.
+// Tables that decode the next bits of a scan, several symbols per lookup.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ class DcTable {
  public:
   static constexpr int width = 9;
 
-  // Null for a table that libjpeg refuses. Symbols that pictures of 8 bits don't have are like none.
+  // Returns null for a table that libjpeg refuses. Symbols that pictures of 8 bits don't have are treated as missing.
   static std::unique_ptr<const DcTable> of(const JHUFF_TBL& table);
 
   // An entry: bits that code and value take together (0 to 7), bits of the value (8 to 15), of the code (16 to 23).
-  // 0: the code is longer.
+  // It is 0 if the code is longer.
   std::uint32_t entry(std::uint32_t bits) const noexcept { return entries_[bits]; }
-  // The entry of the code that begins 16 bits, which is longer than `width`; 0 where there is none.
+  // Returns the entry of the code longer than `width` that begins the 16 bits, or 0 if there is none.
   std::uint32_t long_entry(std::uint32_t bits) const noexcept {
     const Symbol found = long_.find(bits);
     return found == 0 ? 0 : entry_of(found);
@@ -42,33 +42,35 @@ class DcTable {
 // Codes of the other coefficients. A symbol is a run of zeros and the size of the value after it; the value's bits
 // follow.
 //
-// An entry takes as many symbols as its bits hold, the last one's value may lie beyond them. It says by how much they
-// advance in the block, and `block_end` more where the block's end is among them. Where not even one symbol is held, it
-// takes no bits and advances by `too_long`. Either is more than a block has, so that one comparison finds both.
+// An entry takes all symbols that are in its bits; the value of the last one may be after them. It has the number of
+// coefficients by which they advance in the block, plus `block_end` if the block's end is one of them. If the bits do
+// not have even one symbol, the entry takes no bits and advances by `too_long`. Both numbers are more than a block has,
+// so that one comparison finds both.
 class AcTable {
  public:
   static constexpr int full_width = 10, skip_width = 11;
   static constexpr std::uint32_t block_end = 128, too_long = 255;
-  static constexpr std::uint32_t nowhere = 64;  // the place of a coefficient that is none
+  static constexpr std::uint32_t nowhere = 64;  // the place of a value that belongs to no coefficient
 
-  // Null for a table that libjpeg refuses. Symbols that pictures of 8 bits don't have are like none.
+  // Returns null for a table that libjpeg refuses. Symbols that pictures of 8 bits don't have are treated as missing.
   static std::unique_ptr<const AcTable> of(const JHUFF_TBL& table);
 
-  // With up to two values that are not 0, so three symbols or more where runs of 16 zeros are among them:
-  //   0-7    bits that all symbols take
-  //   8-15   coefficients they advance by
-  //   16-23  where the first value belongs, counted from the present coefficient; `nowhere` where there is one at most
-  //   24-31  the same of the last value; `nowhere` where there is none
-  //   32-47  the first value
-  //   52-57  64 less the size of the last value, modulo 64
-  //   58-63  how many bits are before it
-  // The first value is whole in the entry's bits, so it is in the entry. The last one's is not: it is taken from the
-  // bits themselves.
+  // An entry with up to two values that are not 0. It may have three symbols or more, with runs of 16 zeros. Its bits:
+  //
+  //     0-7    bits that all symbols take
+  //     8-15   coefficients they advance by
+  //     16-23  place of the first value, counted from the present coefficient; `nowhere` if there are fewer than two
+  //     24-31  place of the last value, likewise; `nowhere` if there is no value
+  //     32-47  the first value
+  //     52-57  64 less the size of the last value, modulo 64
+  //     58-63  number of bits before it
+  //
+  // The entry has the first value, because all its bits are among the entry's. The last value is read from the data.
   std::uint64_t full_entry(std::uint32_t bits) const noexcept { return full_[bits]; }
-  // With any number of values, which nobody wants: bits that all symbols take (0 to 5), coefficients they advance by
+  // An entry for skipping, with any number of values: bits that all symbols take (0 to 5), coefficients they advance by
   // (6 to 15).
   std::uint16_t skip_entry(std::uint32_t bits) const noexcept { return skip_[bits]; }
-  // One symbol, of the next 64 bits. 0: no code begins so.
+  // Returns one symbol from the next 64 bits, or 0 if no code begins with them.
   Symbol symbol(std::uint64_t bits) const noexcept {
     const Symbol found = single_[bits >> (64 - skip_width)];
     return found != 0 ? found : long_.find(static_cast<std::uint32_t>(bits >> 48));

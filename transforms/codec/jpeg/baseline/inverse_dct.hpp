@@ -1,5 +1,5 @@
-// From coefficients to values: libjpeg-turbo's exact ("islow") inverse DCT, one version per instruction set, all with
-// the same bits.
+// Makes values from coefficients with libjpeg-turbo's exact ("islow") inverse DCT. There is one version per instruction
+// set, all with the same bits.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,19 @@
 
 namespace penstock::jpeg::baseline {
 
-// Some blocks of one component: block `from[i]` of `blocks` becomes 8 x 8 values at `to[i]` from `values` on.
+// Some blocks of one component: block `from[i]` of `blocks` becomes 8 x 8 values, which begin at `values` + `to[i]`.
 struct BlocksToValues {
   Block* blocks;
   const std::uint8_t* from;
   std::uint8_t* values;
   const std::ptrdiff_t* to;
-  int count;                         // ScanReader::most_blocks at most
+  int count;                         // at most ScanReader::most_blocks
   std::ptrdiff_t stride;             // bytes from row to row of the values
   const std::int16_t* quantization;  // [64], in natural order, 64-byte aligned
 };
 
-// Sets the blocks to 0. False where a coefficient is so large that libjpeg's version may have other bits: no picture
-// has it, and libjpeg is to be asked; the values are then of no meaning.
+// Makes the values, and sets the blocks to 0. Returns false if a coefficient is so large that libjpeg's version may
+// make different bits. No picture has such coefficients. The values then have no meaning, and libjpeg must decode.
 using InverseDct = bool (*)(const BlocksToValues& job);
 InverseDct inverse_dct();
 

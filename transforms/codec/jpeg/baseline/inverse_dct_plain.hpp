@@ -1,4 +1,4 @@
-// The inverse DCT in plain C++, and what its versions share.
+// The inverse DCT in plain C++, and code that its versions share.
 #pragma once
 
 #include <algorithm>
@@ -10,20 +10,20 @@
 
 namespace penstock::jpeg::baseline {
 
-// The algorithm is that of Loeffler, Ligtenberg and Moschytz (ICASSP 1989) with 13 bits of fraction, as libjpeg has it,
-// in the order in which its SIMD versions do 16-bit sums, which may wrap. 32-bit sums are the same mod 2^32 in any
-// order, so that what rounds is added first here.
+// The algorithm is that of Loeffler, Ligtenberg and Moschytz (ICASSP 1989) with 13 bits of fraction, like in libjpeg.
+// 16-bit sums, which may wrap, are in the order of libjpeg's SIMD versions. 32-bit sums are the same mod 2^32 in any
+// order, so the rounding term is added first here.
 constexpr int dct_factor(double x) { return static_cast<int>(x * 8192 + 0.5); }
 inline constexpr int c0298 = dct_factor(0.298631336), c0390 = dct_factor(0.390180644), c0541 = dct_factor(0.541196100),
                      c0765 = dct_factor(0.765366865), c0899 = dct_factor(0.899976223), c1175 = dct_factor(1.175875602),
                      c1501 = dct_factor(1.501321110), c1847 = dct_factor(1.847759065), c1961 = dct_factor(1.961570560),
                      c2053 = dct_factor(2.053119869), c2562 = dct_factor(2.562915447), c3072 = dct_factor(3.072711026);
-// The first pass leaves two bits of fraction, which the second takes away, with the scale of 8.
+// The first pass leaves two bits of fraction. The second pass removes them, together with the scale of 8.
 inline constexpr int columns_shift = 11, rows_shift = 18;
 
-// Whether libjpeg's version for this kind of CPU saturates between its two passes, as ours does. ARM's wraps there.
-// Where the sum of a column's coefficients is not beyond the given one, a value after the first pass, at most 4 x 1.39
-// times the sum, does neither. No picture has half of it.
+// Whether libjpeg's version for this kind of CPU saturates between its two passes, like this one. ARM's version wraps.
+// A value after the first pass is at most 4 x 1.39 times the sum of its column's coefficients. Up to the sum below, it
+// neither saturates nor wraps. No picture reaches half of this sum.
 #if defined(__x86_64__)
 inline constexpr bool passes_saturate = true;
 #else
@@ -31,7 +31,7 @@ inline constexpr bool passes_saturate = false;
 #endif
 inline constexpr std::int16_t largest_column = 5890;
 
-// Fills a block of which only the first coefficient is not 0. False where it is beyond what libjpeg's shortcut takes.
+// Fills a block in which only the first coefficient is not 0. Returns false if it is too large for libjpeg's shortcut.
 inline bool fill_flat(std::int16_t coefficient, std::int16_t quantization, std::uint8_t* to, std::ptrdiff_t stride) {
   const std::int32_t value = static_cast<std::int16_t>(coefficient * quantization);
   const std::int32_t level = std::clamp((value + 4) >> 3, -128, 127) + 128;

@@ -5,7 +5,7 @@
 
 namespace penstock::jpeg::baseline {
 
-// How chroma between two values is rounded: what is added for the even pixels and for the odd ones, before the shift.
+// Rounding of chroma between two values: added for the even pixels and for the odd pixels, before the shift.
 struct AcrossRounding {
   int shift, even, odd;
 };

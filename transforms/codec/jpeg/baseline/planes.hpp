@@ -1,4 +1,4 @@
-// The values of an image's components, for the two rows of MCUs that pixels are made of at a time.
+// The values of an image's components. Holds the two rows of MCUs from which pixels are made at a time.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,18 @@ namespace penstock::jpeg::baseline {
 
 class Planes {
  public:
-  // Planes of the columns of MCUs from `first` to before `end`. `luma_only`: no values of the other components are
-  // wanted. `scratch` keeps the memory: it must stay as it is.
+  // Makes planes for the columns of MCUs [first, end). With `luma_only`, values of the other components are not made.
+  // The memory is in `scratch`, which must not be reset or moved meanwhile.
   Planes(const Frame& frame, int first, int end, bool luma_only, Scratch& scratch);
 
-  // Values of `some` MCUs of a row, from the `first`-th of the columns on, out of their blocks, which become 0.
+  // Makes the values of `some` MCUs of a row, beginning with column `first` of the planes, from their blocks. Sets the
+  // blocks to 0.
   void put(int mcu_row, int first, int some, Block* blocks);
-  // False where a value that was put is none of libjpeg's: see InverseDct.
+  // Returns false if `put` may have made a value that libjpeg would not make; see InverseDct.
   bool usual() const noexcept { return usual_; }
 
-  // The values of row `y` of a component, from the first column's first one on. `row_margin` bytes before and after
-  // them can be read. Rows of the last two rows of MCUs are there.
+  // Returns the values of row `y` of a component, beginning with the first one of the first column. `row_margin` bytes
+  // before and after them can be read. Only rows of the last two rows of MCUs exist.
   const std::uint8_t* row(int component, int y) const noexcept {
     const Plane& plane = planes_[component];
     return plane.values + plane.stride * (y & (plane.rows - 1));
@@ -37,13 +38,13 @@ class Planes {
     std::uint8_t* values = nullptr;
     std::ptrdiff_t stride = 0;
     int rows = 0;  // a power of 2
-    // Which blocks of an MCU may be put together, and where they go from the first one's place on.
+    // The blocks of an MCU that may be put together, and their places relative to the first one's.
     std::uint8_t from[ScanReader::most_blocks] = {};
     std::ptrdiff_t to[ScanReader::most_blocks] = {};
   };
 
   const Frame& frame_;
-  int components_;  // whose values are wanted
+  int components_;  // number of components whose values are made
   InverseDct inverse_dct_;
   Plane planes_[3];
   bool usual_ = true;

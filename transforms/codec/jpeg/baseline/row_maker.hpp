@@ -1,4 +1,4 @@
-// Makes rows of pixels of the components' values.
+// Makes rows of pixels from the values of components.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@ namespace penstock::jpeg::baseline {
 
 // How an image's chroma becomes as large as its luma.
 struct Upsampling {
-  int across = 1, down = 1;  // pixels for a value
-  // Between values, so that rows of pixels need a row of values above or below. libjpeg repeats the values of images of
-  // 4 columns and less.
+  int across = 1, down = 1;  // pixels per value.
+  // Whether pixels are made between values. Then rows of pixels need a row of values above or below. libjpeg repeats
+  // the values of images with at most 4 columns.
   bool smooth = false;
 
   Upsampling(const Frame& frame, bool luma_only);
-  // Rows of pixels need the values of a neighbouring row.
+  // Returns whether rows of pixels need the values of a neighbouring row.
   bool looks_at_rows() const noexcept { return smooth && down == 2; }
 };
 
 class RowMaker {
  public:
-  // Rows of `width` pixels from column `left` on; the planes begin with pixel `planes_left`. Three values a pixel, or
-  // one of luma alone. `scratch` keeps the memory: it must stay as it is.
+  // Makes rows of `width` pixels from column `left` on; the planes begin with pixel `planes_left`. A pixel has three
+  // values, or only luma. The memory is in `scratch`, which must not be reset or moved meanwhile.
   RowMaker(const Frame& frame, const Planes& planes, const Upsampling& upsampling, bool gray, int planes_left, int left,
            int width, Scratch& scratch);
 
@@ -49,8 +49,8 @@ class RowMaker {
   bool gray_;
   PixelRows rows_;
   int width_, left_out_;
-  int luma_offset_, chroma_offset_;  // where the first value that counts is, in the planes
-  int chroma_left_;                  // that value's column, in the whole image's chroma
+  int luma_offset_, chroma_offset_;  // places of the first values that are used, in the planes
+  int chroma_left_;                  // column of the first chroma value that is used, in the whole image's chroma
   std::uint16_t* sums_[2] = {};
   std::uint8_t* values_[2] = {};
 };

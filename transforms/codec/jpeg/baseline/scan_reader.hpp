@@ -1,4 +1,4 @@
-// The data of a scan, without its stuffing, some of it at a time.
+// Reads the data of a scan without its stuffing, one piece at a time.
 #pragma once
 
 #include <cstddef>
@@ -10,35 +10,35 @@
 
 namespace penstock::jpeg::baseline {
 
-// Between two markers lies a segment of Huffman-coded data, in which a 0 follows each FF. Kept by a decoder for all its
-// images: 21 KB.
+// Between two markers is a segment of Huffman-coded data, in which a 0 follows each FF. A decoder keeps one reader for
+// all its images; it has 21 KB.
 class ScanReader {
  public:
-  // A block takes so many bytes at most: a difference of 27 bits, and 63 symbols of 26 bits. So many of them are
-  // decoded without a look at where the data ends.
+  // The most blocks that are decoded without a check for the end of the data, and the most bytes of a block. A
+  // block has at most a difference of 27 bits, and 63 symbols of 26 bits.
   static constexpr std::size_t most_blocks = 24, block_bytes = 212;
 
   ScanReader();
 
-  // The segment that begins at `from`. The bytes stay where they are until it is finished.
+  // Begins the segment at `from`. The bytes must not move until it is finished.
   void open(std::span<const std::uint8_t> bytes, std::size_t from);
 
   BitReader& bits() noexcept { return bits_; }
-  // To be called before each `most_blocks` blocks. False: what was taken is more than there is.
+  // Call it before each `most_blocks` blocks. Returns false if more bits were taken than the segment has.
   bool ready() {
     if (__builtin_expect(bits_.next() > low_, 0)) return more();
     return true;
   }
-  // Whether all that was taken is of the segment. The bits after its end, which are of no meaning, can be taken before
-  // anybody asks.
+  // Returns whether all bits that were taken belong to the segment. Bits after its end can be taken before this check;
+  // they have no meaning.
   bool in_segment() const noexcept { return !at_end_ || bits_left() >= 0; }
-  // Whether the segment ends here: nothing of it is left but what fills up a byte.
+  // Returns whether the segment ends here: only the bits that fill up its last byte are left.
   bool at_end();
-  // The code of the marker after the segment, once all of that was read; 0 where the data ends without one.
+  // Returns the code of the marker after the segment, once all of the segment was read; 0 if the data ends without one.
   int marker() const noexcept;
-  // Where that marker is.
+  // Returns the place of that marker.
   std::size_t position() const noexcept { return in_; }
-  // Whether libjpeg, which reads ahead, may have come to the end of the data.
+  // Returns whether libjpeg, which reads ahead, may have reached the end of the data.
   bool near_end_of_data() const noexcept;
 
  private:
@@ -53,8 +53,8 @@ class ScanReader {
   std::size_t in_ = 0;   // first of `bytes_` that is not in the room yet
   bool at_end_ = false;  // a marker is at `in_`, or the data ends there
   BitReader bits_;
-  const std::uint8_t* end_ = nullptr;  // end of what is in the room
-  const std::uint8_t* low_ = nullptr;  // where it may not be enough for `most_blocks` blocks
+  const std::uint8_t* end_ = nullptr;  // end of the bytes in the room
+  const std::uint8_t* low_ = nullptr;  // from here on, the bytes may not be enough for `most_blocks` blocks
   std::unique_ptr<std::uint8_t[]> room_;
 };
 

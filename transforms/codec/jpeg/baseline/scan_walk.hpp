@@ -1,4 +1,4 @@
-// Goes through the MCUs of a scan, and decodes them or passes over them.
+// Walks through the MCUs of a scan, and decodes or skips them.
 #pragma once
 
 #include <algorithm>
@@ -18,17 +18,18 @@ class ScanWalk {
  public:
   static constexpr int most_blocks = static_cast<int>(ScanReader::most_blocks);
 
-  // The scan's data begins at `from` of the bytes. `blocks`: `most_blocks` of them, all 0. All stay as long as this.
+  // The scan's data begins at offset `from` of the bytes. `blocks`: `most_blocks` blocks, all 0. All arguments must
+  // outlive this.
   ScanWalk(const Frame& frame, std::span<const std::uint8_t> bytes, std::size_t from, ScanReader& reader, Block* blocks)
       : frame_(frame), bytes_(bytes), reader_(reader), blocks_(blocks) {
     begin_segment(from);
   }
 
-  // Why it can't go on; whatever was decoded since it could is of no meaning.
+  // Returns why it can't continue. What was decoded since it last could has no meaning.
   const std::optional<HandOver>& stopped() const noexcept { return stopped_; }
 
-  // Decodes the next `mcus`, some at a time: `use(first, some, blocks)` with the blocks of `some` of them, from the
-  // `first` of these on, in the order of the scan. It sets them to 0 again.
+  // Decodes the next `mcus` MCUs, some at a time. For each part it calls `use(first, some, blocks)` with the blocks of
+  // `some` MCUs, the first of which has the number `first`, in the order of the scan. `use` sets the blocks to 0 again.
   template <class Use>
   void decode(int mcus, Use&& use) {
     for_some(mcus, [&](int first, int some) {
@@ -41,23 +42,23 @@ class ScanWalk {
     for_some(mcus, [&](int, int some) { skip_some(some); });
   }
 
-  // Goes on at another segment, which begins at `from`. The one before must have been gone through.
+  // Continues at another segment, which begins at `from`. The segment before must have been read to its end.
   void jump(std::size_t from);
 
-  // To be called when all that is wanted was gone through: whether libjpeg found no fault in it either.
+  // Call it after all MCUs that are wanted. Returns whether libjpeg would find no fault in them either.
   bool sound() {
     if (!stopped_ && (!reader_.in_segment() || reader_.near_end_of_data())) stopped_ = HandOver::end_of_data;
     return !stopped_;
   }
 
-  // Whether a segment ends here, with no data left over.
+  // Returns whether a segment ends here, with no data left over.
   bool ends_segment();
-  // What sound() says, after the last MCU of the image: also whether the image ends there.
+  // Returns sound() after the last MCU of the image, and checks that the image ends there.
   bool ends_image();
 
  private:
-  // Calls `each(first, some)` for all of them, with no more at a time than may be decoded without a look at the data's
-  // end, and none across a restart marker.
+  // Calls `each(first, some)` for all MCUs. A call has at most the MCUs that may be decoded without a check for the end
+  // of the data, and does not cross a restart marker.
   template <class Each>
   void for_some(int mcus, Each&& each) {
     const int together = most_blocks / frame_.blocks;
@@ -86,7 +87,7 @@ class ScanWalk {
   Block* blocks_;
   std::int32_t dc_[3] = {};  // DC value of each component's last block
   unsigned left_in_segment_ = 0;
-  unsigned segments_ = 0;  // segments that were gone through
+  unsigned segments_ = 0;  // segments that were read
   std::optional<HandOver> stopped_;
 };
 

@@ -1,4 +1,4 @@
-// Which instruction sets the kernels are built for. To be included before Highway, outside of any namespace.
+// The instruction sets for which the kernels are built. Include it before Highway, outside of any namespace.
 #pragma once
 
 #ifdef HIGHWAY_HWY_DETECT_TARGETS_H_
@@ -6,5 +6,5 @@
 #endif
 
 #define HWY_WANT_AVX3_DL
-// NEON's registers, of 16 bytes, suit blocks of 8 x 8; SVE has no operations on parts of its own that have that size.
+// NEON's registers of 16 bytes suit blocks of 8 x 8. SVE has no operations on parts of 16 bytes of its registers.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)

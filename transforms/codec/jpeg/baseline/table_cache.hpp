@@ -1,4 +1,4 @@
-// Tables of the files that were decoded last: most files have the standard's, or those of one encoder.
+// Keeps the tables of the last files. Most files have the standard's tables, or those of one encoder.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +9,20 @@
 
 namespace penstock::jpeg::baseline {
 
-// Kept by a decoder for all its images.
+// A decoder keeps one for all its images.
 class TableCache {
  public:
-  // More than a frame has of a kind, so none that a frame uses is thrown out for another one of it.
+  // More than a frame has of one kind, so that a frame's table is never evicted for another one of the same frame.
   static constexpr std::size_t most = 12;
 
-  // The table, made where it is not kept yet. Valid until `most` others were asked for. Null for one that the baseline
-  // decoder does not take.
+  // Returns the table, and makes it if it is not kept yet. It is valid until `most` other tables were requested.
+  // Returns null for a table that the baseline decoder does not take.
   const DcTable* dc(const JHUFF_TBL& table) { return get(dc_, table); }
   const AcTable* ac(const JHUFF_TBL& table) { return get(ac_, table); }
 
  private:
   template <class Table>
-  using Kept = std::vector<std::unique_ptr<const Table>>;  // the one that was used last is the last one
+  using Kept = std::vector<std::unique_ptr<const Table>>;  // the last used table is the last one
   template <class Table>
   static const Table* get(Kept<Table>& kept, const JHUFF_TBL& table);
 

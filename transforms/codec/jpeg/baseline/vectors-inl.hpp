@@ -1,5 +1,5 @@
-// What the kernels share: registers of one, two or four blocks of 16 bytes each, in which most operations stay.
-// Included once per instruction set, so with a guard of its own.
+// Code that the kernels share: registers of one, two or four blocks of 16 bytes each, in which most operations stay.
+// It is included once per instruction set, so it has its own guard.
 #if defined(PENSTOCK_JPEG_VECTORS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PENSTOCK_JPEG_VECTORS_INL
 #undef PENSTOCK_JPEG_VECTORS_INL
@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace penstock::jpeg::baseline {
 namespace HWY_NAMESPACE {
-#if HWY_TARGET != HWY_SCALAR  // which has registers of one value, and plain C++ in place of all this
+#if HWY_TARGET != HWY_SCALAR  // which has registers of one value, and uses plain C++ instead
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
@@ -43,7 +43,7 @@ inline constexpr IntsTag ints;
 inline constexpr LongsTag longs;
 inline constexpr BytesTag bytes;
 
-// The I-th block of a register.
+// Returns block I of a register.
 template <std::size_t I>
 HWY_INLINE hn::Vec<BlockTag> nth_block(Bytes v) {
   static_assert(I < blocks_together);
@@ -56,7 +56,7 @@ HWY_INLINE hn::Vec<BlockTag> nth_block(Bytes v) {
 #endif
 }
 
-// A register of eight words from each place.
+// Returns a register of eight words from each place.
 HWY_INLINE Words load_blocks(const std::int16_t* const (&at)[blocks_together]) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
   const auto two = [&](std::size_t i) HWY_ATTR {
@@ -73,7 +73,8 @@ HWY_INLINE Words load_blocks(const std::int16_t* const (&at)[blocks_together]) {
 #endif
 }
 
-// 16 bits to 8, what is beyond becomes the nearest: of each block, eight of a and eight of b.
+// Converts 16 bits to 8; values out of range become the nearest. Each block of the result has eight values of a and
+// eight of b.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 HWY_INLINE Bytes saturated_signed(Words a, Words b) { return Bytes{_mm512_packs_epi16(a.raw, b.raw)}; }
 HWY_INLINE Bytes saturated(Words a, Words b) { return Bytes{_mm512_packus_epi16(a.raw, b.raw)}; }
@@ -92,14 +93,14 @@ HWY_INLINE Bytes saturated(Words a, Words b) {
 }
 #endif
 
-// The lower and the upper four of each block's eight values, in 32 bits.
+// Returns the lower and the upper four of each block's eight values, in 32 bits.
 struct Halves {
   Ints low, high;
 };
 HWY_INLINE Halves operator+(Halves a, Halves b) { return {hn::Add(a.low, b.low), hn::Add(a.high, b.high)}; }
 HWY_INLINE Halves operator-(Halves a, Halves b) { return {hn::Sub(a.low, b.low), hn::Sub(a.high, b.high)}; }
 
-// a * by_a + b * by_b.
+// Returns a * by_a + b * by_b.
 template <int ByA, int ByB>
 HWY_INLINE Halves products(Words a, Words b) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3

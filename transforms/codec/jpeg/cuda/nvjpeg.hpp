@@ -1,5 +1,5 @@
-// JPEGs of whole batches, decoded by the GPU's own engines through NVIDIA's library nvJPEG, which is looked for when a
-// program runs. No header of it or of CUDA is needed.
+// Decodes JPEGs of whole batches with the GPU's own engines, through NVIDIA's library nvJPEG. The library is looked for
+// when a program runs; no header of it or of CUDA is needed.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace penstock::jpeg {
 
-// Sides of images that the engines take, in pixels.
+// The longest side of images that the engines take, in pixels.
 inline constexpr std::int32_t max_engine_side = 8192;
 
-// For one loader on that GPU, which the calling thread has chosen; null where it or the library is not there, and `why`
-// says so. @throws Error(device | out_of_memory).
+// Makes the decoder of one loader on `gpu`, which the calling thread has chosen. Returns null if the engine or the
+// library does not exist, and sets `why` to the reason. @throws Error(device | out_of_memory).
 std::unique_ptr<BatchDecoding> nvjpeg_batches(Device gpu, std::string& why);
 
 }  // namespace penstock::jpeg
