@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Runs `limits --quick` (LIMITS) in an empty folder (WORK) and checks the shape of its JSON, not its numbers.
 file(REMOVE_RECURSE "${WORK}")
 file(MAKE_DIRECTORY "${WORK}")

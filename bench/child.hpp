@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // This program run once more, for what must be measured in a process of its own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data sets the rows are measured on. Each is made once below Settings::data and used again as long as it is complete.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What others than this process do with the machine's cores.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two sides of one measurement, in rounds: ours, the limit, the limit, ours, ... on the same data, in one process.
 //
 // Rounds in which something else used the machine are dropped and repeated. What is judged is the median of the ratios

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // limits: what penstock reaches of what is possible on this machine, a row at a time.
 //
 // Exit codes: 0 measured (also where a goal was missed, unless --strict), 1 a goal was missed and --strict was given,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures of 500x375 like those a classifier is trained on.
 #pragma once
 

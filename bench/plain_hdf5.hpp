@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The HDF5 library by hand: what rows of HDF5 are measured against.
 #pragma once
 

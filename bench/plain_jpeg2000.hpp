@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A JPEG 2000 tile as someone without this library decodes it.
 #pragma once
 

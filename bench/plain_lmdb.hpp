@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LMDB as someone without this library uses it: an environment, a read transaction a thread, mdb_get.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A slide as someone without this library reads it: the places of its tiles from libtiff, then pread.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the tool `penstock` and `make_slides` were built.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a good engineer writes by hand: threads that take tickets from one counter, each writing its rows into a ring of
 // batches. There is no consumer to hand batches to, so it is a limit, not a rival.
 #pragma once

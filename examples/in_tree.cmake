@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The examples as a part of penstock's own build: with its library, warnings and tests.
 include(CMakePackageConfigHelpers)
 file(WRITE "${CMAKE_FIND_PACKAGE_REDIRECTS_DIR}/penstock-config.cmake" "# Its targets are there.\n")

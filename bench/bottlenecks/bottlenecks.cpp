@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // bottlenecks [--runs N | --quick] [NAME...]: plants one bottleneck after the other in a pipeline and lets the loader's
 // report say what bounds the run. Its last line is "N of N right"; it fails where one is wrong. Without names all are
 // planted, three times each. For a machine with two cores or more and nothing else to do. --quick: each once, a wrong

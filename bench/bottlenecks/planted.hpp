@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of a pipeline whose costs are known: what a bottleneck is made of.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the GPU really did what: copies and kernels with their begin and end, as CUPTI tells them. It is opened when the
 // program runs, where the machine has it.
 #pragma once

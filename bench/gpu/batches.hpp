@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batches that cost the host next to nothing and tell their numbers, and the loop of a training program.
 #pragma once
 
@@ -64,7 +65,7 @@ struct LoaderTime {
 };
 // One epoch of steps of `load` (none: only a look at the rows' numbers). Rows that were wrong are counted in *wrong.
 LoaderTime time_loader(Loader& loader, const CudaStream& stream, const BatchSize& size, const Load* load,
-                   unsigned long long* wrong);
+                       unsigned long long* wrong);
 constexpr std::uint64_t warm_steps = 10;
 
 // Waits until what loaders have prefetched is copied.

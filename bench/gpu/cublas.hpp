@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cuBLAS where the machine has it, opened when the program runs: it is half a gigabyte that can't travel with a
 // program, and without it all but the products' speed is the same.
 #pragma once

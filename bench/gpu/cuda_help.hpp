@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CUDA's things with an end, and CUDA's errors as exceptions.
 #pragma once
 

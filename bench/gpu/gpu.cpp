@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gpu: the proof, on a real GPU, that copies hide behind steps and that nothing is read too early or written too soon.
 //
 // Exit codes: 0 all gates ok, 1 a gate was missed (or a negative control passed one), 2 wrong arguments, 4 not run, as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // This program run once more, for what ends the GPU's use in its process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a training step does, as long as is wanted.
 #pragma once
 

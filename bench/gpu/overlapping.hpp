@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How well copies and steps overlap: the same numbers for our loader, a loop by hand, and what must not pass.
 //
 // The gates hold the loader against the longer of a step and a copy, each alone, on a GPU that is as hot: one that has

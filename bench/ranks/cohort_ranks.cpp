@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What sharing a cohort of slides among ranks comes to: time, the longest rank, bytes. The cut is the real one
 // (Rank::items_of); costs are measured on a slide, the cohort's sizes are drawn, and no slide of it is made.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <penstock/penstock.hpp>
 #include <penstock/transforms/decode_jpeg.hpp>
 #include <penstock/transforms/image.hpp>

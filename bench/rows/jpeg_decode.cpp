@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <cstdio>  // jpeglib.h needs it
 
 #include <jpeglib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // "The JPEG job": 4,000 JPEGs in an LMDB -> random-resized-crop 224 -> flip -> batch of 64, u8 NHWC. Both sides of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows over records that are in memory already: what the engine itself costs.
 #include <cstring>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every row there is. A row is a function in a file of this folder, and an entry in rows.cpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slides that are not read as they are stored: another codec, pixels of another size, and a rival.
 #include <penstock/sources/slide.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What it costs to have batches copied to a device, where the host itself does the copies.
 #include <stdexcept>
 

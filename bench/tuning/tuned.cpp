@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tuned [--seconds S] [--rounds N] [NAME...]: how a loader that chooses its settings itself compares with the best of a
 // sweep over them. Each job is measured with each setting for S seconds (1), N times (3), in turns, after what it takes
 // to begin; the medians count. Its last line is "N of N at 0.95 or more"; it fails where one is below. For a machine

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A source and a transform of one's own. Neither inherits anything or registers anywhere: they have the members that
 // the concepts penstock::Source and penstock::Transform ask for.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The smallest pipeline: numbers in memory, shuffled anew in each epoch, in batches of 64.
 #include <cstdint>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What was drawn, for people and for programs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A histology slide as a drawing: pink stroma, purple nuclei, white lumina, on glass.
 #pragma once
 

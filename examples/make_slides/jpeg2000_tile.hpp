@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles of a TIFF file as JPEG 2000 codestreams.
 #pragma once
 

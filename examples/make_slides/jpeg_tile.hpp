@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles of a TIFF file as JPEG streams without their tables, which the file has once for all of them.
 #pragma once
 

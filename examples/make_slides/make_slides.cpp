@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws a histology slide where there is none to try things with. The same arguments always draw the same pixels.
 //
 //     make_slides OUT.svs [--size 4096x4096] [--kind tumor] [--seed 7] ...      --help lists all options

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The directories of a slide's file: what a reader finds its levels and tiles by.
 #pragma once
 

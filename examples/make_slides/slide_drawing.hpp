@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A slide's levels as JPEG tiles: the first is drawn, each of the others is made of the one above it.
 #pragma once
 

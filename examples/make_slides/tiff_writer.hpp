@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Headers and directories of TIFF files: classic ones and BigTIFF, in either order of bytes.
 #pragma once
 

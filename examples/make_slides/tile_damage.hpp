@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ways in which tiles of slides are found damaged, for tests of what reads them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Noise as a function of a seed and a place, in whole numbers: the same on every machine.
 #pragma once
 

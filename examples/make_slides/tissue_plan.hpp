@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands where in drawn tissue: the piece of tissue on its glass, glands, fibres, nuclei. Lengths with the name
 // `q4` are sixteenths of a pixel.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stage of one's own after `batch`: a kernel on a GPU, the same arithmetic on the host and on a GPU that it
 // emulates.
 #pragma once

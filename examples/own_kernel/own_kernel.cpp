@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads images, has a kernel of this program's own work on each batch where it ends up, and compares every byte with
 // the same arithmetic on the host:
 //

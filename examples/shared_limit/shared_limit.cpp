@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A training and a validation loader on one small device: a limit that they share leaves the rest to others, and what
 // happens where there is no more. The device is one that the host emulates, with 1 MiB, so that this is the same
 // everywhere; with `gpu(0)` in its place nothing else changes.

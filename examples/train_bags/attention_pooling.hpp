@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention pooling over the instances of a bag (Ilse, Tomczak and Welling, "Attention-based Deep Multiple Instance
 // Learning", ICML 2018), written plainly: each instance is embedded, z = ReLU(W h + b); attention is the softmax of
 // w tanh(V z) over the bag; the bag is the sum of its z weighted by it, and a logistic regression of that says its

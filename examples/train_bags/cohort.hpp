@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A made-up cohort: features of slides, as a network would have made them, in the files that FeatureSink writes.
 #pragma once
 

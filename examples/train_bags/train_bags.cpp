@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trains attention over bags of features (ABMIL): only slides have labels, and of a slide with a tumor few tiles show
 // it. One record is a slide, with all that a network made of its tiles.
 //

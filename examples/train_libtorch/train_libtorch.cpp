@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trains a network of LibTorch's on batches of Penstock's, which it takes as tensors without a copy:
 //
 //     train_libtorch [EPOCHS]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts a small classification set out of a few large photographs: the class is the photograph a crop was cut from.
 // Crops for training come from the left part of each photograph, held-out crops from its right part; the parts don't
 // overlap. The same command always writes the same files.

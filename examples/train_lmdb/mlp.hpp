@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A perceptron with one hidden layer, written plainly: features -> hidden (ReLU) -> classes (softmax), trained by
 // stochastic gradient descent with momentum. No library, no intrinsics; the compiler vectorises the inner loops.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a network does. All matrices are row-major, f32. Each puts its work on the stream.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws a small classification set where there are no photographs: a disc in front of waves, and the class is the
 // disc's colour. The same command always writes the same files.
 //

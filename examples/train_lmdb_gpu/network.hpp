@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A perceptron with one hidden layer, trained by stochastic gradient descent with momentum: one model, on the host or
 // on a GPU. Whoever trains it need not know which.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether both networks are one model: the same loss and the same answers before and after a few steps. Exit status 77
 // without a GPU, 1 where they differ.
 #include <cmath>

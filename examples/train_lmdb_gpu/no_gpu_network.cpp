@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands for the GPU's network in a build without CUDA.
 #include <stdexcept>
 

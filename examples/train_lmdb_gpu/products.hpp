@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of matrices on a GPU: by cuBLAS where the machine has it, which is looked for when the program runs, as it
 // is half a gigabyte that can't travel with a program; else by a plain kernel.
 #pragma once

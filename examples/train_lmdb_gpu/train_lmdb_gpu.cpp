@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trains a small network on JPEGs in an LMDB store on a GPU, and tests it on others while it goes:
 //
 //     train_lmdb_gpu TRAIN.lmdb TEST.lmdb [--epochs 8] [--threads N]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A perceptron with one hidden layer (tanh) and softmax, trained by gradient descent with momentum. All parameters are
 // one array and all gradients another, so that ranks can add them up in one call.
 #pragma once

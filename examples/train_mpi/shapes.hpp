@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures of shapes, drawn when they are read: a source of ten lines that any number of processes can have without a
 // file.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trains one network on several processes, each of which loads its share of every batch:
 //
 //     mpirun -n 3 train_mpi [--epochs 3] [--batch 64] [--samples 1921] [--threads 1] [--environment]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trains a small network on PatchCamelyon: pairs of HDF5 files, patches `x` u8 [N, 96, 96, 3] in one, labels `y`
 // [N, 1, 1, 1] in the other.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the networks of both programs see of a tile.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trains a small network on tiles that a pathologist's annotations label, and holds patients out: once from the slides
 // as they are, once from stores that the same tiles are cut into. Tiles are copied as they are stored, so both learn
 // the same, to the last bit.

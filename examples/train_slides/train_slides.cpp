@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trains a small network to tell tumor from benign tissue, twice: on tiles that were cut into stores before, and on the
 // slides as they are. Both see the same tissue; what is cut beforehand is read faster, what is not needs no cutting.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One model trained by two devices: each has its part of every batch, in memory of its own, and the mean of a batch is
 // the parts' means, each weighted by its rows. The weights come out as those of one device that has whole batches.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One device's half of a training step: the gradient of a linear model on its part of a batch.
 #pragma once
 

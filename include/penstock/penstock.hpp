@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 /// All of the core that a training loop uses. Each source and each transform has its own header, in sources/ and

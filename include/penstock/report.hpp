@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,7 @@ struct FileReport {
 };
 
 /// A row of the byte table, which lists what the loader's memory is for.
-struct MemoryUse {
+struct MemoryPurpose {
   /// What the memory is for.
   std::string name;
   /// How many of these exist.
@@ -248,7 +249,7 @@ struct PENSTOCK_API Report {
   /// What the thread that sends batches to devices spent its time on; none on the host.
   std::optional<SendReport> sending;
   /// What the loader's memory is for.
-  std::vector<MemoryUse> memory;
+  std::vector<MemoryPurpose> memory;
   std::uint64_t batch_allocations = 0;  ///< number of memory blocks that were allocated for batches
 
   // -- what that means, in words --

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "common/file_map.hpp"
 
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads JSON from untrusted files, and explains why a text is not JSON or not the expected JSON.
 #pragma once
 

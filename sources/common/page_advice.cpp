@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "common/page_advice.hpp"
 
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "common/shard_names.hpp"
 
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CSV file with data of slides that have features.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The attributes that CLAM and TRIDENT write with a list of places.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Folders of HDF5 files, one per slide.
 #pragma once
 

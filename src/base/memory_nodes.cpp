@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/memory_nodes.hpp"
 
 #include <linux/mempolicy.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/run_delay.hpp"
 
 #include <fcntl.h>

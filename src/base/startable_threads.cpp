@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/startable_threads.hpp"
 
 #include <sys/syscall.h>

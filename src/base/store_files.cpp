@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <penstock/extend/store_files.hpp>
 
 #include <fcntl.h>

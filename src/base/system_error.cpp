@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <penstock/extend/system_error.hpp>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "blocks/work_stretches.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tool `penstock`: packs folders into stores, cuts slides, and converts, measures, shows and checks stores.
 #include <unistd.h>
 

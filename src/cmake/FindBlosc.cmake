@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # FindBlosc: target Blosc::Blosc, the library libblosc (not its successor, libblosc2); variables Blosc_FOUND, Blosc_VERSION.
 find_path(Blosc_INCLUDE_DIR blosc.h)
 find_library(Blosc_LIBRARY NAMES blosc)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # FindDeflate: target Deflate::Deflate, the library libdeflate; variables Deflate_FOUND, Deflate_VERSION. Only its newer
 # versions bring a package configuration.
 find_path(Deflate_INCLUDE_DIR libdeflate.h)

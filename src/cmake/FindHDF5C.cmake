@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # FindHDF5C: target HDF5C::HDF5C, the C library of HDF5 built for one process; variables HDF5C_FOUND, HDF5C_VERSION.
 # Debian keeps it in a folder of its own, beside builds for MPI.
 find_path(HDF5C_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # FindLMDB: target LMDB::LMDB; variables LMDB_FOUND, LMDB_VERSION. LMDB has no package configuration of its own.
 find_path(LMDB_INCLUDE_DIR lmdb.h)
 find_library(LMDB_LIBRARY NAMES lmdb)

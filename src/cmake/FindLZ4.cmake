@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # FindLZ4: target LZ4::LZ4, the library liblz4; variables LZ4_FOUND, LZ4_VERSION.
 find_path(LZ4_INCLUDE_DIR lz4.h)
 find_library(LZ4_LIBRARY NAMES lz4)

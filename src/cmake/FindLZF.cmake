@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # FindLZF: target LZF::LZF, the library liblzf; variables LZF_FOUND, LZF_VERSION.
 find_path(LZF_INCLUDE_DIR liblzf/lzf.h)
 find_library(LZF_LIBRARY NAMES lzf)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # FindOpenJP2: target OpenJP2::OpenJP2; variables OpenJP2_FOUND, OpenJP2_VERSION. Debian's own package configuration names
 # programs that its development package doesn't bring, and so can't be used.
 find_package(PkgConfig QUIET)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # FindOpenSlide: target OpenSlide::OpenSlide; variables OpenSlide_FOUND, OpenSlide_VERSION.
 find_package(PkgConfig QUIET)
 pkg_check_modules(PC_OPENSLIDE QUIET openslide)

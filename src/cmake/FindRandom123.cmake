@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # FindRandom123: target Random123::Random123 (headers); variable Random123_FOUND.
 find_path(Random123_INCLUDE_DIR Random123/philox.h)
 mark_as_advanced(Random123_INCLUDE_DIR)

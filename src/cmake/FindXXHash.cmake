@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # FindXXHash: target XXHash::XXHash (headers: define XXH_INLINE_ALL before xxhash.h); variables XXHash_FOUND, XXHash_VERSION.
 find_path(XXHash_INCLUDE_DIR xxhash.h)
 mark_as_advanced(XXHash_INCLUDE_DIR)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # FindZSTD: target ZSTD::ZSTD, the library libzstd; variables ZSTD_FOUND, ZSTD_VERSION.
 find_path(ZSTD_INCLUDE_DIR zstd.h)
 find_library(ZSTD_LIBRARY NAMES zstd)

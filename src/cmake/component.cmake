@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # penstock_component(                           a component with its row in components.cmake, or the core
 #   NAME lmdb                                   target penstock_lmdb, alias penstock::lmdb, library libpenstock_lmdb
 #   SOURCES lmdb_source.cpp lmdb_sink.cpp       every source file, relative to the calling folder; no globs. None: headers alone

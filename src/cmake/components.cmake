@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every component but the core, one row each, after those that it depends on:
 #   penstock_known_component(
 #     NAME lmdb                          option PENSTOCK_LMDB, target penstock::lmdb

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # PENSTOCK_CUDA=ON: the toolkit, and CUDA as a language. Included by the root; nothing here without the option.
 # nvcc: CMAKE_CUDA_COMPILER, $CUDACXX, on PATH, or in /usr/local/cuda/bin. CMAKE_CUDA_ARCHITECTURES: the user's, else every
 # one since Turing, and PTX of the last for what is newer.

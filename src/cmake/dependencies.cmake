@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every third-party package the project knows, one row each:
 #   penstock_package(NAME find_package-name DEBIAN package TARGET imported-target
 #                    [HEADER_ONLY]           used only to build: never exported, never needed by a user

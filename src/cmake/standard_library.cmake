@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the compiler is told of the standard library changes the size of its types. Whoever uses penstock must be told the
 # same: penstock_agreed_definitions is what, mostly nothing. The headers refuse programs that were not told.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" config)

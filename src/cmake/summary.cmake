@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # penstock_summary(): what was configured, as a table, at the end.
 function(penstock_summary)
   function(row label text)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # penstock_test(
 #   NAME test_order                   target, and prefix of its tests: test_order.<name of the TEST_CASE>
 #   SOURCES test_order.cpp

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # penstock_warnings(TARGET): the project's warnings, on this target alone; never on a user's.
 function(penstock_warnings target)
   if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "data/labels.hpp"
 
 #include <limits>
@@ -39,9 +40,7 @@ std::size_t slot_of_label(const detail::SourceModel& source, const Schema& schem
 
 namespace detail {
 
-bool is_label(const Field& field) noexcept {
-  return field.shape.rank() == 0 && is_whole(field.dtype);
-}
+bool is_label(const Field& field) noexcept { return field.shape.rank() == 0 && is_whole(field.dtype); }
 
 struct LabelReader::Impl {
   Impl(const SourceModel& s, std::string_view field, std::string_view stage_name)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <penstock/extend/rng.hpp>
 
 #include <Random123/philox.h>

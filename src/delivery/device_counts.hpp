@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>
@@ -28,10 +29,10 @@ struct DeviceCounts {
 
 /// How the thread that sends batches to devices spent its time, in nanoseconds.
 struct SendCounts {
-  std::uint64_t batch_ns = 0;  ///< it waited for a batch from the runners
+  std::uint64_t batch_ns = 0;   ///< it waited for a batch from the runners
   std::uint64_t buffer_ns = 0;  ///< it had a batch, and waited for a buffer on the device
-  std::uint64_t read_ns = 0;   ///< it waited until devices had read batches in the host's memory
-  std::uint64_t call_ns = 0;   ///< it was in calls to the device
+  std::uint64_t read_ns = 0;    ///< it waited until devices had read batches in the host's memory
+  std::uint64_t call_ns = 0;    ///< it was in calls to the device
 };
 
 /// Counts of the way to devices; empty on the host.

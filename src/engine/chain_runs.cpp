@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "engine/chain_runs.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <algorithm>
@@ -67,9 +68,9 @@ class RunnerPool {
   /// Returns whether a core is left for the consumer. Any thread.
   bool leaves_a_core() const noexcept { return threads() < cores_; }
   /// Returns a run with which the consumer works as a runner while it waits for a batch; null: it should sleep or spin
-  /// instead. The consumer works too if samples are short and no core is left for it; then there are only as many runners as leave it a core.
-  /// `busy`: it does other things between its batches, so runners get all cores. Call without the mutex; only the
-  /// consumer.
+  /// instead. The consumer works too if samples are short and no core is left for it; then there are only as many
+  /// runners as leave it a core. `busy`: it does other things between its batches, so runners get all cores. Call
+  /// without the mutex; only the consumer.
   ChainRun* join(std::uint64_t now, bool busy) noexcept {
     return consumer_.run != nullptr && !busy && short_samples() && !duration_.is_due(now) ? consumer_.run
                                                                                           : join_anew(busy);

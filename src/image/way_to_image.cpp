@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "image/way_to_image.hpp"
 
 namespace penstock::detail {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "join/memory_cache.hpp"
 
 #include <algorithm>

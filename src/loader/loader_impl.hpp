@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <sys/types.h>
@@ -90,9 +91,9 @@ class Loader::Impl {
   pid_t pid_;
   detail::runtime::PolicyLedger ledger_;
   std::optional<Executor> executor_;
-  detail::runtime::DeviceModels devices_;  // none: the host. Declared before the engine, because its buffers may be their
-                                       // memory
-  detail::TraceLine* line_ = nullptr;  ///< the line of next() in the timeline; null: none is kept
+  detail::runtime::DeviceModels devices_;  // none: the host. Declared before the engine, because its buffers may be
+                                           // their memory
+  detail::TraceLine* line_ = nullptr;      ///< the line of next() in the timeline; null: none is kept
   std::shared_ptr<detail::runtime::Engine> engine_;
   std::unique_ptr<detail::runtime::Delivery> delivery_;
   std::unique_ptr<detail::runtime::Tuning> tuning_;  ///< null: nothing is tuned

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <penstock/detail/order_model.hpp>
 #include <penstock/extend/order.hpp>
 #include <penstock/stages/order.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/add_device_stage.hpp"
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pipeline/rank_rows.hpp"
 
 #include "pipeline/pipeline_data.hpp"

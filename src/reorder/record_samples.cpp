@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "reorder/record_samples.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "reorder/stream_reader.hpp"
 
 #include <algorithm>
@@ -41,8 +42,9 @@ unsigned StreamReader::read(ChainRun& run) noexcept {
   while (count < records_at_once && !context_.signals.paused() && !intake.exhausted() &&
          context_.records.at(intake.issued()).vacant.load(std::memory_order_seq_cst) && read_one(run)) {
     ++count;
-    if (now_ns() - begun.wall_ns > long_read_ns) break;  // others, or this runner, can begin with these records
-                                                         // far
+    if (now_ns() - begun.wall_ns > long_read_ns)
+      break;  // others, or this runner, can begin with these records
+              // far
   }
   const Clocks ended = read_clocks();
   const std::uint64_t cpu_ns = ended.cpu_ns - begun.cpu_ns, wall_ns = ended.wall_ns - begun.wall_ns;

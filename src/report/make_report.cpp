@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "report/make_report.hpp"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include "base/cores.hpp"
 #include "base/number_text.hpp"
 #include "report/judge.hpp"
-#include "report/memory_rows.hpp"
+#include "report/memory_purposes.hpp"
 #include "report/run_notes.hpp"
 #include "report/sample_times.hpp"
 
@@ -232,7 +233,7 @@ Report make_report(const Engine& engine, const Delivery& delivery, const CountsS
   fill_stages(r, engine.chain(), t);
   fill_devices(r, run.times);
   r.batch_allocations = engine.ring().allocations();
-  r.memory = memory_rows(engine, t);
+  r.memory = memory_purposes(engine, t);
   const double loads = share_of_loads(r, t);
   for (std::string& note : run_notes(engine, t, c, loads)) r.notes.push_back(std::move(note));
   delivery.describe(r);

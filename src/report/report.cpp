@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <penstock/report.hpp>
 
 #include <algorithm>
@@ -155,7 +156,7 @@ std::string Report::text() const {
         "%.0f "
         "%% was in calls\n",
         100 * sending->batch_share, 100 * sending->buffer_share, 100 * sending->read_share, 100 * sending->call_share);
-  for (const MemoryUse& m : memory)
+  for (const MemoryPurpose& m : memory)
     out += format("  memory  %llu x %s  ", static_cast<unsigned long long>(m.count),
                   bytes_text(static_cast<double>(m.bytes_each)).c_str()) +
            m.name + "\n";

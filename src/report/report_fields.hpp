@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <concepts>
@@ -33,7 +34,7 @@ void for_each_field(T& file, const auto& visit) {
   visit("of_blocks", file.of_blocks);
 }
 
-template <MaybeConst<MemoryUse> T>
+template <MaybeConst<MemoryPurpose> T>
 void for_each_field(T& row, const auto& visit) {
   visit("name", row.name);
   visit("count", row.count);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "report/sample_times.hpp"
 
 #include <algorithm>

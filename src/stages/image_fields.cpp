@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <penstock/stages/image_fields.hpp>
 
 #include <penstock/error.hpp>

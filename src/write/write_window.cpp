@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "write/write_window.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Cross compiles for arm64 on Debian. PENSTOCK_ARM_SYSROOT in the environment is what tests/arm/sysroot made.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)

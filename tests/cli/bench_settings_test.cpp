@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What bench measures beside a plain run: sweeps, consumers, stubs, cold stores, and comparisons of results.
 #include <linux/magic.h>
 #include <sys/statfs.h>

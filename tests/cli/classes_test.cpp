@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Class names as part of the data: which number is which, in every command.
 #include <cstdint>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock convert: a store into another.
 #include <chrono>
 #include <csignal>

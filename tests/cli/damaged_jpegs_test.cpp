@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One verdict on a JPEG, whoever gives it: verify, a loader that decodes it whole, and tile.
 #include <filesystem>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --out means what it says, and what is written is what is reported.
 #include <filesystem>
 

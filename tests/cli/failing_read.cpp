@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Preloaded into a program: one read of a file fails, as a disk's or a network's might, and no other.
 // PENSTOCK_TEST_FAILING_READ: "NUMBER NAME", the number-th read, from 0, of files whose path ends in NAME.
 // PENSTOCK_TEST_WAITING_RENAME: "NAME", a file gets a name that ends in NAME once its path with "-go" is there; until

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --fields: a part of a store.
 #include "cli/tool.hpp"
 #include "support/catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tool's loader gives, as hashes: over stores, stages, orders and policies. Printed, to be compared between
 // two builds; tests/campaigns/hashes runs it.
 #include <cstdlib>

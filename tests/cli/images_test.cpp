@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything the library decodes is decoded by verify and inspect; what isn't is told.
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --json means the same in every command.
 #include <filesystem>
 

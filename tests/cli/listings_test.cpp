@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a folder is listed by: each kind of store, and each command. What is hidden or an operating system's is skipped,
 // and what else is passed over is told.
 #include <cstdlib>

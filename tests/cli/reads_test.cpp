@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands that read write nothing but their output, and wait for nobody.
 #include <fcntl.h>
 #include <sys/socket.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // inspect of a large store looks at a sample of it, and says so.
 #include <cstdint>
 #include <string>

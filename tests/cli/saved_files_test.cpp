@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that the tool has saved and finds empty, or cut off: it makes them anew, or names them and says what to do.
 #include <filesystem>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cli/tool.hpp"
 #include "sources/webdataset/tar_files.hpp"
 #include "support/catch.hpp"

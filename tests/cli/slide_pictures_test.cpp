@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock inspect --png and tile --pictures: what is chosen of slides, drawn.
 #include <algorithm>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What files of others say goes into terminals, tables and pages.
 #include <filesystem>
 #include <string>

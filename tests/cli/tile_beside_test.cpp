@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What penstock tile, and merge, do to files that are not theirs, and to what others have begun.
 #include <sys/types.h>
 

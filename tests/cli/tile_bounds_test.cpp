@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock tile on slides of which OpenSlide's bounds are a part, and with lists of another slide.
 #include <filesystem>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock tile, index and pack where a write, sync, rename or other call fails, is the last, or the power is cut.
 #include <algorithm>
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock tile where a store is there already: what has changed since is refused by name.
 #include <cstdlib>
 #include <filesystem>

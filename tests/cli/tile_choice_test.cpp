@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock tile with regions, with lists of places, and with fits of stains.
 #include <filesystem>
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slides to cut with `penstock tile`, and to change behind its back.
 #pragma once
 

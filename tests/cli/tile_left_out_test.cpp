@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock tile where something can't be read: what is left out is told, stays so, and comes when it is asked for
 // again.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock tile and inspect: levels, micrometres, and the ways in which slides are read.
 #include <cstdlib>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock tile by several processes that share the slides, and penstock merge.
 #include <algorithm>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock tile where reads fail once, and not again.
 #include <csignal>
 #include <cstdlib>

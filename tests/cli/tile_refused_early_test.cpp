@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can't be made is told before a slide is opened, and before anything is written.
 #include <filesystem>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock tile by a file of settings, and of slides by a list.
 #include <algorithm>
 #include <cstdint>

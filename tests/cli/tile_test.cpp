@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock tile: slides into stores.
 #include <algorithm>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the tool, and makes folders for it to work on.
 #pragma once
 

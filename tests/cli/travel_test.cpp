@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a store knows is in the new one too, or the command says that it isn't.
 #include <cstdlib>
 #include <filesystem>

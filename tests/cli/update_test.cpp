@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A folder that has changed since it was packed.
 #include <chrono>
 #include <csignal>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores the tool has not written: Caffe's Datums, bare values, named tables.
 #include "cli/tool.hpp"
 #include "sources/lmdb/raw_lmdb.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: a batch is one lease: take it by reference (Batch& batch), or std::move it
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: this source of blocks lacks `void load(std::uint64_t block, std::span<std::byte> bytes) const`
 #include <penstock/penstock.hpp>
 #include <span>

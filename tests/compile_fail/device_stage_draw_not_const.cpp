@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: draw() of a device stage must be const: any thread calls it
 #include <penstock/extend/device_stage.hpp>
 #include <penstock/penstock.hpp>

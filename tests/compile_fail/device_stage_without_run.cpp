@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: this device stage lacks `void run(BatchView in, BatchView out, StreamRef stream) const`
 #include <penstock/extend/device_stage.hpp>
 #include <penstock/penstock.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: the loader would be gone in the loop: give it a name
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: the call operator of what filter() asks must be const
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

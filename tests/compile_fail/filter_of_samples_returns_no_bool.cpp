@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: what filter() asks must return bool
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: filter("field", ...) asks takes a View<const T, R> of the field
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

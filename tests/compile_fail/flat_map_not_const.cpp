@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: this flat map lacks `void child(const Sample& parent, std::uint32_t number, Sample& out, Context& context)
 // const`
 #include <penstock/penstock.hpp>

@@ -1,4 +1,6 @@
-// expect: this image stage lacks, or has with another signature, `void compose(const Params& params, const ImageShape& shape, ImageOp& op) const`
+// SPDX-License-Identifier: Apache-2.0
+// expect: this image stage lacks, or has with another signature, `void compose(const Params& params, const ImageShape&
+// shape, ImageOp& op) const`
 #include <penstock/extend/image_stage.hpp>
 #include <penstock/penstock.hpp>
 #include <penstock/transforms/image.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: this image stage lacks, or has with another signature, `Params draw(const ImageShape& shape, Rng& rng) const`
 #include <penstock/extend/image_stage.hpp>
 #include <penstock/penstock.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: draw() of an image stage must return a trivially copyable struct of at most 64 bytes
 #include <penstock/extend/image_stage.hpp>
 #include <penstock/penstock.hpp>

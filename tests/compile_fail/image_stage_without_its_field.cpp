@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: an image stage is told its field: image_stage("image", stage)
 #include <penstock/extend/image_stage.hpp>
 #include <penstock/penstock.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: penstock: the function `label` must return a whole number, the label, or text, the class's name
 #include <penstock/sources/files.hpp>
 namespace ps = penstock;

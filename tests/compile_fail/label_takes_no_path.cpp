@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: penstock: `label` is a field's name, or a function that takes a file's path: [](std::string_view path) {...}
 #include <penstock/sources/files.hpp>
 namespace ps = penstock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: needs one call operator, with plain parameters instead of auto
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: there is no dtype for this element type
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: what map() calls must return nothing; it writes its result through a second parameter
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: map("field", ...) takes something to call
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

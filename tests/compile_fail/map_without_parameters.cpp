@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: calls takes (View<const T, R> in, View<U, S> out), or an Output<U, S> in place of that view
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: the view that map() writes must not be of const elements
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: thread
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

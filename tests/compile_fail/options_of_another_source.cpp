@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: the `Source` of these options must be a source, and have a constructor that takes them
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

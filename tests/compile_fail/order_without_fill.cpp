@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: this order lacks `void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const`
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

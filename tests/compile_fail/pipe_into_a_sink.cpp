@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: a sink stands in no pipeline: write(pipeline, sink)
 #include <penstock/penstock.hpp>
 #include <penstock/sources/lmdb_sink.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: a source begins a pipeline, from(source), and stands nowhere else
 #include <penstock/penstock.hpp>
 #include <penstock/sources/memory.hpp>

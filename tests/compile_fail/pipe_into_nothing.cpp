@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: NoStage
 // expect: this is no stage; after | stand stages
 #include <penstock/penstock.hpp>

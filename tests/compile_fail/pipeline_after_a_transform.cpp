@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: a pipeline stands before |, never after it: pipeline | stage
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: this sink lacks `void finish()`
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: this is a pointer to a source; give the source itself, or share(source)
 #include <memory>
 #include <penstock/penstock.hpp>

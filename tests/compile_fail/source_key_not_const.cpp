@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: key() would never be called, as it has another signature than `std::string key(std::uint64_t index) const`
 // lines: 36
 #include <penstock/penstock.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: read() of this source takes something else; it is `void read(std::uint64_t index, SampleBuilder& out) const`
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

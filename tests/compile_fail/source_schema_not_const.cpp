@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: schema() of this source must be const and give a Schema
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: this source has no read(), which gives one record
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

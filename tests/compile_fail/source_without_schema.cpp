@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: this source has no schema(), which names the fields of its records; add `Schema schema() const`
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: this source does not say how many records it has; add `std::uint64_t size() const`
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: stages follow a pipeline, which begins with from(source)
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: this stream has no reset(), after which the next record is an epoch's first
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: the call operator of a transform must be const, as any thread calls it at any time
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

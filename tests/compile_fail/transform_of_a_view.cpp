@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: on one field it is map("field", ...)
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: version() would never be called, as it has another signature than `std::uint64_t version() const`
 // lines: 36
 #include <penstock/penstock.hpp>

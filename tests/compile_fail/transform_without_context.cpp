@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expect: is called with two arguments, `void operator()(Sample& sample, Context& context) const`
 #include <penstock/penstock.hpp>
 namespace ps = penstock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The codecs' stages, held to the contract of a stage; damaged images among the inputs.
 #include <cstring>
 #include <utility>

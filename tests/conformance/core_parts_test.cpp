@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the core has, held to its contracts.
 #include <penstock/penstock.hpp>
 #include <penstock/sources/memory.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tests of memory are made with: a resource that counts, and one that fails.
 #include <penstock/penstock.hpp>
 #include <penstock/testing/fail_after_resource.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HDF5, held to the contracts of a source and of a source of blocks.
 #include <penstock/sources/hdf5.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The image stages, held to their contract, on the built-in executor.
 #include <penstock/penstock.hpp>
 #include <penstock/testing/image_stage.hpp>

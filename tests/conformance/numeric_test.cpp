@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stages on numbers, held to the contract of a stage.
 #include <penstock/penstock.hpp>
 #include <penstock/sources/memory.hpp>

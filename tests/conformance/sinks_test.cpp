@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sinks, held to their contract.
 #include <penstock/penstock.hpp>
 #include <penstock/sources/files.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slides, held to the contracts of a source, of its blocks and of its promised images.
 #include <penstock/sources/slide.hpp>
 

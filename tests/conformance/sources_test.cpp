@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stores, held to the contract of a source.
 #include <string>
 

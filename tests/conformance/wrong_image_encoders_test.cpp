@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Encoders that break one promise each, and what the suite says of them.
 #include <atomic>
 #include <cstring>

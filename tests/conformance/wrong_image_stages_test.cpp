@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Image stages that break one promise each, and what the suite says of them. Executed by an executor of the tests' own,
 // which resamples by nearest.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sinks that break one promise each, and what the suite says of them. Their stores are maps that outlive them.
 #include <map>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transforms and stages that break one promise each, and what the suite says of them.
 #include <atomic>
 #include <memory>

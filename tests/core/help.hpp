@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of the engine share: a source whose every byte is known, faults that can be planted in it, batches
 // copied out for comparison, and a watchdog, because a test for hangs without one is none.
 #pragma once

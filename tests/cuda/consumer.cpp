@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Part of the package tests (tests/package/run): a program of the component cuda, which needs no driver.
 #include <penstock/interop/cuda.hpp>
 #include <penstock/penstock.hpp>

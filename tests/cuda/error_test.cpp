@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What CUDA's codes become.
 #include "support/catch.hpp"
 

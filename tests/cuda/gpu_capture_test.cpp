@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams that are captured into graphs, beside loaders.
 #include "support/catch.hpp"
 

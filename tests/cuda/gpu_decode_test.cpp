@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JPEGs that a GPU's engines decode: libjpeg's pixels, but for roundings of chroma that is upsampled.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device itself: who has it, and what a thread had chosen before.
 #include "support/catch.hpp"
 

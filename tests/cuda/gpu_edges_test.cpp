@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each wait that holds staging together is needed on a real GPU as well. Without it rows are wrong, and for certain:
 // the stream whose work must come first is held up for each batch, much longer than the host needs for all of them, so
 // that what does not wait for it comes first. With all waits and the same delays no row is wrong.

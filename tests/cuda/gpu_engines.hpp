@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the GPU has engines for JPEGs.
 #pragma once
 

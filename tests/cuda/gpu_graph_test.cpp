@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A step that was captured into a graph, and batches that come to its addresses.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of GPUs share: a training loop's side, which puts its work on a stream and never waits for it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Image stages that are one kernel on a GPU: the host's bits, whatever the images' sides, turns and margins are.
 #include "support/catch.hpp"
 

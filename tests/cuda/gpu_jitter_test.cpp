@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes of colour on a GPU: the host's bits.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a header lets through to a GPU's engines for JPEGs: none of it may be refused there, as that would end an epoch.
 #include "support/catch.hpp"
 

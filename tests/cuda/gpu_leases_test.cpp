@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batches on a GPU in the caller's hands: on several streams, outliving their loader, after a kernel that fails.
 #include "support/catch.hpp"
 

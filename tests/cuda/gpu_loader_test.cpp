@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loaders whose batches end up on a GPU: the same batches as on the host.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A GPU's memory, and the host's that it reads: all of it comes back, and where there is none, that is told.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Photographs, and whether stages on a GPU make of them what they make on the host.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images of any size that a GPU resamples: the host's bits.
 #include "support/catch.hpp"
 

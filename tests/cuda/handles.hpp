@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The header of streams, compiled into files for either default stream.
 #pragma once
 

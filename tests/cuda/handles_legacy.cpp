@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cuda/handles.hpp"
 
 #include <penstock/interop/cuda.hpp>

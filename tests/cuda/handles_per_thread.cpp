@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // As `--default-stream per-thread`, and this macro on a command line, have it.
 #define CUDA_API_PER_THREAD_DEFAULT_STREAM 1  // NOLINT(readability-identifier-naming): CUDA's
 #include "cuda/handles.hpp"

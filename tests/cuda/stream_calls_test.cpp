@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a stream is asked when it becomes penstock's: nothing that would spoil the graph it is captured into.
 #include "support/catch.hpp"
 

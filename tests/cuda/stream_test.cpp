@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams of CUDA's as penstock's, and back.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A build with CUDA on a machine without: it says so, and works on the host.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loader of a GPU, whose batches torch reads and trains on, behind an interface of C. Streams are CUDA's handles.
 #include <cstdint>
 #include <cstring>

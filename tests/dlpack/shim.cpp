@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loader, its batches as DLPack tensors, and tensors of others, behind an interface of C: what a binding for Python
 // would have of Penstock. Errors are told by `last_error`, and a null pointer or -1.
 #include <algorithm>

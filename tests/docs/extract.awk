@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Takes the code out of a page: awk -v page=docs/tool.md -v work=FOLDER -f extract.awk docs/tool.md
 # README.md beside this file says what the marks mean. Works in any awk. Writes to FOLDER, which is there already:
 #   fragments.cpp       the C++ blocks without a main(), in one translation unit

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Reads a list of files and folders of the tree on standard input, then pages; says which links of the pages are dead.
 
 function wrong(text) { printf "%s:%d: %s\n", FILENAME, FNR, text; bad = 1 }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Reads a list of files and folders of the tree on standard input, then pages, then code; says which names in backquotes there
 # are no more. Pages for users name what stands in include/; pages about the house may name anything in the code. What blocks of
 # a page's own call something is known on that page.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Malformed JPEGs among good ones in an LMDB, through every policy: no good sample's bits change.
 #include <algorithm>
 #include <cstdio>

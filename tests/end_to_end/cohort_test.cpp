@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cohort of slides at size: PENSTOCK_COHORT_SLIDES of them (12), of PENSTOCK_COHORT_SIDE pixels a side (8,192), which
 // the tool draws, and PENSTOCK_COHORT_SECONDS (1) of each epoch. What is measured is printed, in lines that begin with
 // COHORT.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What two contents differ in, in a line: whole ones are too long to be printed.
 #pragma once
 

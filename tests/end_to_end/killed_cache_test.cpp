@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run that fills a cache on disk and is killed at any moment: what is there is right, and the next run goes on.
 #include <atomic>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that runs beside the test, tells what it is doing, and may be killed at any moment.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A training run that is killed at any moment, and goes on from its last saved state.
 #include <fcntl.h>
 #include <unistd.h>

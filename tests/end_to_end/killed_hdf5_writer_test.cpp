@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A writer of HDF5 files that runs on many threads, is killed at any moment, and runs again until it is done.
 #include <algorithm>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `penstock pack`, killed at any moment and run again until it is done.
 #include <cstdint>
 #include <string>

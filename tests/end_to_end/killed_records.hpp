@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores for processes that are killed: records whose bytes are known, and stages that draw.
 #pragma once
 

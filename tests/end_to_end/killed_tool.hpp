@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A command of `penstock` that writes an LMDB store, is killed at any moment, and runs again until it is done.
 #pragma once
 

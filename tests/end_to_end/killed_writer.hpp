@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A process that writes a store, is killed at any moment, and runs again until it is done.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writers that run on many threads, are killed at any moment, and run again until they are done.
 #include <cstdint>
 #include <filesystem>

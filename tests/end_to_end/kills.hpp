@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kills at random moments, counted. PENSTOCK_KILLS says how many of each kind (10), PENSTOCK_SEED which moments.
 #pragma once
 

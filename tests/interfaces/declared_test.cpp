@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nouns that are declared before anything runs them: small stand-ins must fit, and what is no such thing must not.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An image stage, an executor and a decoder of a user's own.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sources, transforms, orders and sinks as a user writes them: a few lines each, no base class, no registration.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Reads C++ files and says where they break the folder rules. Works in any awk.
 # Arguments (-v): files = list of all files of the tree, facts = what CMake knows of the components (may be empty),
 # folders = list of the folders with a component of their own. Run from the top of the tree.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // make_slides as a command: its options, what it refuses, and what is left where it is killed.
 #include <chrono>
 #include <csignal>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tiled TIFF file as libtiff reads it.
 #pragma once
 

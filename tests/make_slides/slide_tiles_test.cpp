@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands in slides that are drawn, as another library reads them.
 #include <algorithm>
 #include <set>

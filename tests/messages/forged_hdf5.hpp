@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An HDF5 file whose headers say what a later version of HDF5 writes, with checksums that agree.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the user reads where values of 16 bits, or masks of other numbers, stand where others are wanted: each line says
 // what to do, and what becomes of the values.
 #include <cstring>

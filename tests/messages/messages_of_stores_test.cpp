@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is said of stores and tables, as their users read it.
 #include <hdf5.h>
 

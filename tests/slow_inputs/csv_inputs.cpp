@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CSV files of many columns, many records, and long cells.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Folders whose links lead to the same folders again and again.
 #include <filesystem>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HDF5 files that say much in few bytes: what was never written, what lies deep, what was compressed again and again.
 #include <zlib.h>
 

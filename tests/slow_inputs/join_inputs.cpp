@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Joins of joins: each has names, records and identities of its parts in it.
 #include <cstdint>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JPEGs of many small segments, stray bytes, and tables; and such as declare more pixels or scans than they have bytes
 // for.
 #include <span>

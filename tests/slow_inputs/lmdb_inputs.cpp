@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LMDB stores whose manifest is long, and forged lists of free pages.
 #include <string>
 

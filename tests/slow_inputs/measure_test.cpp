@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the measurement itself must find.
 #include <chrono>
 #include <csignal>

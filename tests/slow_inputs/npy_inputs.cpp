@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays of NumPy in a shard whose headers are long, or many.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PNG files whose chunks are many or large: a whole picture, which is decoded, stands after them or between them.
 #include <string>
 #include <vector>

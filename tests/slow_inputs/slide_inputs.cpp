@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slides of many tiles, directories of many entries, and files that say more than they have.
 #include <cstdint>
 #include <string>

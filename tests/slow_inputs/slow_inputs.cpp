@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "slow_inputs/slow_inputs.hpp"
 
 #include <malloc.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs that are small and could cost much. What is done with each is measured at one size and at four times that
 // size: its time and memory must grow as the input does, and stay below a bound. Where time seems not to, sixteen
 // times that size decides.

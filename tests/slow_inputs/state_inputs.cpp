@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of a state: 64 bytes, and the pipeline in words.
 #include <cstring>
 #include <string>

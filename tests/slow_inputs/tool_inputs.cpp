@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of the tool's own, which it reads again when its command is run again.
 #include <filesystem>
 #include <stdexcept>

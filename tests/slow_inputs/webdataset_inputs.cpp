@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shards of many small members: of many names, of many kinds, or of few where many were to be expected.
 #include <string>
 

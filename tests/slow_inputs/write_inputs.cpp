@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a write of few large samples among many small ones keeps in memory.
 #include <cstdint>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The file that says how far an unfinished store is, changed as a sink itself would write it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Encoded images, each with a label and a key, and what writes them into a sink.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stands in for functions of the C library, and must not see their declarations.
 #include "system_calls.hpp"
 

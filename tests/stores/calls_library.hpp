@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A library that stands before the C library: programs that are linked with it, or started with it in LD_PRELOAD, tell
 // it of every call that changes files or reads from a place in one, and it lets the one that is chosen fail.
 #pragma once

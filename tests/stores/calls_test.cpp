@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In which order files are written, synced and named, and what becomes of a store where a call fails.
 #include <algorithm>
 #include <cerrno>

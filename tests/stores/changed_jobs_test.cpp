@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run finds at its place: begun or made by itself, or by a pipeline that is another one in one thing.
 #define XXH_INLINE_ALL
 #include <xxhash.h>

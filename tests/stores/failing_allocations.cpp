@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "failing_allocations.hpp"
 
 #include <execinfo.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The n-th allocation of the process fails.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Disks without room, of any size, in children that no signal may end.
 #include <fcntl.h>
 #include <sched.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "no_memory_jobs.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a process does with sources, sinks, caches and devices, each from opening to closing.
 #pragma once
 

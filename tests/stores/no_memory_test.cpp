@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wherever an allocation fails, a run ends right, or with an error: it does not hang, crash, leak, or change anything.
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a power cut may leave of a folder, rebuilt from the calls that wrote it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The power is cut after any call of a run: what of the disk may be left then is gone on with, or refused, and never
 // taken for more than it is.
 #include <algorithm>

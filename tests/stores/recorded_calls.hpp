@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a process did to files, and whether that would have lasted through a power cut at any moment.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writers that are started at once on one path.
 #include <poll.h>
 #include <unistd.h>

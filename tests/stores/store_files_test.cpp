@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What sinks of users get of the file system as well.
 #include <penstock/extend/store_files.hpp>
 

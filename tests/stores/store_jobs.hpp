@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The records of one pipeline written by every sink, and by a cache, for tests of what may go wrong around a store.
 #pragma once
 

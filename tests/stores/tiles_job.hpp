@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A slide that is cut into a store: its tiles are copied, and those at an edge encoded.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one way to Catch2, whose headers are named differently in versions 2 and 3.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON as checks look at it. No templates, and nlohmann/json.hpp in json.cpp alone: with it a file of a hundred lines
 // takes five seconds to compile.
 #pragma once

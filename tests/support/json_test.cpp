@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON that checks look at fails where there is nothing to look at.
 #include "support/json.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // main() of every test program.
 #ifndef PENSTOCK_CATCH2_V3
 #define CATCH_CONFIG_RUNNER

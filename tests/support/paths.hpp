@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the build has put what a test runs or loads.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of like cases that take too long for every change.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Of long lists a share is tried, never nothing.
 #include "support/share.hpp"
 

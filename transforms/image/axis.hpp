@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The input samples that make one output sample of one axis, and their weights.
 #pragma once
 

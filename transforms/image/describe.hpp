@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts that stages share. A number has the fewest digits that read back as the same value, so that a text names a
 // setting exactly.
 #pragma once

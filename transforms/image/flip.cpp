@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <penstock/transforms/image/flip.hpp>
 
 #include "describe.hpp"

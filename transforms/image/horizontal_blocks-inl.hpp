@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The horizontal pass for 3 and 4 channels: one output pixel per 128-bit block. It is included once per target.
 #if defined(PENSTOCK_IMAGE_BLOCKS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PENSTOCK_IMAGE_BLOCKS_INL

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The horizontal pass for CPUs that can permute bytes freely across 512 bits: any number of channels, 16 output bytes
 // at a time. It is included once per target.
 #if defined(PENSTOCK_IMAGE_FLAT_INL) == defined(HWY_TARGET_TOGGLE)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A change of colour as a stage that may stand before or after `batch`.
 #pragma once
 

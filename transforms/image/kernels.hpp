@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loops. There is one version per instruction set, all with the same bits. Each getter picks the version for
 // this CPU; it is called once per image.
 #pragma once

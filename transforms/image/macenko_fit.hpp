@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the fit of `StainMethod::macenko`.
 #pragma once
 

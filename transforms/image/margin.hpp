@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images with a margin around them.
 #pragma once
 

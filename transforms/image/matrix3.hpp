@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrices of 3 x 3 in binary64.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resamples by nearest, one row of the result at a time: every pixel is a pixel of the input.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes colours in Reinhard's space on planes of 8-bit values. There is one version per instruction set, all with the
 // same bits.
 #pragma once

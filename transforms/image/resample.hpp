@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resamples with an antialiased triangle filter, one row of the result at a time.
 //
 // The vertical pass makes a row and rounds it to 8 bits. Then the horizontal pass reads that row while it is in the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables with which other kernels resample like the executor.
 #pragma once
 

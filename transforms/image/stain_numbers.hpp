@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Code that measuring stains and changing them share.
 #pragma once
 

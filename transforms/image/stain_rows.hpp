@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes stains on planes of 8-bit values. There is one version per instruction set, all with the bits of
 // stain_pixel.hpp.
 #pragma once

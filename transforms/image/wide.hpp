@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images of 16 bits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls a function with the element type of a dtype.
 #pragma once
 

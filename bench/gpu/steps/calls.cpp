@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 3. What memory and calls cost the host.
 #include <cstdlib>
 #include <exception>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 1. What this is measured on.
 #include <algorithm>
 #include <cctype>

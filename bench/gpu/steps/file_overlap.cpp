@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 4. The same with records that come from a file: checked, decoded and copied by the CPU, which has its own pace and
 // uses the memory that copies are read from.
 #include <stdlib.h>

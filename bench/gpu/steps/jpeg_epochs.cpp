@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 8. JPEGs to tensors on the GPU, under a step of matrix products: what prefetching hides, and what is left without it;
 // and what each thread more brings, as it is the CPU that such a job waits for.
 #include <algorithm>

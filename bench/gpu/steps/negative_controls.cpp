@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 5. What does not overlap must be seen not to: without that the gates of step 4 show nothing.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 4. Overlap: our loader's copies under a step's work, for copies that take a quarter, as long, and four times as long.
 #include <string>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 10. Readers that come late see their own batch; one that breaks the rule of streams is seen to read others; and a
 // kernel that ends the GPU's context ends a loader with an error, and its process in order.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 9. Nothing grows: many short epochs, and loaders that end in the middle of one.
 //
 // Memory is counted where loaders take it: the driver pins without telling the kernel, so VmLck and VmPin stay 0.

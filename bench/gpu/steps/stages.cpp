@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 7. Stages after `batch`: the kernel of image stages against the GPU's memory, its results against float64, and that
 // every byte is written.
 #include <algorithm>

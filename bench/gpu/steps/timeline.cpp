@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 6. When each copy and each step was: a trace for chrome://tracing or Perfetto.
 //
 // CUPTI tells when copies and kernels began and ended. Without it a stage after `batch` records an event where a batch

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 2. How fast bytes come to the GPU, by size, kind of memory, and number of streams: what all else is held against.
 #include <algorithm>
 #include <exception>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 11. What a loader's report says of the device, against what events around each step say: whose stream starved, how
 // long copies take, and which of the two bounds the run.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #if defined(__cplusplus) && __cplusplus < 202002L

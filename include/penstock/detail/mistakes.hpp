@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 /// The compiler's errors for common mistakes: one sentence per mistake, instead of a concept that does not hold. Each

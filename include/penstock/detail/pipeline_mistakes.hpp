@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 /// The compiler's errors for types that are used like a source, a stage or a pipeline and are something else.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 /// Functions that the host and kernels share, and arithmetic that gives both the same bits. Each operation rounds

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 /// All image stages. Neighbouring ones on one field fold into one pass over its pixels, except color_jitter,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "common/sinks/journal.hpp"
 
 #define XXH_INLINE_ALL

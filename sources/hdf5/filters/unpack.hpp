@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Undoes filters that are plugins of HDF5, with the libraries that these plugins use.
 #pragma once
 

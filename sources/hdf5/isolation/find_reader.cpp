@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "isolation/find_reader.hpp"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock-hdf5-reader: reads an HDF5 file for a process that does not trust it. Started by the library alone.
 #include "serve.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "isolation/remote_access.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the files with the values of a dataset, and the rows that these files do not have.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sink/rows_in_work.hpp"
 
 #define XXH_INLINE_ALL

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sink/stored_items.hpp"
 
 #define XXH_INLINE_ALL

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How fields are read, in words.
 #include <penstock/sources/hdf5.hpp>
 

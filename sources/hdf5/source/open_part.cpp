@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens one part of a source, its main file and files with other fields of the same records: keys, fields, and the
 // tables that have them.
 #include <algorithm>

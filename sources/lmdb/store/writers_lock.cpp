@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "store/writers_lock.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values as bytes, one after the other, in the machine's order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One level of a slide's image, and how its file stores it.
 #pragma once
 

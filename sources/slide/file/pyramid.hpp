@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A slide's image as its file describes it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One slide in its state when it was opened.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An index's entry for one slide.
 #pragma once
 

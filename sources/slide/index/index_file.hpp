@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An index as a file: its settings, then an entry per slide.
 #pragma once
 

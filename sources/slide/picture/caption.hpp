@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text below the slide in its picture.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A font of 5 x 7 pixels, with two more below the line.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "picture/layers.hpp"
 
 #include <algorithm>
@@ -87,7 +88,8 @@ void Layers::draw_unread() {
 void Layers::draw_record_outlines() {
   std::vector<std::uint8_t> mask(fates_.size());
   if (place_pixels_ < least_outlined) {
-    std::ranges::transform(fates_, mask.begin(), [](PlaceOutcome outcome) { return outcome == PlaceOutcome::record ? 1 : 0; });
+    std::ranges::transform(fates_, mask.begin(),
+                           [](PlaceOutcome outcome) { return outcome == PlaceOutcome::record ? 1 : 0; });
     draw_outline(picture_, mask, picture_.width(), picture_.height(), 1, record_colour);
     return;
   }

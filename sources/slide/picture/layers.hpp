@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws the slide in its picture, and layers over it, each with its line in the legend.
 #pragma once
 

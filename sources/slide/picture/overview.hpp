@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A slide in small, and the positions in it.
 #pragma once
 

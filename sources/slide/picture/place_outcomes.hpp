@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The outcomes of the places that the pixels of a picture show.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <penstock/sources/slide_picture.hpp>
 
 #include <algorithm>

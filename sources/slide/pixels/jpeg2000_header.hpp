@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the header of a JPEG 2000 codestream before OpenJPEG allocates memory by it.
 #pragma once
 

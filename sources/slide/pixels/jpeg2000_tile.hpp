@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes tiles that are JPEG 2000 codestreams, with OpenJPEG.
 #pragma once
 

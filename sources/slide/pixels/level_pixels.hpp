@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pixels of a slide's stored level, from any of the readers.
 #pragma once
 

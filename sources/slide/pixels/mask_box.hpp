@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pixels of a mask that belong to a place of the grid.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads pixels through the library OpenSlide.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pixels/promised_tile.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A record's image, decoded when its pixels are needed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns a tile's stream into a file of its own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts the pixels of a plane of regions in each place of a grid.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The origin of the coordinates of regions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The places of a slide's grid that regions allow, and the classes that they show.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Regions as pixels in small.
 #pragma once
 

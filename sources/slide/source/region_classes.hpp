@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names and numbers of the classes of regions.
 #pragma once
 

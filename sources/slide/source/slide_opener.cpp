@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "source/slide_opener.hpp"
 
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens slides: finds what concerns all of them, then what concerns each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The squares of a slide's image in which its stains are measured.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "table/slide_finder.hpp"
 
 #include <sys/stat.h>

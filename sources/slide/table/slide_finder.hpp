@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the slide that a line of a table belongs to.
 #pragma once
 

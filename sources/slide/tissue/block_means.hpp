@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scales a stored level down: each k x k of its pixels become one.
 #pragma once
 

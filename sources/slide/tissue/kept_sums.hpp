@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps sums of tiles that share their bytes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places of a slide's grid that show tissue.
 #pragma once
 

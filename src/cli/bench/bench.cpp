@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock bench: how fast a pipeline delivers, what it takes, and what bounds it.
 #include <algorithm>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the speed of two builds, machines or pipelines, from bench's results of each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where bench delivers its batches: --device.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes files be read from the disk although the system has them in memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock report: what bench found, as a page.
 #include <memory>
 #include <string>

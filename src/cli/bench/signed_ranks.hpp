@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests whether paired measurements differ, for any distribution.
 #pragma once
 

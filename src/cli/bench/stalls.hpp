@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splits a consumer's waiting by cause, from three runs: with the records kept in memory, without that, and with a
 // device.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text that bench prints about its runs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "console/command_line.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "console/pipe_text.hpp"
 
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks where a command writes before it starts to work.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock inspect: what a store holds.
 #include <algorithm>
 #include <filesystem>

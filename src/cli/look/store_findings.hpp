@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The findings about a store's records.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock verify: reads every record, checks its checksum, and decodes its image to the end.
 #include <algorithm>
 #include <atomic>

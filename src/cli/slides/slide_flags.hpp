@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How slides are cut into tiles, from the command line.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The built-in stages by what they work on. A new stage is a row in one of these lists, and a function next to it that
 // creates the stage from its arguments.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The option --classes: the classes, and their numbers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock convert: one store becomes another, of another kind or with rewritten images.
 #include <algorithm>
 #include <functional>

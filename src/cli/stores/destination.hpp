@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a command writes a store, and in which form: the value of --out.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "stores/look_at_images.hpp"
 
 #include <algorithm>

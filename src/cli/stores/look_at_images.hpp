@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stage of `penstock pack` that finds files that are not images, and images that the library can't decode.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "stores/open_input_store.hpp"
 
 #include <algorithm>

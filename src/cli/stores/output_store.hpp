@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of the commands that write a store: records go into the sink of --out.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock pack: a folder of images becomes a store.
 #include <memory>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several stores that are read as one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock index: what opening slides finds, saved.
 #include <algorithm>
 #include <memory>

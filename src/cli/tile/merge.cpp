@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock merge: stores that several processes wrote are read as one.
 #include <algorithm>
 #include <cstddef>

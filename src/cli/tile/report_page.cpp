@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tile/report_page.hpp"
 
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // penstock tile: slides become a store of tiles.
 #include <algorithm>
 #include <cstdint>

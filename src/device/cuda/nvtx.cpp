@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <nvtx3/nvToolsExt.h>
 
 #include "base/profiled_range.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a build with CUDA finds on this machine.
 #include <atomic>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who had the cores: what the system says of it, and what a report makes of that.
 #include "support/catch.hpp"
 

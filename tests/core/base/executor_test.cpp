@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads: other people's arenas, too few of them, shared ones.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where memory lies on machines that have it at several nodes.
 #include "base/memory_nodes.hpp"
 

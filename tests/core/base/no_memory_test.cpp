@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // No memory, not even to say what failed: an Error comes out, never the end of the process.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A system that lets the process start few threads, or none.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whose process this is, known without asking the system.
 #include <sys/wait.h>
 #include <unistd.h>

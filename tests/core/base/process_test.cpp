@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The process around a loader: forks, threads, descriptors, memory.
 #include "support/catch.hpp"
 

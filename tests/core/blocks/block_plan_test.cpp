@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan alone: which blocks it loads and lets go for one sample after the other.
 #include "blocks/block_plan.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a runner does next: which loads may begin, which samples can be made, and whose stretch of them.
 #include "blocks/block_queue.hpp"
 

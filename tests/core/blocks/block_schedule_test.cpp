@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of blocks without threads: whatever is done first of all that can be done, the same blocks are decoded, in
 // no more memory than there is, and the oldest sample always gets on.
 #include "blocks/block_schedule.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks that are rows of one field: decoded right into a batch where that can be, and what comes of it is the same.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sources whose records share blocks: what is decoded, how often, in how much memory, and what comes of it.
 #include <penstock/testing/statistics_resource.hpp>
 

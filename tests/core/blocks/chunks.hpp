@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A source of blocks, for tests.
 #pragma once
 

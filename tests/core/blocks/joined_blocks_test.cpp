@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Joins of sources whose records share blocks: what comes of them, and how often each block is decoded.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images that a source has as pixels, promises, or files in the format of `fake_images.hpp`; some with a stored file
 // that an encoder may take.
 #pragma once

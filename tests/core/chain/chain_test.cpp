@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where values are written, and how often they are copied.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Encoders that make a field of their own, several of them, what they cost, and what they refuse.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What encoders refuse, what damage becomes where a file is kept, and what plan() says.
 #include "support/catch.hpp"
 

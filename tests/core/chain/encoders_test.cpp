@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Encoders at the end and in the middle of folds: what they make is what each makes of the pixels alone, and what is
 // stored is taken where nothing was done to the image, and only there.
 #include "support/catch.hpp"

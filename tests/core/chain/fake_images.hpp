@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An image format, a decoder and an executor of the tests' own, simple enough to be seen right: what the engine makes
 // of image stages is tested without any codec. Resampling is not done.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Image stages in the engine: folding, draws, errors. With a format and an executor that are the test's own.
 #include "support/catch.hpp"
 

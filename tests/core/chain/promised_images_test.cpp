@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images that a source promises: the same bits as pixels, whatever is made of them, and nothing decoded that nobody
 // asks for.
 #include "support/catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The engine's buffers come back from the devices that read them: several by one wake-up, and none before it was read.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every call of the device fails in its turn, once or from then on: nothing hangs, nothing is lost or wrong, and what
 // came before is delivered first.
 #include "support/catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batches of a device in the caller's hands: on several streams, hoarded, outliving their loader, in storms.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loaders whose batches end up on a device: the same batches as on the host, whatever the device does when.
 #include "support/catch.hpp"
 

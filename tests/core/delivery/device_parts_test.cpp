@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batches that several devices share: parts that are the batch, all of them or an error.
 #include "support/catch.hpp"
 

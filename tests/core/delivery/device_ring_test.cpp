@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ring of batches on devices, without a loader and without threads: who has which batch, and when it comes back.
 #include "delivery/device_ring.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fields of any size on devices: packed, with the table of where rows begin.
 #include "support/catch.hpp"
 

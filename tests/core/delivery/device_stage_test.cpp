@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stages after batch: on the host, and on devices that do things late, at the same time, and checked.
 #include "support/catch.hpp"
 
@@ -343,7 +344,7 @@ TEST_CASE("the bytes of stages after batch are in the table and under the limit"
     const ps::Loader loader(p, {.device = gpu.device(), .threads = 1, .device_depth = 2});
     used = gpu.device_bytes_used();
     std::uint64_t told = 0;
-    for (const ps::MemoryUse& row : loader.report().memory)
+    for (const ps::MemoryPurpose& row : loader.report().memory)
       if (row.name.find("emulated") != std::string::npos) told += row.bytes();
     CHECK(told == used);
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a report knows of the way to a device, by its streams' own clock.
 #include "support/catch.hpp"
 

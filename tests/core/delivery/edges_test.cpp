@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each wait that holds staging together is needed: a loader whose device leaves one kind out is found out, by its rows
 // and by the device's own checks, and one whose device leaves out none is not. And what a loader takes from a device it
 // takes at its beginning.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of the user's limits an error of memory names: the one that is too small, and none that would not help.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows that tell their number at both ends and cost next to nothing to make, and a stage after `batch` that is two
 // copies away from its batch: what an early reader, or an early writer, is seen by.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loader's memory, streams and events are its own from the beginning.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stretches of a stream's work: which are timed, and what those that are not count as.
 #include "support/catch.hpp"
 

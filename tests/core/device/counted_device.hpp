@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device that counts what is taken from it: memory of both kinds, streams, and events.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The emulated device does what a GPU does, no more: what no event orders may run in any order, and what is done too
 // early is noticed. The five edges that hold a staging ring together are tried on a model of one.
 #include "support/catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device in front of another one, to which it passes every call: for what is to see calls, or to leave some out.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which GPU is a process's own, as launchers tell.
 #include <map>
 #include <string>

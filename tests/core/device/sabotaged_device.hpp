@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device that leaves out one kind of the waits that hold staging together, so that tests can show that it is missed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that a device reads batches from: pinned, or ordinary where that can't be.
 #include "device/staging_memory.hpp"
 

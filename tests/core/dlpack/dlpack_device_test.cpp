@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batches of a device that leave as DLPack tensors: who waits for whom.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batches that leave as DLPack tensors: what the tensors say, and who holds the buffer how long.
 #include "support/catch.hpp"
 

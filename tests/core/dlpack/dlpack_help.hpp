@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of exported tensors share: a consumer's side.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors of others: what is taken, what is refused, and that their deleter is called once whatever happens.
 #include "support/catch.hpp"
 

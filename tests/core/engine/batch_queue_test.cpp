@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queue of batches, without threads.
 #include "engine/batch_queue.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What runs counted, added up.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runners with work of a test's own: when they come, help, leave, and what becomes of readers that can't be opened.
 #include "engine/runner_pool.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What threads wait for, as the system shows it.
 #include "engine/thread_wait.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a thread of the image kernel makes of four pixels is what the host makes pixel by pixel.
 #include "image/pixel_quad.hpp"
 

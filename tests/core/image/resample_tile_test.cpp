@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel that resamples, on the host: what the tables ask for, of images that lie in no more words than they need.
 #include <algorithm>
 #include <cstring>

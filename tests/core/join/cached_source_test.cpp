@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A source with a cache before it, as a runner sees it.
 #include "join/cached_source.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What numbers of classes mean where sources are joined, and on their way through a pipeline.
 #include "support/catch.hpp"
 

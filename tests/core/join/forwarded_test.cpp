@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What joins say of records and blocks that are other sources'.
 #include "support/catch.hpp"
 

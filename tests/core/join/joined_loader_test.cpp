@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sources made of sources, run by loaders: what their parts are told, and when.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sources made of sources, record by record.
 #include "support/catch.hpp"
 

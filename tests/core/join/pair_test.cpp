@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which records of several sources belong together.
 #include "support/catch.hpp"
 

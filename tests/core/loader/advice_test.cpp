@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sources that are told which records an admitted batch will want.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Caches that don't hold everything, bad samples, and what is told of them.
 #include "core/loader/cache_help.hpp"
 

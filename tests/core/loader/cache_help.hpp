@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of caches share: records of every kind of field, and stages before a cache that count their calls.
 #pragma once
 

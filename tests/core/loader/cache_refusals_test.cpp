@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What may not stand before a cache, what may when it is asked for, and states with and without one.
 #include "core/loader/cache_help.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a cache in memory delivers is what comes without it, and what is there is not made again.
 #include "core/loader/cache_help.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fields of any length, and batches of any number of rows: what the random pipelines, which know their batches, can't
 // tell.
 #include <penstock/testing/statistics_resource.hpp>

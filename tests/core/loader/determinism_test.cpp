@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batches are the same at any number of threads, any depth, any timing.
 #include "support/catch.hpp"
 

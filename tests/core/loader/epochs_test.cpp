@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Epochs as loops see them: which one a range is of, what ends it, and what a state means that is saved on the way.
 #include "support/catch.hpp"
 

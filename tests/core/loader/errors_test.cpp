@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bad samples: what is reported, what is replaced, what stays as it was.
 #include "support/catch.hpp"
 

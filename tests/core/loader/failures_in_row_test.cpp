@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples of which none is good: a stream that fails for ever, and an epoch in which whatever was made failed.
 #include "support/catch.hpp"
 

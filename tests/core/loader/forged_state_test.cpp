@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // States that somebody else wrote: the checksum is right, and what they say is not.
 #define XXH_INLINE_ALL
 #include <xxhash.h>

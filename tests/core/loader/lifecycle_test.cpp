@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Beginnings and endings: at any moment, from any state, promptly, leaving nothing after.
 #include <penstock/testing/statistics_resource.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several ranks, each with a loader of its own, and what they have together.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Readers that carry state: how many are opened, what they are told, how long what they give is used.
 #include "support/catch.hpp"
 

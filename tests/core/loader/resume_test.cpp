@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A saved state brings back exactly what was left, whoever continues.
 #include "support/catch.hpp"
 

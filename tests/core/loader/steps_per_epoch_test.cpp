@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Epochs of `steps_per_epoch` batches, on one rank and on several: where only the samples tell how many there are
 // (filter, flat_map), and where that is known.
 #include "support/catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sources that can only be read in order.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples so short that the caller makes some of them while it waits: the same batches, errors and stops as ever.
 #include <algorithm>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loaders that choose their settings themselves: what they choose, within which limits, and that no batch changes.
 #include <algorithm>
 

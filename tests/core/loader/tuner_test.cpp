@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is decided of runs that are models: their rates follow from the settings, and from chance.
 #include "loader/tuner.hpp"
 

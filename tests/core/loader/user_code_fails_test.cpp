@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Orders, readers and keys of the user's that fail, are slow, or call back: what came before them is not lost, and
 // nothing hangs.
 #include "support/catch.hpp"

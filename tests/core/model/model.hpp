@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a pipeline must bring, written down a second time: one thread, no buffers, no scratch, no header of the library.
 // Everything it needs (Philox, the shuffle, splits, stages, policies, tails) is its own, from the specification.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Survivors into batches: any number of rows, of any size, in any order that the spec wants.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random numbers, and which records an epoch has.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One sample through its stages, and what the policy makes of it.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Epochs of a fixed number of batches.
 #include "core/model/model.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model::Spec as a pipeline of the library.
 #include <optional>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Thousands of random pipelines through the engine and through the model; every batch's bytes, indices and mask and
 // every error must agree. PENSTOCK_SEED starts elsewhere; a failure prints the seed of its pipeline.
 #include "support/catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random pipelines on several ranks, through the engine and through the model of one rank. PENSTOCK_SEED starts
 // elsewhere; a failure prints the seed of its pipeline.
 #include "support/catch.hpp"

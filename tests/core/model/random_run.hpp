@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tests of random pipelines share: the library's side of a model::Spec.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random pipelines, as the model describes them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bags of one size, shared by ranks as wholes.
 #include "support/catch.hpp"
 

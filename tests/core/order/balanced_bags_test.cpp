@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bags of groups whose classes come equally often.
 #include "support/catch.hpp"
 

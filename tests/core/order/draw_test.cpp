@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws by weight and by class: their laws, and that they are functions of (seed, epoch, position).
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of orders, kept for a few epochs.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws and splits that go by a field of the source.
 #include "support/catch.hpp"
 

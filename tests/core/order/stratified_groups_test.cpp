@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splits by group that give each value of a field its share.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps whose result's shape only the sample tells, or that take fields of several types; and which fields there are.
 #include "support/catch.hpp"
 

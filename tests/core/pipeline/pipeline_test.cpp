@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "support/catch.hpp"
 
 #include "core/chain/fake_images.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What launchers set, and what they don't.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Items that are shared as wholes.
 #include <penstock/rank.hpp>
 

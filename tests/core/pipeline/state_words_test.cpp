@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is said where a state belongs to another pipeline, and where a field is asked for as what it is not.
 #include "support/catch.hpp"
 

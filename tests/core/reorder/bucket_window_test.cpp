@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The window of survivors that are put together by length, without threads.
 #include "reorder/bucket_window.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reorder buffer without threads: entries are finished in any order, and what leaves is what one loop would bring.
 #include "reorder/reorder_buffer.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is bad, or can't be, in pipelines whose samples find their places on the way.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipelines whose samples find their places only when those before them are decided: what the random pipelines, which
 // know their results, can't tell.
 #include "support/catch.hpp"
@@ -186,7 +187,7 @@ TEST_CASE("a byte limit lowers the window, then the runners, and says so") {
   CHECK(rows == 50);
   const ps::Report report = loader.report();
   bool window = false;
-  for (const ps::MemoryUse& m : report.memory)
+  for (const ps::MemoryPurpose& m : report.memory)
     if (m.name.find("wait for those before them") != std::string::npos) window = m.count < 64 && m.count >= 8;
   CHECK(window);
   CHECK(report.text().find("wait for those before them instead of 64") != std::string::npos);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What reading takes, by file, and how long single samples take.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why runners had nothing to do, as the report says it. Bottlenecks are planted with sleeps that are long against
 // everything else, so that a busy machine changes no order of reasons.
 #include "support/catch.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of a report's fields: what is in it is in the JSON, and nothing is left out.
 #include "report/report_fields.hpp"
 
@@ -48,7 +49,7 @@ TEST_CASE("each member of a report, and of its parts, stands once in the list of
   CHECK(fields_of(ps::Report()).count("batches") == 1);
   CHECK(fields_of(ps::StageReport()).count("cpu_us_per_sample") == 1);
   CHECK(fields_of(ps::FileReport()).count("of_blocks") == 1);
-  CHECK(fields_of(ps::MemoryUse()).count("bytes_each") == 1);
+  CHECK(fields_of(ps::MemoryPurpose()).count("bytes_each") == 1);
   CHECK(fields_of(ps::StreamTime()).count("us") == 1);
   CHECK(fields_of(ps::DeviceReport()).count("starved") == 1);
   CHECK(fields_of(ps::SendReport()).count("call_share") == 1);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The timeline of a loader, as a file.
 #include "support/catch.hpp"
 
@@ -129,7 +130,7 @@ TEST_CASE("a timeline has every sample, every stage and every batch, from its be
   CHECK(lines.count("runners without work") == 1);
   const auto memory = loader.report().memory;
   CHECK(std::any_of(memory.begin(), memory.end(),
-                    [](const ps::MemoryUse& row) { return row.name == "timeline" && row.bytes() >= 32 * plenty; }));
+                    [](const ps::MemoryPurpose& row) { return row.name == "timeline" && row.bytes() >= 32 * plenty; }));
 }
 
 TEST_CASE("a timeline shows what a reordered pipeline, blocks and devices do", "[alone]") {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <penstock/testing/fail_after_resource.hpp>
 #include <penstock/testing/statistics_resource.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <penstock/testing/statistics_resource.hpp>
 
 #include "ring/memory_plan.hpp"
@@ -79,7 +80,7 @@ TEST_CASE("a loader stays inside its byte budget") {
   CHECK(memory.peak() <= ps::MiB(5));
   CHECK(loader.report().notes.size() >= 1);
   std::uint64_t all = 0;
-  for (const ps::MemoryUse& row : loader.report().memory) all += row.bytes();
+  for (const ps::MemoryPurpose& row : loader.report().memory) all += row.bytes();
   CHECK(all <= ps::MiB(8));
   CHECK(error_of([&] { ps::Loader(p, {.threads = 2, .max_memory_bytes = ps::MiB(3)}); })->code() ==
         ps::Errc::out_of_memory);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a user's sink keeps of the job that made its store.
 #include <penstock/extend/sink.hpp>
 

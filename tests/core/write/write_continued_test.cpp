@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // write() of samples that share what they are made of, stopped or killed, and continued.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests share that write samples made of something in common.
 #pragma once
 

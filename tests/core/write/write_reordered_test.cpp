@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // write() of samples that share what they are made of: children of a record, records of blocks and of a stream.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a report says of a write: who made samples, who stored them, and which of the two bounds it.
 #include "support/catch.hpp"
 

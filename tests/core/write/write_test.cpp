@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // write(): every sample once, in order, whatever happens around it.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A picture of either kind, by its first bytes.
 #include <penstock/penstock.hpp>
 #include <penstock/sources/memory.hpp>

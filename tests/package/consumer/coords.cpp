@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A list of places, written for CLAM and read again; and features that are not there.
 #include <penstock/penstock.hpp>
 #include <penstock/sources/coords.hpp>

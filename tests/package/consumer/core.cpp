@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A source and a transform of one's own, outside the library's tree: no base class, no registration.
 #include <penstock/penstock.hpp>
 

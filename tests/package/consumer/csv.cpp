@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table's column.
 #include <penstock/penstock.hpp>
 #include <penstock/sources/csv.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of a folder for each class, and files that a sink writes.
 #include <penstock/penstock.hpp>
 #include <penstock/sources/files.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Is the program found that reads HDF5 files which are not trusted? Its answer for what is none says so.
 #include <penstock/penstock.hpp>
 #include <penstock/sources/hdf5.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A picture made smaller.
 #include <penstock/penstock.hpp>
 #include <penstock/sources/memory.hpp>

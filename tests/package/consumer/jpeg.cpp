@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A picture through JPEG and back.
 #include <penstock/penstock.hpp>
 #include <penstock/sources/memory.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers as another dtype.
 #include <penstock/penstock.hpp>
 #include <penstock/sources/memory.hpp>

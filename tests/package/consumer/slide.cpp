@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file that is no slide is one record, which says so.
 #include <penstock/penstock.hpp>
 #include <penstock/sources/slide.hpp>

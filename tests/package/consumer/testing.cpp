@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A source and a transform of one's own, held to their contracts without any test framework; and a source that breaks
 // its contract, which must be told.
 #include <penstock/penstock.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records written to a tar shard, and read back.
 #include <penstock/penstock.hpp>
 #include <penstock/sources/memory.hpp>

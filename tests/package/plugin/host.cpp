@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads the plugin it is told of, uses it, and closes it, over and over. Ends with 0 where all went well.
 #include <dlfcn.h>
 

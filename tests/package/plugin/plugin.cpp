@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Part of a program that is loaded and closed again. Its executor lives on, and so do tasks of loaders that are gone:
 // they waited for a thread that was busy until the end.
 #include <penstock/penstock.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of places that say of which slide they are.
 #include <penstock/sources/coords.hpp>
 #include <penstock/sources/slide_index.hpp>

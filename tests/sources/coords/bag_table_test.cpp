@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a table says of slides that have features.
 #include <cmath>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of places that CLAM and TRIDENT read and write.
 #include <penstock/sources/coords.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bags of features, against what h5py wrote.
 #include <penstock/sources/feature_bags.hpp>
 

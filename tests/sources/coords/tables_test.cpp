@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What stands in a table of text, by each reader of tables that say something of other data.
 #include <functional>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where tables end, and how large they may be.
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Odd cells against a reader that takes each one by itself, with std::from_chars.
 #include <algorithm>
 #include <array>

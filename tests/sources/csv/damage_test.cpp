@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables that are damaged, hostile, or changed while they are open.
 #include <filesystem>
 #include <string>

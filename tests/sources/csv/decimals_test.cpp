@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decimals of all lengths against std::from_chars.
 #include <algorithm>
 #include <charconv>

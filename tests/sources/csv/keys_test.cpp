@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A column whose cells are the records' keys.
 #include <cstdint>
 #include <filesystem>

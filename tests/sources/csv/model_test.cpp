@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random tables against a reader that goes character by character.
 #include <cmath>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of FilesSink, read by CsvSource.
 #include <bit>
 #include <cmath>

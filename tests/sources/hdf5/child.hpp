@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A child process that opens damaged files, which may kill the HDF5 library, and who is to blame when it dies.
 //
 // Signals: the handler walks the stack. The innermost frame that is neither the C library's nor a sanitizer's decides:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sources/hdf5/elsewhere_files.hpp"
 
 namespace penstock_test {

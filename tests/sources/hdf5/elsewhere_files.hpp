@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HDF5 files whose values lie in other files, made with HDF5's own C API.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HDF5 files for tests, made with HDF5's own C API from a description. Nothing of the library under test.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What H5Dread gives for each row of a dataset: the values that a source of HDF5 files must have.
 #pragma once
 

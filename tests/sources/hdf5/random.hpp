@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random HDF5 files: every kind of value, layout, chunk, filter and format that the library reads.
 #pragma once
 

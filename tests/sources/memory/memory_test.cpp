@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <penstock/sources/memory.hpp>
 
 #include <cstdint>

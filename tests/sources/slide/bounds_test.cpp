@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Regions of slides of which OpenSlide's bounds are a part: what their coordinates count from.
 #include <penstock/sources/slide.hpp>
 #include <penstock/sources/slide_index.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OpenSlide with its handles counted, and a version that can be told: every call goes to the library that is installed.
 #include <dlfcn.h>
 

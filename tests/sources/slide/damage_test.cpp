@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is wrong with a slide is an error of the records that need it, and of no other.
 #include <penstock/sources/slide.hpp>
 

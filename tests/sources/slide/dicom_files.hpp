@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Instances of DICOM series for tests, written in the plainest way.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // DICOM: a series of files is one slide. Which version of OpenSlide there is decides whether it can be read.
 #include <penstock/sources/slide.hpp>
 #include <penstock/sources/slide_index.hpp>

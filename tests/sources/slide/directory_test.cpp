@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a directory of a TIFF file says: values in each form that they have, and in forms that they can't have.
 #include <penstock/sources/slide.hpp>
 

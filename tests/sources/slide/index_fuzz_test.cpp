@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Indexes that somebody else wrote: every hash is right, and what they say is not.
 #include <penstock/sources/slide.hpp>
 #include <penstock/sources/slide_index.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A saved index: the same records without opening a slide.
 #include <penstock/sources/slide_index.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sources/slide/jpeg2000_files.hpp"
 
 #include <openjpeg.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JPEG 2000 streams for tests, made and decoded by OpenJPEG alone, all of a stream at a time.
 #pragma once
 

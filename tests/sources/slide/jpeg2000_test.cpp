@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles of JPEG 2000: their pixels, whole and in part, and what is wrong with them.
 #include <penstock/sources/slide.hpp>
 

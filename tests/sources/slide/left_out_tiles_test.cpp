@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tiles that a file says nothing of (offset 0, 0 bytes), as scanners leave out what is glass alone.
 #include <penstock/sources/slide.hpp>
 

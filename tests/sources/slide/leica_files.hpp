@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slides as Leica writes them: a scanned part that lies somewhere on the glass. OpenSlide's level 0 is all of the
 // glass, and its bounds are the part.
 #pragma once

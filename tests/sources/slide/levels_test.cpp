@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Levels of slides: which there are, their pixels, and how large a pixel is.
 #include <penstock/sources/slide.hpp>
 

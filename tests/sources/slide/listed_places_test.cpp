@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records at places of a list.
 #include <penstock/sources/slide.hpp>
 

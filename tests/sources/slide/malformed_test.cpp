@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Malformed slides: each is read, or is an Error.
 #include <penstock/sources/slide.hpp>
 

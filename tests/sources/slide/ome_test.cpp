@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What OME-XML says of a file's images decides which is read, and whether one is.
 #include <penstock/sources/slide.hpp>
 

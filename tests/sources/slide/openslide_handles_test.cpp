@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many handles of OpenSlide are open, and for how long. In a program of its own: the library is found once.
 #include <penstock/sources/slide.hpp>
 

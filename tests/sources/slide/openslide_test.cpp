@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pixels are those that OpenSlide reads, and what other people's files make of it.
 #include <penstock/sources/slide.hpp>
 

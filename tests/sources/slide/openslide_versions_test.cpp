@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pixels of slides through OpenSlide, whichever version: right, or refused. Links no OpenSlide, so that it can be run
 // with another one than the one that is installed.
 #include <penstock/sources/slide.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slides that are read through OpenSlide.
 #include <penstock/sources/slide.hpp>
 

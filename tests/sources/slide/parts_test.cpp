@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cohort in parts, for processes that share it.
 #include <penstock/sources/slide_index.hpp>
 

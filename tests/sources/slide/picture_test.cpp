@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures of slides: where everything stands, and which colour it has.
 #include <penstock/sources/slide_picture.hpp>
 

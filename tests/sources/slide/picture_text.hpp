@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads what stands below a slide in its picture.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures of slides: what stands below them, their files, and what can go wrong.
 #include <penstock/sources/slide_picture.hpp>
 

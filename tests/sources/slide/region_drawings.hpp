@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Regions for tests, and the forms in which files have them.
 #pragma once
 

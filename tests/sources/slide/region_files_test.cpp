@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of regions: their forms, and what is wrong with some.
 #include <penstock/sources/slide.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records in regions, against the definition in plain words.
 #include <penstock/sources/slide.hpp>
 

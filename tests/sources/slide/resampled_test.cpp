@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records of a size of pixels that no level has.
 #include <penstock/sources/slide.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slides for tests, written in the plainest way, with pixels that are known.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records of slides: which there are, and their pixels.
 #include <penstock/sources/slide.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a slide's stains go: into its records and an index, and to the stage that makes slides alike.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How slides are stained, against the definition in plain words.
 #include <penstock/sources/slide_stain.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Levels of real slides against their tiles, one by one, as libtiff and OpenJPEG alone decode them.
 #include <penstock/sources/slide.hpp>
 

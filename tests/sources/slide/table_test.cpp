@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a CSV file says of slides becomes fields and groups.
 #include <penstock/sources/slide.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records where there is tissue, against the definition in plain words.
 #include <penstock/sources/slide.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Views of slides by what their records show.
 #include <penstock/sources/slide_index.hpp>
 

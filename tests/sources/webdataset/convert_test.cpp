@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records go from tar shards to LMDB and back: one line each.
 #include <filesystem>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shards that are damaged, cut short, or made to do harm.
 #include <penstock/sources/webdataset.hpp>
 

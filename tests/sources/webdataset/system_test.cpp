@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is at stake between two calls of the system: a power cut, another process, a shard that changes.
 #include <filesystem>
 #include <set>

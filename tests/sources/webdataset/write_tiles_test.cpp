@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A few records that become many samples, into real stores: whole, killed and continued.
 #include <algorithm>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Encoded images as a source, and what a pipeline makes of them.
 #pragma once
 

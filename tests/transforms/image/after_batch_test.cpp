@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The image stages after batch, where a kernel executes them, against themselves before it.
 #include <algorithm>
 #include <bit>

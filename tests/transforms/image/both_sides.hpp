@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The batches of a pipeline, wherever its stages after batch are carried out.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // color_jitter against the formulas in double precision, against Pillow, and against itself on every instruction set.
 #include <cmath>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic of kernels, pixel by pixel on the CPU, against color_jitter and against formulas in float64.
 #include <bit>
 #include <cmath>

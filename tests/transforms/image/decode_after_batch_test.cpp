@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images that are decoded after batch, by the loader's threads and by a device, against the same stages before it.
 #include <algorithm>
 #include <atomic>
@@ -308,7 +309,7 @@ TEST_CASE("decoded images are under the device's limit and in the report") {
     while (loader.next(stream.ref())) used = std::max<std::size_t>(used, gpu.device_bytes_used());
     std::uint64_t told = 0;
     bool named = false;
-    for (const MemoryUse& row : loader.report().memory) {
+    for (const MemoryPurpose& row : loader.report().memory) {
       if (row.name.find("emulated") != std::string::npos && row.name.find("pinned") == std::string::npos)
         told += row.bytes();
       named = named || row.name.find("images decoded on") != std::string::npos;

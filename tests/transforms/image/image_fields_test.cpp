@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Image stages with several fields: one draw for all, labels that stay labels, folding that changes no bit.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an ImageOp says it needs of an image is all that is read of it.
 #include <penstock/extend/image_op.hpp>
 

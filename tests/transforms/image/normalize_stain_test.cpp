@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // normalize_stain against its formula in float64, and as a stage.
 #include <penstock/transforms/image/normalize_stain.hpp>
 

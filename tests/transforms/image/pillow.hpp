@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pillow, where there is one: what it makes of files is what ours is compared to.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Against Pillow, where there is one: its BILINEAR is the same filter, rounded between its passes as ours is, but with
 // the horizontal pass first.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole pipelines of image stages: their batches are the same with every instruction set and on every processor.
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an ImageOp must give, said in the plainest way: a whole image a step, no tables, no vectors.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images of any size that are resampled after batch, against the same stages before it.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fits of stains against their definitions in float64, and against stains that are known.
 #include <penstock/transforms/image/stain_fit.hpp>
 

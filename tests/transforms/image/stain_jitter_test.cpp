@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // stain_jitter against its formula in float64, step by step, and its logarithm and exponential against long double.
 #include <bit>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stains of images and what normalising makes of a pixel, by the definitions in float64 and by other ways than the
 // library's: angles are sorted, eigenvectors come of the characteristic polynomial, equations are solved.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a check once for each instruction set that this CPU has and the library was built for.
 #pragma once
 

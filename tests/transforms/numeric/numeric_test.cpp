@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers as another dtype, and classes as ones and zeros.
 #include <cmath>
 #include <cstring>

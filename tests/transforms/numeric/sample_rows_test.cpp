@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A random part of a record's rows.
 #include <cmath>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts four inks to colours on a screen.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libjpeg's compressing struct, which writes into a file that grows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts libjpeg's errors to penstock's.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes a separate JPEG of a part of an image, for libjpeg.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory for one image after the other. Once it has the size that the largest image needs, it allocates no more.
 #pragma once
 

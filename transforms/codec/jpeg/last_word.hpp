@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the last place of a word in a text that grows.
 #pragma once
 

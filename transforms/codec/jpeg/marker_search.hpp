@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks for markers in Huffman-coded data, one version per instruction set.
 #pragma once
 

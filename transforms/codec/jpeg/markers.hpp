@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the markers of a JPEG in memory.
 #pragma once
 

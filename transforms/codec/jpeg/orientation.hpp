@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads from Exif data how a camera was held.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One JPEG being read from memory: libjpeg's structs, its callbacks, and checks of what the header declares.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <penstock/transforms/seekable_jpeg.hpp>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the parts of an image between restart markers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An image as it is in the file. The baseline decoder decodes it if it can, else libjpeg.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The chunks of a PNG: their order and checksums, the header's values, and the few chunks that a decoder gets.
 #pragma once
 

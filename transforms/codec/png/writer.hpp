@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One PNG being written: libpng's structs and its callbacks.
 #pragma once
 

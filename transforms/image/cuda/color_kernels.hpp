@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes colours of whole batches on a GPU.
 #pragma once
 

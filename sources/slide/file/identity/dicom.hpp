@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What identifies the series of a DICOM file.
 #pragma once
 

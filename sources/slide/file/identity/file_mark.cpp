@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "file/identity/file_mark.hpp"
 
 #define XXH_INLINE_ALL

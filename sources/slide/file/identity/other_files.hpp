@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files of a slide in addition to the one that is given.
 #pragma once
 

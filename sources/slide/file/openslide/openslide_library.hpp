@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads OpenSlide at run time, for slides that need it.
 #pragma once
 

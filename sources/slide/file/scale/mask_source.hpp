@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The level that a slide's mask is made from.
 #pragma once
 

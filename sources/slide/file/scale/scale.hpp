@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pixels that records are made of: a stored level, or a level scaled down.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The directories of a TIFF file, which describe its images.
 #pragma once
 

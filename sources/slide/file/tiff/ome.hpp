@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a file's images from OME-XML, and chooses the one to read.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A TIFF file to read: its number format, and the limit on what is read.
 #pragma once
 

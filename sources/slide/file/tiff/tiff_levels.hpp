@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the levels of a slide that is a TIFF file.
 #pragma once
 

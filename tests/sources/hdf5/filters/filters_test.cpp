@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chunks of filters that HDF5 itself lacks, as their plugins store them: made here by the libraries that those use, and
 // written as they are.
 #include <blosc.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Readers that were taken over by the file they read: whatever they answer is an Error, or what they might have meant.
 #include <penstock/sources/hdf5.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program in the place of penstock-hdf5-reader that lies. It stands between the library and the real one, which
 // PENSTOCK_TEST_READER names, and does what PENSTOCK_TEST_LIE says; its structures are written down once more here.
 #include <sys/resource.h>

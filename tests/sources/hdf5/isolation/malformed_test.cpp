@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Malformed files of the world, which kill or hang the HDF5 library: this process outlives them all.
 #include <penstock/sources/hdf5.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Readers of files that are not trusted, seen from outside.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that are not trusted: what they give, and what becomes of the processes that read them.
 #include <penstock/sources/hdf5.hpp>
 

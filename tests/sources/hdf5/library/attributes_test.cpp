@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What files say about themselves in attributes.
 #include <penstock/sources/hdf5.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FeatureSink: a file a slide, and the list of them.
 #include <penstock/sources/feature_sink.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sources/hdf5/sink/sink_records.hpp"
 
 #include <algorithm>

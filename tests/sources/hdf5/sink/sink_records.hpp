@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records of any schema for the sink of HDF5 files: the same on every call.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Hdf5Sink writes, as Hdf5Source and h5py read it. PENSTOCK_SEED says which files, PENSTOCK_RUNS how many.
 #include <penstock/sources/hdf5_sink.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that are cut short or changed. Damage of what HDF5 itself parses may kill its library, so there the files are
 // opened by children (see hdf5_child.hpp); damage of chunks must not.
 #include <penstock/sources/hdf5.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A dataset of 12 rows of 2 numbers in a main file, whose values lie in others; and what a test asks of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values in external raw files and behind links; where other files are looked for, and what a source is known by.
 #include <sys/stat.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can't be opened or read, how that is told, and what a child made by fork() may do.
 #include <penstock/sources/hdf5.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that h5py wrote, against what h5py reads from them. h5py_files.py makes both.
 #include <penstock/sources/hdf5.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes a field, how it is called, how it is read, and what files say about themselves.
 #include <penstock/sources/hdf5.hpp>
 

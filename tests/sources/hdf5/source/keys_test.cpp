@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys of records: the dataset that has them, and how they are read.
 #include <algorithm>
 #include <array>

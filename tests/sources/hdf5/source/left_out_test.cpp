@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places of a dataset that nobody wrote, or that lie in no source of a virtual one: they are the fill value, whatever
 // is in memory, though the HDF5 library leaves some of them as they are there.
 #include <penstock/sources/hdf5.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random files against H5Dread, row by row. PENSTOCK_SEED starts elsewhere, PENSTOCK_RUNS says how many; a failure
 // prints the seed of its files.
 #include <penstock/sources/hdf5.hpp>

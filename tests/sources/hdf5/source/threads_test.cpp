@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many threads at once, in one source and in others, and the program's own use of HDF5 beside them.
 #include <penstock/sources/hdf5.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Virtual datasets whose sources are gone, moved, cut short, or hold something else.
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which caches on disk a pipeline takes, and which it refuses.
 #include <fstream>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Caches on disk in several processes, in killed ones, in children made by fork(), and against a model.
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Caches on disk: what a run kept, later ones don't make again, whatever became of it.
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When the system is asked to begin writing a transaction to the disk.
 #include <fcntl.h>
 #include <sys/syscall.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writers that are killed at any moment.
 #include <penstock/sources/lmdb_sink.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A store that is there already: unfinished, finished, of another job, or cut off by a full disk.
 #include <sys/resource.h>
 

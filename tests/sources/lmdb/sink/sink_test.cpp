@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing stores: what comes out, and how.
 #include <penstock/sources/lmdb_sink.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores of raw values: keys, layouts, readers, advice.
 #include <penstock/sources/lmdb.hpp>
 

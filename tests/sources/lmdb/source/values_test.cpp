@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What values mean: Caffe's Datum, and which kind a store holds.
 #include <penstock/sources/lmdb.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores that are cut short, changed, or made to do harm.
 #include <penstock/sources/lmdb.hpp>
 #include <penstock/sources/lmdb_sink.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores that somebody else wrote: checksums are right, and what they say is not.
 #include <penstock/sources/lmdb.hpp>
 #include <penstock/sources/lmdb_sink.hpp>

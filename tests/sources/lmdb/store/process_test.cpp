@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What other processes, and children of this one, do to a store.
 #include <penstock/sources/lmdb.hpp>
 #include <penstock/sources/lmdb_sink.hpp>

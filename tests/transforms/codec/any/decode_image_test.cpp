@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JPEG and PNG in one data set: each sample as its own decoder makes it.
 #include <cstring>
 #include <string>

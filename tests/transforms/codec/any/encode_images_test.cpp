@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Encoders after decode_image, JPEGs and PNGs in one data set, and labels.
 #include <cstring>
 #include <string>

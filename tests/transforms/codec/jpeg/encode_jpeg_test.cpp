@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stage encode_jpeg: what it makes, and of which images it keeps the stored file.
 #include <array>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // decode_jpeg after batch: on the host its bits are those it has before it, and which images a GPU is given.
 #include <penstock/device.hpp>
 #include <penstock/error.hpp>

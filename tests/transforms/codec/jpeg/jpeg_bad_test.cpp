@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real malformed files, where there are any: PENSTOCK_BAD_JPEGS names their folder.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // decode_jpeg and the image stages in the engine: the same bits folded or not, checked to the end or not.
 #include <cstring>
 #include <memory>

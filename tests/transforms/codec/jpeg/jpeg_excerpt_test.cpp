@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Crops of JPEGs with restart markers: the right pixels, from the segments that are needed and no others.
 #include <algorithm>
 #include <cstdio>

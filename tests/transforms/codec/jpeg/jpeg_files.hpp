@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes of a JPEG, taken apart and changed; and what our decoder makes of them.
 #pragma once
 

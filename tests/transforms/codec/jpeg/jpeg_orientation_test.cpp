@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exif's orientation.
 #include <penstock/error.hpp>
 #include <penstock/penstock.hpp>

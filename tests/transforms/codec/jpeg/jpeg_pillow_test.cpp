@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole images as Pillow makes them, where there is one: four inks, orientation, missing scans, harmless warnings.
 #include <algorithm>
 

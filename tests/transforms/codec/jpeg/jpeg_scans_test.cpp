@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Progressive images that lack scans: libjpeg guesses what they would have told from the coefficients around.
 #include <penstock/transforms/decode_jpeg.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams that lie in other files: without their tables, with colours that the file around them names.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What libjpeg warns of: an error where a pixel may depend on it, and only there.
 #include <string>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "transforms/codec/jpeg/plain_jpeg.hpp"
 
 #include <algorithm>

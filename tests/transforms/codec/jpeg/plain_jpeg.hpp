@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libjpeg alone: files of kinds that encode_jpeg does not make, whole decodes, and coefficients.
 #pragma once
 

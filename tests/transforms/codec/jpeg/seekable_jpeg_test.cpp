@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lossless rewrite: the same coefficients and pixels, an ordinary file, and refusals.
 #include <unistd.h>
 

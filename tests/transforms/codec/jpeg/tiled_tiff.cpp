@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "transforms/codec/jpeg/tiled_tiff.hpp"
 #include "support/text_in.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JPEG tiles of TIFF files, read in the plainest way: what is in a slide.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // encode_png: files that give their pixels back, the same bytes however the pixels lie, and the stage.
 #include <cstring>
 

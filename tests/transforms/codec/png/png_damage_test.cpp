@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Damaged and hostile PNGs: an error, never another image; and nothing is taken for what is only claimed.
 #include <chrono>
 #include <cstring>

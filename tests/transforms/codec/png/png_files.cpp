@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "transforms/codec/png/png_files.hpp"
 
 #include <algorithm>

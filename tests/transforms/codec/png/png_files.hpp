@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PNG files of every kind, made without libpng, and what must come out of them.
 #pragma once
 

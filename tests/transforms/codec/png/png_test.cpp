@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // decode_png: every kind of PNG, parts of images, and the stage in a chain.
 #include <algorithm>
 #include <cstdlib>

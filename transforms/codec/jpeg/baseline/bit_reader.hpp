@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the bits of Huffman-coded data whose stuffing was removed.
 #pragma once
 

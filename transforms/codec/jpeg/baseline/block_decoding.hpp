@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes one block of 8 x 8 coefficients from bits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes a part of a baseline JPEG, with libjpeg's pixels.
 #pragma once
 

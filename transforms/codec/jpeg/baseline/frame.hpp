@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The header of an image that the baseline decoder takes.
 #pragma once
 

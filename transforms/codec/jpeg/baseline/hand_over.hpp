@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why libjpeg decodes an image.
 #pragma once
 

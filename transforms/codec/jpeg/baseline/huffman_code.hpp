@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The canonical Huffman code of a JPEG's table: the symbol of each sequence of bits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables that decode the next bits of a scan, several symbols per lookup.
 #pragma once
 

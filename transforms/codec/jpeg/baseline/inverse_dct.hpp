@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes values from coefficients with libjpeg-turbo's exact ("islow") inverse DCT. There is one version per instruction
 // set, all with the same bits.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "inverse_dct_plain.hpp"
 
 #include <cstdlib>

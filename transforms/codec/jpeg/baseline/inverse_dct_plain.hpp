@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inverse DCT in plain C++, and code that its versions share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes pixels from values of components, row by row, with libjpeg's smooth ("fancy") upsampling and its colours. There
 // is one version per instruction set, all with the same bits.
 #pragma once

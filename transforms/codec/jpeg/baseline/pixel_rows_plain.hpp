@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rows of pixel_rows.hpp in plain C++.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values of an image's components. Holds the two rows of MCUs from which pixels are made at a time.
 #pragma once
 

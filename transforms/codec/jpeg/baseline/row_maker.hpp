@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes rows of pixels from the values of components.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the data of a scan without its stuffing, one piece at a time.
 #pragma once
 

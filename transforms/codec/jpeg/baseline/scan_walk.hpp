@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks through the MCUs of a scan, and decodes or skips them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The instruction sets for which the kernels are built. Include it before Highway, outside of any namespace.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps the tables of the last files. Most files have the standard's tables, or those of one encoder.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Code that the kernels share: registers of one, two or four blocks of 16 bytes each, in which most operations stay.
 // It is included once per instruction set, so it has its own guard.
 #if defined(PENSTOCK_JPEG_VECTORS_INL) == defined(HWY_TARGET_TOGGLE)

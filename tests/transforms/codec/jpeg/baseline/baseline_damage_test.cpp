@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rule on damaged files.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is left to libjpeg, and what is easy to miss.
 #include "support/catch.hpp"
 

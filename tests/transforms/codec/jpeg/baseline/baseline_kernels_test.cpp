@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels have the same bits with every instruction set, also of values that no picture has.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pixels and coefficients of undamaged files are libjpeg's, and no such file is left to it.
 #include "support/catch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The baseline decoder alone, and files for it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rule: where the baseline decoder gives pixels, libjpeg gives the same ones, without a warning.
 #pragma once
 

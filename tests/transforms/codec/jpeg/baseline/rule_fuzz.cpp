@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rule on what libFuzzer makes of files; see tests/campaigns/jpeg_fuzz.
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <vector>
@@ -10,6 +11,6 @@
 namespace penstock::detail::runtime {
 
 /// Returns a row for each purpose of the run's memory.
-std::vector<MemoryUse> memory_rows(const Engine& engine, const RunTotals& totals);
+std::vector<MemoryPurpose> memory_purposes(const Engine& engine, const RunTotals& totals);
 
 }  // namespace penstock::detail::runtime

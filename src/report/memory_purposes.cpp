@@ -1,12 +1,13 @@
-#include "report/memory_rows.hpp"
+// SPDX-License-Identifier: Apache-2.0
+#include "report/memory_purposes.hpp"
 
 #include "base/trace.hpp"
 
 namespace penstock::detail::runtime {
 
-std::vector<MemoryUse> memory_rows(const Engine& engine, const RunTotals& t) {
+std::vector<MemoryPurpose> memory_purposes(const Engine& engine, const RunTotals& t) {
   const MemoryTotals& m = t.memory;
-  std::vector<MemoryUse> rows = {{"batches", m.depth, m.buffer_bytes}};
+  std::vector<MemoryPurpose> rows = {{"batches", m.depth, m.buffer_bytes}};
   if (m.entries != 0) rows.push_back({"samples that wait for those before them", m.entries, m.entry_bytes});
   if (t.blocks.loads != 0) rows.push_back({"blocks that records share", 1, t.blocks.peak_bytes});
   rows.push_back({"working memory of runners", t.threads, m.scratch_bytes});
