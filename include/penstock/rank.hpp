@@ -91,9 +91,10 @@ struct Rank {
 ///   samples fills the rank's share of each batch's rows. So the number of ranks decides which samples meet in a batch,
 ///   and the fingerprint depends on it. Each rank saves its own state, and resumes from it with the same rank and
 ///   world.
-/// - `bucket` looks at as many batches at once as without ranks; each rank looks at its own part of them.
+/// - Ranks share the window of `bucket` like the rows of a batch. Each sorts `window` / n times its own rows of a batch
+///   of n. For a window of 20, `batch(5)` and 2 ranks, these are 12 and 8 samples.
 /// - After a failure the next epoch begins after the sample that failed. Samples before it in the same batch, or in the
-///   window of `bucket`, are not delivered.
+///   same window of `bucket`, are skipped until the next pass.
 /// - A rank throws Error(invalid_argument) if nothing is left of eight times as many consecutive records as the data
 ///   have.
 ///

@@ -122,7 +122,7 @@ class PENSTOCK_API ImageOp {
   /// @throws Error(invalid_argument) if
   /// - a side is negative or more than 2^20 pixels;
   /// - `fill` is not a value of the image;
-  /// - a reflection is as wide as the image or wider.
+  /// - a side that reflects is as wide as the image in its direction, or wider. Opposite sides together may be wider.
   void pad(const Padding& padding);
   /// Chooses the filter of later resamples. At first it is `Filter::linear`. Called by the code that folds stages,
   /// because the field decides on the filter, not the stage.

@@ -167,9 +167,10 @@ struct Slides {
   /// A saved index (`write_slide_index`) of these slides. Opening then takes what it knows of a slide from the index,
   /// and opens no slide before its first tile is read. Default (empty): opens all slides.
   ///
-  /// Give the same options as when the index was made. Only `order`, names of fields, columns of `labels` and options
-  /// that change only speed may differ. Give `coords` and `mpp_column` again: each slide must have the same list, and
-  /// the same micrometres in its line, as when the index was made.
+  /// Give the same options as when the index was made. Only `order`, `pad_color`, `unlisted`, `regions.missing`, names
+  /// of fields, columns of `labels` and options that change only speed may differ. `files`, `paths` and `first_file`
+  /// may choose some of its slides. Give `coords` and `mpp_column` again. Each slide must have the same list in the
+  /// same order, and the same micrometres in its line.
   ///
   /// Opening throws Error(invalid_argument) if
   /// - the index was made with other options, lists or micrometres, or lacks a slide;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include <penstock/emulated_gpu.hpp>
 #include <penstock/interop/dlpack.hpp>
 #include <penstock/sources/memory.hpp>
 
@@ -272,6 +273,30 @@ TEST_CASE("a tensor of DLPack lies where its producer says") {
   const auto on_gpu = with(2, 0);
   CHECK(error_of([&] { ps::Memory().add("x", dl::Tensor(on_gpu->get())); })->code() == ps::Errc::unsupported);
   CHECK(on_gpu->ended == 1);
+}
+
+TEST_CASE("a tensor of a device is imported and ended without a wait and without a call of the device") {
+  bool written = false;
+  ps::EmulatedGpu gpu({.mode = ps::EmulatedGpuOptions::Mode::late});
+  auto stream = gpu.make_stream("producer");
+  stream.launch("write", [&] { written = true; });
+  const std::uint64_t calls = gpu.calls();
+  Versioned versioned;
+  Unversioned unversioned;
+  const dl::DeviceId id{dl::DeviceType::extension, gpu.device().index};
+  versioned.managed.tensor.device = unversioned.managed.tensor.device = id;
+  dl::Tensor a(versioned.get()), b(unversioned.get());
+  for (dl::Tensor* const tensor : {&a, &b}) {
+    CHECK(tensor->view().shape == ps::Shape{2, 3, 4});
+    CHECK(tensor->device_id() == id);
+    tensor->release();
+  }
+  CHECK(versioned.ended == 1);
+  CHECK(unversioned.ended == 1);
+  CHECK(gpu.calls() == calls);
+  CHECK_FALSE(written);
+  stream.synchronize();
+  CHECK(written);
 }
 
 TEST_CASE("rows of a tensor of DLPack are records that live as long as anything reads them") {

@@ -2,6 +2,7 @@
 // Bad samples: what is reported, what is replaced, what stays as it was.
 #include "support/catch.hpp"
 
+#include <atomic>
 #include <cstring>
 #include <set>
 
@@ -331,6 +332,24 @@ TEST_CASE("a share is one of samples, not of the places in the batches that carr
     epochs = 60;
     REQUIRE(read(second));
     CHECK(epochs == 99);
+  }
+}
+
+TEST_CASE("samples of an incomplete last batch that is dropped are neither made nor counted") {
+  for (const ps::OnError policy : {ps::OnError::fail, ps::OnError::replace, ps::OnError::mask}) {
+    CAPTURE(static_cast<int>(policy));
+    const Records source = with_faults(21, {{20, Fault::corrupt}});
+    std::atomic<bool> last_read{false};
+    source.shared->before_read = [&](std::uint64_t i) { last_read = last_read || i == 20; };
+    ps::Loader loader(
+        ps::from(source) | ps::on_error({.policy = policy, .max_count = 0}) | ps::batch(4, {.tail = ps::Tail::drop}),
+        {.threads = 2, .epochs = 1});
+    CHECK(collect(loader).size() == 5);
+    CHECK(loader.state().samples == 20);
+    CHECK(loader.state().replaced == 0);
+    CHECK(loader.report().errors == 0);
+    CHECK(source.shared->reads == 20);
+    CHECK_FALSE(last_read);
   }
 }
 

@@ -3,6 +3,7 @@
 // (filter, flat_map), and where that is known.
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "core/help.hpp"
@@ -276,6 +277,56 @@ TEST_CASE("buckets look at as many batches on each rank as on one") {
     }
     CHECK(batches == 8);
     CHECK(spread <= batches * (rank == 0 ? 6 : 4));
+  }
+}
+
+TEST_CASE("ranks share the window of buckets as they share the rows of a batch") {
+  const Watchdog dog(60s);
+  const ps::Pipeline p = ps::from(Records{.count = 200}) |
+                         ps::filter("y", [](ps::View<const std::int64_t, 0> y) { return y() % 3 != 0; }) |
+                         ps::map("y", [](ps::View<std::int64_t, 0> y) { y() = y() * 37 % 101; }) |
+                         ps::bucket("y", {.window = 20}) | ps::batch(5);
+  for (const auto& [rank, share] : {std::pair(0, 12), {1, 8}}) {
+    CAPTURE(rank);
+    std::vector<std::uint64_t> survivors;
+    for (auto i = static_cast<std::uint64_t>(rank); i < 200; i += 2)
+      if (i % 3 != 0) survivors.push_back(i);
+    survivors.resize(2 * static_cast<std::size_t>(share));
+    std::vector<std::uint64_t> got = indices_of(collect(p | steps(8, rank, 2), {.threads = 2, .epochs = 1}));
+    REQUIRE(got.size() == survivors.size());
+    CHECK(got != survivors);
+    std::sort(got.begin(), got.begin() + share);  // of 4 batches
+    std::sort(got.begin() + share, got.end());
+    CHECK(got == survivors);
+  }
+}
+
+TEST_CASE("after a failure in a window of buckets the next one begins after it, and what was before it comes again") {
+  const Watchdog dog(60s);
+  Records source{.count = 40};
+  source.shared->faults[9] = Fault::corrupt;
+  ps::Loader loader(ps::from(source) | ps::bucket("y", {.window = 12}) | ps::batch(4) | steps(100), {.threads = 2});
+  for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
+    CAPTURE(epoch);
+    std::vector<std::uint64_t> got, expected;
+    const auto error = error_of([&] {
+      for (const ps::Batch& batch : loader.epoch()) {
+        CHECK(batch.epoch() == epoch);
+        got.insert(got.end(), batch.indices().begin(), batch.indices().end());
+      }
+    });
+    REQUIRE(error);
+    CHECK(error->index() == 9u);
+    // Windows of 12: 10 to 21, 22 to 33, 34 to 39 and 0 to 5 of the next pass; then the one that fails.
+    if (epoch != 0)
+      for (std::uint64_t i = 10; i < 46; ++i) expected.push_back(i % 40);
+    REQUIRE(got.size() == expected.size());
+    for (std::size_t window = 0; window < got.size(); window += 12)
+      for (std::vector<std::uint64_t>* const list : {&got, &expected}) {
+        const auto begin = list->begin() + static_cast<std::ptrdiff_t>(window);
+        std::sort(begin, begin + 12);
+      }
+    CHECK(got == expected);
   }
 }
 

@@ -2,7 +2,9 @@
 // Bags of groups whose classes come equally often.
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include <penstock/stages/map.hpp>
@@ -187,6 +189,33 @@ TEST_CASE("balanced bags: classes come in rounds, groups of a class equally ofte
   }
   CHECK(checked > 60);
   CHECK(small_classes > 60);
+}
+
+TEST_CASE("groups of one class and size take turns at one bag more, and together have as many in each epoch") {
+  Slides source;
+  for (std::uint64_t g = 0; g < 11; ++g) source.add("most-" + std::to_string(g), 9, 0);
+  for (std::uint64_t g = 0; g < 4; ++g) source.add("large-" + std::to_string(g), 9, 1);
+  for (std::uint64_t g = 0; g < 3; ++g) source.add("small-" + std::to_string(g), 2, 1);
+  const ps::Pipeline p = ps::from(source) | ps::bags(4, {.seed = 3, .balance = "label"});
+  const Model model(source, ps::from(source), 1);
+  const std::uint64_t epochs = 12;
+  std::map<std::string, std::map<std::string, std::uint64_t>> came;  // of each set: its groups
+  for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
+    CAPTURE(epoch);
+    std::map<std::string, std::uint64_t> in_epoch;
+    for (const Bag& bag : bags_of(source, model, 4, order_of(p, epoch))) {
+      const std::string set = bag.group.substr(0, bag.group.find('-'));
+      ++in_epoch[set];
+      ++came[set][bag.group];
+    }
+    CHECK(in_epoch == std::map<std::string, std::uint64_t>{{"most", 11}, {"large", 6}, {"small", 5}});
+    for (const auto& [set, groups] : came) {
+      const auto [least, most] = std::ranges::minmax(groups | std::views::values);
+      CHECK(most - least <= 1);
+    }
+  }
+  for (const auto& [group, bags] : came["large"]) CHECK(bags == 6 * epochs / 4);
+  for (const auto& [group, bags] : came["small"]) CHECK(bags == 5 * epochs / 3);
 }
 
 TEST_CASE("balanced bags of one class are bags of each group once") {

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -225,6 +226,18 @@ TEST_CASE("an index that was made of something else is refused, and says of what
   CHECK(SlideSource(other).size() == 1);
   other.coords.front().at.push_back({32, 0});
   CHECK(mentions(refusal(other), "slide a has another list of places now"));
+  // In their order, though records are the same in any.
+  Slides listed = other;
+  listed.index.clear();
+  write_slide_index(listed, of_lists);
+  CHECK(SlideSource(other).size() == 2);
+  std::ranges::reverse(other.coords.front().at);
+  std::ranges::reverse(listed.coords.front().at);
+  CHECK(mentions(refusal(other), "slide a has another list of places now"));
+  std::ranges::reverse(other.coords.front().at);
+  CHECK(SlideSource(listed).identity() == SlideSource(other).identity());
+  other.coords.clear();
+  CHECK(mentions(refusal(other), "coords yes, and coords no is asked for"));
   // So are regions.
   other = made;
   other.regions = {.folder = folder / "drawn", .include = {"x"}};
@@ -256,6 +269,33 @@ TEST_CASE("an index that was made of something else is refused, and says of what
     const Error error = error_of([&] { (void)SlideSource(slides); });
     CHECK((error.code() == Errc::corrupt || error.code() == Errc::unsupported));
     CHECK(error.file() == index);
+  }
+}
+
+TEST_CASE("an index has nothing of the colour of padding, or of rules for slides without a line or regions") {
+  const TempFolder folder;
+  write_slide(folder / "a.tif", stained(1));
+  folder.write("labels.csv", "slide,kind\na,1\n");
+  folder.write("regions/a.json", as_geojson({{"x", {{{{0, 0}, {200, 0}, {200, 220}, {0, 220}}}}}}));
+  const Slides made{.files = folder / "a.tif",
+                    .size = 100,
+                    .labels = folder / "labels.csv",
+                    .edges = SlideEdges::pad,
+                    .regions = {.folder = folder / "regions", .field = "shows"}};
+  const std::string index = folder / "x.tiles";
+  write_slide_index(made, index);
+  Slides other = made;
+  other.unlisted = Slides::Unlisted::leave_out;
+  other.pad_color = {1, 2, 3};
+  other.regions.missing = SlideRegions::Missing::empty;
+  check_same(other, index);
+  other.index = index;
+  const SlideSource source(other);
+  REQUIRE(source.size() == 9);
+  const OwnedSample last = read_sample(source, 8), before = read_sample(SlideSource(made), 8);
+  for (std::int32_t c = 0; c < 3; ++c) {
+    CHECK(image_of(last["image"]).at(99, 99, c) == 1 + c);
+    CHECK(image_of(before["image"]).at(99, 99, c) == 255);
   }
 }
 

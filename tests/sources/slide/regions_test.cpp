@@ -370,6 +370,31 @@ TEST_CASE("classes of regions are numbered for all slides together") {
   for (const auto& [kind, count] : drawn) CHECK(count > 60);
 }
 
+TEST_CASE("without `include`, a place of which less than `least` is in any class shows none") {
+  const TempFolder folder;
+  write_slide(folder / "a.tif", plain_slide());
+  const auto box = [](double left, double right, double top, double bottom) {
+    return std::vector<Ring>{{{left, top}, {right, top}, {right, bottom}, {left, bottom}}};
+  };
+  // 40 % of the first place; 32 % and 28 % of the second.
+  folder.write("a.geojson",
+               as_geojson({{"tumor", {box(0, 100, 0, 40), box(100, 200, 0, 32)}}, {"fat", {box(100, 200, 32, 60)}}}));
+  struct Case {
+    double least;
+    std::int64_t first, second;
+  };
+  for (const Case& c : {Case{.7, 0, 0}, {.5, 0, 2}, {.3, 2, 2}, {0, 2, 2}}) {
+    CAPTURE(c.least);
+    const SlideSource source({.files = folder / "a.tif",
+                              .size = 100,
+                              .regions = {.folder = folder.path().string(), .least = c.least, .field = "kind"}});
+    CHECK(source.schema().at("kind").classes == ClassNames({"", "fat", "tumor"}));
+    std::vector<std::int64_t> expected(12);
+    expected[0] = c.first, expected[1] = c.second;
+    CHECK(source.labels("kind") == expected);
+  }
+}
+
 TEST_CASE("what regions say is part of the identity") {
   const TempFolder folder;
   write_slide(folder / "a.tif", plain_slide());

@@ -174,6 +174,25 @@ TEST_CASE("padding that can't be is refused") {
   CHECK(op.refused());
 }
 
+TEST_CASE("sides of padding that reflects are each narrower than the image, and together they may be wider") {
+  const Image source = static_noise({10, 20, 3}, 1);
+  for (const auto& [padding, size] :
+       {std::pair(Padding{.top = 9, .bottom = 9, .mode = Padding::Mode::reflect}, Size{28, 20}),
+        {{.left = 19, .right = 19, .mode = Padding::Mode::reflect}, {10, 58}}}) {
+    ImageOp op(source.shape);
+    op.pad(padding);
+    CHECK_FALSE(op.refused());
+    CHECK(op.shape().size() == size);
+    CHECK(execute_u8(source, op).pixels == reference_pad(source, padding, false).pixels);
+  }
+  for (std::int32_t Padding::*const side : {&Padding::top, &Padding::bottom, &Padding::left, &Padding::right}) {
+    Padding padding{.mode = Padding::Mode::reflect};
+    padding.*side = side == &Padding::top || side == &Padding::bottom ? 10 : 20;
+    ImageOp op(source.shape);
+    CHECK(code_of([&] { op.pad(padding); }) == Errc::invalid_argument);
+  }
+}
+
 TEST_CASE("crops narrow the box before a resize and what is kept after it") {
   ImageOp op({100, 200, 3});
   op.flip_horizontal();
