@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Room for the tree and for pages that are not full.
+// Returns the size of an LMDB map, with room for the tree and for pages that are not full.
 std::size_t map_bytes(std::uint64_t records, std::size_t bytes) { return records * (bytes + 8192) + (64u << 20); }
 
 }  // namespace
@@ -51,7 +51,7 @@ Store picture_store(const Settings& settings, bool noisy) {
       progress(fmt::format("making pictures: {} of {}", first, records));
       std::vector<std::future<std::vector<std::byte>>> some;
       const std::uint64_t end = std::min(records, first + together);
-      // Two at a time; their order in the store is that of their numbers.
+      // Makes two pictures at a time. They are stored in the order of their numbers.
       for (std::uint64_t i = first; i < end; i += 2) {
         for (std::uint64_t k = i; k < std::min(end, i + 2); ++k)
           some.push_back(std::async(std::launch::async, [&, k] { return pictures.jpeg(k, quality, sigma); }));
@@ -72,7 +72,7 @@ Store picture_store(const Settings& settings, bool noisy) {
 
 namespace {
 
-// A store beside `pictures`, of each picture as `rewrite` makes it.
+// Makes a store next to `pictures` with each picture as `rewrite` returns it.
 template <class Rewrite>
 Store rewritten_store(const Store& pictures, const std::string& name, const Rewrite& rewrite) {
   fs::path folder = pictures.folder;
@@ -153,7 +153,7 @@ Store named_store(const Settings& settings) {
 fs::path data_file(const Store& store) { return store.folder / "data.mdb"; }
 
 void drop_cache(const fs::path& file) {
-  // Pages that some map of ours refers to would stay.
+  // Pages that this process has mapped would stay in the cache, so they are dropped from the map first.
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
     if (!line.ends_with(file.string())) continue;

@@ -17,7 +17,8 @@ double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + static
 
 double own_cpu_seconds() { return cpu_seconds(RUSAGE_SELF) + cpu_seconds(RUSAGE_CHILDREN); }
 
-// Seconds all cores together were busy since the machine started; time a hypervisor took away counts as busy.
+// Returns how many seconds all cores together have been busy since the machine started. Time that a hypervisor took
+// away counts as busy.
 double busy_seconds() {
   std::ifstream file("/proc/stat");
   std::string line, word;

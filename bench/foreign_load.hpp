@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What others than this process do with the machine's cores.
+// Measures what other processes do with the machine's cores.
 #pragma once
 
 #include <chrono>
 
 namespace penstock::bench {
 
-// CPU seconds of RUSAGE_SELF or RUSAGE_CHILDREN.
+// Returns CPU seconds. `who`: RUSAGE_SELF or RUSAGE_CHILDREN.
 double cpu_seconds(int who);
 
-// Cores that others kept busy since it was made, from /proc/stat less what this process and its finished children used.
+// How many cores other processes have kept busy since this object was made. This is the time in /proc/stat less the
+// time of this process and its finished children.
 class ForeignLoad {
  public:
   ForeignLoad();

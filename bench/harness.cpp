@@ -44,7 +44,7 @@ bool Row::reached() const {
 }
 
 Row compare(const RowSpec& spec, const Settings& settings, const Side& ours, const Side& limit) {
-  constexpr auto settle = std::chrono::milliseconds(5);  // threads of the side before go to sleep
+  constexpr auto settle = std::chrono::milliseconds(5);  // time for the other side's threads to go to sleep
   const unsigned wanted = settings.quick ? 2 : settings.rounds;
   const unsigned max_tries = settings.quick ? 2 : 3 * wanted;
   Row row;

@@ -19,7 +19,7 @@ namespace {
 constexpr std::int32_t side = 96;
 constexpr std::size_t patch_bytes = std::size_t{side} * side * 3;
 
-// Pieces of noisy pictures, which compress as patches of slides do.
+// Pieces of noisy pictures. They compress about as well as patches of slides.
 class Patches {
  public:
   explicit Patches(bool photographs) : pictures_(photographs) {}

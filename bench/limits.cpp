@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// limits: what penstock reaches of what is possible on this machine, a row at a time.
+// limits: compares penstock with what is possible on this machine, row by row.
 //
-// Exit codes: 0 measured (also where a goal was missed, unless --strict), 1 a goal was missed and --strict was given,
-// 2 wrong arguments, or a row could not be measured.
+// Exit codes: 0 all rows were measured; 1 a goal was missed and --strict was given; 2 wrong arguments, or a row could
+// not be measured. Without --strict, a missed goal does not change the exit code.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

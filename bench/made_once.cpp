@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int format = 1;  // raise it when the content of any data set changes
+constexpr int format = 1;  // raise this number when the content of a data set changes
 
 std::uint64_t mix(std::uint64_t x) {  // splitmix64
   x += 0x9e3779b97f4a7c15u;

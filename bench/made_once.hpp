@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How data sets are made, once.
+// Makes data sets, each only once.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 
 namespace penstock::bench {
 
-// `make` fills the folder and returns the description, which is written when all else is on the disk.
+// Returns the data set in `folder`. If it is not complete, calls `make`, which fills the folder and returns the
+// description. The description is written last, when everything else is on the disk.
 Store made_once(const std::filesystem::path& folder, std::uint64_t records, const std::function<std::string()>& make);
 
 // Fills `out` with bytes that are the same for the same seed.

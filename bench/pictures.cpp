@@ -37,7 +37,7 @@ Rng rng_of(std::uint64_t i, std::uint64_t purpose) { return Rng(0x70696374, purp
 
 std::uint8_t level(double value) { return static_cast<std::uint8_t>(std::clamp(value + 0.5, 0.0, 255.0)); }
 
-// Random values on a grid, between which it is smooth.
+// Random values on a grid, with smooth values between them.
 class Noise {
  public:
   Noise(double cell, Rng& rng) : cell_(cell) {
@@ -45,7 +45,7 @@ class Noise {
     values_.resize(columns_ * (static_cast<std::size_t>(height / cell) + 2));
     for (float& v : values_) v = static_cast<float>(rng.uniform(-1, 1));
   }
-  // Adds `amplitude` times a row of it.
+  // Adds row y of the noise, multiplied by `amplitude`.
   void add(int y, float amplitude, float* out) const {
     const double fy = y / cell_;
     const auto top = static_cast<std::size_t>(fy);
@@ -69,7 +69,7 @@ class Noise {
   std::vector<float> values_;
 };
 
-// A disc or a half-plane with a colour of its own and an edge of a certain softness.
+// A disc or a half-plane with a colour and a more or less soft edge.
 struct Thing {
   double x, y, radius, nx, ny, softness;
   bool disc;
@@ -82,7 +82,7 @@ struct Thing {
 
 std::vector<std::uint8_t> made_up(std::uint64_t i) {
   Rng rng = rng_of(i, 1);
-  std::vector<Noise> octaves;  // of brightness
+  std::vector<Noise> octaves;  // noise of the brightness
   for (double cell = 128; cell >= 2; cell /= 2) octaves.emplace_back(cell, rng);
   const Noise tints[] = {Noise(48, rng), Noise(48, rng)};
   std::vector<Thing> things(4 + rng.below(6));
@@ -124,7 +124,7 @@ std::vector<std::uint8_t> made_up(std::uint64_t i) {
 }
 
 void add_noise(std::vector<std::uint8_t>& picture, double sigma, Rng rng) {
-  for (std::size_t k = 0; k + 1 < picture.size(); k += 2) {  // Box and Muller, two at a time
+  for (std::size_t k = 0; k + 1 < picture.size(); k += 2) {  // Box and Muller's method, two values at a time
     const double radius = sigma * std::sqrt(-2 * std::log(1 - rng.uniform()));
     const double angle = 6.283185307179586 * rng.uniform();
     picture[k] = level(picture[k] + radius * std::cos(angle));
@@ -140,7 +140,7 @@ std::vector<std::byte> read_file(const fs::path& file) {
   return out;
 }
 
-// Photographs are larger than RawScratch cares for.
+// Scratch memory for one photograph, for which RawScratch is too small.
 class OnePicture final : public Scratch {
  public:
   std::byte* allocate(std::size_t bytes) override {

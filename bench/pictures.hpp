@@ -14,20 +14,22 @@ namespace penstock::bench {
 
 inline constexpr Size picture_size{375, 500};
 
-// Makes picture i of an endless series, the same on every machine that has the same photographs. Any thread.
+// Makes picture i of an endless series. It is the same on every machine that has the same photographs. Any thread may
+// use it.
 //
-// Crops of the photographs that Debian's mate-backgrounds installs, shrunk by two to five; where there are none,
-// made-up ones: noise of many octaves, soft and hard edges, which take about as many bytes and as long to decode.
+// Pictures are crops of the photographs that Debian's mate-backgrounds installs, shrunk by two to five. If there are no
+// photographs, pictures are made up of noise in many octaves and of soft and hard edges. Made-up pictures have about as
+// many bytes as crops, and take about as long to decode.
 class Pictures {
  public:
   explicit Pictures(bool photographs);
 
-  // "crops of 12 photographs (mate-backgrounds)" or "made-up pictures"
+  // Returns "made-up pictures", or a text such as "crops of 12 photographs (mate-backgrounds)".
   std::string source() const;
 
-  // RGB, row by row; noise of standard deviation `sigma` is added.
+  // Returns the pixels of picture i as RGB, row by row, with added noise of standard deviation `sigma`.
   std::vector<std::uint8_t> pixels(std::uint64_t i, double sigma) const;
-  // The pixels encoded with 4:2:0 at `quality`.
+  // Returns picture i as a JPEG with 4:2:0 and `quality`.
   std::vector<std::byte> jpeg(std::uint64_t i, int quality, double sigma) const;
 
  private:
@@ -39,7 +41,7 @@ class Pictures {
   std::vector<Photograph> photographs_;
 };
 
-// A JPEG of the same coefficients, with the Huffman tables that suit them best.
+// Returns a JPEG with the same coefficients, and with the Huffman tables that suit them best.
 std::vector<std::byte> with_own_tables(std::span<const std::byte> jpeg);
 
 }  // namespace penstock::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HDF5 library by hand: what rows of HDF5 are measured against.
+// Plain calls of the HDF5 library. Rows about HDF5 are compared with them.
 #pragma once
 
 #include <hdf5.h>
@@ -27,11 +27,11 @@ class PlainHdf5 {
   std::uint64_t rows() const noexcept { return dims_.front(); }
   std::size_t row_bytes() const noexcept;
   std::uint64_t chunk_rows() const noexcept { return chunk_.front(); }
-  // Where contiguous data begin in the file.
+  // Returns where contiguous data begin in the file.
   std::uint64_t offset() const;
-  // Rows as the library reads them. One thread at a time.
+  // Reads rows with H5Dread. One thread at a time.
   void read(std::uint64_t first, std::uint64_t count, std::byte* out) const;
-  // A chunk as it is stored, one thread after the other.
+  // Returns a chunk as it is stored. A mutex lets one thread at a time in.
   std::span<const std::byte> stored_chunk(std::uint64_t chunk, std::vector<std::byte>& buffer) const;
 
  private:
@@ -40,7 +40,7 @@ class PlainHdf5 {
   mutable std::mutex mutex_;
 };
 
-// Decompresses, of one thread.
+// A decompressor for one thread.
 class PlainInflater {
  public:
   PlainInflater();
@@ -53,7 +53,8 @@ class PlainInflater {
   libdeflate_decompressor* inflater_;
 };
 
-// Writes u8[rows, ...] from `rows_of`, which fills the rows from `first` on. `chunk` 0: contiguous; `deflate` 0: none.
+// Writes a dataset u8[rows, ...]. `rows_of` fills the rows from `first` on. If `chunk` is 0, the data are contiguous.
+// If `deflate` is 0, they are not compressed.
 void write_plain_hdf5(const std::filesystem::path& file, const char* dataset, const std::vector<std::uint64_t>& dims,
                       std::uint64_t chunk, unsigned deflate, std::uint64_t rows_at_once,
                       const std::function<void(std::uint64_t first, std::span<std::byte> rows)>& rows_of);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JPEG 2000 tile as someone without this library decodes it.
+// Decodes a JPEG 2000 tile with OpenJPEG alone, without this library.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace penstock::bench {
 
-// `into`: side * side pixels, RGB. The stream holds RGB of that size.
+// `stream`: an RGB image of side * side pixels. `into`: room for these pixels.
 void decode_plain_jpeg2000(std::span<const std::byte> stream, std::int32_t side, std::byte* into);
 
 }  // namespace penstock::bench

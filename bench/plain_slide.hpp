@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A slide as someone without this library reads it: the places of its tiles from libtiff, then pread.
+// Reads a slide without this library: libtiff returns the places of its tiles, and pread reads them.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace penstock::bench {
 
-// Its level 0, open. Any thread.
+// The level 0 of an open slide. Any thread may use it.
 class PlainSlide {
  public:
   explicit PlainSlide(const std::filesystem::path& file);
@@ -23,11 +23,11 @@ class PlainSlide {
 
   std::int64_t width() const noexcept { return width_; }
   std::int64_t height() const noexcept { return height_; }
-  std::int64_t tile() const noexcept { return tile_; }  // pixels on a side
+  std::int64_t tile() const noexcept { return tile_; }  // side of a tile in pixels
   std::int64_t columns() const noexcept { return (width_ + tile_ - 1) / tile_; }
   std::int64_t rows() const noexcept { return (height_ + tile_ - 1) / tile_; }
   const JpegContainer& container() const noexcept { return container_; }
-  // The tile's stream, in `buffer`.
+  // Reads a tile's stream into `buffer` and returns it.
   std::span<const std::byte> read(std::int64_t tile, std::vector<std::byte>& buffer) const;
 
  private:
@@ -38,13 +38,13 @@ class PlainSlide {
   JpegContainer container_;
 };
 
-// Decodes tiles of it. One thread at a time.
+// Decodes tiles of a slide. One thread at a time may use it.
 class PlainTiles {
  public:
   PlainTiles(const PlainSlide& slide, JpegOptions::Decoder which) : slide_(&slide), decoder_({.decoder = which}) {}
-  // The whole tile, or a box of it.
+  // Decodes a whole tile, or a box of it.
   void decode(std::int64_t tile, const std::optional<Box>& box, std::byte* into, std::ptrdiff_t stride);
-  // A box of the slide, of the parts of its tiles.
+  // Decodes a square of the slide from the parts of its tiles.
   void decode_parts(std::int64_t x, std::int64_t y, std::int64_t size, std::byte* into);
 
  private:

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the tool `penstock` and `make_slides` were built.
+// The paths of the tool `penstock` and of `make_slides` in the build folder.
 #pragma once
 
 namespace penstock::bench {
 
-// Defined where PENSTOCK_BENCH_PROGRAMS is. In a file of their own, as they differ from one build folder to the next.
+// Defined only in builds with PENSTOCK_BENCH_PROGRAMS. They have a file of their own, because they differ between build
+// folders.
 extern const char* const tool_path;
 extern const char* const make_slides_path;
 

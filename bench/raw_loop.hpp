@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a good engineer writes by hand: threads that take tickets from one counter, each writing its rows into a ring of
-// batches. There is no consumer to hand batches to, so it is a limit, not a rival.
+// The loop that a good engineer writes by hand: threads take tickets from one counter, and write their rows into a ring
+// of batches. The loop has no consumer to which it delivers batches, so it is a limit, not a rival.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@
 
 namespace penstock::bench {
 
-// As many batches as the loader's ring has, of the same memory, touched already.
+// A ring of batches like the loader's, in the same kind of memory, whose pages have been touched.
 class Ring {
  public:
   Ring(std::size_t row_bytes, std::uint64_t rows, unsigned depth);
@@ -34,12 +34,12 @@ class Ring {
 
  private:
   std::size_t row_bytes_;
-  std::uint64_t rows_;  // of all batches
+  std::uint64_t rows_;  // rows of all batches together
   std::byte* data_;
 };
 
-// Calls `make()` once in each of `threads` threads, then what it returned with each ticket of [0, tickets), in order.
-// The time is that from the common start to the end of the last thread.
+// Starts `threads` threads. Each calls `make()` once, and then calls the returned function with tickets. Tickets from
+// [0, tickets) are given out in order. Returns the time from the common start to the end of the last thread.
 template <class Make>
 Timing raw_loop(unsigned threads, std::uint64_t tickets, const Make& make) {
   alignas(64) std::atomic<std::uint64_t> next{0};
@@ -76,25 +76,26 @@ Timing raw_loop(unsigned threads, std::uint64_t tickets, const Make& make) {
   return timing;
 }
 
-// Slot memory for the loaders of all rounds: given back, it is kept for the next one, so that no round pays for the
-// page faults of fresh memory. (The raw loop keeps its ring.)
+// Returns the memory for batches of all rounds' loaders. What a loader gives back is kept for the next round, so that
+// no round pays for page faults of new memory. (The raw loop keeps its ring.)
 MemoryResource& round_memory();
-// Frees what is kept.
+// Frees the memory that `round_memory` keeps.
 void trim_round_memory();
 
-// Seconds a loader takes for `epochs` whole epochs, from its first batch's call to the last batch. The loader is made
-// before, with so many bytes for decoded blocks; nothing is read ahead of the first call. @throws std::runtime_error
-// when samples are missing.
+// Returns the seconds that a loader takes for `epochs` whole epochs, from the call for the first batch to the last
+// batch. The loader is made before, with `block_bytes` bytes for decoded blocks. It reads nothing before the first
+// call.
+// @throws std::runtime_error if samples are missing.
 Timing time_loader(const Pipeline& pipeline, const Executor& executor, unsigned threads, std::uint64_t epochs = 1,
                    std::size_t block_bytes = 0);
 
-// Every loader's and every ring's.
+// The depth of every loader and of every ring.
 inline constexpr unsigned ring_depth = 4;
 
-// Source indices of `epochs` epochs, one after the other.
+// Returns the source indices of `epochs` epochs, one after the other.
 std::vector<std::uint64_t> order_of(const Pipeline& pipeline, std::uint64_t epochs);
 
-// Working memory of one raw thread, as much as it ever needed. One thread at a time.
+// The working memory of one thread of the raw loop. One thread at a time may use it.
 class RawScratch final : public Scratch {
  public:
   RawScratch() = default;

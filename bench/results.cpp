@@ -34,7 +34,7 @@ constexpr auto compiler = __VERSION__;
 constexpr auto compiler = "g++ " __VERSION__;
 #endif
 
-// Four significant digits, without an exponent.
+// Returns a number with about four significant digits, without an exponent.
 std::string number(double value) {
   const double size = value < 0 ? -value : value;
   const int digits = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// bottlenecks [--runs N | --quick] [NAME...]: plants one bottleneck after the other in a pipeline and lets the loader's
-// report say what bounds the run. Its last line is "N of N right"; it fails where one is wrong. Without names all are
-// planted, three times each. For a machine with two cores or more and nothing else to do. --quick: each once, a wrong
-// one up to twice more, without the predicted gains and the cold disk; one that was wrong mostly while other processes
-// had the cores is counted apart. It leaves with 77 where there were too many of those, or this machine can't tell.
+// bottlenecks [--runs N | --quick] [NAME...]: plants one bottleneck after the other in a pipeline, and checks that the
+// loader's report names it. The last line is "N of N right". The exit status is 1 if a report is wrong. Without names,
+// plants every bottleneck. Without --runs, plants each three times. Needs a machine with at least two cores and nothing
+// else to do.
+// --quick: plants each bottleneck once. If the report is wrong, plants it up to twice more. Leaves out the predicted
+// gains and the cold disk. If other processes had the cores during most of the wrong reports of a bottleneck, the
+// bottleneck is not judged. The exit status is 77 if too many bottlenecks were not judged, or if this machine can't
+// measure who has the cores.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -33,19 +36,19 @@ namespace {
 
 using ps::Bound;
 
-// How long each is looked at.
+// How long each pipeline is run.
 double seconds_of_run = 1.5;
 
 struct Job {
   ps::LoaderOptions options = {.threads = 2};
-  double caller_us = 0;  ///< that the caller computes with each batch
+  double caller_us = 0;  ///< how long the caller computes with each batch
   double seconds = seconds_of_run;
 };
 
 ps::Report run(const ps::Pipeline& pipeline, const Job& job) {
   ps::Loader loader(pipeline, job.options);
   const auto begun = std::chrono::steady_clock::now();
-  std::optional<ps::Batch> held;  // until the next one is there
+  std::optional<ps::Batch> held;  // until the next batch has come
   while (std::optional<ps::Batch> batch = loader.next()) {
     held = std::move(batch);
     if (job.caller_us != 0) spin_us(job.caller_us);
@@ -60,7 +63,7 @@ ps::Stage computing(double us) {
   return work([us](std::int64_t) { spin_us(us); });
 }
 
-// The same, and makes 128 KiB of each value.
+// Like `computing`, but makes a value of 128 KiB from each value.
 ps::Stage enlarged(double us) {
   const auto enlarge = [us](ps::View<const std::int64_t, 0> in, ps::View<std::int64_t, 1> out) {
     spin_us(us);
@@ -69,7 +72,8 @@ ps::Stage enlarged(double us) {
   return ps::map("x", enlarge, {.name = "planted_stage", .shape = ps::Shape{1 << 14}});
 }
 
-// Batches are taken on a stream of the caller's, which has so much work to do for each, and the host doesn't wait for.
+// Takes batches on a stream of the caller. Puts work of `work_us` on this stream for each batch, and does not wait for
+// it.
 ps::Report run_on(ps::EmulatedGpu& gpu, double work_us, const ps::Pipeline& pipeline) {
   ps::EmulatedGpu::Stream stream = gpu.make_stream("consumer");
   ps::Loader loader(pipeline, {.device = gpu.device(), .threads = 2});
@@ -88,16 +92,16 @@ struct Case {
   Bound expected;
   const char* named;  ///< what the verdict must name
   std::function<ps::Report()> run;
-  std::function<bool(const ps::Report&)> also = {};  ///< what is right as well; none: nothing else
-  bool only_whole = false;                           ///< writes much to the disk, or takes long: not in a quick run
-  std::function<bool(const ps::Report&)> must = {};  ///< what has to be right besides
+  std::function<bool(const ps::Report&)> also = {};  ///< accepts other right reports; none: there are no others
+  bool only_whole = false;  ///< writes much to the disk or takes long, so it is left out of a quick run
+  std::function<bool(const ps::Report&)> must = {};  ///< a further condition for every report
   bool right(const ps::Report& r) const {
     if (must && !must(r)) return false;
     return (r.bound == expected && r.verdict.find(named) != std::string::npos) || (also && also(r));
   }
 };
 
-// Of a disk so fast that the kernel's work to read from it takes longer than the waiting.
+// Accepts the report of a fast disk, where the kernel's work to read takes longer than the waiting.
 bool reading_is_to_blame(const ps::Report& r) {
   return r.bound == Bound::cpu && r.verdict.find("; read takes") != std::string::npos &&
          r.besides.find(" in read, not computing") != std::string::npos;
@@ -136,20 +140,20 @@ ps::Report neighbours() {
   return run(ps::from(Source{many}) | computing(500) | ps::batch(8), {});
 }
 
-// A dataset that stays in memory is inflated when it is first asked for.
+// A dataset that stays in memory is decompressed when a record is first asked for.
 ps::Report kept_dataset() {
   const KeptDataset store(32'768, 4 << 10);
   return run(ps::from(ps::Hdf5{.path = store.path(), .max_kept_bytes = 256u << 20}) | ps::batch(64),
              {.options = {.threads = 2, .epochs = 1}});
 }
 
-// Two runners are better than one, and one has nothing to do in half of the time, as `depth` is set.
+// Two runners are faster than one runner, but because `depth` is set, one of them has nothing to do half of the time.
 ps::Report fixed_depth() {
   return run(ps::from(Source{many}) | work([](std::int64_t i) { spin_us(i % 2 == 0 ? 1'000 : 4'000); }) | ps::batch(2),
              {.options = {.depth = 2, .tune = true}, .seconds = 12});
 }
 
-// All that is lacking is set.
+// Only settings that the caller has fixed limit the speed, so there is nothing to tune.
 ps::Report nothing_to_tune() {
   return run(ps::from(Source{many}) | computing(2'000) | ps::batch(1),
              {.options = {.threads = 2, .depth = 2, .tune = true}});
@@ -159,7 +163,7 @@ bool depth_is_named(const ps::Report& r) {
   return r.bound == Bound::stragglers && r.verdict.find("depth") != std::string::npos;
 }
 
-// The executor is smaller than the machine.
+// The executor has fewer threads than the machine has cores.
 ps::Report small_executor() {
   return run(ps::from(Source{many}) | computing(1'000) | ps::batch(8),
              {.options = {.executor = ps::Executor(1), .tune = true}, .seconds = 12});
@@ -181,21 +185,21 @@ ps::Report block_memory() {
   return run(p, {.options = {.threads = 2, .max_block_bytes = (3u << 20) / 2}});
 }
 
-// 64 blocks at random, of which so many have room.
+// Reads records at random from 64 blocks. `room` of the blocks fit into memory.
 ps::Report decode_blocks(std::size_t room) {
   const ps::Pipeline p = ps::from(Blocks{.count = 512, .each = 8, .cost_us = 2'000}) | ps::shuffle({.seed = 1}) |
                          ps::repeat(8) | computing(100) | ps::batch(8);
   return run(p, {.options = {.threads = 1, .max_block_bytes = room << 20}, .seconds = 6});
 }
 
-// Records of a store whose pages are not in memory, with hardly any work on them.
+// Reads records from a store whose pages are not in memory, with hardly any work per record.
 ps::Report cold_disk() {
   const ColdStore store(150'000, 4 << 10);
   return run(ps::from(ps::Lmdb{.path = store.path()}) | ps::shuffle({.seed = 1}) | ps::batch(8),
              {.options = {.threads = 1, .epochs = 1}, .seconds = 10});
 }
 
-// Batches of 1 MiB over a link of 50 MB/s.
+// Copies batches of 1 MiB over a link of 50 MB/s.
 ps::Report slow_copies() {
   ps::EmulatedGpu gpu({.max_copy_bytes_per_s = 50'000'000});
   return run_on(gpu, 0, ps::from(Source{many}) | enlarged(200) | ps::batch(8));
@@ -207,13 +211,14 @@ ps::Report slow_device_stage() {
   return run_on(gpu, 0, ps::from(Source{many}) | computing(200) | ps::batch(8) | ps::device_stage(Sleeps{20'000}));
 }
 
-// The caller puts 20 ms of work for each batch on its stream, and goes on at once.
+// The caller puts 20 ms of work per batch on its stream, and does not wait for the work.
 ps::Report slow_device_work() {
   ps::EmulatedGpu gpu;
   return run_on(gpu, 20'000, ps::from(Source{many}) | computing(200) | ps::batch(8));
 }
 
-// Values of 8 MiB: two batches, and what a runner and the caller work with, are 48 MiB; another runner needs 16 more.
+// Each value has 8 MiB. Two batches and the values that a runner and the caller use take 48 MiB. Another runner needs
+// 16 MiB more.
 ps::Report memory() {
   const auto enlarge = [](ps::View<const std::int64_t, 0> in, ps::View<std::int64_t, 1> out) {
     spin_us(20'000);
@@ -294,7 +299,7 @@ std::vector<Case> cases() {
   };
 }
 
-// What a report says of one more thread, and what it then is: within a fifth.
+// Returns whether the speed with one more thread is within a fifth of what the report predicted.
 bool thread_gain() {
   const ps::Pipeline p = ps::from(Source{many}) | computing(1'000) | ps::batch(8);
   const ps::Report one = run(p, {.options = {.threads = 1}}), two = run(p, {.options = {.threads = 2}});
@@ -305,7 +310,7 @@ bool thread_gain() {
   return right;
 }
 
-// What a report says of twice the memory for blocks, and what it then is: within a fifth.
+// Returns whether the speed with twice the memory for blocks is within a fifth of what the report predicted.
 bool memory_gain() {
   const ps::Report once = decode_blocks(16), twice = decode_blocks(32);
   const double saved = static_cast<double>(once.block_decodes_saved) / static_cast<double>(once.block_decodes);
@@ -325,8 +330,8 @@ bool tell(const Case& it, const ps::Report& r) {
   return ok;
 }
 
-// Each planted once, for a short time; a wrong one up to twice more, for the whole. It is not judged where it was wrong
-// mostly while others had the cores.
+// Plants each bottleneck once, for a short time. If the report is wrong, plants it up to twice more, for the whole
+// time. A bottleneck is not judged if most of its wrong reports came while other processes had the cores.
 int run_quick(const std::function<bool(const char*)>& wanted) {
   if (const ps::Report r = run(ps::from(Source{many}) | computing(500) | ps::batch(16), {.seconds = 0.5});
       r.cores < 2 || r.core_quota != 0 || !r.other_core_share) {

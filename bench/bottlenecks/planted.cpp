@@ -32,7 +32,7 @@ double thread_us() noexcept {
 struct RandomBytes {
   std::uint64_t records;
   std::int64_t each_bytes;
-  std::uint64_t kept_bits = ~std::uint64_t{0};  // fewer are compressed
+  std::uint64_t kept_bits = ~std::uint64_t{0};  // with fewer bits, the bytes can be compressed
   std::uint64_t size() const { return records; }
   ps::Schema schema() const { return {{"x", ps::DType::u8, {each_bytes}}}; }
   void read(std::uint64_t i, ps::SampleBuilder& out) const {
@@ -51,7 +51,8 @@ struct RandomBytes {
 void spin_us(double us) noexcept {
   const double end = thread_us() + us;
   while (thread_us() < end) {
-    // Asking the clock is a system call on some machines, and would be most of what is measured.
+    // On some machines, reading the clock is a system call. Without this loop, the thread would spend most of its time
+    // in such calls.
     volatile unsigned sink = 0;
     for (unsigned i = 0; i < 500; ++i) sink = sink + i;
   }

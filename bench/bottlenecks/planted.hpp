@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of a pipeline whose costs are known: what a bottleneck is made of.
+// Sources and stages whose costs are known. Bottlenecks are made of them.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ namespace bottlenecks {
 
 namespace ps = penstock;
 
-/// Computes for so many microseconds of this thread's own CPU time: a thread without a core gets no further.
+/// Computes until this thread has used `us` microseconds of CPU time. Time without a core does not count.
 void spin_us(double us) noexcept;
-/// Sleeps, as a thread does that waits for a disk.
+/// Sleeps, like a thread that waits for a disk.
 void sleep_us(double us);
 
-/// Records {x: i64[]} that cost what `cost` does for record i, which is in file i modulo `files`.
+/// A source of records {x: i64[]}. Reading record i calls cost(i). Record i is in file i modulo `files`.
 struct Source {
   std::uint64_t count = 0;
   std::function<void(std::uint64_t)> cost = [](std::uint64_t) {};
@@ -41,7 +41,7 @@ struct Source {
   }
 };
 
-/// The same as a stream, whose reading costs `cost_us` of CPU time a record.
+/// A stream of the same records. Reading a record takes `cost_us` of CPU time.
 struct Stream {
   std::uint64_t count = 0;
   double cost_us = 0;
@@ -57,8 +57,8 @@ struct Stream {
   }
 };
 
-/// Records that share blocks of `each` records, of which one costs `cost_us` of CPU time to load, and what `wait` does,
-/// and takes 1 MiB. Block b is in file b modulo `files`.
+/// A source whose records are in blocks of `each` records. A block has 1 MiB. Loading a block takes `cost_us` of CPU
+/// time and calls `wait`. Block b is in file b modulo `files`.
 struct Blocks {
   std::uint64_t count = 0, each = 1;
   double cost_us = 0;
@@ -80,10 +80,10 @@ struct Blocks {
   }
 };
 
-/// A stage of the field x that costs what `cost` does for a record of that value.
+/// Returns a stage that calls cost(x) and leaves the field x unchanged.
 ps::Stage work(std::function<void(std::int64_t)> cost);
 
-/// A stage on the device that takes so long for a batch, and changes nothing.
+/// A stage on the device that takes `us` microseconds per batch and changes nothing.
 struct Sleeps {
   double us = 0;
   ps::Schema schema(const ps::Schema& in) const { return in; }
@@ -92,8 +92,8 @@ struct Sleeps {
   }
 };
 
-/// An LMDB store of records {x: u8[each_bytes]}, of bytes that no file system makes smaller, on the disk and not in
-/// memory. It goes with this.
+/// An LMDB store of records {x: u8[each_bytes]}, whose pages are on the disk and not in memory. Its bytes can't be
+/// compressed by a file system. The destructor removes the store.
 class ColdStore {
  public:
   ColdStore(std::uint64_t records, std::int64_t each_bytes);
@@ -106,7 +106,8 @@ class ColdStore {
   std::string path_;
 };
 
-/// An HDF5 file of records {x: u8[each_bytes]} in compressed chunks, whose pages are in memory. It goes with this.
+/// An HDF5 file of records {x: u8[each_bytes]} in compressed chunks, whose pages are in memory. The destructor removes
+/// the file.
 class KeptDataset {
  public:
   KeptDataset(std::uint64_t records, std::int64_t each_bytes);
@@ -119,7 +120,7 @@ class KeptDataset {
   std::string path_;
 };
 
-/// The records as they stand, which takes the order `cost_us` of CPU time a record to say.
+/// An order that keeps the records' order, and takes `cost_us` of CPU time per record.
 struct SlowOrder {
   double cost_us = 0;
 
@@ -131,7 +132,7 @@ struct SlowOrder {
   std::string describe() const { return "slow"; }
 };
 
-/// Other processes that keep so many cores busy for as long as this lives.
+/// Other processes that keep `cores` cores busy while this object lives.
 class Neighbours {
  public:
   explicit Neighbours(unsigned cores);

@@ -73,7 +73,7 @@ CuptiLibrary open_cupti() {
   find(out.flush, "cuptiActivityFlushAll");
   find(out.next_record, "cuptiActivityGetNextRecord");
   if (!out.why_not.empty()) return out;
-  // Records look otherwise from one minor version to the next.
+  // The layout of records may change with a minor version.
   std::uint32_t version = 0;
   if (out.version(&version) != CUPTI_SUCCESS || version / 100 != CUPTI_API_VERSION / 100)
     out.why_not = name + " is of version " + std::to_string(version) + ", and this program was built with " +
@@ -81,13 +81,13 @@ CuptiLibrary open_cupti() {
   return out;
 }
 
-// Never closed: it stands between the program and the driver from its first use on.
+// Never closed, because from its first use on, the library is between the program and the driver.
 const CuptiLibrary& cupti() {
   static const CuptiLibrary library = open_cupti();
   return library;
 }
 
-// CUPTI's callbacks know of no object.
+// Global, because CUPTI's callbacks get no pointer to an object.
 struct ActivityRecords {
   std::mutex mutex;
   Activity found;

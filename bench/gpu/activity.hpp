@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the GPU really did what: copies and kernels with their begin and end, as CUPTI tells them. It is opened when the
-// program runs, where the machine has it.
+// When the GPU really did its work: when copies and kernels began and ended, as CUPTI reports it. The program loads
+// CUPTI when it runs, if the machine has it.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct Interval {
   double begin, end;  // seconds
 };
 
-// Those that overlap, or have at most `gap` seconds between them, are one. In order.
+// Merges intervals that overlap or are at most `gap` seconds apart. Returns the intervals in order.
 std::vector<Interval> merged(std::vector<Interval> all, double gap);
 
 struct Activity {
@@ -20,16 +20,16 @@ struct Activity {
   std::vector<Interval> kernels;
 };
 
-// Records from when it is made; the GPU has nothing to do then, nor when it is finished.
+// Records activity from its construction to `finish`. REQUIRES: the GPU has no work at both moments.
 class ActivityRecorder {
  public:
   ActivityRecorder();
   ActivityRecorder(const ActivityRecorder&) = delete;
   ActivityRecorder& operator=(const ActivityRecorder&) = delete;
   ~ActivityRecorder();
-  // Why nothing is recorded; empty: it is.
+  // Returns why nothing is recorded; empty if activity is recorded.
   const std::string& why_not() const noexcept { return why_not_; }
-  // Ends it.
+  // Ends the recording and returns what was recorded.
   Activity finish();
 
  private:

@@ -63,7 +63,7 @@ double time_plain(const PlainLoop& loop, const BatchSize& size, std::uint64_t st
     copy(device[slot]->data(), host.data(), bytes, copies);
     copied[slot].record(copies);
     copied[slot].wait_on(consumer.handle());
-    // As in the loader's steps; what it counts is not looked at, as rows have no numbers here.
+    // The loader's steps check the rows too. The count in `wrong` is ignored, because the rows have no numbers here.
     check_rows(consumer.handle(), device[slot]->data(), static_cast<std::size_t>(size.row_bytes), size.rows, 0,
                wrong.as<unsigned long long>());
     load.enqueue(consumer.handle());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches that cost the host next to nothing and tell their numbers, and the loop of a training program.
+// Batches that cost the host next to nothing and whose rows have their numbers in them, and a training loop for them.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace penstock::gpu_bench {
 
-// Record i begins and ends with i; between is what was there.
+// A source whose record i begins and ends with the number i. The bytes between are not written.
 struct Stamped {
   std::uint64_t count = 0;
   std::int64_t row_bytes = 0;
@@ -32,8 +32,8 @@ struct Stamped {
   }
 };
 
-// A stage that does nothing, but records events on the stream where stages are run: one for each batch, in order.
-// Copies share the events.
+// A stage that only records an event per batch, in order, on the stream of the stages. Copies of a Marks share the
+// events.
 class Marks {
  public:
   explicit Marks(std::size_t most);
@@ -54,29 +54,32 @@ class Marks {
 struct BatchSize {
   std::uint64_t rows;
   std::int64_t row_bytes;
-  std::uint64_t records = ~std::uint64_t{0};  // their numbers begin again after so many; a multiple of `rows`
+  std::uint64_t records = ~std::uint64_t{0};  // after this many records, numbers begin at 0 again; a multiple of `rows`
   std::size_t bytes() const { return rows * static_cast<std::size_t>(row_bytes); }
 };
 
-// The steps of an epoch after the first few.
+// The times of an epoch's steps, without its first `warm_steps` steps.
 struct LoaderTime {
   double step_s;
-  double starved;  // share of the time in which the consumer's stream waited for a batch, by events around each step
+  double starved;  // share of the time in which the consumer's stream waited for batches, measured by events around
+                   // each step
 };
-// One epoch of steps of `load` (none: only a look at the rows' numbers). Rows that were wrong are counted in *wrong.
+// Times one epoch with steps of `load`. If `load` is null, a step only checks the rows' numbers. Counts rows with wrong
+// numbers in *wrong.
 LoaderTime time_loader(Loader& loader, const CudaStream& stream, const BatchSize& size, const Load* load,
                        unsigned long long* wrong);
 constexpr std::uint64_t warm_steps = 10;
 
-// Waits until what loaders have prefetched is copied.
+// Waits until the batches that loaders have prefetched are copied.
 void settle();
 
 struct PlainLoop {
-  unsigned depth = 3;                // batches on the device
-  bool on_consumers_stream = false;  // copies
-  bool on_legacy_stream = false;     // copies; the consumer's stream is one that waits for it
+  unsigned depth = 3;                // number of batches on the device
+  bool on_consumers_stream = false;  // copies on the consumer's stream
+  bool on_legacy_stream = false;     // copies on the legacy stream, for which the consumer's stream waits
 };
-// Seconds a step of the same steps written by hand with CUDA's own calls, from one pinned batch that never changes.
+// Returns the seconds per step of a loop written by hand with CUDA's own calls. It copies one pinned batch again and
+// again.
 double time_plain(const PlainLoop& loop, const BatchSize& size, std::uint64_t steps, const Load& load);
 
 }  // namespace penstock::gpu_bench

@@ -10,7 +10,8 @@ namespace penstock::gpu_bench {
 
 namespace {
 
-// As cublas_v2.h has them; neither it nor the library is needed to build this. Enumerators travel as int.
+// Constants and function types of cublas_v2.h, so that the build needs neither that header nor the library. Enumerators
+// are passed as int.
 constexpr int op_n = 0, compute_32f = 68, gemm_default = -1;
 using Create = int (*)(void** handle);
 using Destroy = int (*)(void* handle);
@@ -21,7 +22,7 @@ using GemmEx = int (*)(void* handle, int op_a, int op_b, int m, int n, int k, co
 using StatusString = const char* (*)(int status);
 
 struct CublasLibrary {
-  std::string name;  // or why it is not there
+  std::string name;  // the name of the library, or why it could not be loaded
   Create create = nullptr;
   Destroy destroy = nullptr;
   SetStream set_stream = nullptr;
@@ -57,7 +58,7 @@ CublasLibrary open_cublas() {
   return out;
 }
 
-// Never closed: it has threads and memory that outlive what is asked of it.
+// Never closed, because the library's threads and memory outlive the calls to it.
 const CublasLibrary& cublas() {
   static const CublasLibrary library = open_cublas();
   return library;

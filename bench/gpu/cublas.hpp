@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLAS where the machine has it, opened when the program runs: it is half a gigabyte that can't travel with a
-// program, and without it all but the products' speed is the same.
+// cuBLAS, if the machine has it. The program loads it when it runs, because the library has half a gigabyte and can't
+// be shipped with a program. Without it, only the speed of matrix products differs.
 #pragma once
 
 #include <string>
@@ -16,11 +16,11 @@ class Cublas {
   Cublas& operator=(const Cublas&) = delete;
   ~Cublas();
 
-  // Whether it was found; else there is nothing to be called.
+  // Returns whether cuBLAS was found. `multiply` may be called only then.
   bool found() const noexcept { return handle_ != nullptr; }
-  // The library's, or why there is none.
+  // Returns the name of the library, or why it could not be loaded.
   static std::string name();
-  // c = a * b, square matrices of halves. @throws std::runtime_error.
+  // Computes c = a * b for square matrices of halves. @throws std::runtime_error.
   void multiply(cudaStream_t stream, int side, const void* a, const void* b, void* c) const;
 
  private:

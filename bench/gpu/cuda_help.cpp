@@ -105,7 +105,7 @@ Memory::Memory(Kind kind, std::size_t bytes) : kind_(kind), bytes_((bytes + page
       break;
     case Kind::host_pool: {
       pool_ = make_host_pool();
-      // Its own stream, as the default one may be anybody's.
+      // Uses a stream of its own, because other code may use the default stream.
       const CudaStream stream;
       const cudaError_t code = cudaMallocFromPoolAsync(&data, bytes_, pool_, stream.handle());
       if (code != cudaSuccess) forget(cudaMemPoolDestroy(pool_));

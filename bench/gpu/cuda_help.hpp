@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA's things with an end, and CUDA's errors as exceptions.
+// Owners of CUDA's streams, events and memory; and CUDA's errors as exceptions.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace penstock::gpu_bench {
 
-// @throws std::runtime_error that names `call`, unless it went well.
+// @throws std::runtime_error, which names `call`, if `code` is an error.
 void must(cudaError_t code, const char* call);
 
-// Does not wait for the legacy default stream, unless it is `blocking`.
+// A stream. It waits for the legacy default stream only if it is `blocking`.
 class CudaStream {
  public:
   explicit CudaStream(bool blocking = false);
@@ -31,7 +31,7 @@ class CudaStream {
   cudaStream_t handle_ = nullptr;
 };
 
-// An event that has a time, unless it is only for order.
+// An event. If it is not `timed`, it only orders work.
 class CudaEvent {
  public:
   explicit CudaEvent(bool timed = true);
@@ -42,7 +42,7 @@ class CudaEvent {
   void record(cudaStream_t stream) const { must(cudaEventRecord(handle_, stream), "cudaEventRecord"); }
   void wait_on(cudaStream_t stream) const { must(cudaStreamWaitEvent(stream, handle_, 0), "cudaStreamWaitEvent"); }
   void synchronize() const { must(cudaEventSynchronize(handle_), "cudaEventSynchronize"); }
-  // Seconds from `begin` to this event; both must have been reached.
+  // Returns the seconds from `begin` to this event. REQUIRES: both events have been reached.
   double since(const CudaEvent& begin) const;
 
  private:
@@ -52,7 +52,7 @@ class CudaEvent {
 enum class Kind { pageable, pinned, write_combined, registered, host_pool, device };
 const char* name_of(Kind kind);
 
-// Memory of one kind; all of it has been touched.
+// Memory of one kind, whose pages have all been touched.
 class Memory {
  public:
   Memory(Kind kind, std::size_t bytes);
@@ -77,12 +77,12 @@ inline void copy(void* to, const void* from, std::size_t bytes, cudaStream_t str
   must(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "cudaMemcpyAsync");
 }
 
-// Seconds that the stream needs for `times` of what `enqueue` puts there, after one that is not counted.
+// Calls `enqueue` once without timing it, then `times` times. Returns the seconds that the stream needs for those.
 double time_on(const CudaStream& stream, int times, const std::function<void()>& enqueue);
 
-// Seconds that the stream needs, as `time_on`, while `beside` is enqueued on a stream of its own as often as is needed
-// for that to go on all the time; no event orders one after the other. `each` and `each_beside`: about how long one
-// takes alone. @throws std::runtime_error if `beside` ended too early even so.
+// Like `time_on`, while the stream `other` does the work of `beside` all the time. No event orders the two streams.
+// `each` and `each_beside`: about how many seconds the work of one call takes alone. @throws std::runtime_error if the
+// work of `beside` ended too early.
 double time_beside(const CudaStream& stream, int times, const std::function<void()>& enqueue, double each,
                    const CudaStream& other, const std::function<void()>& beside, double each_beside);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// gpu: the proof, on a real GPU, that copies hide behind steps and that nothing is read too early or written too soon.
+// gpu: proves on a real GPU that copies run beside steps, and that nothing is read too early or written too soon.
 //
-// Exit codes: 0 all gates ok, 1 a gate was missed (or a negative control passed one), 2 wrong arguments, 4 not run, as
-// there is no GPU.
+// Exit codes: 0 all gates ok; 1 a gate was missed, or a negative control passed a gate; 2 wrong arguments; 4 not run,
+// because there is no GPU.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -48,7 +48,7 @@ int run_steps(const Settings& settings, const std::vector<int>& chosen) {
   Results results(settings.quick);
   fmt::print("{}{}\n", device_support(), settings.quick ? "; quick: speeds are not judged" : "");
   for (const Step& step : all_steps) {
-    // All others hold their numbers against the transfers'.
+    // Step 2 always runs, because all other steps compare their numbers with its transfers.
     if (!chosen.empty() && step.number != 2 && std::find(chosen.begin(), chosen.end(), step.number) == chosen.end())
       continue;
     try {
@@ -57,7 +57,7 @@ int run_steps(const Settings& settings, const std::vector<int>& chosen) {
       results.failed(step.name, error.what());
       if (step.number == 2) break;
     }
-    results.write(settings.out);  // what is known is not lost with a later step
+    results.write(settings.out);  // so that a later failure does not lose these results
   }
   fmt::print("\n12. torch through DLPack: not part of this program; it needs Python and a script of its own\n");
   fmt::print("{:.0f} s; raw numbers: {}\n", wall_seconds() - begin, (settings.out / "gpu.json").string());

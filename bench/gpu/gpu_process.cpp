@@ -29,7 +29,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What the child writes until it closes its end, or the time is over.
+// Returns what the child writes until it closes the pipe or the deadline has passed.
 std::string read_until(int file, Clock::time_point deadline) {
   std::string text;
   for (;;) {
@@ -101,7 +101,7 @@ int trap_child() {
       std::uint64_t i = 0;
       for (Batch& batch : loader.epoch(stream.ref())) {
         if (++i == 5) trap(stream.handle());
-        if (i == 6) kept = std::move(batch);  // a lease that ends after the failure
+        if (i == 6) kept = std::move(batch);  // a lease that ends only after the failure
       }
     } catch (const Error& error) {
       code = error.code();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This program run once more, for what ends the GPU's use in its process.
+// Starts this program again, for steps that make the GPU unusable for their process.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 namespace penstock::gpu_bench {
 
 struct ChildEnd {
-  int exit_code = -1;  // -1: it did not exit by itself
-  std::string words;   // how it ended
-  std::string said;    // its last line on stdout
+  int exit_code = -1;  // -1 if the child did not exit by itself
+  std::string words;   // how the child ended
+  std::string said;    // the child's last line on stdout
 };
 
-// `gpu --child NAME`; killed after `seconds`. @throws std::runtime_error when it can't be started.
+// Runs `gpu --child NAME`, and kills it after `seconds`. @throws std::runtime_error if it can't be started.
 ChildEnd run_child(const std::string& name, int seconds);
 
 }  // namespace penstock::gpu_bench

@@ -28,7 +28,7 @@ std::string gate_text(const Row& row) {
 
 }  // namespace
 
-// What is no number misses every gate, those of negative controls as well.
+// A value that is not a number misses every gate, and the gates of negative controls too.
 bool Row::ok() const {
   const double judged = ratio.value_or(ours / against);
   switch (gate) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table, and the raw numbers after it.
+// The results: a table for people, and the raw numbers for programs.
 #pragma once
 
 #include <filesystem>
@@ -12,20 +12,20 @@
 namespace penstock::gpu_bench {
 
 enum class Gate {
-  none,      // told only
-  at_least,  // the ratio
+  none,      // the row is only printed
+  at_least,  // the ratio must be at least the bound
   at_most,
-  must_miss_at_least,  // a negative control: it has to be below the gate, or the gate shows nothing
+  must_miss_at_least,  // a negative control: the ratio must be below the bound, otherwise the gate proves nothing
 };
 
 struct Row {
   std::string name = {};
   double ours = 0, against = 0;
-  std::optional<double> ratio = {};  // none: ours / against
+  std::optional<double> ratio = {};  // if there is none, the ratio is ours / against
   std::string unit = {};
   Gate gate = Gate::none;
   double bound = 0;
-  bool of_speed = true;  // not judged in a quick run
+  bool of_speed = true;  // whether it is a speed, which a quick run does not judge
   bool ok() const;
 };
 
@@ -33,9 +33,9 @@ class Results {
  public:
   explicit Results(bool quick) : quick_(quick) {}
   void begin(int step, const std::string& title);
-  // Prints it.
+  // Prints the row and keeps it.
   void add(Row row);
-  // What could not be measured: a gate that was missed.
+  // Adds a row that could not be measured, which counts as a missed gate.
   void failed(const std::string& name, const std::string& why);
   void note(const std::string& text);
   nlohmann::ordered_json& raw() { return raw_; }
@@ -45,7 +45,7 @@ class Results {
   // @throws std::runtime_error.
   void write(const std::filesystem::path& folder) const;
 
-  double peak_pinned = 0;  // bytes a second from the host to the GPU; found by the transfers, used by all others
+  double peak_pinned = 0;  // bytes per second from the host to the GPU; step 2 sets it for all other steps
 
  private:
   bool quick_;

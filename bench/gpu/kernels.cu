@@ -30,7 +30,7 @@ __global__ void check_rows_kernel(const unsigned long long* rows, std::size_t wo
                                   std::uint64_t first, unsigned long long* wrong) {
   const std::uint64_t row = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (row >= count) return;
-  // Volatile: what is there now, as others may write to it.
+  // Volatile, because other streams may write to the rows meanwhile.
   const volatile unsigned long long* at = rows + row * words;
   if (at[0] != first + row || at[words - 1] != first + row) atomicAdd(wrong, 1ull);
 }
@@ -41,7 +41,7 @@ __global__ void add_one_kernel(float* values, std::size_t count) {
     values[i] += 1.0f;
 }
 
-// splitmix64: each number by its place alone.
+// splitmix64. Each number depends only on its position and the seed.
 __global__ void fill_halves_kernel(__half* halves, std::size_t count, std::uint64_t seed) {
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= count) return;
@@ -54,7 +54,7 @@ __global__ void fill_halves_kernel(__half* halves, std::size_t count, std::uint6
 
 constexpr int tile = 32;
 
-// By columns, as cuBLAS has them. A block makes one tile of c, each thread one number of it.
+// Matrices are stored by columns, like cuBLAS's. A block makes one tile of c, and each thread one number of the tile.
 __global__ void multiply_halves_kernel(int side, const __half* a, const __half* b, __half* c) {
   __shared__ float of_a[tile][tile + 1], of_b[tile][tile + 1];
   const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);

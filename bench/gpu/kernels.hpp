@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work for a GPU to do.
+// Kernels that give a GPU work.
 #pragma once
 
 #include <cstddef>
@@ -9,24 +9,26 @@
 
 namespace penstock::gpu_bench {
 
-// Keeps the stream busy for that long, and one core of the GPU.
+// Keeps the stream and one core of the GPU busy for `seconds`.
 void delay(cudaStream_t stream, double seconds);
 
-// Ends this process's use of the GPU, as a defect in a kernel does.
+// Makes the GPU unusable for this process, like a defect in a kernel.
 void trap(cudaStream_t stream);
 
-// Counts in *wrong the rows that do not begin and end with their own number: first + row, 8 bytes each. Rows are
-// multiples of 8 bytes.
+// Counts in *wrong the rows that do not begin and end with their number, which is first + row in 8 bytes. `row_bytes`
+// must be a multiple of 8.
 void check_rows(cudaStream_t stream, const void* rows, std::size_t row_bytes, std::uint64_t count, std::uint64_t first,
                 unsigned long long* wrong);
 
-// Numbers from -1 to 1, as random as training data: a GPU that multiplies constants draws less power, and runs faster.
+// Fills memory with random numbers from -1 to 1, like training data. A GPU that multiplies constants draws less power,
+// so it runs faster.
 void fill_halves(cudaStream_t stream, void* halves, std::size_t count, std::uint64_t seed);
 
-// c = a * b, square matrices of halves; the side is a multiple of 32. Plain, so slower than cuBLAS by far.
+// Computes c = a * b for square matrices of halves, whose side is a multiple of 32. The kernel is plain, so it is much
+// slower than cuBLAS.
 void multiply_halves(cudaStream_t stream, int side, const void* a, const void* b, void* c);
 
-// Adds 1 to `count` floats: as much memory traffic as a copy of as many bytes.
+// Adds 1 to `count` floats. This has as much memory traffic as a copy of these floats.
 void add_one(cudaStream_t stream, float* values, std::size_t count);
 
 }  // namespace penstock::gpu_bench

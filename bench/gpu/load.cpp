@@ -20,7 +20,7 @@ Load::Load(Sort sort, Numbers numbers)
     : sort_(sort), memory_(Kind::device, sort == Sort::gemm ? 3 * matrix_bytes : traffic_bytes) {
   if (sort != Sort::gemm) return;
   if (numbers == Numbers::random) {
-    // A stream of its own, as the default one may be anybody's.
+    // Uses a stream of its own, because other code may use the default stream.
     const CudaStream stream;
     fill_halves(stream.handle(), memory_.data(), 2 * matrix_bytes / 2, 1);
     stream.synchronize();
@@ -29,7 +29,7 @@ Load::Load(Sort sort, Numbers numbers)
   side_ = max_side;
 }
 
-// Pieces of the slower kernel would not add up to short steps.
+// With the slower kernel, pieces of side 1024 would be too long for short steps.
 int Load::least_side() const { return cublas_ && cublas_->found() ? 1024 : 256; }
 
 void Load::take(double seconds, const CudaStream& stream, int parts, bool below) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training step does, as long as is wanted.
+// The work of a training step, with a chosen duration.
 #pragma once
 
 #include <optional>
@@ -12,24 +12,25 @@ namespace penstock::gpu_bench {
 class Load {
  public:
   enum class Sort {
-    gemm,    // products of matrices: the GPU's cores
-    memory,  // the GPU's memory
+    gemm,    // matrix products, which use the GPU's cores
+    memory,  // uses the GPU's memory
   };
-  // Zeros by default. Products of other numbers take more power than the GPU may have: its clock then moves by several
-  // percent, with the heat of whatever ran before.
+  // What the matrices have; zeros by default. Products of random numbers take more power than the GPU may draw. Its
+  // clock then changes by several percent, depending on how hot earlier work has made it.
   enum class Numbers { zeros, random };
   explicit Load(Sort sort, Numbers numbers = Numbers::zeros);
   Load(const Load&) = delete;
   Load& operator=(const Load&) = delete;
 
-  // A step takes about so many seconds from now on, or a little less where `below`; it is made of `parts` or more equal
-  // pieces where there are such small ones.
+  // Sets the duration of a step to about `seconds`, or to a little less if `below`. A step has at least `parts` equal
+  // pieces, if pieces can be that small.
   void take(double seconds, const CudaStream& stream, int parts = 4, bool below = false);
   void enqueue(cudaStream_t stream) const;
-  // Work of the same sort in the largest piece there is: streams hold about a thousand pieces, and the host waits then.
+  // Enqueues the largest possible piece of the same sort. A stream holds about a thousand pieces, and then the host
+  // waits.
   void enqueue_large(cudaStream_t stream) const;
-  // Runs for 300 ms and returns: a GPU that had nothing to do comes back from a clock of a few hundred MHz, and what is
-  // timed before that is timed on another machine.
+  // Works for 300 ms and returns. A GPU without work runs at a few hundred MHz. Anything timed before its clock has
+  // risen would not be comparable.
   void warm(const CudaStream& stream) const;
 
  private:
@@ -37,9 +38,9 @@ class Load {
   int least_side() const;
   Sort sort_;
   Memory memory_;
-  std::optional<Cublas> cublas_;  // of products
-  int side_ = 0;                  // of a piece's matrices
-  int pieces_ = 1;                // a step
+  std::optional<Cublas> cublas_;  // only for matrix products
+  int side_ = 0;                  // side of a piece's matrices
+  int pieces_ = 1;                // number of pieces in a step
 };
 
 }  // namespace penstock::gpu_bench

@@ -65,12 +65,12 @@ void tell_wrong_rows(Results& results, const std::string& name, const Memory& wr
 void measure_round(Overlap& to, const Settings& settings, const BatchSize& size, const Load& load,
                    const CudaStream& stream, const std::function<double()>& together) {
   constexpr int times = 20;
-  // As many as there are of both together, so that the GPU is as hot.
+  // As many steps as `together` has, so that the GPU gets as hot.
   const auto steps = static_cast<int>(overlap_steps(settings));
   const Memory host(Kind::pinned, size.bytes()), device(Kind::device, size.bytes()), wrong(Kind::device, 8);
   const CudaStream other;
   const auto copy_on = [&](const CudaStream& on) { copy(device.data(), host.data(), size.bytes(), on.handle()); };
-  // What a consumer does with a batch, but of memory that no copy writes to.
+  // Does what a consumer does with a batch, but in memory that no copy writes to.
   const Memory rows(Kind::device, size.bytes());
   const auto step_on = [&](const CudaStream& on) {
     check_rows(on.handle(), rows.data(), static_cast<std::size_t>(size.row_bytes), size.rows, 0,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of the proof, a file each.
+// The steps of the proof. Each step has a file of its own.
 #pragma once
 
 #include <filesystem>
@@ -26,7 +26,7 @@ void stability(Results& results, const Settings& settings);
 void sabotage(Results& results, const Settings& settings);
 void verdicts(Results& results, const Settings& settings);
 
-// What is run in a process of its own: a kernel's trap under a loader; its exit code.
+// The main function of a child process, in which a kernel traps while a loader runs. Returns the exit code.
 int trap_child();
 constexpr int clean_exit = 7;
 

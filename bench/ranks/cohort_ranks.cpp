@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sharing a cohort of slides among ranks comes to: time, the longest rank, bytes. The cut is the real one
-// (Rank::items_of); costs are measured on a slide, the cohort's sizes are drawn, and no slide of it is made.
+// Predicts what sharing a cohort of slides among ranks costs: the time, the longest rank, and the bytes. Slides are
+// shared by the real function, Rank::items_of. Costs are measured on one slide. The sizes of the cohort's slides are
+// drawn at random, and the slides are not made.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -30,7 +31,7 @@ struct Options {
   bool encode = false, tissue = false;
 };
 
-// Log-normal, as sizes of files are: a few are several times the mean.
+// Draws log-normal sizes, like sizes of files: a few are several times the mean.
 std::vector<std::uint64_t> draw_sizes(const Options& options) {
   std::mt19937_64 random(options.seed);
   std::normal_distribution<double> normal(std::log(options.mean_gb * 1e9) - options.spread * options.spread / 2,
@@ -59,7 +60,7 @@ RankWork work_of(const std::vector<std::uint64_t>& sizes, const TileCosts& costs
     masks += mask;
     longest_mask = std::max(longest_mask, mask);
   }
-  // Masks are made side by side, each by one thread; tiles of a slide by all.
+  // Masks are made side by side, each by one thread. The tiles of a slide are made by all threads.
   const double threads = options.threads;
   work.seconds = opening / threads + std::max(longest_mask, masks / threads) + work.bytes * costs.s_per_byte / threads;
   return work;
@@ -85,7 +86,7 @@ void tell(const std::vector<std::uint64_t>& sizes, const TileCosts& costs, const
     const double mean = all / world, mean_bytes = all_bytes / world;
     const auto stragglers =
         std::ranges::count_if(ranks, [&](const RankWork& rank) { return rank.seconds > 1.1 * mean; });
-    // No cut of whole slides is better than this.
+    // No way to share whole slides takes less time than the largest slide.
     const double largest = static_cast<double>(*std::ranges::max_element(sizes)) * costs.s_per_byte / options.threads;
     fmt::print("{:>6} {:>12.0f} s {:>12.0f} s {:>12.0f} s {:>10.3f} {:>10} {:>12.1f} {:>5} to {}{}\n", world, longest,
                mean, std::max(mean, largest), most_bytes / mean_bytes, stragglers,

@@ -6,16 +6,16 @@
 
 namespace penstock_bench {
 
-/// What cutting slides costs a thread, measured here.
+/// What cutting slides costs one thread, as measured on this machine.
 struct TileCosts {
-  double open_s = 0;           ///< to open a slide and make its mask, for each GB of its file
-  double start_s = 0;          ///< to open one without a mask
-  double s_per_byte = 0;       ///< to make the tiles of a byte of the file and store them
-  double stored_per_byte = 0;  ///< bytes of the store
-  double bytes_per_tile = 0;   ///< of the file
+  double open_s = 0;           ///< seconds to make the tissue mask, per GB of the slide's file
+  double start_s = 0;          ///< seconds to open a slide without a mask
+  double s_per_byte = 0;       ///< seconds to make and store tiles, per byte of the slide's file
+  double stored_per_byte = 0;  ///< bytes of the store, per byte of the slide's file
+  double bytes_per_tile = 0;   ///< bytes of the slide's file per tile
 };
 
-/// Cuts the slide, several times, with one thread. `encode`: every tile is decoded and encoded; else copied.
+/// Cuts the slide several times with one thread. If `encode`, tiles are decoded and encoded; otherwise they are copied.
 TileCosts measure_costs(const std::string& slide, const std::string& folder, bool encode);
 
 }  // namespace penstock_bench

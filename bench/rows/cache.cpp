@@ -17,7 +17,7 @@ namespace penstock::bench {
 
 namespace {
 
-// A cache that has every record, and a copy of it that is read as a data set.
+// A cache that has every record, and a copy of this cache that is read as a data set.
 class WarmCache {
  public:
   explicit WarmCache(const Settings& s)

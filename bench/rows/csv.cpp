@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t columns = 16;
 
-// A table of random numbers of six digits.
+// Returns a table of random numbers with six digits.
 std::string number_table(std::uint64_t records) {
   std::mt19937_64 random(5);
   std::uniform_real_distribution<double> value(-1000, 1000);
@@ -35,7 +35,7 @@ std::string number_table(std::uint64_t records) {
   return text;
 }
 
-// Where the lines after the first begin.
+// Returns where each line after the first line begins.
 std::vector<const char*> lines_of(const std::string& text) {
   std::vector<const char*> begins;
   const char* const end = text.data() + text.size();

@@ -34,7 +34,7 @@ std::uint64_t ours(const std::string& folder, unsigned threads) {
   return now;
 }
 
-// Every key into a vector, a batch of random ones out of it.
+// Reads every key into a vector, and then the records of a batch of random keys.
 std::uint64_t by_hand(const std::string& folder) {
   const PlainStore store(folder);
   const PlainReader reader(store);
@@ -53,7 +53,7 @@ std::uint64_t by_hand(const std::string& folder) {
 
 }  // namespace
 
-// Arguments: "ours" or "by_hand", the store, threads. Prints when the batch was there.
+// Arguments: "ours" or "by_hand", the store, threads. Prints the time at which the batch was there.
 int first_batch_child(const std::vector<std::string>& arguments) {
   const bool library = arguments.at(0) == "ours";
   const std::uint64_t now =

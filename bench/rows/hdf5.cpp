@@ -22,7 +22,8 @@ namespace penstock::bench {
 
 namespace {
 
-// So few that next to no block of an epoch is there in the next one: two, and a window of a shuffle of blocks.
+// Memory for blocks: two blocks, and the blocks of a window of a block shuffle. It is so little that hardly any block
+// of an epoch is still in memory in the next epoch.
 constexpr std::size_t two_blocks = std::size_t{2} << 20, a_window = std::size_t{16} << 20;
 
 struct Images {
@@ -41,7 +42,7 @@ struct Images {
     timing.value = static_cast<double>(epochs * store.records) / timing.value;
     return timing;
   }
-  // The first batch of a pipeline against what stands in the ring.
+  // Compares the first batch of a pipeline with the first batch in the ring.
   static void check(const Pipeline& pipeline, const Ring& ring) {
     Loader loader(pipeline, {.threads = 1, .epochs = 1});
     const std::optional<Batch> batch = loader.next();
@@ -57,8 +58,8 @@ struct Images {
   Executor executor;
 };
 
-// Stored chunks, decompressed to where their rows stand in the ring. Each thread has a part of it for itself: a
-// decompressor reads what it wrote, so no other may come by, however late it is.
+// Decompresses stored chunks to the places of their rows in the ring. Each thread has a part of the ring for itself. A
+// decompressor reads what it has written, so another thread must not write there, however late the first thread is.
 class ChunkReader {
  public:
   ChunkReader(const PlainHdf5& file, const Ring& ring, unsigned part, unsigned parts)
@@ -117,7 +118,7 @@ Row hdf5_gzip_vs_h5dread(const RowSpec& spec, const Settings& settings) {
   };
   raw_loop(1, batch_rows / plain.chunk_rows(), library);
   Images::check(pipeline, ring);
-  // An epoch will do: it is slow enough.
+  // One epoch is enough, because H5Dread is slow.
   const std::uint64_t chunks = plain.rows() / plain.chunk_rows();
   Row row = compare(
       spec, settings, [&] { return job.time_ours(pipeline); },

@@ -12,7 +12,7 @@ namespace {
 
 Row against_raw(const RowSpec& spec, const Settings& settings, bool noisy) {
   const JpegJob job(settings, noisy);
-  std::uint64_t ours_round = 0, raw_round = 0;  // a round's seed: both sides of it make the same batches
+  std::uint64_t ours_round = 0, raw_round = 0;  // seeds of the rounds; both sides of a round make the same batches
   Row row = compare(
       spec, settings, [&] { return job.ours(settings.threads, ++ours_round); },
       [&] { return job.raw(settings.threads, ++raw_round); });
@@ -20,7 +20,7 @@ Row against_raw(const RowSpec& spec, const Settings& settings, bool noisy) {
   return row;
 }
 
-// -- the plain chain: each stage a function that returns a fresh vector, as people write them --
+// -- the plain chain: each stage is a function that returns a new vector, as people often write stages --
 
 struct PlainImage {
   ImageShape shape;
@@ -38,7 +38,7 @@ struct PlainImage {
   std::byte* bytes() { return reinterpret_cast<std::byte*>(pixels.data()); }
 };
 
-// The library's own working memory, so that this chain isn't slowed by what is not its idea.
+// Gives the chain the library's working memory, so that allocating memory for a decoder does not slow it down.
 RawScratch& working_memory() {
   thread_local RawScratch scratch;
   scratch.reset();
@@ -104,7 +104,7 @@ Pipeline plain_chain(const JpegJob& job, std::uint64_t seed) {
          map("image", whole_chain, {.name = "plain_chain", .shape = Shape{3, side, side}}) | batch(batch_rows);
 }
 
-// Against a side that decodes with libjpeg.
+// Compares our job with a side that decodes with libjpeg.
 Row against_job_on_libjpeg(const RowSpec& spec, const Settings& settings,
                            Timing (JpegJob::*side)(unsigned threads, std::uint64_t seed, JpegJob::Decoder) const) {
   const JpegJob job(settings, false);
@@ -144,8 +144,8 @@ Row jpeg_vs_plain(const RowSpec& spec, const Settings& settings) {
   return row;
 }
 
-// A pipeline in the other placement, with a filter that keeps all: every row is finished where it waits and copied into
-// the batch.
+// Measures a reordered pipeline: it has a filter that keeps all samples. So each row is made in a place where it waits,
+// and then copied into the batch.
 Row reordered_vs_direct(const RowSpec& spec, const Settings& settings) {
   const JpegJob job(settings, false);
   std::uint64_t reordered_round = 0, direct_round = 0;

@@ -14,7 +14,7 @@ namespace penstock::bench {
 
 namespace {
 
-// libjpeg as its documentation says, its struct and its buffer kept from picture to picture.
+// Uses libjpeg as its documentation says, and keeps its struct and its buffer from picture to picture.
 class PlainDecoder {
  public:
   PlainDecoder() {
@@ -26,7 +26,7 @@ class PlainDecoder {
   PlainDecoder& operator=(const PlainDecoder&) = delete;
   ~PlainDecoder() { ::jpeg_destroy_decompress(&info_); }
 
-  // Rows [top, top + height) of at least the columns [left, left + width).
+  // Decodes rows [top, top + height), with at least the columns [left, left + width).
   const std::uint8_t* decode(std::span<const std::byte> encoded, const Box& box) {
     ::jpeg_mem_src(&info_, reinterpret_cast<const unsigned char*>(encoded.data()), encoded.size());
     ::jpeg_read_header(&info_, TRUE);
@@ -61,7 +61,7 @@ Row against_libjpeg(const RowSpec& spec, const Settings& settings, const JpegJob
   const auto decoding = jpeg_decoder()->start();
   RawScratch scratch;
   PlainDecoder plain;
-  std::uint64_t checksum = 0;  // so that no decode can be left out
+  std::uint64_t checksum = 0;  // so that the compiler can't leave out a decode
   const auto timed = [&](const JpegJob::Work& work, auto&& decode) {
     const Stopwatch watch;
     for (std::uint64_t i = 0; i < pictures; ++i) checksum += *decode(reader.get(work.order[i]), work.drawn[i].box);

@@ -17,7 +17,7 @@ namespace penstock::bench {
 
 namespace {
 
-// Has as many records as the store, and pictures of the same size, but nothing in them.
+// A source with as many records as the store, whose pictures have the same size but no content.
 struct Blank {
   std::uint64_t records;
   std::shared_ptr<const std::vector<std::byte>> pixels =
@@ -29,7 +29,8 @@ struct Blank {
   }
 };
 
-// These have the names of the real stages, and so draw the same; they write down what it was and do next to nothing.
+// These stages have the names of the real stages, so they draw the same numbers. They note what was drawn, and do
+// almost no work.
 struct NoteCrop {
   RandomResizedCrop real;
   Drawn* note;
@@ -113,7 +114,7 @@ Timing JpegJob::raw(unsigned threads, std::uint64_t seed, Decoder decoder) const
   return raw(threads, work(seed), decoder);
 }
 
-// The proof that both sides do the same work: the last batches of an epoch, which the ring still holds, are equal.
+// Proves that both sides do the same work: compares the last batches of an epoch, which are still in the ring.
 void JpegJob::compare_bits() const {
   constexpr std::uint64_t seed = 1234;
   Work work = this->work(seed);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// "The JPEG job": 4,000 JPEGs in an LMDB -> random-resized-crop 224 -> flip -> batch of 64, u8 NHWC. Both sides of it.
+// Both sides of "the JPEG job": 4,000 JPEGs in an LMDB store -> random_resized_crop to 224 -> random_flip -> batches of
+// 64, u8 NHWC.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@
 
 namespace penstock::bench {
 
-// What the pipeline draws for one sample.
+// The random draws of the pipeline for one sample.
 struct Drawn {
   Box box;
   bool flip;
@@ -32,19 +33,19 @@ class JpegJob {
   using Decoder = JpegOptions::Decoder;
   static constexpr std::size_t row_bytes = std::size_t{224} * 224 * 3;
 
-  // @throws std::runtime_error when both sides don't make the same batches, bit for bit.
+  // @throws std::runtime_error if both sides don't make the same batches, bit for bit.
   JpegJob(const Settings& settings, bool noisy) : JpegJob(picture_store(settings, noisy)) {}
-  // A job on a store of other files of the same size, with the same keys.
+  // Makes a job on a store that has other files for pictures of the same size, with the same keys.
   explicit JpegJob(Store store);
 
   const Store& store() const noexcept { return store_; }
-  // One epoch with this seed. `last`: a stage after the others.
+  // Returns the pipeline for one epoch with this seed. `last`: a stage after the others, before `batch`.
   Pipeline pipeline(std::uint64_t seed, const std::optional<Stage>& last = std::nullopt,
                     Decoder decoder = Decoder::automatic) const;
   Timing ours(unsigned threads, std::uint64_t seed, Decoder decoder = Decoder::automatic) const;
   Timing raw(unsigned threads, std::uint64_t seed, Decoder decoder = Decoder::automatic) const;
 
-  // What the pipeline of that seed does, in its order: the i-th sample is record order[i], of which drawn[i] is kept.
+  // What the pipeline with one seed does: the i-th sample is made from record order[i] with the draws drawn[i].
   struct Work {
     std::vector<std::uint64_t> order;
     std::vector<Drawn> drawn;
@@ -58,7 +59,7 @@ class JpegJob {
   void compare_bits() const;
 
   Store store_;
-  LmdbSource source_;  // stays open between rounds, as the plain one does
+  LmdbSource source_;  // stays open between rounds, like `plain_`
   PlainStore plain_;
   Ring ring_;
 };

@@ -12,7 +12,7 @@ namespace penstock::bench {
 
 namespace {
 
-// The proof that both files show the same pictures: the first batches of an epoch are equal.
+// Proves that both stores have the same pictures: compares the first batches of an epoch.
 void compare_bits(const JpegJob& one, const JpegJob& other) {
   constexpr std::uint64_t seed = 4321;
   Loader a(one.pipeline(seed), {.threads = 1, .epochs = 1}), b(other.pipeline(seed), {.threads = 1, .epochs = 1});
@@ -27,7 +27,8 @@ void compare_bits(const JpegJob& one, const JpegJob& other) {
 Row against_ordinary(const RowSpec& spec, const Settings& settings, bool noisy) {
   const JpegJob ordinary(settings, noisy), seekable(seekable_store(settings, noisy));
   compare_bits(seekable, ordinary);
-  std::uint64_t seekable_round = 0, ordinary_round = 0;  // a round's seed: both sides of it cut out the same boxes
+  std::uint64_t seekable_round = 0,
+                ordinary_round = 0;  // seeds of the rounds; both sides of a round cut out the same boxes
   Row row = compare(
       spec, settings, [&] { return seekable.ours(settings.threads, ++seekable_round); },
       [&] { return ordinary.ours(settings.threads, ++ordinary_round); });

@@ -28,7 +28,7 @@ Row cold(const RowSpec& spec, const Settings& settings, std::uint64_t records, s
   const auto hash = [](View<const std::uint8_t, 1> in, View<std::uint64_t, 0> out) {
     *out.data() = XXH3_64bits(in.data(), in.size());
   };
-  // Another order each time, the same on both sides of a round.
+  // Each round has another order, which is the same for both sides.
   const auto pipeline = [&](std::uint64_t seed) {
     return from(source) | shuffle({.seed = seed}) | take(values) |
            map("image", hash, {.name = "hash", .out = "hash", .shape = Shape{}}) | select_fields({"hash"}) |
@@ -36,15 +36,15 @@ Row cold(const RowSpec& spec, const Settings& settings, std::uint64_t records, s
   };
   const double payload = static_cast<double>(values * bytes);
   std::uint64_t checksum = 0;
-  std::vector<double> read_by_ours, read_by_plain;  // disk bytes a payload byte
-  // Reads with an empty page cache, and proves that it was empty.
+  std::vector<double> read_by_ours, read_by_plain;  // bytes read from the disk per byte of the values
+  // Empties the page cache, reads, and proves that the page cache was empty.
   const auto proved = [&](std::vector<double>& amplification, auto&& read) {
     drop_cache(file);
     const std::uint64_t before = disk_bytes_read();
     Timing timing = read();
     timing.cpu_s = 0;
     amplification.push_back(static_cast<double>(disk_bytes_read() - before) / payload);
-    if (amplification.back() < 0.95 && !settings.quick)  // a folder in memory can't be emptied
+    if (amplification.back() < 0.95 && !settings.quick)  // files of a folder in memory can't be removed from memory
       throw std::runtime_error(
           fmt::format("{}: only {:.0f} % of the values came from the disk: the page cache of {} "
                       "could not be emptied, so nothing can be said about cold reads",

@@ -27,7 +27,7 @@ struct Job {
         plain(store.folder),
         executor(s.threads) {}
 
-  // Rates of both sides, which put their rows into `row_bytes` of a batch.
+  // Measures the rates of both sides, whose rows have `row_bytes` bytes.
   template <class Body>
   Row measure(const RowSpec& spec, const Pipeline& pipeline, std::size_t row_bytes, const Body& body) {
     const Ring ring(row_bytes, batch_rows, ring_depth);

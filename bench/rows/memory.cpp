@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows over records that are in memory already: what the engine itself costs.
+// Rows with records that are in memory. They measure what the engine itself costs.
 #include <cstring>
 #include <vector>
 
@@ -22,7 +22,7 @@ Memory bytes_in_memory(std::uint64_t records, Shape shape) {
   return memory;
 }
 
-// Records by their number, without the library.
+// Returns the bytes of all records, one after the other, for a loop without the library.
 const std::byte* data_of(const Memory& memory) {
   OwnedSample cells(memory.schema());
   SampleBuilder builder = cells.builder();
@@ -30,7 +30,7 @@ const std::byte* data_of(const Memory& memory) {
   return cells["x"].data;
 }
 
-// `run` tickets are taken at once; they must come out even.
+// Copies `run` records per ticket. REQUIRES: the number of records is a multiple of `run`.
 Timing memcpy_loop(unsigned threads, const std::byte* records, std::size_t bytes,
                    const std::vector<std::uint64_t>& order, const Ring& ring, std::uint64_t run = 1) {
   return raw_loop(threads, order.size() / run, [&] {
@@ -41,7 +41,7 @@ Timing memcpy_loop(unsigned threads, const std::byte* records, std::size_t bytes
   });
 }
 
-// 1,024 records of 1 KB, in batches of 64.
+// 1,024 records of 1 KiB each, in batches of 64.
 class TinyJob {
  public:
   explicit TinyJob(const Settings& settings)
@@ -51,7 +51,7 @@ class TinyJob {
         ring_(bytes, batch_rows, ring_depth),
         order_(order_of(pipeline_, epochs_)) {}
 
-  // Nanoseconds a sample, on as many threads as the executor has.
+  // Returns the nanoseconds per sample on the executor's threads.
   Timing ours(const Executor& executor) const { return per_sample(pipeline_, executor); }
   Timing shuffled(const Executor& executor) const {
     return per_sample(from(memory_) | shuffle() | batch(batch_rows), executor);

@@ -25,7 +25,7 @@ constexpr double mebibyte = 1 << 20;
 constexpr std::uint64_t pictures = 32;
 constexpr unsigned early_epoch = 20;
 
-// JPEGs whose pixels, and with them bytes, differ by a factor of 20 from the smallest to the largest.
+// JPEGs of different sizes. The largest has 20 times the pixels of the smallest, and about 20 times its bytes.
 class Growing {
  public:
   Growing() {
@@ -44,7 +44,7 @@ class Growing {
   std::uint64_t size() const { return files_->size(); }
   Schema schema() const { return {{"image", DType::u8, {dynamic}}}; }
   void read(std::uint64_t i, SampleBuilder& out) const {
-    // A copy, so that the size of what a runner holds varies too.
+    // Copies the file, so that the memory that a runner needs varies too.
     const std::vector<std::byte>& file = (*files_)[i];
     const auto to = out.emplace<std::uint8_t, 1>("image", {static_cast<std::int64_t>(file.size())});
     std::memcpy(to.data(), file.data(), file.size());
@@ -66,7 +66,7 @@ double resident_mib() {
 
 }  // namespace
 
-// Arguments: epochs, threads. Prints resident memory after the early epoch and after the last.
+// Arguments: epochs, threads. Prints the resident memory after an early epoch and after the last epoch.
 int memory_epochs_child(const std::vector<std::string>& arguments) {
   const auto epochs = static_cast<unsigned>(std::stoul(arguments.at(0)));
   const auto threads = static_cast<unsigned>(std::stoul(arguments.at(1)));

@@ -18,7 +18,7 @@ namespace penstock::bench {
 
 Row resize_vs_libyuv(const RowSpec& spec, const Settings& settings) {
   constexpr std::int32_t width = 400, height = 300, side = 224;
-  constexpr std::size_t pictures = 16;  // 5.8 MB: not all of it in the second-level cache, as after a decode
+  constexpr std::size_t pictures = 16;  // 5.8 MB, which is too much for the second-level cache, as it is after a decode
   const int times = settings.quick ? 20 : 4000;
   std::vector<std::vector<std::uint8_t>> in(pictures);
   Rng rng(5, 6, Place{});

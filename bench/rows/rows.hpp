@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every row there is. A row is a function in a file of this folder, and an entry in rows.cpp.
+// All rows. A row is a function in a file of this folder, and an entry in rows.cpp.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace penstock::bench {
 
 inline constexpr std::uint64_t batch_rows = 64;
-inline constexpr std::size_t value_bytes = 110'000;  // of a photograph's size
+inline constexpr std::size_t value_bytes = 110'000;  // about the size of a photograph
 
 using RowFunction = Row (*)(const RowSpec&, const Settings&);
 

@@ -21,7 +21,7 @@ namespace {
 
 using Decoder = JpegOptions::Decoder;
 
-// Places of a grid over a slide: 64 MiB of its tiles may stay decoded on our side.
+// Reads the squares of a grid over a slide. Our side may keep 64 MiB of decoded tiles.
 struct SlideJob {
   static constexpr std::size_t block_bytes = std::size_t{64} << 20;
 
@@ -37,7 +37,7 @@ struct SlideJob {
         rows((plain.height() - origin - size) / size + 1) {}
 
   Pipeline in_order() const { return from(slides) | batch(batch_rows); }
-  // So many of the first records of another order, each round of them another.
+  // Returns the first `records` records of the order with this seed. Each round has another seed.
   Pipeline shuffled(std::uint64_t seed, std::uint64_t records) const {
     return from(slides) | shuffle({.seed = seed}) | take(records) | batch(batch_rows);
   }
@@ -47,7 +47,7 @@ struct SlideJob {
     timing.value = static_cast<double>(pipeline.size()) / timing.value;
     return timing;
   }
-  // Each record of the parts of its tiles: of one tile, where records stand on the file's grid.
+  // Decodes each record from the parts of its tiles. A record on the file's grid is a part of only one tile.
   Timing raw(const std::vector<std::uint64_t>& order, unsigned threads, Decoder which = Decoder::automatic) const {
     Timing timing = raw_loop(threads, order.size(), [&] {
       return [&, tiles = std::make_shared<PlainTiles>(plain, which)](std::uint64_t ticket) {
@@ -58,7 +58,7 @@ struct SlideJob {
     timing.value = static_cast<double>(order.size()) / timing.value;
     return timing;
   }
-  // In order: each thread has a band of rows for itself, and keeps the two rows of the file's tiles that are in use.
+  // Decodes records in order. Each thread has a band of rows for itself, and keeps the two rows of tiles that it needs.
   Timing raw_rows(unsigned threads) const {
     const std::int64_t bands = threads;
     Timing timing = raw_loop(threads, threads, [&] {
@@ -70,7 +70,7 @@ struct SlideJob {
     timing.value = static_cast<double>(columns * rows) / timing.value;
     return timing;
   }
-  // The proof that both sides do the same work: the first batches are equal.
+  // Proves that both sides do the same work: compares the first batches.
   void check(const Pipeline& pipeline, std::uint64_t batches = 2) const {
     Loader loader(pipeline, {.threads = 1, .max_block_bytes = block_bytes, .epochs = 1});
     std::vector<std::uint64_t> order = order_of(pipeline, 1);
@@ -94,7 +94,7 @@ struct SlideJob {
   std::int64_t columns, rows;
 
  private:
-  // Rows of the grid [first, last), one after the other.
+  // Makes the rows [first, last) of the grid, one after the other.
   void walk(PlainTiles& tiles, std::int64_t first, std::int64_t last) const {
     const std::int64_t side = plain.tile(), stride = plain.columns() * side * 3;
     const auto row_bytes = static_cast<std::size_t>(stride * side);
@@ -123,7 +123,7 @@ Row described(Row row, const SlideJob& job) {
   return row;
 }
 
-// Places in order, against a loop that keeps rows of tiles.
+// Reads squares in order, and compares with a loop that keeps rows of tiles.
 Row against_rows(const RowSpec& spec, const Settings& settings, std::int32_t size, std::int64_t origin) {
   const SlideJob job(settings, drawn_slide(settings), size, origin);
   job.check(job.in_order());
@@ -133,7 +133,7 @@ Row against_rows(const RowSpec& spec, const Settings& settings, std::int32_t siz
                    job);
 }
 
-// Shuffled, so many records of another order each round.
+// Reads `records` shuffled records, in another order in each round.
 Row against_random(const RowSpec& spec, const Settings& settings, Store store, std::int64_t origin,
                    std::uint64_t records) {
   const SlideJob job(settings, std::move(store), 256, origin);

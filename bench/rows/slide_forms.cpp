@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slides that are not read as they are stored: another codec, pixels of another size, and a rival.
+// Rows about other forms of slides: another codec, pixels of another size, masks of tissue, and OpenSlide as a rival.
 #include <penstock/sources/slide.hpp>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ Timing loaded(const Pipeline& pipeline, unsigned threads) {
   return timing;
 }
 
-// The proof that both sides do the same work: the first two batches are equal.
+// Proves that both sides do the same work: compares the first two batches.
 void check_rows(const Pipeline& pipeline, const Ring& ring) {
   Loader loader(pipeline, {.threads = 1, .epochs = 1});
   for (std::uint64_t b = 0; b < 2; ++b) {
@@ -49,7 +49,8 @@ void check_rows(const Pipeline& pipeline, const Ring& ring) {
   }
 }
 
-// Boxes of a level made smaller: each thread has a band of rows, and keeps the rows of tiles that a row is made of.
+// Makes squares of a level that is reduced by `divisor`. Each thread has a band of rows, and keeps the rows of tiles
+// that a row is made from.
 class ScaledLoop {
  public:
   ScaledLoop(const PlainSlide& slide, std::int32_t divisor, const Ring& ring)
@@ -103,7 +104,7 @@ class ScaledLoop {
     const std::int64_t side = slide_.tile(), stride = slide_.columns() * side * 3, tile_row = stride * side;
     std::vector<std::byte> strip;
     OwnScratch scratch;
-    std::int64_t from = 0, to = 0;  // rows of tiles in the strip
+    std::int64_t from = 0, to = 0;  // range of the rows of tiles that the strip has
     for (std::int64_t row = first; row < last; ++row) {
       const Box needed = box(row, 0).needed();
       const std::int64_t begin = needed.top / side, end = (needed.top + needed.height - 1) / side + 1;
@@ -165,7 +166,7 @@ Row slide_mpp_vs_raw(const RowSpec& spec, const Settings& settings) {
   const std::string file = (store.folder / "slide.svs").string();
   const PlainSlide plain(file);
   const Ring ring(image_bytes, batch_rows, ring_depth);
-  // Drawn slides have half a micrometre a pixel.
+  // A pixel of a drawn slide is half a micrometre, so a divisor of 2 makes it one micrometre.
   const ScaledLoop loop(plain, 2, ring);
   const Pipeline pipeline = from(Slides{.files = file, .mpp = 1, .size = image_side}) | batch(batch_rows);
   loop.run(1, 2 * static_cast<std::int64_t>(batch_rows) / loop.columns() + 1);
@@ -177,7 +178,7 @@ Row slide_mpp_vs_raw(const RowSpec& spec, const Settings& settings) {
   return row;
 }
 
-// All cores, on both sides: that is how slides are opened.
+// Both sides use all cores, because opening slides uses all cores.
 Row slide_tissue_vs_raw(const RowSpec& spec, const Settings& settings) {
   const Store store = cohort_of_slides(settings);
   std::vector<std::unique_ptr<PlainSlide>> plain;
@@ -225,7 +226,7 @@ Row against_openslide(const RowSpec& spec, const Settings& settings, bool shuffl
     const Pipeline all = from(slides);
     return (shuffled ? all | shuffle({.seed = seed}) : all) | batch(batch_rows);
   };
-  // Fewer of them: it takes its time.
+  // Reads fewer records, because OpenSlide is slow.
   const std::uint64_t some = std::min<std::uint64_t>(records, settings.quick ? 64 : 1024);
   std::uint64_t ours_round = 0, raw_round = 0;
   Row row = compare(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it costs to have batches copied to a device, where the host itself does the copies.
+// Measures what it costs to copy batches to an emulated device, whose copies the host does.
 #include <stdexcept>
 
 #include <fmt/format.h>

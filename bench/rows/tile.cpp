@@ -32,8 +32,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Keys and values that `write` stores, and a fresh place for each side of each round. So many copies of the slide: one
-// alone is cut in less time than a disk needs to be the same twice.
+// Cuts `names` copies of a slide into a store, which is made again for each side of each round. One slide is cut so
+// fast that the disk's speed would vary too much.
 struct TileJob {
   TileJob(const Settings& s, int names) : settings(s), store(drawn_slide(s)), work(s.data / "tile-work") {
     fs::remove_all(work);
@@ -73,7 +73,7 @@ struct TileJob {
   throw std::runtime_error(fmt::format("{}: {}", call, ::mdb_strerror(code)));
 }
 
-// Appends the values in their order, as many a transaction as `write` has, each synced.
+// Appends the values in order. Each transaction has as many values as a transaction of `write`, and is synced.
 void append_all(const fs::path& path, const std::vector<std::string>& keys,
                 const std::vector<std::span<const std::byte>>& values) {
   fs::create_directories(path);
@@ -103,12 +103,12 @@ void append_all(const fs::path& path, const std::vector<std::string>& keys,
 
 Row tile_copy(const RowSpec& spec, const Settings& settings) {
 #if defined(__GLIBC__)
-  // The loop by hand is faster where the C library keeps memory that is freed, as it does once a process has freed
-  // large pieces: what rows before did must not decide.
+  // Makes the C library keep freed memory, which makes the loop by hand faster. It would also keep such memory after
+  // earlier rows have freed large pieces. The result must not depend on earlier rows.
   ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
 #endif
   const TileJob job(settings, 4);
-  // What the store has then is what the other side appends.
+  // The other side appends the keys and values of this store.
   job.ours(true);
   std::vector<std::string> keys;
   std::vector<std::vector<std::byte>> bytes;
@@ -142,7 +142,7 @@ Row tile_encode_vs_raw(const RowSpec& spec, const Settings& settings) {
   Row row = compare(
       spec, settings, [&] { return job.ours(false); },
       [&] {
-        // Each thread decodes and encodes; what it makes goes nowhere.
+        // Each thread decodes and encodes tiles, and stores nothing.
         Timing timing = raw_loop(settings.threads, static_cast<std::uint64_t>(columns * rows), [&] {
           return [&, tiles = std::make_shared<PlainTiles>(plain, JpegOptions::Decoder::automatic),
                   pixels =
@@ -164,7 +164,7 @@ Row tile_encode_vs_raw(const RowSpec& spec, const Settings& settings) {
 #if defined(PENSTOCK_BENCH_VIPS) && defined(PENSTOCK_BENCH_PROGRAMS)
 namespace {
 
-// A whole process, which makes so many files.
+// Times a whole process, which must make `tiles` files.
 Timing timed(const std::vector<std::string>& words, const fs::path& folder, std::uint64_t tiles) {
   const Stopwatch watch;
   run_program(words);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuned [--seconds S] [--rounds N] [NAME...]: how a loader that chooses its settings itself compares with the best of a
-// sweep over them. Each job is measured with each setting for S seconds (1), N times (3), in turns, after what it takes
-// to begin; the medians count. Its last line is "N of N at 0.95 or more"; it fails where one is below. For a machine
-// with two cores or more and nothing else to do.
+// tuned [--seconds S] [--rounds N] [NAME...]: compares a loader that chooses its own settings with the best loader of a
+// sweep over settings. Each job is measured with each setting for S seconds (default 1), N times (default 3), in turns.
+// The time that a loader needs to get going is not counted. Medians are compared. The last line is "N of N at 0.95 or
+// more". The exit status is 1 if a ratio is below 0.95. Needs a machine with at least two cores and nothing else to do.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -33,8 +33,8 @@ struct Job {
   const char* name;
   ps::Pipeline pipeline;
   std::vector<ps::LoaderOptions> sweep;
-  double caller_us = 0;  ///< that the caller computes with each batch
-  double begin_s = 0.5;  ///< seconds until a run is what it will be
+  double caller_us = 0;  ///< how long the caller computes with each batch
+  double begin_s = 0.5;  ///< seconds until a run is steady
 };
 
 std::vector<ps::LoaderOptions> threads(std::initializer_list<unsigned> counts) {
@@ -65,7 +65,7 @@ std::vector<Job> jobs() {
   all.push_back({"slow samples, filtered",
                  ps::from(source) | work(uneven) | ps::filter([](const ps::Sample&) { return true; }) | ps::batch(8),
                  cells});
-  // 800 MiB of blocks at random, 512 MiB of which are kept where nothing is said.
+  // Reads 800 MiB of blocks at random. By default, 512 MiB of blocks are kept.
   std::vector<ps::LoaderOptions> blocks;
   for (const std::size_t mib : {256u, 512u, 1024u})
     for (const unsigned count : {1u, 2u}) blocks.push_back({.threads = count, .max_block_bytes = mib << 20});
@@ -76,7 +76,7 @@ std::vector<Job> jobs() {
   return all;
 }
 
-// Samples a second over so many seconds.
+// Returns the samples per second, measured for `seconds` seconds.
 double rate_of(ps::Loader& loader, const Job& job, double seconds) {
   const Clock::time_point begun = Clock::now();
   std::uint64_t samples = 0;

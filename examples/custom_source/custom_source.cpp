@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source and a transform of one's own. Neither inherits anything or registers anywhere: they have the members that
-// the concepts penstock::Source and penstock::Transform ask for.
+// Defines a source and a transform. They need no base class and no registration. They only have the members that the
+// concepts penstock::Source and penstock::Transform require.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -9,7 +9,8 @@
 
 namespace ps = penstock;
 
-// Record i is a sine of i + 1 periods, computed when it is read. `read` is const: any thread may call it.
+// A source whose record i is a sine of i + 1 periods, computed when the record is read. `read` is const, because any
+// thread may call it.
 struct Sines {
   std::uint64_t size() const { return 500; }
   ps::Schema schema() const { return {{"wave", ps::DType::f32, {256}}, {"periods", ps::DType::i64, {}}}; }
@@ -21,7 +22,8 @@ struct Sines {
   }
 };
 
-// Adds noise, and a field that says how much. All randomness comes from the context, so every run gives the same bits.
+// A transform that adds noise, and a field that says how much noise. All random numbers come from the context, so every
+// run gives the same bits.
 struct AddNoise {
   float most;
   ps::Schema schema(const ps::Schema& in) const { return in.with({"noise", ps::DType::f32, {}}); }

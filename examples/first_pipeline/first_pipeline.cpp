@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest pipeline: numbers in memory, shuffled anew in each epoch, in batches of 64.
+// The smallest pipeline: it reads numbers from memory, shuffles them in each epoch, and makes batches of 64.
 #include <cstdint>
 #include <cstdio>
 #include <numeric>

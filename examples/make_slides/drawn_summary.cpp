@@ -10,7 +10,7 @@ namespace make_slides {
 
 namespace {
 
-// Where a tile stands: its column and row, and the pixel in its corner.
+// Where a tile is: its column and row, and the position of its upper left pixel.
 struct BadPlace {
   std::uint64_t column, row, x, y;
 };
@@ -26,7 +26,7 @@ std::uint64_t tiles_of(const DrawnSlide& drawn) {
   return tiles;
 }
 
-// "1,234,567"
+// Returns a number such as "1,234,567".
 template <class Number>
 std::string with_commas(Number number) {
   std::string text = std::to_string(number);
@@ -64,7 +64,7 @@ std::string summary_text(const DrawnSlide& drawn) {
 }
 
 std::string summary_json(const DrawnSlide& drawn) {
-  constexpr std::array formats{"aperio", "tiff", "ome"};  // as SlideFormat lists them
+  constexpr std::array formats{"aperio", "tiff", "ome"};  // in the order of SlideFormat
   std::vector<std::string> levels, bad_tiles;
   for (const DrawnLevel& level : drawn.levels)
     levels.push_back(fmt::format(R"({{"width": {}, "height": {}, "columns": {}, "rows": {}}})", level.width,

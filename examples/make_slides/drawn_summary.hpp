@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was drawn, for people and for programs.
+// Describes what was drawn, for people and for programs.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ struct DrawnSlide {
   double seconds = 0;
 };
 
-/// A line for each damaged tile, then one for the slide.
+/// Returns a line for each damaged tile, and then a line for the slide.
 std::string summary_text(const DrawnSlide& drawn);
-/// As JSON.
+/// Returns the same facts as JSON.
 std::string summary_json(const DrawnSlide& drawn);
 
 }  // namespace make_slides

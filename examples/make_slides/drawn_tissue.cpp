@@ -7,7 +7,7 @@ namespace make_slides {
 
 namespace {
 
-// Numbers of kinds of noise; smaller ones are the plan's.
+// Numbers of the kinds of noise that the drawing uses. Numbers below 100 belong to the plan.
 enum DrawNoise : std::uint32_t {
   noise_fine = 100,
   noise_middle,
@@ -18,7 +18,7 @@ enum DrawNoise : std::uint32_t {
   noise_speck
 };
 
-// How light becomes less with each sixteenth of an amount of stain: red, green, blue.
+// The factors of red, green and blue light that a sixteenth of a unit of stain lets through.
 constexpr std::array<double, 3> haematoxylin_decay{0.9995772768726087, 0.9994854449288906, 0.9997720884757783};
 constexpr std::array<double, 3> eosin_decay{0.9999562509570173, 0.9997750253106017, 0.9998875063278877};
 constexpr std::array<double, 3> lamp{244, 242, 245};
@@ -26,12 +26,12 @@ constexpr std::array<double, 3> lamp{244, 242, 245};
 std::int32_t mixed(std::int32_t from, std::int32_t to, std::int32_t share) noexcept {
   return from + (((to - from) * share) >> 8);
 }
-// 0 to 256 over the 2 * 128 / slope around zero.
+// Returns 0 to 256, rising linearly while `depth` goes from -128 / slope to 128 / slope.
 std::int32_t covered(std::int32_t depth, std::int32_t slope) noexcept {
   return std::clamp(128 + depth * slope, 0, 256);
 }
 
-// What a nucleus does to the pixels of a box.
+// Adds the stain of a nucleus to the pixels of a box.
 void draw_nucleus(const Nucleus& nucleus, const PixelBox& box, const std::int16_t* fine, std::int16_t* haematoxylin,
                   std::int16_t* eosin) noexcept {
   const std::int32_t reach = (std::max(nucleus.long_q4, nucleus.short_q4) * 9 / 8 + 15) / 16 + 1;
@@ -39,10 +39,10 @@ void draw_nucleus(const Nucleus& nucleus, const PixelBox& box, const std::int16_
                      right = std::min(nucleus.x + reach, box.x + box.width - 1);
   const std::int32_t top = std::max(nucleus.y - reach, box.y),
                      bottom = std::min(nucleus.y + reach, box.y + box.height - 1);
-  // One half axis is 1024 units long.
+  // In these units, each half axis has length 1024.
   const std::int32_t along_x = nucleus.along.x / nucleus.long_q4, along_y = nucleus.along.y / nucleus.long_q4;
   const std::int32_t across_x = -nucleus.along.y / nucleus.short_q4, across_y = nucleus.along.x / nucleus.short_q4;
-  // Makes the soft edge equally wide for nuclei of any size.
+  // With this factor, the soft edge of small and large nuclei is equally wide.
   const std::int32_t steep = std::min(nucleus.long_q4, nucleus.short_q4);
   for (std::int32_t y = top; y <= bottom; ++y) {
     const auto row = static_cast<std::size_t>(y - box.y) * static_cast<std::size_t>(box.width);
@@ -66,7 +66,7 @@ void draw_nucleus(const Nucleus& nucleus, const PixelBox& box, const std::int16_
 
 DrawnTissue::DrawnTissue(TissueKind kind, std::uint64_t seed, std::int32_t width, std::int32_t height)
     : plan_(kind, seed, width, height) {
-  // Two slides are never stained alike: 14 to 17 sixteenths.
+  // Slides are stained differently: each stain has a strength of 14 to 17 sixteenths.
   const std::uint32_t dice = hash_of(plan_.seed(noise_stains), 0, 0);
   const auto fill = [](Light& light, const std::array<double, 3>& decay, std::uint32_t strength,
                        const std::array<double, 3>& first) {
@@ -105,7 +105,8 @@ void DrawnTissue::stain(const PixelBox& box, TissueExtent extent, std::int16_t* 
   });
   std::size_t next = 0;
   Lattice lumen(box, 3, [&](std::int32_t, std::int32_t) { return lumen_q4[next++]; });
-  // Fibres are counted from the box's corner on, for the sake of small numbers; whole ones don't show.
+  // Fibres are counted from the box's corner, so that numbers stay small. Whole fibres make no difference to the
+  // pixels.
   const std::int64_t first_fibre = plan_.fibres(box.x, box.y) & ~std::int64_t{255};
   Lattice fibres(box, 3, [&](std::int32_t x, std::int32_t y) {
     return static_cast<std::int32_t>(plan_.fibres(x, y) - first_fibre);
@@ -129,11 +130,12 @@ void DrawnTissue::stain(const PixelBox& box, TissueExtent extent, std::int16_t* 
       const std::int32_t from_lumen = lumen_row[x] + (small >> 3) + (medium >> 2);
       const std::int32_t phase = (fibre_row[x] + medium + (small >> 2)) & 255;
       const std::int32_t fibre = (phase < 128 ? phase : 255 - phase) - 64;
-      const std::int32_t bundle = std::max(150 + large - cleft_row[x] / 2, 30);  // some are thick, some hardly seen
+      const std::int32_t bundle =
+          std::max(150 + large - cleft_row[x] / 2, 30);  // some bundles are thick, others are hardly visible
       std::int32_t e =
           92 + (large >> 3) - (cleft_row[x] >> 4) + ((fibre * bundle) >> 8) + (small >> 3) + (medium >> 5) + dots;
       std::int32_t h = 10 + (large >> 5) + (tumor ? 8 : 0);
-      // Stroma comes apart along its fibres.
+      // Gaps in the stroma run along its fibres.
       const std::int32_t gap = covered(cleft_row[x] + (medium >> 2) + (large >> 2) + fibre / 3 - 205, 5);
       e = mixed(e, 4, gap);
       h = mixed(h, 2, gap);
@@ -142,7 +144,7 @@ void DrawnTissue::stain(const PixelBox& box, TissueExtent extent, std::int16_t* 
       e = mixed(e, mixed(cell_eosin, 30, mucin) + (medium >> 4) + (small >> 4) + (large >> 5) + dots, cell);
       h = mixed(h, mixed(cell_haematoxylin, 22, mucin) + (medium >> 4) + (small >> 5) + dots / 2, cell);
       const std::int32_t open = covered(-from_lumen, 4);
-      e = mixed(e, std::max(3, (large + medium - 190) >> 2), open);  // some have secretion inside
+      e = mixed(e, std::max(3, (large + medium - 190) >> 2), open);  // some lumina have secretion inside
       h = mixed(h, 2, open);
       haematoxylin[at] = static_cast<std::int16_t>(h);
       eosin[at] = static_cast<std::int16_t>(e);

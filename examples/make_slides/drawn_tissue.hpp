@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A histology slide as a drawing: pink stroma, purple nuclei, white lumina, on glass.
+// Draws a histology slide: pink stroma, purple nuclei and white lumina, on glass.
 #pragma once
 
 #include <array>
@@ -10,16 +10,17 @@
 
 namespace make_slides {
 
-/// Pixels as a function of kind, seed, slide's size and place, and of nothing else: of a box they are the same whatever
-/// else is drawn, in whatever order, on whatever machine. One pixel is half a micrometre. Any thread.
+/// Draws the pixels of a slide. A pixel depends only on the kind, the seed, the slide's size and the pixel's position.
+/// So it is the same in every box, in any order of drawing, on every machine. One pixel is half a micrometre. Any
+/// thread may use it.
 class DrawnTissue {
  public:
-  /// `width` and `height` of the slide: the piece of tissue lies in its middle.
+  /// `width`, `height`: the size of the slide. The piece of tissue is in its middle.
   DrawnTissue(TissueKind kind, std::uint64_t seed, std::int32_t width, std::int32_t height);
 
-  /// Draws a box, RGB, rows one after the other without gaps. It may reach over the slide's edges.
+  /// Draws a box as RGB, with rows one after the other without gaps. The box may extend beyond the slide's edges.
   void draw(const PixelBox& box, TissueExtent extent, std::uint8_t* rgb) const;
-  /// Whether there is tissue, not glass.
+  /// Returns whether this pixel is tissue, not glass.
   bool tissue_at(std::int32_t x, std::int32_t y) const noexcept { return plan_.inside_q4(x, y) > 0; }
 
  private:
@@ -31,7 +32,7 @@ class DrawnTissue {
                std::uint8_t* rgb) const;
 
   TissuePlan plan_;
-  Light through_haematoxylin_{}, through_eosin_{};  ///< what is left of light, of each amount of stain
+  Light through_haematoxylin_{}, through_eosin_{};  ///< for each amount of stain, the light that is left
 };
 
 }  // namespace make_slides

@@ -14,7 +14,7 @@ namespace make_slides {
 
 namespace {
 
-// What OpenJPEG writes to.
+// The memory that OpenJPEG writes to.
 struct Output {
   std::vector<std::byte> bytes;
   std::size_t at = 0;
@@ -40,7 +40,7 @@ OPJ_BOOL seek_output(OPJ_OFF_T at, void* user) {
 
 using ImageMemory = std::unique_ptr<opj_image_t, decltype(&opj_image_destroy)>;
 
-// YCbCr of a pixel as JFIF has it, in 16 bits after the point.
+// Returns the YCbCr values of a pixel by JFIF's formula, computed with 16 fractional bits.
 std::array<std::int32_t, 3> ycc_of(const std::uint8_t* rgb) {
   constexpr std::int32_t half = 1 << 15, middle = 128 << 16;
   const std::int32_t r = rgb[0], g = rgb[1], b = rgb[2];
@@ -91,7 +91,7 @@ std::vector<std::byte> encode_jpeg2000_tile(const TileForm& form, const std::uin
   while (parameters.numresolution > 1 && form.side >> (parameters.numresolution - 1) < 1) --parameters.numresolution;
   parameters.tcp_numlayers = 1;
   parameters.cp_fixed_quality = 1;
-  // Decibels: 40 at quality 80, about what a JPEG has there.
+  // In decibels. At quality 80 it is 40, about the same as in a JPEG of quality 80.
   parameters.tcp_distoratio[0] = 20 + 0.25f * static_cast<float>(form.quality);
   const std::unique_ptr<opj_codec_t, decltype(&opj_destroy_codec)> codec(opj_create_compress(OPJ_CODEC_J2K),
                                                                          opj_destroy_codec);

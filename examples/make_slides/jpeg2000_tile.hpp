@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of a TIFF file as JPEG 2000 codestreams.
+// Encodes tiles of a TIFF file as JPEG 2000 codestreams.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace make_slides {
 
-/// side * side pixels, RGB, as a codestream. Any thread. @throws std::runtime_error.
+/// Encodes side * side RGB pixels as a codestream. Any thread may call it. @throws std::runtime_error.
 std::vector<std::byte> encode_jpeg2000_tile(const TileForm& form, const std::uint8_t* rgb);
 
 }  // namespace make_slides

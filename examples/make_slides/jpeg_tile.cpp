@@ -9,7 +9,7 @@ namespace make_slides {
 
 namespace {
 
-// Colours that are not turned into others share the first table of each kind, and nobody needs the second.
+// Leaves out the second table of each kind. RGB components all use the first table.
 void forget_second_tables(jpeg_compress_struct& info) noexcept {
   info.quant_tbl_ptrs[1]->sent_table = TRUE;
   info.dc_huff_tbl_ptrs[1]->sent_table = TRUE;
@@ -20,7 +20,7 @@ void forget_second_tables(jpeg_compress_struct& info) noexcept {
 
 JpegTileEncoder::JpegTileEncoder(const TileForm& form) {
   info_.err = jpeg_std_error(&errors_);
-  // Thrown through libjpeg's frames: they hold nothing that needs cleaning up.
+  // The exception passes through libjpeg's functions, which have nothing to clean up.
   errors_.error_exit = [](j_common_ptr common) {
     char text[JMSG_LENGTH_MAX] = {};
     common->err->format_message(common, text);
@@ -40,7 +40,7 @@ JpegTileEncoder::JpegTileEncoder(const TileForm& form) {
   info_.comp_info[0].v_samp_factor = form.subsampling == 420 ? 2 : 1;
   info_.write_JFIF_header = FALSE;
   info_.write_Adobe_marker = FALSE;
-  info_.dct_method = JDCT_ISLOW;  // the one that gives the same bits everywhere
+  info_.dct_method = JDCT_ISLOW;  // gives the same bits on every machine
   if (form.rgb) forget_second_tables(info_);
 }
 
@@ -57,7 +57,7 @@ std::vector<std::byte> JpegTileEncoder::encode(const std::uint8_t* rgb) {
   jpeg_suppress_tables(&info_, TRUE);
   jpeg_start_compress(&info_, FALSE);
   while (info_.next_scanline < info_.image_height) {
-    // libjpeg does not write to its input.
+    // The cast is safe, because libjpeg does not write to its input.
     auto* row = const_cast<JSAMPLE*>(rgb + std::size_t{info_.next_scanline} * info_.image_width * 3);
     jpeg_write_scanlines(&info_, &row, 1);
   }

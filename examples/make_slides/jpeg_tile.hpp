@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of a TIFF file as JPEG streams without their tables, which the file has once for all of them.
+// Encodes tiles of a TIFF file as JPEG streams without tables. The file has the tables once for all tiles.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace make_slides {
 
-/// One thread at a time. @throws std::runtime_error.
+/// Encodes tiles. One thread at a time may use it. @throws std::runtime_error.
 class JpegTileEncoder {
  public:
   explicit JpegTileEncoder(const TileForm& form);
@@ -21,9 +21,9 @@ class JpegTileEncoder {
   JpegTileEncoder& operator=(const JpegTileEncoder&) = delete;
   ~JpegTileEncoder() { jpeg_destroy_compress(&info_); }
 
-  /// What the tiles lack: SOI, tables, EOI.
+  /// Returns the tables that the tiles lack, as SOI, tables, EOI.
   std::vector<std::byte> tables();
-  /// side * side pixels, RGB.
+  /// Encodes side * side RGB pixels.
   std::vector<std::byte> encode(const std::uint8_t* rgb);
 
  private:
@@ -32,7 +32,7 @@ class JpegTileEncoder {
 
   jpeg_compress_struct info_{};
   jpeg_error_mgr errors_{};
-  unsigned char* out_ = nullptr;  ///< libjpeg's memory, until `written`
+  unsigned char* out_ = nullptr;  ///< memory of libjpeg, until `written` is called
   unsigned long out_bytes_ = 0;
 };
 

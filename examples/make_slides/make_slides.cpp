@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws a histology slide where there is none to try things with. The same arguments always draw the same pixels.
+// Draws a histology slide, for tests and trials without real slides. The same arguments always draw the same pixels.
 //
-//     make_slides OUT.svs [--size 4096x4096] [--kind tumor] [--seed 7] ...      --help lists all options
+//     make_slides OUT.svs [--size 4096x4096] [--kind tumor] [--seed 7] ... --help lists all options
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -33,10 +33,10 @@ namespace make_slides {
 namespace {
 
 constexpr std::int32_t longest_side = 1'000'000, widest_tile = 2048;
-// Without a bound CLI11 takes -1 for a huge number.
+// Without this bound, CLI11 would accept -1 as a huge number.
 constexpr std::uint64_t largest_number = std::uint64_t{1} << 63;
 
-// The command line asks for something impossible.
+// An error for a command line that asks for something impossible.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -66,7 +66,7 @@ SlideFormat format_of(const Options& options) {
   throw UsageError(fmt::format("{}: name the slide X.svs, X.tif or X.ome.tif, or say its --format", options.out));
 }
 
-// Where --size says nothing the slide is 5 wide and 4 high, about.
+// Sets the slide's size. Without --size, its width to height is about 5 to 4.
 void set_size(const Options& options, SlideWish& wish) {
   if (options.size.empty()) {
     if (std::isnan(options.gigapixels)) throw UsageError("--gigapixels: this is not a number");
@@ -128,7 +128,7 @@ SlideWish wish_of(const Options& options) {
 
 void refuse_existing(const Options& options) {
   std::error_code failed;
-  // A device would be replaced by a file of its name.
+  // Without this check, a device would be replaced by a file with its name.
   if (std::filesystem::exists(options.out, failed) && !std::filesystem::is_regular_file(options.out, failed))
     throw UsageError(fmt::format("{} is there, and is no file; name another one", options.out));
   if (!options.force && std::filesystem::exists(options.out, failed))
@@ -150,7 +150,7 @@ DrawnSlide draw(const Options& options) {
   return drawn;
 }
 
-// What the slide shows.
+// Adds the options for what the slide shows.
 void add_drawing_options(CLI::App& command, Options& options) {
   CLI::Option* const gigapixels =
       command.add_option("--gigapixels", options.gigapixels, "Size of the slide, 5 wide and 4 high");
@@ -168,7 +168,7 @@ void add_drawing_options(CLI::App& command, Options& options) {
       ->capture_default_str();
 }
 
-// How its file has it.
+// Adds the options for how the file stores the slide.
 void add_file_options(CLI::App& command, Options& options) {
   TileForm& tile = options.wish.tile;
   command

@@ -14,7 +14,7 @@ NewFile::NewFile(std::string name, std::uint64_t first_bytes)
   append(std::vector<std::byte>(first_bytes));
 }
 
-// Once it has its name there is no such file.
+// After `finish`, no file NAME.partial exists.
 NewFile::~NewFile() {
   std::error_code missing;
   std::filesystem::remove(partial_, missing);

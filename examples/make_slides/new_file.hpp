@@ -9,22 +9,22 @@
 
 namespace make_slides {
 
-/// A file that gets its name when it is whole: until then it is called NAME.partial, which is removed where something
-/// fails. @throws std::runtime_error.
+/// A file that gets its name NAME when it is complete. Until then it is called NAME.partial. If anything fails,
+/// NAME.partial is removed. @throws std::runtime_error.
 class NewFile {
  public:
-  /// Begins the file after `first_bytes`, which are zeros until `finish`.
+  /// Makes the file. Its first `first_bytes` bytes are zeros until `finish`.
   NewFile(std::string name, std::uint64_t first_bytes);
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
   ~NewFile();
 
-  /// Returns the offset of what was appended.
+  /// Appends bytes. Returns their offset.
   std::uint64_t append(std::span<const std::byte> bytes);
-  /// Zeros up to a multiple of `bytes`. Returns the file's length.
+  /// Appends zeros until the length is a multiple of `bytes`. Returns the file's length.
   std::uint64_t align(std::uint64_t bytes);
   std::uint64_t bytes() const noexcept { return bytes_; }
-  /// Puts these at the file's beginning, and gives it its name, also where a file has it already.
+  /// Writes `first` at the beginning of the file, and gives the file its name. Replaces a file that has this name.
   void finish(std::span<const std::byte> first);
 
  private:

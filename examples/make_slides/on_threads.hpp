@@ -9,8 +9,8 @@
 
 namespace make_slides {
 
-/// Calls `work(thread, i)` once for each i below `count`, on so many threads, whose numbers begin at 0. What one throws
-/// is thrown here.
+/// Calls `work(thread, i)` once for each i below `count`, on `threads` threads, which are numbered from 0. Rethrows
+/// what `work` throws.
 template <class Work>
 void on_threads(unsigned threads, std::size_t count, const Work& work) {
   std::atomic<std::size_t> next{0};

@@ -17,14 +17,15 @@ namespace {
 
 using TileNumber = std::uint32_t;
 
-// The different tiles of a level, and which of them stands where.
+// The different tiles of a level, and which tile is at which place.
 struct TilePool {
   std::size_t columns = 0, rows = 0;
-  std::vector<TileNumber> grid;  // of a place the number of its tile
+  std::vector<TileNumber> grid;  // for each place, the number of its tile
   std::vector<TilePlace> places;
-  std::vector<std::vector<std::uint8_t>> halves;  // of each tile half as many rows and columns of pixels
+  std::vector<std::vector<std::uint8_t>> halves;  // for each tile, its pixels at half the width and height
 
-  // Beyond the grid stands what its last tile is: it lies outside of the level, where nobody sees it.
+  // Returns the number of a place's tile. Beyond the grid it is the last tile's number, because such pixels are outside
+  // the level.
   TileNumber at(std::size_t column, std::size_t row) const {
     return grid[std::min(row, rows - 1) * columns + std::min(column, columns - 1)];
   }
@@ -53,7 +54,8 @@ class RepeatedSlide {
   TilePool level_0() {
     const std::size_t across = tiles_across();
     TilePool pool{levels_[0].columns, levels_[0].rows, {}, {}, {}};
-    std::vector<std::tuple<bool, std::size_t, std::size_t>> kinds;  // tissue, column and row in the square
+    std::vector<std::tuple<bool, std::size_t, std::size_t>>
+        kinds;  // for each tile: whether it is tissue, and its column and row in the square
     std::map<std::tuple<bool, std::size_t, std::size_t>, TileNumber> known;
     for (std::size_t row = 0; row < pool.rows; ++row)
       for (std::size_t column = 0; column < pool.columns; ++column) {
@@ -69,7 +71,7 @@ class RepeatedSlide {
     });
     for (const BadTile& bad : wish_.bad) {
       const std::vector<std::byte> stream = damaged(streams[pool.grid[bad.tile]], bad, wish_.seed);
-      // An empty one has a place, too: without one it would be left out, which is no damage.
+      // An empty stream gets an offset too. Without an offset the tile would count as left out, not as damaged.
       levels_[0].tiles[bad.tile] = {file_.append(stream), static_cast<std::uint32_t>(stream.size())};
     }
     return pool;
@@ -99,7 +101,7 @@ class RepeatedSlide {
     return pool;
   }
 
-  // Makes and stores the pool's tiles, some at a time, and tells their places to the level. Returns their streams.
+  // Makes and stores the pool's tiles, several at a time, and sets their places in the level. Returns their streams.
   std::vector<std::vector<std::byte>> make(TilePool& pool, std::size_t level, std::size_t count, const Make& draw) {
     const std::size_t at_once = 64 * static_cast<std::size_t>(threads_);
     std::vector<std::vector<std::byte>> streams(count);
@@ -122,14 +124,16 @@ class RepeatedSlide {
     return streams;
   }
 
-  // So that the square of different tiles has about 4096 pixels a side, and at most 256 of them.
+  // Returns the side of the square of different tiles, in tiles. The square has at most 4096 pixels per side and at
+  // most 256 tiles.
   std::size_t tiles_across() const {
     std::size_t across = 16;
     while (across > 1 && across * static_cast<std::size_t>(side_) > 4096) across /= 2;
     return across;
   }
 
-  // Told of squares of four tiles a side in a large slide, so that few tiles of lower levels hold an edge.
+  // Returns whether a tile has tissue. In a large slide, squares of four by four tiles are all tissue or all glass, so
+  // that few tiles of lower levels have an edge.
   bool has_tissue(std::size_t column, std::size_t row) const {
     const std::size_t square = levels_[0].columns >= 64 && levels_[0].rows >= 64 ? 4 : 1;
     const auto centre = [&](std::size_t tile) {
@@ -144,7 +148,7 @@ class RepeatedSlide {
   NewFile& file_;
   std::vector<DrawnLevel>& levels_;
   const DrawnTissue tissue_;
-  std::deque<TileMaker> makers_;  // that can't be moved
+  std::deque<TileMaker> makers_;  // a deque, because a TileMaker can't be moved
 };
 
 }  // namespace

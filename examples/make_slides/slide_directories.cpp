@@ -11,7 +11,7 @@ namespace {
 
 bool is_jpeg(const SlideWish& wish) { return wish.tile.compression == TileCompression::jpeg; }
 
-// The words with which the software of Aperio's scanners describes images.
+// Returns the description that the software of Aperio's scanners gives images.
 std::string aperio_description(const SlideWish& wish, const std::vector<DrawnLevel>& levels, std::size_t level) {
   const DrawnLevel& first = levels.front();
   std::string text = fmt::format("Aperio Image Library penstock-synth\r\n{}x{} [0,0 {}x{}] ({}x{})", first.width,
@@ -61,7 +61,7 @@ TiffDirectory directory_of(const SlideWish& wish, const DrawnLevel& level, std::
   return directory;
 }
 
-// Pixels of a level to the centimetre.
+// Sets how many pixels of the level are in a centimetre.
 void set_resolution(TiffDirectory& directory, std::size_t level) {
   constexpr auto per_cm = static_cast<std::uint64_t>(10'000 / microns_per_pixel);
   for (const TiffTag tag : {TiffTag::x_resolution, TiffTag::y_resolution})
@@ -77,7 +77,7 @@ std::vector<TiffDirectory> directories_of(const SlideWish& wish, const std::vect
     if (layout.format == SlideFormat::aperio) {
       directory.set_text(TiffTag::image_description, aperio_description(wish, levels, level));
     } else {
-      if (level != 0) directory.set(TiffTag::new_subfile_type, TiffType::longs, {1});  // a reduced image
+      if (level != 0) directory.set(TiffTag::new_subfile_type, TiffType::longs, {1});  // marks a reduced image
       set_resolution(directory, level);
       directory.set_text(TiffTag::software, "penstock synth");
     }
@@ -85,7 +85,7 @@ std::vector<TiffDirectory> directories_of(const SlideWish& wish, const std::vect
   }
   if (layout.format == SlideFormat::ome) {
     all[0].set_text(TiffTag::image_description, ome_description(levels[0], layout));
-    // Where they lie is filled in when it is known; how many bytes that takes follows from their number.
+    // The offsets are filled in later. The bytes that they take depend only on their number.
     if (levels.size() > 1)
       all[0].set(TiffTag::sub_ifds, TiffType::directories, std::vector<std::uint64_t>(levels.size() - 1));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The directories of a slide's file: what a reader finds its levels and tiles by.
+// Writes the directories of a slide's file, with which a reader finds its levels and tiles.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +15,22 @@
 namespace make_slides {
 
 enum class SlideFormat : std::uint8_t {
-  aperio,  ///< directories of tiles one after the other, told by the image's description
-  tiff,    ///< the same, marked as reduced images
-  ome      ///< one directory with its lower levels as sub-directories, and XML
+  aperio,  ///< one directory after the other, recognised by the image's description
+  tiff,    ///< one directory after the other, with lower levels marked as reduced images
+  ome      ///< one directory with XML, and the lower levels as its sub-directories
 };
 
-/// What one pixel of level 0 stands for, and the objective that sees it so.
+/// The size of a pixel of level 0, and the objective that gives this size.
 inline constexpr double microns_per_pixel = 0.5;
 inline constexpr int objective_power = 20;
 
 struct SlideLayout {
   SlideFormat format = SlideFormat::aperio;
-  TiffForm tiff = {};  ///< `big` also where the file turns out larger than a classic one can be
+  TiffForm tiff = {};  ///< `write_directories` sets `big` if the file is too large for a classic TIFF file
 };
 
-/// Writes the directories behind the tiles. Returns the file's header, and says in `layout` whether it is a BigTIFF.
+/// Writes the directories after the tiles. Returns the file's header. Sets `layout.tiff.big` if the file has to be a
+/// BigTIFF.
 std::vector<std::byte> write_directories(const SlideWish& wish, const std::vector<DrawnLevel>& levels,
                                          std::span<const std::byte> tables, SlideLayout& layout, NewFile& file);
 

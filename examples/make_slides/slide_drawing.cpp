@@ -12,12 +12,12 @@ namespace make_slides {
 
 namespace {
 
-// A row of tiles of one level, which grows from that of the level above it. Of level 0 there are no pixels: its tiles
-// are drawn one by one.
+// The pixels of one row of tiles of a level, which are made from the level above. The strip of level 0 has no pixels,
+// because its tiles are drawn one by one.
 struct Strip {
   std::vector<std::uint8_t> rgb;
-  std::int32_t filled = 0;  // rows of pixels
-  std::size_t row = 0;      // of tiles
+  std::int32_t filled = 0;  // number of rows of pixels so far
+  std::size_t row = 0;      // number of the row of tiles
 };
 
 class SlideDrawing {
@@ -45,13 +45,13 @@ class SlideDrawing {
 
  private:
   std::size_t row_bytes(std::size_t level) const { return static_cast<std::size_t>(levels_[level].width) * 3; }
-  // Rows of pixels that a row of tiles has, but for those that fill its tiles.
+  // Returns how many rows of pixels a row of tiles has inside the level.
   std::int32_t rows_of(std::size_t level, std::size_t row) const {
     return std::min(side_, levels_[level].height - static_cast<std::int32_t>(row) * side_);
   }
 
-  // Encodes the strip's tiles, and adds what they are to the level below; strips of lower levels that are full by that
-  // are finished as well.
+  // Encodes the tiles of a level's strip, and adds their pixels at half size to the strip of the level below. If that
+  // strip is full, finishes it too.
   void finish_strip(std::size_t level) {
     const DrawnLevel& size = levels_[level];
     const std::size_t row = strips_[level].row;
@@ -75,7 +75,7 @@ class SlideDrawing {
     below.filled = 0;
   }
 
-  // The tile's pixels, and beyond the level's edges its last ones again, as encoders do.
+  // Writes the pixels of a tile. Beyond the level's edges it repeats the last pixels, like encoders.
   void fill_tile(std::size_t level, std::int32_t x, std::int32_t width, std::int32_t height, std::uint8_t* rgb) {
     const std::size_t stride = static_cast<std::size_t>(side_) * 3, used = static_cast<std::size_t>(width) * 3;
     if (level == 0) {
@@ -108,7 +108,7 @@ class SlideDrawing {
   void store(std::size_t level, std::size_t tile, std::vector<std::byte>& stream) {
     if (level == 0 && next_bad_ != wish_.bad.end() && next_bad_->tile == tile)
       stream = damaged(std::move(stream), *next_bad_++, wish_.seed);
-    // An empty one has a place, too: without one it would be left out, which is no damage.
+    // An empty stream gets an offset too. Without an offset the tile would count as left out, not as damaged.
     levels_[level].tiles[tile] = {file_.append(stream), static_cast<std::uint32_t>(stream.size())};
     stream = {};
   }
@@ -119,7 +119,7 @@ class SlideDrawing {
   NewFile& file_;
   std::vector<DrawnLevel>& levels_;
   const DrawnTissue tissue_;
-  std::deque<TileMaker> makers_;  // that can't be moved
+  std::deque<TileMaker> makers_;  // a deque, because a TileMaker can't be moved
   std::vector<Strip> strips_;
   std::vector<BadTile>::const_iterator next_bad_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A slide's levels as JPEG tiles: the first is drawn, each of the others is made of the one above it.
+// Makes the tiles of a slide's levels. Level 0 is drawn. Each lower level is made from the level above it.
 #pragma once
 
 #include <cstddef>
@@ -14,42 +14,43 @@
 
 namespace make_slides {
 
-/// What is to be drawn.
+/// Specifies the slide to draw.
 struct SlideWish {
   TissueKind kind = TissueKind::benign;
   std::uint64_t seed = 0;
   std::int32_t width = 0, height = 0;
   std::size_t levels = 1;
   TileForm tile = {};
-  bool repeat = false;  ///< few different tiles, which many places share
+  bool repeat = false;  ///< whether many places share few different tiles
   std::vector<BadTile> bad = {};
 };
 
-/// Where in the file a tile's stream lies.
+/// Where a tile's stream is in the file.
 struct TilePlace {
   std::uint64_t offset = 0;
   std::uint32_t bytes = 0;
 };
 
-/// A level and its tiles, row by row.
+/// A level, and the places of its tiles, row by row.
 struct DrawnLevel {
   std::int32_t width = 0, height = 0;
   std::size_t columns = 0, rows = 0;
   std::vector<TilePlace> tiles = {};
 };
 
-/// Each level has half the width and height of the one above it, rounded down; with no tile's place yet.
+/// Returns the levels of a slide, without places of tiles. Each level has half the width and height of the level above
+/// it, rounded down.
 std::vector<DrawnLevel> slide_levels(const SlideWish& wish);
 
-/// Draws the slide's tiles into the file; the same bytes at any number of threads. What memory it takes follows from
-/// the slide's width, not from its height. @throws std::runtime_error.
+/// Draws the slide's tiles into the file. The bytes are the same at any number of threads. The memory that it needs
+/// depends on the slide's width, not on its height. @throws std::runtime_error.
 void draw_slide(const SlideWish& wish, unsigned threads, NewFile& file, std::vector<DrawnLevel>& levels);
 
-/// One after the other, of a thread's own: what it takes to make a tile.
+/// What one thread needs to make tiles, one after the other.
 struct TileMaker {
   explicit TileMaker(const TileForm& form)
       : form(form), jpeg(form), rgb(static_cast<std::size_t>(form.side) * static_cast<std::size_t>(form.side) * 3) {}
-  /// What `rgb` becomes in the file.
+  /// Encodes `rgb`. Returns the stream for the file.
   std::vector<std::byte> encode() {
     return form.compression == TileCompression::jpeg ? jpeg.encode(rgb.data()) : encode_jpeg2000_tile(form, rgb.data());
   }
@@ -63,7 +64,7 @@ struct RgbRows {
   std::uint8_t* data = nullptr;
   std::size_t stride = 0;
 };
-/// Makes half as many rows and columns of pixels, each the mean of four. `width` and `height` of what is made.
+/// Writes pixels at half the width and height, each the mean of four pixels. `width`, `height`: the size of the result.
 void halve(const std::uint8_t* from, std::size_t from_stride, std::int32_t width, std::int32_t height, RgbRows to);
 
 }  // namespace make_slides

@@ -8,7 +8,7 @@ namespace make_slides {
 
 namespace {
 
-// Numbers of so many bytes, in the file's order.
+// Collects numbers as bytes, in the file's order of bytes.
 class TiffBytes {
  public:
   explicit TiffBytes(bool big_endian) : big_endian_(big_endian) {}
@@ -51,7 +51,7 @@ std::uint64_t TiffDirectory::all_bytes(const Entry& entry, const TiffForm& form)
   return entry.values.size() * value_bytes(entry.type, form);
 }
 
-// The number of entries, these, and the next directory's offset.
+// Returns the bytes of a directory's table: the number of entries, the entries, and the offset of the next directory.
 std::uint64_t TiffDirectory::table_bytes(std::size_t entries, const TiffForm& form) noexcept {
   return form.big ? 8 + 20 * entries + 8 : 2 + 12 * entries + 4;
 }
@@ -118,7 +118,7 @@ std::vector<std::byte> tiff_header(const TiffForm& form, std::uint64_t first_dir
   header.put(form.big_endian ? 0x4d4d : 0x4949, 2);  // "MM" or "II"
   header.put(form.big ? 43 : 42, 2);
   if (form.big) {
-    header.put(8, 2);  // bytes of an offset
+    header.put(8, 2);  // an offset has 8 bytes
     header.put(0, 2);
   }
   header.put(first_directory, offset_bytes(form));

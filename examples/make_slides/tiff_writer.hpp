@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers and directories of TIFF files: classic ones and BigTIFF, in either order of bytes.
+// Makes headers and directories of classic TIFF files and BigTIFF files, in either order of bytes.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@
 namespace make_slides {
 
 struct TiffForm {
-  bool big = false;  ///< BigTIFF, whose offsets have 8 bytes
+  bool big = false;  ///< whether it is a BigTIFF, whose offsets have 8 bytes
   bool big_endian = false;
 };
 
-/// What the values of an entry are, by TIFF's numbers.
+/// The types of an entry's values, with TIFF's numbers.
 enum class TiffType : std::uint16_t {
   ascii = 2,
   shorts = 3,
   longs = 4,
-  rationals = 5,  ///< each of two numbers
+  rationals = 5,  ///< each value has two numbers
   undefined = 7,
-  directories = 13,  ///< offsets of directories: type 18 in a BigTIFF
-  offsets = 16       ///< type 4 in a classic file
+  directories = 13,  ///< offsets of directories; written as type 18 in a BigTIFF
+  offsets = 16       ///< offsets in the file; written as type 4 in a classic file
 };
 
-/// The tags that a slide has, by TIFF's numbers.
+/// The tags that slides have, with TIFF's numbers.
 enum class TiffTag : std::uint16_t {
   new_subfile_type = 254,
   image_width = 256,
@@ -50,17 +50,18 @@ enum class TiffTag : std::uint16_t {
   ycbcr_subsampling = 530
 };
 
-/// One image's entries.
+/// The entries of one image.
 class TiffDirectory {
  public:
-  /// Replaces the tag's entry, if it has one.
+  /// Sets the entry of a tag. Replaces the entry if there is one.
   void set(TiffTag tag, TiffType type, std::vector<std::uint64_t> values);
   void set_text(TiffTag tag, std::string_view text);
   void set_bytes(TiffTag tag, std::span<const std::byte> bytes);
 
-  /// Bytes of the directory, with all that lies outside of its entries; a multiple of 8.
+  /// Returns the bytes of the directory, including the values that are outside its entries. They are a multiple of 8.
   std::uint64_t bytes(const TiffForm& form) const noexcept;
-  /// As it stands in the file at offset `at`, a multiple of 8; `next` is the offset of the one after it, or 0.
+  /// Returns the directory as bytes for offset `at` of the file, which must be a multiple of 8. `next`: the offset of
+  /// the next directory, or 0.
   std::vector<std::byte> written(const TiffForm& form, std::uint64_t at, std::uint64_t next) const;
 
  private:
@@ -72,12 +73,12 @@ class TiffDirectory {
   static std::size_t value_bytes(TiffType type, const TiffForm& form) noexcept;
   static std::uint64_t all_bytes(const Entry& entry, const TiffForm& form) noexcept;
   static std::uint64_t table_bytes(std::size_t entries, const TiffForm& form) noexcept;
-  std::vector<Entry> entries_;  ///< by tag, as TIFF wants them
+  std::vector<Entry> entries_;  ///< sorted by tag, as TIFF requires
 };
 
-/// How many bytes of a file's beginning its header has at most.
+/// The largest number of bytes that a header has.
 inline constexpr std::uint64_t tiff_header_bytes = 16;
-/// A header: 8 bytes, of a BigTIFF 16.
+/// Returns a header. It has 8 bytes, or 16 bytes in a BigTIFF.
 std::vector<std::byte> tiff_header(const TiffForm& form, std::uint64_t first_directory);
 
 }  // namespace make_slides

@@ -15,7 +15,7 @@ std::uint32_t damage_dice(std::uint64_t seed, DamageNoise what, std::uint64_t ti
   return hash_of(noise_seed(seed, what), static_cast<std::int32_t>(tile), static_cast<std::int32_t>(number));
 }
 
-// Where the coded pixels begin: after the header of the scan.
+// Returns where the coded pixels begin, which is after the header of the scan.
 std::size_t scan_of(const std::vector<std::byte>& stream) noexcept {
   for (std::size_t at = 2; at + 4 < stream.size() && stream[at] == std::byte{0xff};) {
     const std::size_t length =
@@ -31,10 +31,10 @@ void change_scan(std::vector<std::byte>& stream, const BadTile& bad, std::uint64
   constexpr std::size_t changed_bytes = 400, end_of_image = 2;
   const std::size_t begin = scan_of(stream), end = std::max(begin + end_of_image, stream.size()) - end_of_image;
   const std::size_t spare = end - begin > changed_bytes ? end - begin - changed_bytes : 0;
-  // From the scan's first quarter on, so that much of the picture comes after it.
+  // The change begins in the first quarter of the scan, so that much of the picture comes after it.
   std::size_t at = begin + damage_dice(seed, noise_first, bad.tile, 0) % (spare / 4 + 1);
   for (std::size_t changed = 0; at < end && changed < changed_bytes; ++at) {
-    // A byte of 255 and the one after it belong together, and would be a marker otherwise.
+    // A byte of 255 and the byte after it are not changed, because a change could make them a marker.
     if (stream[at] == std::byte{0xff} || stream[at - 1] == std::byte{0xff}) continue;
     const auto other = static_cast<std::byte>(damage_dice(seed, noise_bytes, bad.tile, changed) % 254);
     stream[at] = other == stream[at] ? std::byte{254} : other;

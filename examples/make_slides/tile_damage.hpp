@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways in which tiles of slides are found damaged, for tests of what reads them.
+// Damages tiles in ways in which tiles of real slides are damaged, to test readers.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,23 @@
 namespace make_slides {
 
 enum class TileDamage : std::uint8_t {
-  empty,    ///< the file says that it has no bytes
-  garbage,  ///< as many bytes as before, which are no JPEG stream
-  cut,      ///< its first half
-  changed   ///< 400 bytes inside its scan, or all it has, are others, in one piece, and none looks like a marker
+  empty,    ///< the file says that the tile has no bytes
+  garbage,  ///< the tile's bytes are replaced by the same number of random bytes
+  cut,      ///< only the first half of the tile's bytes is left
+  changed   ///< 400 bytes in a row inside the tile's scan, or all its bytes, are changed; none looks like a marker
 };
 std::string_view name_of(TileDamage damage) noexcept;
 
-/// A tile of level 0, by its number in rows of tiles.
+/// A damaged tile of level 0. `tile`: its number, counted row by row.
 struct BadTile {
   std::uint64_t tile;
   TileDamage damage;
 };
-/// `count` of `tiles`, at most all of them, spread evenly: one in each of as many parts of the slide, as the seed says.
-/// The ways take turns.
+/// Divides `tiles` tiles into `count` equal parts, and chooses a tile in each part by the seed. The kinds of damage
+/// take turns. REQUIRES: `count` is at most `tiles`.
 std::vector<BadTile> bad_tiles(std::uint64_t count, std::uint64_t tiles, std::uint64_t seed);
 
-/// What is in the file in place of a tile's stream.
+/// Returns the bytes that the file gets in place of a tile's stream.
 std::vector<std::byte> damaged(std::vector<std::byte> stream, const BadTile& bad, std::uint64_t seed);
 
 }  // namespace make_slides

@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::uint32_t directions = 1024;
 
-// By turning on and on: the library's sine is not the same everywhere, products are.
+// Makes the directions by turning one direction again and again. Products give the same bits on every machine, but the
+// library's sine does not.
 std::array<Direction, directions> make_directions() noexcept {
   constexpr double cosine = 0.9999811752826011, sine = 0.006135884649154475;
   std::array<Direction, directions> all{};

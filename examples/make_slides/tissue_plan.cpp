@@ -9,7 +9,7 @@ namespace make_slides {
 
 namespace {
 
-// Numbers of kinds of noise; those of what is drawn on top follow from 100 on.
+// Numbers of the kinds of noise that the plan uses. The drawing's kinds have numbers from 100 on.
 enum PlanNoise : std::uint32_t {
   noise_outline,
   noise_warp_x,
@@ -26,13 +26,13 @@ enum PlanNoise : std::uint32_t {
   noise_infiltrate
 };
 
-// What makes the kinds different.
+// The numbers in which the kinds of tissue differ.
 struct KindFacts {
   std::int32_t gland_pitch, gland_jitter;    // pixels
   std::int32_t least_radius, more_radius;    // pixels
   std::int32_t least_wall, more_wall;        // pixels
-  std::uint32_t gland_chance, solid_chance;  // of 256: that there is one, that it has no lumen
-  std::int32_t most_narrow;                  // beyond 256
+  std::uint32_t gland_chance, solid_chance;  // in 256ths: chance of a gland, and chance that it has no lumen
+  std::int32_t most_narrow;                  // the most that `Gland::narrow` is above 256
   std::int32_t warp, fine_warp;              // pixels
   std::int32_t nucleus_pitch;                // pixels between scattered nuclei
 };
@@ -43,14 +43,14 @@ constexpr const KindFacts& facts_of(TissueKind kind) noexcept {
 }
 constexpr std::int32_t widest_nucleus = 16;
 
-// The next few bits of a hash, as a number below `end`.
+// Turns the hash `dice` into the next hash, and returns a number below `end`.
 std::int32_t below(std::uint32_t& dice, std::uint32_t end) noexcept {
   dice = dice * 0x915f77f5u + 0x6a09e667u;
   return static_cast<std::int32_t>((std::uint64_t{dice ^ (dice >> 16)} * end) >> 32);
 }
 
-// Noise from -1 to 1 with a lattice of whole numbers, for what is as large as the slide. Sums and products of doubles
-// are rounded alike on every machine.
+// Returns noise from -1 to 1 with a lattice of whole numbers, for shapes as large as the slide. It may use doubles,
+// because every machine rounds their sums and products alike.
 double wide_noise(std::uint32_t seed, double x, double y) noexcept {
   const double left = std::floor(x), top = std::floor(y);
   const auto cx = static_cast<std::int32_t>(left), cy = static_cast<std::int32_t>(top);
@@ -63,7 +63,7 @@ double wide_noise(std::uint32_t seed, double x, double y) noexcept {
 }
 
 std::int32_t round_root(std::int64_t square) noexcept {
-  return static_cast<std::int32_t>(std::sqrt(static_cast<double>(square)));  // rounded alike on every machine
+  return static_cast<std::int32_t>(std::sqrt(static_cast<double>(square)));  // every machine rounds it alike
 }
 
 }  // namespace
@@ -75,14 +75,14 @@ TissuePlan::TissuePlan(TissueKind kind, std::uint64_t seed, std::int32_t width, 
       height_(height) {}
 
 std::int32_t TissuePlan::inside_q4(std::int32_t x, std::int32_t y) const noexcept {
-  // An ellipse as large as most of the slide, with an outline that noise bends.
+  // The piece is an ellipse that covers most of the slide, with an outline bent by noise.
   const double right = (2.0 * x + 1) / width_, down = (2.0 * y + 1) / height_;  // 0 to 2
   const std::uint32_t outline = seed(noise_outline);
   const double bent = 0.34 * wide_noise(outline, 2 * right, 2 * down) +
                       0.16 * wide_noise(outline + 1, 5 * right, 5 * down) +
                       0.05 * wide_noise(outline + 2, 17 * right, 17 * down);
   const double within = 0.68 + bent - (right - 1) * (right - 1) - (down - 1) * (down - 1);
-  // At the outline this falls by about 1.7 for each half of the slide that one goes.
+  // At the outline, `within` falls by about 1.7 per half of the slide's side.
   return static_cast<std::int32_t>(std::clamp(within * std::min(width_, height_) * (16 / 3.4), -1e6, 1e6));
 }
 
@@ -127,7 +127,7 @@ std::vector<Gland> TissuePlan::glands(const PixelBox& box) const {
       if ((hash_of(what, cx, cy) & 255) >= facts.gland_chance) continue;
       const auto jitter = static_cast<std::uint32_t>(2 * facts.gland_jitter + 1);
       Gland gland;
-      // Every second row stands between the columns of its neighbours.
+      // Every second row is shifted by half a column.
       gland.x = cx * facts.gland_pitch + (cy & 1) * facts.gland_pitch / 2 + below(dice, jitter) - facts.gland_jitter;
       gland.y = cy * facts.gland_pitch + below(dice, jitter) - facts.gland_jitter;
       gland.radius = facts.least_radius + below(dice, static_cast<std::uint32_t>(facts.more_radius));
@@ -145,11 +145,11 @@ std::vector<Gland> TissuePlan::glands(const PixelBox& box) const {
 
 GlandDistance TissuePlan::distance(const std::vector<Gland>& glands, std::int32_t x, std::int32_t y) const noexcept {
   const Warp w = warp(x, y);
-  constexpr std::int32_t far = 16 * 48;  // what is farther away is not known of every box
+  constexpr std::int32_t far = 16 * 48;  // a box does not know all glands that are farther away
   GlandDistance nearest{far, far};
   for (const Gland& gland : glands) {
     const std::int32_t dx = x + w.x - gland.x, dy = y + w.y - gland.y;
-    if (std::abs(dx) > 640 || std::abs(dy) > 640) continue;  // glands of a box may lie far from its other end
+    if (std::abs(dx) > 640 || std::abs(dy) > 640) continue;  // glands of the box may be far from this pixel
     const std::int32_t along = (dx * gland.along.x + dy * gland.along.y) / 1024;  // sixteenths of a pixel
     const std::int32_t across = (dy * gland.along.x - dx * gland.along.y) / 1024 * gland.narrow / 256;
     const std::int32_t from_centre = round_root(std::int64_t{along} * along + std::int64_t{across} * across);
@@ -165,7 +165,7 @@ bool TissuePlan::inside(TissueExtent extent, std::int32_t x, std::int32_t y) con
   return extent == TissueExtent::everywhere;
 }
 
-// Benign glands have their nuclei side by side at the outer end of their cells.
+// Adds the nuclei of a benign gland, which are side by side at the outer end of its cells.
 void TissuePlan::add_basal_row(const Gland& gland, const std::vector<Gland>& all, TissueExtent extent,
                                std::vector<Nucleus>& out) const {
   constexpr std::int32_t apart = 12, deep = 13;  // pixels
@@ -180,12 +180,12 @@ void TissuePlan::add_basal_row(const Gland& gland, const std::vector<Gland>& all
     const std::int32_t across = from_centre * out_of.y / 1024 * 256 / gland.narrow;
     const std::int32_t warped_x = gland.x + (along * gland.along.x - across * gland.along.y) / (16 * 16384);
     const std::int32_t warped_y = gland.y + (along * gland.along.y + across * gland.along.x) / (16 * 16384);
-    // Where the warp leads there from: looked for from near by.
+    // Finds the place that the warp moves to this point. The warp at a nearby place is a good guess.
     const Warp guess = warp(warped_x, warped_y), w = warp(warped_x - guess.x, warped_y - guess.y);
     const std::int32_t x = warped_x - w.x, y = warped_y - w.y;
     const std::int32_t length = 96 + below(dice, 32), width = 66 + below(dice, 16), stain = 148 + below(dice, 34);
     if (below(dice, 256) < 10 || !inside(extent, x, y)) continue;
-    if (std::abs(distance(all, x, y).wall_q4 + 16 * deep) > 16 * 9) continue;  // another gland lies over this wall
+    if (std::abs(distance(all, x, y).wall_q4 + 16 * deep) > 16 * 9) continue;  // another gland covers this wall
     const Direction radial{(out_of.x * (gland.along.x / 128) - out_of.y * (gland.along.y / 128)) / 128,
                            (out_of.x * (gland.along.y / 128) + out_of.y * (gland.along.x / 128)) / 128};
     out.push_back({x, y, length, width, radial, stain, 60, 16, 26});
@@ -261,7 +261,7 @@ void TissuePlan::add_scattered(const PixelBox& box, const std::vector<Gland>& al
 std::vector<Nucleus> TissuePlan::nuclei(const PixelBox& box, TissueExtent extent) const {
   std::vector<Nucleus> found;
   if (extent == TissueExtent::nowhere) return found;
-  // Glands of nuclei that reach into the box from without, too.
+  // Includes the glands of nuclei outside the box that reach into it.
   constexpr std::int32_t around = 4 * widest_nucleus;
   const std::vector<Gland> all =
       glands({box.x - around, box.y - around, box.width + 2 * around, box.height + 2 * around});

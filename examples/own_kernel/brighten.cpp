@@ -14,7 +14,7 @@ void Brighten::run(ps::BatchView in, ps::BatchView out, ps::StreamRef stream) co
 #ifdef OWN_KERNEL_CUDA
   if (stream.device().kind == ps::Device::Kind::gpu) return brighten_on_gpu(work, stream);
 #endif
-  // `work` is copied into the function: the views are gone when the stream comes to it.
+  // The function captures a copy of `work`, because the views no longer exist when the stream runs the function.
   ps::launch_on_host(stream, "brighten",
                      [work] {
                        for (std::uint64_t row = 0; row < work.rows; ++row) {

@@ -8,7 +8,7 @@
 
 namespace {
 
-// A block a row.
+// Each block does one row.
 __global__ void brighten_kernel(Brightening work) {
   const std::uint64_t row = blockIdx.x;
   const Light light = work.lights[row];

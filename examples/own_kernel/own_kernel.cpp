@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads images, has a kernel of this program's own work on each batch where it ends up, and compares every byte with
-// the same arithmetic on the host:
+// Loads images and runs this program's own kernel on each batch, on the device where the batch is delivered. Then
+// compares every byte with the same arithmetic on the host:
 //
-//     own_kernel [--emulated | --gpu]     the best device there is; one that the host emulates; a GPU or exit status 77
+//     own_kernel [--emulated | --gpu] the best device there is; one that the host emulates; a GPU or exit status 77
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -39,13 +39,13 @@ struct Images {
   }
 };
 
-// Where this program's work is done: the consumer's stream, and a way to see a field of a batch on the host.
+// A device for this program's work: the consumer's stream, and a way to copy a field of a batch to the host.
 class Worker {
  public:
   virtual ~Worker() = default;
   virtual ps::Device device() const { return ps::host(); }
   virtual ps::StreamRef stream() const { return {}; }
-  // After what is on the stream; there when it returns.
+  // Copies after all work that is on the stream. Returns when the bytes are on the host.
   virtual void copy(void* to, const ps::TensorView& from) { std::memcpy(to, from.data, from.bytes()); }
 };
 
@@ -96,7 +96,7 @@ std::unique_ptr<Worker> make_worker(const std::string& word) {
 
 int run(const std::string& word) {
   constexpr int skipped = 77;
-  const auto worker = make_worker(word);  // ends after the loader, which uses its stream
+  const auto worker = make_worker(word);  // destroyed after the loader, which uses the worker's stream
   if (word == "--gpu" && worker->device() != ps::gpu(0)) {
     std::printf("SKIPPED: %s\n", ps::device_support().c_str());
     return skipped;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training and a validation loader on one small device: a limit that they share leaves the rest to others, and what
-// happens where there is no more. The device is one that the host emulates, with 1 MiB, so that this is the same
-// everywhere; with `gpu(0)` in its place nothing else changes.
+// A training loader and a validation loader use one small device. A limit that they share leaves the rest of the memory
+// to other code. Also shows what happens when there is no memory left. The device is emulated and has 1 MiB, so that
+// the result is the same everywhere. To use a real GPU, only replace the device by `gpu(0)`.
 #include <cstdint>
 #include <cstdio>
 #include <vector>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t on_device = ps::MiB(1);
 
-// 64 KiB a batch of 16.
+// A source whose batches of 16 have 64 KiB.
 struct Records {
   std::uint64_t count;
   std::uint64_t size() const { return count; }
@@ -33,7 +33,7 @@ void expect(bool condition, const char* what) {
   failed = true;
 }
 
-// What a constructor has to say.
+// Returns the code of the error with which the loader's constructor refuses these options.
 ps::Errc refused(const ps::Pipeline& pipeline, const ps::LoaderOptions& options) {
   try {
     const ps::Loader loader(pipeline, options);
@@ -44,7 +44,7 @@ ps::Errc refused(const ps::Pipeline& pipeline, const ps::LoaderOptions& options)
   return ps::Errc::closed;
 }
 
-// Sums an epoch on the device, a kernel a batch.
+// Sums an epoch on the device, with one kernel per batch.
 double epoch(ps::Loader& loader, ps::EmulatedGpu::Stream& stream) {
   double sum = 0;
   for (const ps::Batch& batch : loader.epoch(stream.ref())) {
@@ -80,7 +80,7 @@ int main() {
 
   std::puts("3. Under one limit both fit, and what they don't take is left to others:");
   const auto memory = ps::device_memory(gpu.device());
-  ps::LimitResource limit(*memory, ps::KiB(768));  // outlives the loaders
+  ps::LimitResource limit(*memory, ps::KiB(768));  // must outlive the loaders
   ps::Loader training(train, {.device = gpu.device(),
                               .device_depth = 64,  // as deep as the limit allows
                               .growth = ps::Growth::on_demand,
@@ -107,7 +107,7 @@ int main() {
     std::printf("  from %zu to %zu KiB\n", before >> 10, gpu.device_bytes_used() >> 10);
     expect(gpu.device_bytes_used() > before && limit.used() <= limit.limit(), "it grew to its limit");
   }
-  // They have been let go: the next batch is the one that did not come.
+  // The held batches have been released. The next call delivers the batch that could not be delivered before.
   std::size_t rest = 0;
   while (training.next(stream.ref())) ++rest;
   std::printf("  and the epoch goes on: %zu batches more\n", rest);

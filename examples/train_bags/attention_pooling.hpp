@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention pooling over the instances of a bag (Ilse, Tomczak and Welling, "Attention-based Deep Multiple Instance
-// Learning", ICML 2018), written plainly: each instance is embedded, z = ReLU(W h + b); attention is the softmax of
-// w tanh(V z) over the bag; the bag is the sum of its z weighted by it, and a logistic regression of that says its
-// class. Trained by Adam (Kingma and Ba, 2015). No library, no intrinsics; the compiler vectorises the inner loops.
+// Learning", ICML 2018), written plainly. Each instance is embedded: z = ReLU(W h + b). The attention is the softmax of
+// w tanh(V z) over the bag. The bag is the sum of its z, weighted by the attention, and a logistic regression of this
+// sum predicts the class. The network is trained by Adam (Kingma and Ba, 2015). It uses no library and no intrinsics;
+// the compiler vectorises the inner loops.
 #pragma once
 
 #include <algorithm>
@@ -36,20 +37,21 @@ class AttentionPooling {
     fill(classify_.value, embedded);
   }
 
-  // The probability of class 1 of a bag, `rows` instances of `features` numbers each, at least one.
+  // Returns the probability that a bag is of class 1. The bag has at least one instance; each instance has `features`
+  // numbers.
   double predict(std::span<const float> bag) {
     forward(bag);
     return probability_;
   }
 
-  // Adds the gradients of one bag; returns its loss.
+  // Adds the gradients of one bag. Returns the bag's loss.
   double learn(std::span<const float> bag, std::int64_t label) {
     forward(bag);
     backward(bag, static_cast<float>(label));
     ++bags_;
     return -std::log(std::max(1e-12, label == 1 ? probability_ : 1 - probability_));
   }
-  // One step by the mean of the bags since the last one.
+  // Makes one step with the mean gradient of the bags since the last step.
   void step(float rate) {
     if (bags_ == 0) return;
     ++steps_;
@@ -77,7 +79,7 @@ class AttentionPooling {
   };
 
   static float dot(const float* a, const float* b, std::size_t n) {
-    // Eight sums, so that the compiler may add them side by side.
+    // Has eight sums, so that the compiler may compute them side by side.
     float sums[8] = {};
     std::size_t i = 0;
     for (; i + 8 <= n; i += 8)
@@ -119,7 +121,7 @@ class AttentionPooling {
     const float of_logit = static_cast<float>(probability_) - label;
     add(classify_.gradient.data(), pooled_.data(), of_logit, embedded_);
     bias_.gradient[0] += of_logit;
-    // The softmax goes by how much more than the bag as a whole an instance speaks for its class.
+    // The gradient of the softmax: how much more an instance supports class 1 than the whole bag does.
     const float* const u = classify_.value.data();
     const float whole = dot(u, pooled_.data(), embedded_);
     std::vector<float> of_z(embedded_);

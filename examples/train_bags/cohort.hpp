@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A made-up cohort: features of slides, as a network would have made them, in the files that FeatureSink writes.
+// A made-up cohort: features of slides, like those of a network, in the files that FeatureSink writes.
 #pragma once
 
 #include <cmath>
@@ -15,10 +15,9 @@
 #include <penstock/sources/feature_sink.hpp>
 #include <penstock/tensor.hpp>
 
-// Patients have one to three slides. A third of them has a tumor, and then each of their slides has one: 3 to 10 % of
-// its tiles, whose features lie elsewhere than those of the kinds of tissue that all slides have. Each slide is dyed
-// in its own way, which moves all of its features, and that by more than a tumor moves their mean. Every 25th slide has
-// no tissue.
+// Patients have one to three slides. A third of the patients have a tumor in each of their slides. The tumor takes 3 to
+// 10 % of a slide's tiles, whose features differ from those of the other kinds of tissue. Each slide has its own dye,
+// which moves all its features by more than a tumor moves their mean. Every 25th slide has no tissue.
 class Cohort {
  public:
   static constexpr std::size_t dimension = 64;
@@ -29,7 +28,7 @@ class Cohort {
     tumor_ = vector_of_length(5);
   }
 
-  // Writes `folder`/features/h5_files/*.h5 and `folder`/cohort.csv; slides that are there already stay.
+  // Writes `folder`/features/h5_files/*.h5 and `folder`/cohort.csv. Existing slides are kept.
   void write(const std::filesystem::path& folder, std::size_t slides) {
     std::filesystem::create_directories(folder);
     penstock::FeatureSink sink({.folder = (folder / "features").string(),
@@ -61,7 +60,7 @@ class Cohort {
   using Vector = std::vector<float>;
 
   std::size_t below(std::size_t n) { return random_() % n; }
-  // About normal, and the same with every standard library.
+  // Returns a number that is about normally distributed, and the same with every standard library.
   float normal() {
     float sum = -6;
     for (int i = 0; i < 12; ++i) sum += static_cast<float>(random_() >> 8) * 0x1p-24f;
@@ -78,14 +77,14 @@ class Cohort {
     return v;
   }
 
-  // The features and places of a slide.
+  // Draws the features and the positions of a slide's tiles.
   void draw(std::size_t rows, bool tumor) {
     const Vector dye = vector_of_length(3);
     features_.clear();
     coords_.clear();
     const std::size_t ill = tumor ? 1 + rows * (3 + below(8)) / 100 : 0;
     for (std::size_t row = 0; row < rows; ++row) {
-      // Tumor grows in one place: its rows follow each other.
+      // A tumor grows in one place, so its rows follow each other.
       const Vector& kind = row < ill ? tumor_ : kinds_[below(kinds_.size())];
       for (std::size_t i = 0; i < dimension; ++i) features_.push_back(kind[i] + dye[i] + normal());
       coords_.push_back(static_cast<std::int64_t>(row % 16) * tile);

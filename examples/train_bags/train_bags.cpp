@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains attention over bags of features (ABMIL): only slides have labels, and of a slide with a tumor few tiles show
-// it. One record is a slide, with all that a network made of its tiles.
+// Trains attention over bags of features (ABMIL). Only slides have labels, and only few tiles of a slide with a tumor
+// show the tumor. A record is a slide, with the features of all its tiles.
 //
 //     train_bags FOLDER [--make N] [--epochs 12] [--threads T]
 //
-// FOLDER holds `features`, a folder of HDF5 files as FeatureSink and CLAM write them, and `cohort.csv` with the columns
-// slide, patient and label, of two classes. With --make, such a cohort of N slides is drawn there first.
+// FOLDER has a folder `features` with HDF5 files as FeatureSink and CLAM write them. It also has `cohort.csv` with the
+// columns slide, patient and label; there are two labels. With --make, such a cohort of N slides is first made up in
+// FOLDER.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -34,7 +35,7 @@ struct Options {
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
 };
 
-// The features of one slide, as they lie in the batch.
+// Returns the features of one slide, without copying them from the batch.
 std::span<const float> bag_of(const ps::Batch& batch, std::size_t row) {
   return batch.ragged("features")[row].as<const float, 2>().flat();
 }
@@ -42,7 +43,8 @@ std::span<const std::int64_t> labels_of(const ps::Batch& batch) {
   return batch.view<const std::int64_t, 1>("label").flat();
 }
 
-// The mean of both classes' accuracies: what always says one class has 0.5, however rare the other is.
+// The mean of both classes' accuracies. A network that always predicts one class has 0.5, however rare the other class
+// is.
 class BalancedAccuracy {
  public:
   void add(std::int64_t label, bool right) {
@@ -70,7 +72,7 @@ int run(const Options& options) {
                                                        .coords = "",
                                                        .labels = (options.folder / "cohort.csv").string(),
                                                        .group = "patient"});
-  // Patients are on one side, and both have their share of each class.
+  // All slides of a patient are in the same part. Both parts have their share of each class.
   const auto part = [](std::uint64_t which) {
     return ps::split({.shares = {0.7, 0.3}, .part = which, .by = ps::SplitOptions::By::group, .stratify = "label"});
   };
@@ -79,7 +81,7 @@ int run(const Options& options) {
                    | part(0)
                    | ps::draw_balanced("label", {.seed = 7})
                    | ps::filter("features", has_tissue)
-                   | ps::sample_rows({"features"}, 128)  // others in each epoch
+                   | ps::sample_rows({"features"}, 128)  // other rows in each epoch
                    | ps::cast("features", ps::DType::f32)
                    | ps::ragged("features")
                    | ps::batch(8);

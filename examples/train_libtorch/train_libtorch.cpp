@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a network of LibTorch's on batches of Penstock's, which it takes as tensors without a copy:
+// Trains a LibTorch network on Penstock's batches, which LibTorch uses as tensors without copying them:
 //
 //     train_libtorch [EPOCHS]
 //
-// Pictures of discs, squares and crosses are told apart. They travel as bytes, are flipped, jittered and normalised
-// after `batch`, and the loader's memory itself is what the first layer reads. Ends with status 1 where fewer than 9
-// of 10 new pictures are recognised.
+// The network learns to distinguish pictures of discs, squares and crosses. Pictures are bytes until `batch`, and are
+// flipped, jittered and normalised after it. The first layer reads the loader's memory directly. The exit status is 1
+// if fewer than 9 of 10 new pictures are recognised.
 #include <torch/torch.h>
 
 #include <ATen/DLConvertor.h>
@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::int64_t side = 20;
 
-// Record i always is the same picture.
+// A source of pictures. Record i is always the same picture.
 struct Shapes {
   std::uint64_t count = 0;
   std::uint64_t first = 0;
@@ -58,9 +58,9 @@ ps::Pipeline batches(const ps::Pipeline& pictures) {
          ps::normalize("image", {.mean = {0.3}, .std = {0.3}});
 }
 
-// The tensor is the batch's memory, and keeps the lease until nothing of LibTorch's needs it any more. On a GPU give
-// the stream that LibTorch works on, `ps::stream_ref(at::cuda::getCurrentCUDAStream())`: it then waits for the batch,
-// and the batch for it.
+// Returns a tensor that uses the batch's memory. It keeps the batch's lease until LibTorch no longer needs the memory.
+// On a GPU, also pass the stream that LibTorch works on, `ps::stream_ref(at::cuda::getCurrentCUDAStream())`. Then the
+// stream waits for the batch, and the batch's memory is reused only after the stream's work.
 torch::Tensor tensor_of(const ps::dlpack::Exporter& batch, const char* field) {
   return at::fromDLPack(reinterpret_cast<DLManagedTensor*>(batch.to_unversioned(field)));
 }

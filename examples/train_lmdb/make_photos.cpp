@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts a small classification set out of a few large photographs: the class is the photograph a crop was cut from.
-// Crops for training come from the left part of each photograph, held-out crops from its right part; the parts don't
-// overlap. The same command always writes the same files.
+// Cuts a small classification set out of a few large photographs. A crop's class is its photograph. Crops for training
+// come from the left part of each photograph, held-out crops from its right part; the parts don't overlap. The same
+// command always writes the same files.
 //
-//     make_photos PHOTOS OUT [--crops 4000]      writes OUT/train/CLASS/N.jpg, and a fifth as many to OUT/test
+//     make_photos PHOTOS OUT [--crops 4000] writes OUT/train/CLASS/N.jpg, and a fifth as many to OUT/test
 //
-// Cutting is itself a pipeline: a source of one's own, read by all threads, and a sink of one's own, written in order.
+// Cutting is itself a pipeline. Its source, which all threads read, and its sink, which is written in order, are
+// defined here.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -75,7 +76,7 @@ class Photo final : public ps::Scratch {
   ps::Pixels pixels_;
 };
 
-// Record i is a JPEG of a random place in photograph i % motifs.
+// A source whose record i is a JPEG of a random crop from photograph i modulo the number of motifs.
 class Crops {
  public:
   Crops(const std::vector<std::shared_ptr<Photo>>& photos, std::string part, std::uint64_t count)
@@ -91,7 +92,7 @@ class Crops {
   void read(std::uint64_t i, ps::SampleBuilder& out) const {
     const Photo& photo = *photos_[i % photos_.size()];
     const ps::ImageShape shape = photo.shape();
-    // The right 30 % are held out, or as much as a crop needs.
+    // The right 30 % of a photograph is held out, but at least the width of a crop.
     const std::int32_t border = std::min(shape.width * 7 / 10, shape.width - crop_size.width);
     const std::int32_t first = part_ == "train" ? 0 : border, last = part_ == "train" ? border : shape.width;
     ps::Rng rng(part_ == "train" ? 1 : 2, 0, ps::Place{.position = i});
@@ -111,7 +112,7 @@ class Crops {
   std::uint64_t count_;
 };
 
-// Writes each record to the file that its key names.
+// A sink that writes each record to the file that its key names.
 class FolderSink {
  public:
   explicit FolderSink(fs::path root) : root_(std::move(root)) {}
@@ -135,7 +136,7 @@ class FolderSink {
 };
 
 int run(const fs::path& photos_folder, const fs::path& out, std::uint64_t crops) {
-  constexpr int skipped = 77;  // what ctest calls a skipped test
+  constexpr int skipped = 77;  // ctest counts this exit status as a skipped test
   for (const Motif& m : motifs) {
     if (fs::exists(photos_folder / m.file)) continue;
     std::fprintf(stderr, "%s is missing; on Debian: apt-get install mate-backgrounds\n",
@@ -147,7 +148,7 @@ int run(const fs::path& photos_folder, const fs::path& out, std::uint64_t crops)
                  [&](const Motif& m) { return std::make_shared<Photo>(photos_folder / m.file); });
   ps::WriteOptions options;
   options.threads = std::max(1u, std::thread::hardware_concurrency());
-  options.commit_every = 16;  // how often progress is told
+  options.commit_every = 16;  // how often progress is shown
   std::uint64_t bytes = 0;
   for (const std::string part : {"train", "test"}) {
     const std::uint64_t count = part == "train" ? crops : std::max<std::uint64_t>(crops / 5, std::size(motifs));

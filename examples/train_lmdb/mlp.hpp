@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A perceptron with one hidden layer, written plainly: features -> hidden (ReLU) -> classes (softmax), trained by
-// stochastic gradient descent with momentum. No library, no intrinsics; the compiler vectorises the inner loops.
+// A plain perceptron with one hidden layer: features -> hidden (ReLU) -> classes (softmax). It is trained by stochastic
+// gradient descent with momentum. It uses no library and no intrinsics; the compiler vectorises the inner loops.
 #pragma once
 
 #include <algorithm>
@@ -31,11 +31,11 @@ class Mlp {
   }
 
   struct Result {
-    double loss = 0;        // summed over the rows
-    std::size_t right = 0;  // rows whose largest output is their label's
+    double loss = 0;        // sum over the rows
+    std::size_t right = 0;  // number of rows whose largest output belongs to their label
   };
 
-  // One step on `labels.size()` rows of `features` numbers each.
+  // Makes one training step with `labels.size()` rows, each of `features` numbers.
   Result train(std::span<const float> rows, std::span<const std::int64_t> labels, float rate) {
     Result result;
     for (std::size_t n = 0; n < labels.size(); ++n) {
@@ -68,7 +68,7 @@ class Mlp {
     std::vector<float> value, gradient, velocity;
   };
 
-  // Leaves the hidden layer and the probabilities behind; returns the loss.
+  // Computes the hidden layer `h_` and the probabilities `p_`. Returns the loss.
   double forward(const float* x, std::int64_t label, std::size_t& right) {
     h_ = b1_.value;
     for (std::size_t i = 0; i < features_; ++i) {

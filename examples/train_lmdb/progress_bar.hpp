@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bar on stderr where that is a terminal, a line every few seconds elsewhere.
+// Shows progress on stderr: a bar if stderr is a terminal, otherwise a line every few seconds.
 #pragma once
 
 #include <unistd.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a small network on JPEGs in an LMDB store, and tests it on others while it goes:
+// Trains a small network on JPEGs in one LMDB store, and tests it after each epoch on JPEGs in another:
 //
 //     train_lmdb TRAIN.lmdb TEST.lmdb [--epochs 8] [--threads N]
 //
-// Both stores are what `penstock pack` makes of folders with one sub-folder a class.
+// `penstock pack` makes such stores from folders with one sub-folder per class.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -33,7 +33,7 @@ struct Options {
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
 };
 
-// Pixels as numbers around 0.
+// Converts pixels to numbers around 0.
 std::span<const float> features_of(const ps::Batch& batch, std::vector<float>& out) {
   const auto pixels = batch.view<const std::uint8_t, 4>("image").flat();
   out.resize(pixels.size());

@@ -20,7 +20,7 @@ void must(cudaError_t code, const char* call) {
   if (code != cudaSuccess) throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(code));
 }
 
-// What ends with the network, in the order in which it may.
+// Owners of what the network uses on the GPU. They are destroyed with the network, in the right order.
 struct OwnStream {
   OwnStream() { must(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"); }
   OwnStream(const OwnStream&) = delete;
@@ -32,7 +32,7 @@ struct OwnStream {
   cudaStream_t handle = nullptr;
 };
 
-// Numbers on the GPU, zeros at first.
+// An array on the GPU, which begins as zeros.
 template <class T>
 struct OnGpu {
   explicit OnGpu(std::size_t n) : count(n) {
@@ -57,7 +57,7 @@ struct Parameters {
   OnGpu<float> value, gradient, velocity;
 };
 
-// A point on a stream that knows its time.
+// An event that has a time.
 struct OwnEvent {
   OwnEvent() { must(cudaEventCreate(&handle), "cudaEventCreate"); }
   OwnEvent(const OwnEvent&) = delete;
@@ -66,7 +66,8 @@ struct OwnEvent {
   cudaEvent_t handle = nullptr;
 };
 
-// How long steps took on the GPU: from where their batch is there, which the stream has waited for before.
+// Measures how long steps take on the GPU. A step begins when its batch is there, because the stream has waited for the
+// batch before.
 class StepTimes {
  public:
   void begin(cudaStream_t stream) {
@@ -74,7 +75,7 @@ class StepTimes {
     must(cudaEventRecord(steps_[used_].begin.handle, stream), "cudaEventRecord");
   }
   void end(cudaStream_t stream) { must(cudaEventRecord(steps_[used_++].end.handle, stream), "cudaEventRecord"); }
-  // Seconds of all steps since the last call, once they are done.
+  // Waits for the steps since the last call, and returns their seconds.
   double take_seconds() {
     double sum = 0;
     for (; used_ > 0; --used_) {
@@ -105,7 +106,7 @@ class GpuNetwork final : public Network {
     times_.begin(stream_.handle);
     const std::size_t rows = forward(batch);
     const auto* const x = reinterpret_cast<const float*>(batch["image"].data);
-    // hidden^T [hidden, rows] * p [rows, classes], and so on backwards.
+    // Goes backwards through the layers. The first product is hidden^T [hidden, rows] * p [rows, classes].
     products_.multiply(true, false, sizes_.hidden, sizes_.classes, rows, hidden_.data, p_.data, w2_.gradient.data);
     kernels::sum_rows(stream_.handle, b2_.gradient.data, p_.data, rows, sizes_.classes);
     products_.multiply(false, true, rows, sizes_.hidden, sizes_.classes, p_.data, w2_.value.data, d_.data);
@@ -142,11 +143,11 @@ class GpuNetwork final : public Network {
         d_(sizes.max_rows * sizes.hidden),
         p_(sizes.max_rows * sizes.classes),
         sums_(1) {
-    // Zeros and weights went over another stream, which ours does not wait for.
+    // Zeros and weights were copied on another stream, for which `stream_` does not wait.
     must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
 
-  // Leaves the hidden layer and the gradient of the logits behind; returns the rows.
+  // Computes the hidden layer and the gradient of the logits. Returns the number of rows.
   std::size_t forward(const ps::Batch& batch) {
     const std::size_t rows = batch.size();
     if (rows > sizes_.max_rows) throw std::runtime_error("a batch of more rows than the network was made for");

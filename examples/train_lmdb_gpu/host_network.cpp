@@ -65,7 +65,7 @@ class HostNetwork final : public Network {
     return batch.view<const std::int64_t, 1>("label").flat();
   }
 
-  // Leaves the hidden layer and the probabilities behind.
+  // Computes the hidden layer `h_` and the probabilities `p_`.
   void forward(const float* x, std::int64_t label) {
     h_ = value_.b1;
     for (std::size_t i = 0; i < sizes_.features; ++i) {

@@ -10,14 +10,15 @@ namespace {
 
 constexpr unsigned threads = 128;
 
-// One thread an element.
+// Returns the number of blocks for `count` elements, with one thread per element.
 unsigned blocks_for(std::size_t count) { return static_cast<unsigned>((count + threads - 1) / threads); }
 
 __device__ std::size_t index() { return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 
 constexpr unsigned tile = 16;
 
-// A block makes one tile of the product, each thread one number of it. Beyond a matrix's edge are zeros.
+// A block makes one tile of the product, and each thread one number of the tile. Numbers beyond the edge of a matrix
+// count as zeros.
 __global__ void multiply_kernel(bool transpose_a, bool transpose_b, std::size_t m, std::size_t n, std::size_t k,
                                 const float* a, const float* b, float* to) {
   __shared__ float of_a[tile][tile + 1], of_b[tile][tile + 1];
@@ -43,7 +44,7 @@ __global__ void add_bias_kernel(float* values, const float* bias, std::size_t co
   values[i] = positive && v < 0 ? 0 : v;
 }
 
-// One thread a row: there are few classes.
+// Each thread does one row, because there are few classes.
 __global__ void softmax_gradient_kernel(float* logits, const std::int64_t* labels, std::size_t rows,
                                         std::size_t classes, Sums* sums) {
   const std::size_t row = index();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws a small classification set where there are no photographs: a disc in front of waves, and the class is the
-// disc's colour. The same command always writes the same files.
+// Draws a small classification set, for machines without photographs. A picture has a disc in front of waves. The
+// disc's colour is the class. The same command always writes the same files.
 //
-//     make_pictures OUT [--count 4000]      writes OUT/train/CLASS/N.jpg, and a fifth as many to OUT/test
+//     make_pictures OUT [--count 4000] writes OUT/train/CLASS/N.jpg, and a fifth as many to OUT/test
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

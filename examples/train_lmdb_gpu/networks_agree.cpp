@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether both networks are one model: the same loss and the same answers before and after a few steps. Exit status 77
-// without a GPU, 1 where they differ.
+// Checks that the networks on host and GPU are the same model: they must have the same loss and the same answers before
+// and after a few steps. The exit status is 77 without a GPU, and 1 if the networks differ.
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr Sizes sizes{.features = 96, .hidden = 24, .classes = 5, .max_rows = 16};
 
-// Rows around the centres of their classes.
+// A source whose rows are around the centres of their classes.
 struct Clouds {
   std::uint64_t size() const { return 200; }
   ps::Schema schema() const {
@@ -49,7 +49,8 @@ bool same(const char* what, const Network::Result& host, const Network::Result& 
   std::printf("%-10s loss %.6f on the host, %.6f on the GPU; right %llu and %llu of %llu\n", what, host.loss, gpu.loss,
               static_cast<unsigned long long>(host.right), static_cast<unsigned long long>(gpu.right),
               static_cast<unsigned long long>(host.rows));
-  // Sums come in another order on a GPU; a row near the border between two classes may go either way.
+  // A GPU adds in another order, so sums differ slightly, and a row near the border of two classes may get the other
+  // class.
   return host.rows == gpu.rows && std::abs(host.loss - gpu.loss) < 1e-3 * host.loss &&
          std::abs(static_cast<double>(host.right) - static_cast<double>(gpu.right)) <= 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands for the GPU's network in a build without CUDA.
+// Replaces gpu_network.cpp in a build without CUDA.
 #include <stdexcept>
 
 #include "network.hpp"

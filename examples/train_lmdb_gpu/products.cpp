@@ -10,7 +10,8 @@
 
 namespace {
 
-// As cublas_v2.h has them; neither it nor the library is needed to build this. Enumerators travel as int.
+// Constants and function types of cublas_v2.h, so that the build needs neither that header nor the library. Enumerators
+// are passed as int.
 constexpr int op_n = 0, op_t = 1;
 using Create = int (*)(void** handle);
 using Destroy = int (*)(void* handle);
@@ -40,7 +41,7 @@ CublasLibrary open_cublas() {
   return {};
 }
 
-// Never closed: it has threads and memory that outlive what is asked of it.
+// Never closed, because the library's threads and memory outlive the calls to it.
 const CublasLibrary& cublas() {
   static const CublasLibrary library = open_cublas();
   return library;
@@ -64,7 +65,7 @@ Products::~Products() {
   if (cublas_ != nullptr) static_cast<void>(cublas().destroy(cublas_));
 }
 
-// cuBLAS counts by columns: what is a matrix here is its transpose there, so it is asked for b^T * a^T.
+// cuBLAS stores matrices by columns, so it sees each matrix here as its transpose. So it is asked for b^T * a^T.
 void Products::multiply(bool transpose_a, bool transpose_b, std::size_t m, std::size_t n, std::size_t k, const float* a,
                         const float* b, float* to) const {
   if (cublas_ == nullptr) return kernels::multiply(stream_, transpose_a, transpose_b, m, n, k, a, b, to);

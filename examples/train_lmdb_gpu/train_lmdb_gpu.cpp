@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a small network on JPEGs in an LMDB store on a GPU, and tests it on others while it goes:
+// Trains a small network on a GPU, on JPEGs in one LMDB store, and tests it after each epoch on JPEGs in another:
 //
 //     train_lmdb_gpu TRAIN.lmdb TEST.lmdb [--epochs 8] [--threads N]
 //
-// The CPU decodes and crops; batches are copied while the ones before are trained on, and flipped and normalised where
-// they are. Without a GPU the same loop trains the same network on the host. Stores are what `penstock pack` makes of
-// folders with one sub-folder a class.
+// The CPU decodes and crops. Batches are copied to the GPU while the network is trained on earlier batches, and are
+// flipped and normalised on the GPU. Without a GPU, the same loop trains the same network on the host. `penstock pack`
+// makes such stores from folders with one sub-folder per class.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -52,7 +52,7 @@ int run(const Options& options) {
                    | ps::decode_jpeg("image")
                    | ps::random_resized_crop("image", {side, side}, {.scale = {0.25, 1}})
                    | ps::batch(rows)
-                   | ps::random_flip("image")       // after batch: where the batches end up
+                   | ps::random_flip("image")       // after batch: on the device
                    | ps::normalize("image", normal);
   const auto test = ps::from(ps::map_classes(ps::Lmdb{.path = options.test}, "label", names))
                   | ps::decode_jpeg("image")
@@ -63,7 +63,7 @@ int run(const Options& options) {
 
   const Sizes sizes{.features = side * side * 3, .hidden = 64, .classes = classes, .max_rows = rows};
   const bool on_host = ps::best_device() == ps::host();
-  // Before the loaders, so that it ends after them: batches come back on its stream.
+  // Made before the loaders, so that it is destroyed after them, because they use its stream.
   const auto network = on_host ? host_network(sizes) : gpu_network(sizes);
   std::printf("%s; training on %s\n", ps::device_support().c_str(), ps::to_string(network->device()).c_str());
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A perceptron with one hidden layer (tanh) and softmax, trained by gradient descent with momentum. All parameters are
-// one array and all gradients another, so that ranks can add them up in one call.
+// in one array, and all gradients are in another, so that ranks can add up their gradients in one call.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class Network {
     double loss = 0, right = 0;
   };
 
-  // Adds the gradients of one sample to the sums.
+  // Adds the gradients of one sample to the sums of gradients.
   Result add(std::span<const double> x, std::int64_t label) {
     const double* const w1 = value_.data();
     const double* const w2 = w1 + hidden_ * (features_ + 1);
@@ -59,7 +59,7 @@ class Network {
     return result;
   }
 
-  // One step along the sums divided by `samples`, and sums of zero again.
+  // Makes one step with the sums divided by `samples`, and sets the sums to zero.
   void step(double rate, double samples) {
     for (std::size_t i = 0; i < value_.size(); ++i) {
       velocity_[i] = 0.9 * velocity_[i] + gradient_[i] / samples;
@@ -69,7 +69,7 @@ class Network {
   }
 
  private:
-  // A row of weights, whose last one is the bias.
+  // Returns the product of a row of weights and x, plus the row's last number, which is the bias.
   static double product(const double* w, std::span<const double> x) {
     double sum = w[x.size()];
     for (std::size_t i = 0; i < x.size(); ++i) sum += w[i] * x[i];

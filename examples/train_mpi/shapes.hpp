@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of shapes, drawn when they are read: a source of ten lines that any number of processes can have without a
+// A source of pictures of shapes, which are drawn when they are read. So any number of processes can use it without a
 // file.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include <penstock/penstock.hpp>
 
-// image: u8[16, 16], label: i64[]. Record i is one of four shapes at a place and of a size that follow from i.
+// Fields: image, u8[16, 16], and label, i64[]. Record i is one of four shapes, whose position and size follow from i.
 struct Shapes {
   static constexpr std::int64_t side = 16;
   static constexpr std::uint64_t classes = 4;
@@ -40,7 +40,8 @@ struct Shapes {
   }
 };
 
-// Brightness, drawn anew for each sample in each epoch: the same numbers whichever rank makes the sample.
+// A transform that changes the brightness. It draws again for each sample in each epoch. The draw does not depend on
+// the rank that makes the sample.
 struct Brightness {
   penstock::Schema schema(const penstock::Schema& in) const { return in; }
   std::string name() const { return "brightness"; }

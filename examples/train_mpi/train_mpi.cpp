@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains one network on several processes, each of which loads its share of every batch:
+// Trains one network with several processes. Each process loads its share of every batch:
 //
 //     mpirun -n 3 train_mpi [--epochs 3] [--batch 64] [--samples 1921] [--threads 1] [--environment]
 //                           [--checkpoint FILE [--stop-after STEPS]] [--weights FILE] [--log FILE]
 //
-// Any number of processes sees the same batches and ends with the same weights, but for how sums are rounded. Stopped
-// after some steps, a run goes on from its checkpoint, on as many processes as there are then.
+// With any number of processes, the batches are the same, and the weights are the same except for rounding of sums. A
+// run that was stopped continues from its checkpoint, even with another number of processes.
 #include <mpi.h>
 
 #include <algorithm>
@@ -78,7 +78,8 @@ ps::Rank rank_of_mpi() {
   return rank;
 }
 
-// Where the data stands, and the network: 64 bytes, then numbers. Complete or not there at all.
+// Writes a checkpoint: the loader's state in 64 bytes, then the numbers of the network. The file is complete or does
+// not exist.
 void save(const std::string& file, const ps::State& state, Network& network) {
   const std::string temporary = file + ".new";
   {
@@ -101,7 +102,7 @@ ps::State load(const std::string& file, Network& network) {
   return state;
 }
 
-// The first process reads the checkpoint for all; false where there is none.
+// The first process reads the checkpoint and sends it to all processes. Returns false if there is no checkpoint.
 bool go_on(const std::string& file, const ps::Rank& rank, ps::Loader& loader, Network& network) {
   int exists = rank.rank == 0 && !file.empty() && std::filesystem::exists(file) ? 1 : 0;
   MPI_Bcast(&exists, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -115,7 +116,7 @@ bool go_on(const std::string& file, const ps::Rank& rank, ps::Loader& loader, Ne
   return true;
 }
 
-// One line a step, of all processes' records in order.
+// Writes one line per step, with the records of all processes in order.
 void log_batch(std::FILE* log, const ps::Batch& batch, const ps::Rank& rank) {
   const std::vector<unsigned long long> mine(batch.indices().begin(), batch.indices().end());
   const int count = static_cast<int>(mine.size());
@@ -150,7 +151,7 @@ void train(const Options& options, const ps::Rank& rank) {
   const auto pipeline = ps::from(Shapes{options.samples})
                       | ps::shuffle({.seed = 7})
                       | Brightness{}
-                      | ps::batch(options.batch)  // of all processes together
+                      | ps::batch(options.batch)  // the batch of all processes together
                       | ps::for_rank(rank);
   // clang-format on
   ps::Loader loader(pipeline, {.threads = options.threads, .epochs = options.epochs});
@@ -177,7 +178,7 @@ void train(const Options& options, const ps::Rank& rank) {
         sums[1] += result.right;
       }
       sums[2] += static_cast<double>(batch.size());
-      // Every process takes part in every step, with or without a row of its own.
+      // Every process takes part in every step, even if it has no row of the batch.
       MPI_Allreduce(MPI_IN_PLACE, network.gradients().data(), static_cast<int>(network.gradients().size()), MPI_DOUBLE,
                     MPI_SUM, MPI_COMM_WORLD);
       network.step(0.05, static_cast<double>(batch.global_size()));
@@ -204,7 +205,7 @@ void train(const Options& options, const ps::Rank& rank) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // The loader's threads call no MPI.
+  // The loader's threads don't call MPI.
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   try {
@@ -215,7 +216,7 @@ int main(int argc, char** argv) {
       throw std::runtime_error("the environment names another rank or world than MPI");
     train(options, rank);
   } catch (const std::exception& error) {
-    // The others wait for this one in their next step: MPI ends them all.
+    // The other processes would wait for this process in their next step, so MPI ends them all.
     std::fprintf(stderr, "train_mpi: %s\n", error.what());
     MPI_Abort(MPI_COMM_WORLD, dynamic_cast<const Usage*>(&error) != nullptr ? 2 : 1);
   }

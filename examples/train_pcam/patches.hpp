@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made-up patches in the shape of PatchCamelyon's: u8 [96, 96, 3] of stained tissue, and whether the centre holds a
-// tumour, u8 [1, 1, 1]. Nuclei are dark discs on a pink ground; in the middle of a tumour they are larger and denser.
-// The same numbers give the same patches.
+// Makes up patches with the shapes of PatchCamelyon: u8 [96, 96, 3] of stained tissue, and u8 [1, 1, 1], which says
+// whether the centre has a tumour. Nuclei are dark discs on a pink ground. In the centre of a tumour they are larger
+// and denser. The same seed gives the same patches.
 #pragma once
 
 #include <algorithm>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a small network on PatchCamelyon: pairs of HDF5 files, patches `x` u8 [N, 96, 96, 3] in one, labels `y`
-// [N, 1, 1, 1] in the other.
+// Trains a small network on PatchCamelyon, which has pairs of HDF5 files. One file has the patches `x`, u8 [N, 96, 96,
+// 3], and the other the labels `y`, [N, 1, 1, 1].
 //
 //     train_pcam FOLDER [--make N] [--epochs 4] [--threads T]
 //
-// FOLDER holds camelyonpatch_level_2_split_{train,valid}_{x,y}.h5. With --make, files of that layout are written there
-// first: N made-up patches to train on and a fifth as many to test on; a run that was killed is continued.
+// FOLDER has the files camelyonpatch_level_2_split_{train,valid}_{x,y}.h5. With --make, files of that layout are first
+// written there: N made-up patches for training, and N / 5 for tests. If writing was interrupted, the next run
+// continues it.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -30,7 +31,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t side = 24;  // what the network sees
+constexpr std::int64_t side = 24;  // side of the images that the network gets
 constexpr std::size_t features = side * side * 3, classes = 2;
 
 struct Options {
@@ -43,7 +44,7 @@ std::string file_of(const fs::path& folder, const std::string& split, const std:
   return (folder / ("camelyonpatch_level_2_split_" + split + "_" + field + ".h5")).string();
 }
 
-// Both files of a split: chunks are compressed on all threads.
+// Writes both files of a split. All threads compress chunks.
 void make(const Options& options, const std::string& split, std::uint64_t count, std::uint64_t seed) {
   for (const std::string field : {"x", "y"}) {
     ProgressBar bar("writing " + split + " " + field, count);
@@ -65,7 +66,7 @@ ps::Pipeline open(const fs::path& folder, const std::string& split) {
                           {.dataset = "y", .name = "label", .file = file_of(folder, split, "y"), .squeeze = true}}});
 }
 
-// Pixels as numbers around 0, and labels as the network counts them.
+// Converts pixels to numbers around 0, and labels to i64.
 struct Rows {
   std::vector<float> pixels;
   std::vector<std::int64_t> labels;
@@ -87,7 +88,7 @@ int run(const Options& options) {
   }
   // clang-format off
   const auto train = open(options.folder, "train")
-                   | ps::shuffle({.seed = 7, .blocks = true})  // whole chunks, and the rows of some of them at a time
+                   | ps::shuffle({.seed = 7, .blocks = true})  // shuffles chunks, and the rows of several chunks
                    | ps::center_crop("image", {48, 48})
                    | ps::random_flip("image")
                    | ps::random_rot90("image")

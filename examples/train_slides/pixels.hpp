@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the networks of both programs see of a tile.
+// Converts a tile to the numbers that the networks of both programs get.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 constexpr std::int64_t side = 32;
 constexpr std::size_t features = side * side * 3;
 
-// Pixels as numbers around 0.
+// Converts pixels to numbers around 0.
 inline std::span<const float> features_of(const penstock::Batch& batch, std::vector<float>& out) {
   const auto pixels = batch.view<const std::uint8_t, 4>("image").flat();
   out.resize(pixels.size());

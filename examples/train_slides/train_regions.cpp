@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a small network on tiles that a pathologist's annotations label, and holds patients out: once from the slides
-// as they are, once from stores that the same tiles are cut into. Tiles are copied as they are stored, so both learn
-// the same, to the last bit.
+// Trains a small network on tiles whose labels come from a pathologist's annotations, and holds patients out. Trains
+// once from the slides themselves, and once from stores into which the same tiles are cut. Tiles are copied as they are
+// stored, so both trainings give the same bits.
 //
 //     train_regions 'slides/*.svs' COHORT.csv REGIONS FOLDER [--epochs 8] [--threads N]
 //
-// COHORT.csv has the columns slide and patient, REGIONS a file of regions for each slide, in two classes and, where
-// nothing is to be learnt, `Artifact`. FOLDER gets train.lmdb and test.lmdb.
+// COHORT.csv has the columns slide and patient. REGIONS has a file of regions for each slide. Regions have one of two
+// classes, or `Artifact` if the network must not learn from them. The program writes train.lmdb and test.lmdb into
+// FOLDER.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -38,12 +39,12 @@ struct Options {
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
 };
 
-// What is learnt from, and what is held out.
+// The part for training, and the part that is held out.
 struct Parts {
   ps::Pipeline train, test;
 };
 
-// What is done to tiles, wherever they come from.
+// Adds the stages for training, which are the same for tiles of slides and of stores.
 ps::Pipeline for_training(const ps::Pipeline& tiles) {
   return tiles | ps::random_crop("image", {128, 128}) | ps::resize("image", {side, side}) | ps::random_flip("image") |
          ps::batch(32);
@@ -52,7 +53,8 @@ ps::Pipeline for_testing(const ps::Pipeline& tiles) {
   return tiles | ps::center_crop("image", {128, 128}) | ps::resize("image", {side, side}) | ps::batch(32);
 }
 
-// The mean of both classes' accuracies: what always says one class has 0.5, however rare the other is.
+// Returns the mean of both classes' accuracies. A network that always predicts one class has 0.5, however rare the
+// other class is.
 double balanced_accuracy(Mlp& network, ps::Loader& testing) {
   std::vector<float> numbers;
   std::uint64_t all[2] = {}, right[2] = {};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a small network to tell tumor from benign tissue, twice: on tiles that were cut into stores before, and on the
-// slides as they are. Both see the same tissue; what is cut beforehand is read faster, what is not needs no cutting.
+// Trains a small network twice to distinguish tumor from benign tissue: on tiles that were cut into stores before, and
+// on the slides themselves. Both trainings use the same tissue. Stores are read faster, and slides need no cutting.
 //
 //     train_slides TRAIN.lmdb TEST.lmdb 'train-*.svs' 'test-*.svs' COHORT.csv [--epochs 6] [--threads N]
 //
-// The stores are what `penstock tile --tissue saturation --least-tissue 0.33` makes of the slides, with the same table.
-// So both have the same records in the same order, and the same numbers come out.
+// `penstock tile --tissue saturation --least-tissue 0.33` makes the stores from the slides, with the same table. So
+// both have the same records in the same order, and both trainings give the same numbers.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -33,7 +33,7 @@ struct Options {
   unsigned threads = std::max(1u, std::thread::hardware_concurrency());
 };
 
-// What both kinds of tiles go through for training, once they are pixels.
+// Adds the stages for training, which are the same for both kinds of tiles after decoding.
 ps::Pipeline for_training(const ps::Pipeline& tiles) {
   return tiles | ps::random_crop("image", {128, 128}) | ps::resize("image", {side, side}) | ps::random_flip("image") |
          ps::batch(32);

@@ -17,7 +17,7 @@ struct DeviceNumbers {
   float at[inputs];
 };
 
-// A thread a weight: the parts are small.
+// Each thread does one weight, because the parts are small.
 __global__ void mean_gradient_kernel(const float* x, const float* y, std::uint64_t rows, DeviceNumbers weights,
                                      float* to) {
   const unsigned mine = threadIdx.x;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One model trained by two devices: each has its part of every batch, in memory of its own, and the mean of a batch is
-// the parts' means, each weighted by its rows. The weights come out as those of one device that has whole batches.
+// Trains one model on two devices. Each device has its part of every batch in its own memory. The mean gradient of a
+// batch is the mean of the parts' gradients, weighted by their rows. The weights become the same as on one device that
+// has whole batches.
 //
-//     two_devices [--emulated | --gpu]     two GPUs if there are; two that the host emulates; GPUs or exit status 77
+//     two_devices [--emulated | --gpu] two GPUs if there are; two that the host emulates; GPUs or exit status 77
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -22,7 +23,8 @@ namespace {
 constexpr std::uint64_t epochs = 60;
 constexpr float rate = 0.2f;
 
-// y = 1 x0 - 2 x1 + 3 x2 - 4 x3. 45 of them are batches of 10, in parts of 5 and 5, and one of 5: 3 and 2.
+// A source of 45 records with y = 1 x0 - 2 x1 + 3 x2 - 4 x3. An epoch has four batches of 10 rows, in parts of 5 and 5,
+// and a batch of 5 rows, in parts of 3 and 2.
 struct Line {
   std::uint64_t size() const { return 45; }
   ps::Schema schema() const { return {{"x", ps::DType::f32, {inputs}}, {"y", ps::DType::f32, {}}}; }
@@ -101,7 +103,7 @@ int run(const std::string& word) {
     std::printf("SKIPPED: two GPUs are wanted; here: %s\n", ps::device_support().c_str());
     return skipped;
   }
-  // Noise makes the weights depend on the way there, so that a wrong weighting is seen.
+  // With noise, the weights depend on each step, so a wrong weighting of the parts would be seen.
   const auto noisy = [](ps::View<float, 0> y, ps::Context& context) {
     y() += static_cast<float>(context.rng().uniform(-1, 1));
   };

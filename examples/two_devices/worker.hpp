@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One device's half of a training step: the gradient of a linear model on its part of a batch.
+// One device's share of a training step: the gradient of a linear model for the device's part of a batch.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 constexpr std::int64_t inputs = 4;
 using Numbers = std::array<float, inputs>;
 
-// Adds up what each row says of the weights' errors, and divides by the rows: the mean over the part.
+// Computes the mean gradient over the rows of a part.
 void mean_gradient(const float* x, const float* y, std::uint64_t rows, const Numbers& weights, Numbers& to);
 
 class Worker {
@@ -23,13 +23,13 @@ class Worker {
   virtual ~Worker() = default;
   virtual penstock::Device device() const = 0;
   virtual penstock::StreamRef stream() const = 0;
-  // Puts the work on the stream; the part may be let go as soon as this returns.
+  // Puts the work on the stream. The part may be released as soon as the function returns.
   virtual void begin(const penstock::Batch& part, const Numbers& weights) = 0;
-  // Waits for it.
+  // Waits for the work and returns the gradient.
   virtual Numbers gradient() = 0;
 };
 
-// Two GPUs; two that the host emulates where there are not as many, or `emulated`.
+// Returns two workers on GPUs. If there are fewer than two GPUs, or if `emulated`, they are on emulated GPUs.
 std::vector<std::unique_ptr<Worker>> two_workers(bool emulated);
-// In gpu_worker.cu, in builds with CUDA. None where there are fewer GPUs than two.
+// Defined in gpu_worker.cu, only in builds with CUDA. Returns no workers if there are fewer than two GPUs.
 std::vector<std::unique_ptr<Worker>> two_gpu_workers();

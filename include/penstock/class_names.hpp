@@ -21,7 +21,7 @@ class PENSTOCK_API ClassNames {
   /// No names: the meaning of the numbers is not known.
   ClassNames() = default;
   /// Names of the numbers from 0 on. An empty list means no names.
-  ClassNames(std::vector<std::string> names);  // NOLINT(google-explicit-constructor): a list of names is one
+  ClassNames(std::vector<std::string> names);  // NOLINT(google-explicit-constructor): callers may pass a list
   /// Names of the numbers from 0 on: `{"ant", "bee"}`.
   ClassNames(std::initializer_list<std::string> names) : ClassNames(std::vector<std::string>(names)) {}
 
@@ -35,17 +35,18 @@ class PENSTOCK_API ClassNames {
   std::size_t size() const noexcept { return names().size(); }
   /// Name of class `number`, which must be below `size()`.
   const std::string& operator[](std::size_t number) const noexcept { return names()[number]; }
-  /// The name of number 0.
+  /// Iterator to the name of class 0.
   auto begin() const noexcept { return names().begin(); }
-  /// Past the last name.
+  /// Iterator past the last name.
   auto end() const noexcept { return names().end(); }
   /// All names, beginning with number 0. Valid as long as this value or a copy of it exists.
   const std::vector<std::string>& names() const noexcept;
-  /// First number with that name; nothing if no class has it. Takes time in proportion to the number of classes.
+  /// Returns the first number with that name, or nothing if no class has the name. Takes time in proportion to the
+  /// number of classes.
   std::optional<std::int64_t> find(std::string_view name) const noexcept;
-  /// Returns "4 classes: 0 ant, 1 bee, 2 cow, 3 dog"; if there are many, only the first few. For messages.
+  /// Returns "4 classes: 0 ant, 1 bee, 2 cow, 3 dog", for messages. Names at most the first 6 classes.
   std::string to_string() const;
-  /// True if both give the same names to the same numbers.
+  /// True if `a` and `b` have the same names in the same order.
   friend bool operator==(const ClassNames& a, const ClassNames& b) noexcept {
     return a.names_ == b.names_ || a.names() == b.names();
   }

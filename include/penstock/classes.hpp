@@ -9,10 +9,10 @@
 
 namespace penstock {
 
-// What the numbers of a source's field stand for. A source that knows the names of its classes has them in its schema
+// The numbers of a field may stand for classes. A source that knows the names of the classes has them in its schema
 // (`Field::classes`). The names stay with the field in the pipeline, batches, sinks and `Pipeline::plan()`. Joins
-// (`concat`, `interleave`, `mix`) use them to give a number the same meaning in all parts. Results of these functions
-// are immutable sources; any thread may use them.
+// (`concat`, `interleave`, `mix`) use the names to give a number the same meaning in all parts. Results of these
+// functions are immutable sources; any thread may use them.
 
 /// Sets the names of a field's classes, also if the source has set them. No value changes: number i of the result means
 /// `classes[i]`, and numbers beyond the list have no name. With empty `classes` the field has no names.
@@ -28,9 +28,9 @@ PENSTOCK_API AnySource name_classes(AnySource source, std::string field, ClassNa
 ///     const ClassNames trained = train.schema().at("label").classes;
 ///     from(map_classes(Lmdb{.path = "test.lmdb"}, "label", trained))
 ///
-/// If numbers change, a record with a number that is not a class of the source is a bad sample, Error(unsupported).
-/// This includes numbers in a mask that mark pixels to ignore. Blocks whose rows of this field would otherwise be
-/// decoded straight into a batch are decoded elsewhere, and the rows are copied.
+/// If numbers change, a record with a number that is not a class of the source is a bad sample, Error(unsupported). So
+/// a mask's number for pixels to ignore makes a bad sample, unless the number is a class. This field's rows can't be
+/// decoded from blocks straight into a batch: they are decoded elsewhere and copied.
 /// @throws Error(schema_mismatch) if
 /// - the field does not exist, or the source has no names for its numbers;
 /// - `classes` lacks one of the source's classes;

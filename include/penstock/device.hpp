@@ -9,7 +9,7 @@
 
 namespace penstock {
 
-/// Where batches end up: in the host's memory, in that of a GPU, or in that of a GPU that the host emulates.
+/// Where batches end up: in the memory of the host, of a GPU, or of a GPU that the host emulates.
 struct Device {
   /// What kind of device it is.
   enum class Kind : std::uint8_t { host, gpu, emulated };
@@ -22,14 +22,14 @@ struct Device {
 
 /// Returns the host, which is the default.
 inline Device host() noexcept { return {}; }
-/// Returns GPU number `index`, in CUDA's count. If the build, the driver or the machine does not support it, a loader
-/// for it throws Error(unsupported), which says which of them is the reason.
+/// Returns the GPU that CUDA numbers `index`. If the build, the driver or the machine does not support this GPU, making
+/// a loader for it throws Error(unsupported), which says why.
 inline Device gpu(int index) noexcept { return {Device::Kind::gpu, index}; }
-/// Returns a GPU if this build and machine have one, otherwise the host. The loader's report shows which, and why. If
-/// there are several GPUs, takes the one with the number of this process's rank on its machine. Launchers set that rank
-/// in LOCAL_RANK (torchrun), otherwise in OMPI_COMM_WORLD_LOCAL_RANK (Open MPI), otherwise in SLURM_LOCALID. A variable
-/// is ignored unless it is a whole number of at least 0. If there are more ranks than GPUs, the number is the rank
-/// modulo the number of GPUs. Without a rank it is 0.
+/// Returns a GPU if this build and machine have one, otherwise the host. A loader's report shows which device was
+/// chosen, and why. If there are several GPUs, takes the one with the number of this process's rank on its machine.
+/// Launchers set this rank in LOCAL_RANK (torchrun), otherwise in OMPI_COMM_WORLD_LOCAL_RANK (Open MPI), otherwise in
+/// SLURM_LOCALID. A variable is ignored unless it is a whole number of at least 0. If there are more ranks than GPUs,
+/// the number is the rank modulo the number of GPUs. Without a rank the number is 0.
 ///
 /// Any thread. In a build with CUDA the first call starts the driver, which does not work in processes forked after
 /// that.
@@ -40,8 +40,9 @@ PENSTOCK_API std::string device_support();
 /// Returns "host", "gpu 0" or "emulated 0".
 PENSTOCK_API std::string to_string(const Device& device);
 
-/// An opaque stream of work on a device. A default-constructed one is the host itself: everything is done when a call
-/// returns. Owns nothing. Only the CUDA headers make one from a CUDA stream, because they can recognise stream 0.
+/// An opaque stream of work on a device. A default-constructed StreamRef is the host itself: its work is done when a
+/// call returns. Owns nothing. A StreamRef of a CUDA stream can be made only with the header interop/cuda.hpp, which
+/// can recognise stream 0.
 class StreamRef {
  public:
   StreamRef() = default;
@@ -56,7 +57,7 @@ class StreamRef {
   }
   /// The stream's handle; null for the host.
   void* handle() const noexcept { return handle_; }
-  /// The device that it belongs to.
+  /// The device that the stream belongs to.
   Device device() const noexcept { return device_; }
 
  private:
@@ -70,7 +71,7 @@ struct MemoryUse {
   const void* data = nullptr;
   /// Number of bytes.
   std::size_t bytes = 0;
-  /// True if the work writes to them.
+  /// True if the work writes to these bytes.
   bool writes = false;
 };
 

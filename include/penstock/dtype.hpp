@@ -9,16 +9,16 @@
 
 namespace penstock {
 
-/// The bits of an IEEE 754 binary16. No arithmetic: that is left to the code that uses the batch.
+/// The bits of an IEEE 754 binary16. It has no arithmetic: that is left to the code that uses the batch.
 struct Half {
-  /// Sign, 5 bits of exponent, 10 of fraction.
+  /// Sign, 5 bits of exponent, 10 bits of fraction.
   std::uint16_t bits = 0;
   friend bool operator==(Half, Half) = default;
 };
 
 /// The bits of a bfloat16: the upper half of a binary32.
 struct BFloat16 {
-  /// Sign, 8 bits of exponent, 7 of fraction.
+  /// Sign, 8 bits of exponent, 7 bits of fraction.
   std::uint16_t bits = 0;
   friend bool operator==(BFloat16, BFloat16) = default;
 };
@@ -42,7 +42,7 @@ struct DTypeOf {
       "std::int8_t to std::int64_t, Half, BFloat16, float, double, bool, or std::byte (char, long long and long double "
       "are other types than these)");
   /// The dtype.
-  static constexpr DType value = DType::u8;  // one error is enough
+  static constexpr DType value = DType::u8;  // without a value the compiler would print a second error
 };
 template <class T>
 struct DTypeOf<const T> : DTypeOf<T> {};

@@ -28,18 +28,18 @@ struct EmulatedGpuOptions {
   };
   /// Which calls of the device fail.
   struct Fault {
-    /// A `count` for the call and all calls after it.
+    /// A value of `count`: the call `call` and all calls after it fail.
     static constexpr std::uint64_t for_ever = ~std::uint64_t{0};
     std::uint64_t call = 0;   ///< first call that fails, counted from 1. Default (0): none
     std::uint64_t count = 1;  ///< number of consecutive calls that fail
   };
   /// When work on a stream is done.
   Mode mode = Mode::threaded;
-  /// Reports every access that no event orders, even if this run went well. What the host waited for is ordered for
-  /// all of its threads. Default: false.
+  /// Reports each access to memory that no event orders after earlier accesses, even if it did no harm. Work that the
+  /// host has waited for comes before later work of all its threads. Default: false.
   bool checked = false;
-  /// Seed of the order of steps (`late`), or of delays (`threaded`). Default (0): in `late`, every step as late as
-  /// possible.
+  /// Seed of the order of steps (`late`), or of the delays (`threaded`). Default (0): in `late`, every step is done as
+  /// late as possible.
   std::uint64_t seed = 0;
   /// `threaded`: largest delay before each step, in microseconds. Default: 0.
   std::uint32_t max_delay_us = 0;
@@ -48,9 +48,9 @@ struct EmulatedGpuOptions {
   std::uint64_t max_copy_bytes_per_s = 0;
   /// Hard limit in bytes of the device's memory. Default (0): no limit.
   std::size_t max_device_bytes = 0;
-  /// Hard limit in bytes of its pinned memory. Default (0): no limit.
+  /// Hard limit in bytes of pinned memory. Default (0): no limit.
   std::size_t max_pinned_bytes = 0;
-  /// Memory can't be pinned, as if the system forbade it: loaders use ordinary memory. Default: false.
+  /// If true, memory can't be pinned, as if the system forbade it. Loaders then use ordinary memory. Default: false.
   bool refuses_to_pin = false;
   /// Which calls fail. Default: none.
   Fault fault = {};
@@ -59,7 +59,7 @@ struct EmulatedGpuOptions {
 /// A GPU that the host emulates. Its streams and events are asynchronous like those of a GPU, its memory has hard
 /// limits, and memory is 0xCD until it is written. Loaders use it like any device (`{.device = gpu.device()}`). So a
 /// training loop's use of batches and streams can be tested on a machine without a GPU. Any thread. Loaders and streams
-/// keep alive what they need of it.
+/// keep alive what they need of the device.
 class PENSTOCK_API EmulatedGpu {
  public:
   /// Makes a device with these settings. @throws Error(out_of_memory) if a thread can't be started.
@@ -68,7 +68,7 @@ class PENSTOCK_API EmulatedGpu {
   EmulatedGpu& operator=(EmulatedGpu&&) noexcept;
   ~EmulatedGpu();
 
-  /// The device. No other EmulatedGpu ever has the same one.
+  /// The device. No other EmulatedGpu ever has the same device.
   Device device() const noexcept;
 
   /// A user's stream. Move-only. The destructor waits until the stream's work is done.
@@ -100,7 +100,7 @@ class PENSTOCK_API EmulatedGpu {
     explicit Stream(std::unique_ptr<Own> own) noexcept;
     std::unique_ptr<Own> own_;
   };
-  /// Makes a stream, called `name` in findings and errors. @throws Error(device) if the call fails.
+  /// Makes a stream that findings and errors call `name`. @throws Error(device) if the call fails.
   Stream make_stream(const char* name);
 
   /// Number of calls so far that may fail; `Fault::call` counts them. The number of calls from a loader's threads

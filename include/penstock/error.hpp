@@ -28,7 +28,7 @@ enum class Errc : std::uint8_t {
   quota_exceeded,    ///< more samples failed than `on_error` allows
   leases_exhausted,  ///< `next()` was called while the caller held every batch of the ring
   closed,            ///< the loader, or the object it reads from, was closed or stopped
-  forked,            ///< used in a child process made by fork()
+  forked,            ///< the library was used in a child process made by fork()
   device,            ///< a call of a device failed, or the device itself failed
 };
 
@@ -36,15 +36,16 @@ enum class Errc : std::uint8_t {
 PENSTOCK_API std::string_view to_string(Errc code) noexcept;
 
 /// The only exception type of the library. `what()` is a single line that names everything that is known, and says what
-/// to do. Names and words from a damaged file may be long. So the middle of a cause above 2,000 bytes, and in `what()`
-/// of a stage or key above 1,000 bytes, is replaced by the number of bytes left out.
+/// to do. Texts from a damaged file may be long. So the middle of a cause above 2,000 bytes is replaced by the number
+/// of bytes left out. The same is done in `what()` with a stage or key above 1,000 bytes.
 ///
-/// Fields that don't apply are empty. Engine and stages fill them from the inside out: a decoder knows cause and
-/// offset, the source knows key and file, the engine knows the stage and the sample's index. Immutable once thrown.
+/// Fields that don't apply are empty. The engine and the stages fill the fields from the inside out. For example, a
+/// decoder knows cause and offset, the source knows key and file, the engine knows the stage and the sample's index.
+/// Immutable once thrown.
 class PENSTOCK_API Error : public std::runtime_error {
  public:
-  /// Makes an error. `cause`: one sentence that says what is wrong and, if the user can do something, what to do. It
-  /// does not repeat the fields below.
+  /// Makes an error. `cause` is one sentence that says what is wrong and, if the user can do something, what to do. The
+  /// cause does not repeat the fields below.
   Error(Errc code, std::string cause);
 
   /// Kind of the error.

@@ -7,26 +7,27 @@
 
 namespace penstock {
 
-/// Threads that loaders run on. A handle: copies share the threads. Loaders that share an executor (training and
-/// validation) share its threads about equally, because runners without work give their threads up. Any thread.
+/// Threads that loaders run on. An Executor is a handle: copies share the threads. Loaders that share an executor
+/// (training and validation) share its threads about equally, because runners without work give their threads up. Any
+/// thread.
 class PENSTOCK_API Executor {
  public:
-  /// Makes an executor with `threads` threads. Default (0): the number of cores - 1, at least 1; then no process-wide
-  /// setting is changed. An explicit number is requested from oneTBB even if oneTBB by itself would start fewer.
+  /// Makes an executor with `threads` threads. Default (0): the number of cores - 1, at least 1. The default changes no
+  /// process-wide setting of oneTBB. An explicit number does if oneTBB by itself would start fewer threads.
   ///
-  /// The threads are started here, as far as oneTBB starts them at once, and wait for work. When the executor is
-  /// destroyed, they fall asleep until the next executor uses them; `tbb::finalize` does not end them. The largest of
-  /// three numbers limits how many threads oneTBB runs: 256, four per core, and what the first executor of the process
-  /// requested. If more are requested, a loader's report shows how many were seen.
+  /// The constructor starts the threads, which then wait for work; oneTBB may start some of them only later. When the
+  /// executor is destroyed, its threads sleep until the next executor uses them; `tbb::finalize` does not end them. The
+  /// number of threads that oneTBB runs is at most the largest of three numbers: 256, four per core, and what the
+  /// process's first executor requested. If more threads are requested, a loader's report shows how many ran.
   ///
-  /// The system may let the process start fewer threads (RLIMIT_NPROC, or the pids limit of a control group). Then the
-  /// executor has only these, and `threads()` is at least 1 even if none could be started. Threads that wait for a
-  /// loader's batches make samples themselves, and reports say so.
-  /// @throws Error(invalid_argument) for more than 16,384 threads; Error(out_of_memory); Error(forked) in a child, made
-  /// by fork(), of a process that had begun to use threads.
+  /// The system may let the process start fewer threads than requested (RLIMIT_NPROC, or the pids limit of a control
+  /// group). Then the executor has only the threads that could be started, but `threads()` is at least 1. Threads that
+  /// wait for a loader's batches then make samples themselves, and reports say so.
+  /// @throws Error(invalid_argument) if `threads` is above 16,384; Error(out_of_memory); Error(forked) in a child made
+  /// by fork() if the parent had begun to use threads.
   explicit Executor(unsigned threads = 0);
 
-  /// Number of threads that it has.
+  /// Number of threads that the executor has.
   unsigned threads() const noexcept;
 
   class Impl;

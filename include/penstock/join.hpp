@@ -14,30 +14,30 @@
 
 namespace penstock {
 
-// Several sources as one. Each is given as a source, or as the options that open it: `concat(Lmdb{…}, Lmdb{…})`.
-// Results begin a pipeline, `from(concat(a, b)) | shuffle() | …`, and can be joined again. They are immutable; any
-// thread may use them. A part's readers are opened when a runner first asks for one of its records. They get hints on
-// what to expect and when to rest, as if the part were read by itself. A runner keeps a reader of every part that it
-// has read. Errors name the part's source, file and key. `Error::index` is the index in the join; the cause says which
+// These functions join several sources, the parts, into one. A part is given as a source, or as the options that open
+// it: `concat(Lmdb{…}, Lmdb{…})`. Results begin a pipeline, `from(concat(a, b)) | shuffle() | …`, and can be joined
+// again. Results are immutable; any thread may use them. A runner opens a reader of a part when it first needs one of
+// the part's records, and keeps the reader. The reader's `expect` and `pause` are called as if the part were read by
+// itself. Errors name the part's source, file and key. `Error::index` is the index in the join; the cause says which
 // record of which part it is.
 //
-// Parts need the same fields: name, dtype, shape and collation, in the same order. Otherwise Error(schema_mismatch)
-// names the parts and the field that differs. Names of classes may differ. Then numbers are mapped by name
-// (`JoinedClasses`), which throws what `map_classes` throws. A join of no parts, or of more than 2^62 records, throws
-// Error(invalid_argument).
+// Parts need the same fields: name, dtype, shape and collation, in the same order. Otherwise the join throws
+// Error(schema_mismatch), which names the parts and the field that differs. Names of classes may differ: numbers are
+// then mapped by name (see `JoinedClasses`), with the errors of `map_classes`. A join of no parts, or of more than 2^62
+// records, throws Error(invalid_argument).
 //
-// A join has keys if all its parts have keys; two parts may have the same key. Its groups are those of its parts.
-// Groups with the same name in two parts are one group. If only some parts know groups, the others get theirs from
-// their keys. If such a key has no '/', asking for groups throws Error(invalid_argument). The join's identity is that
-// of its parts, in their order, and of how their classes are renumbered. Blocks that a part's records share are decoded
-// once, as if the part were read by itself.
+// A join has keys if all its parts have keys; two parts may have the same key. The join has the groups of its parts.
+// Groups with the same name in two parts are one group. If only some parts know groups, the groups of the other parts
+// come from their keys. If one of these keys has no '/', asking for groups throws Error(invalid_argument). The join's
+// identity depends on the parts' identities, on their order, and on how classes are renumbered. Blocks that a part's
+// records share are decoded once, as if the part were read by itself.
 
 /// What happens to fields whose numbers stand for classes (`Field::classes`).
 enum class JoinedClasses : std::uint8_t {
-  by_name,     ///< A number means the same class in all records. The classes and their numbers are those of the first
-               ///< part that has all names. If no part has, they are all names in the order of their bytes. Numbers of
-               ///< other parts are changed, like by `map_classes`. If one part names its classes, all have to.
-  as_numbers,  ///< Numbers stay as they are. The field has names if all parts have the same names.
+  by_name,     ///< A number means the same class in all records. The first part that has all names sets the numbers. If
+               ///< no part has all names, the names are numbered in the order of their bytes. Numbers of parts that
+               ///< differ are changed, like by `map_classes`. If one part names its classes, all parts have to.
+  as_numbers,  ///< Numbers stay as they are. The joined field has names only if all parts have the same names.
 };
 
 /// Settings of `concat`.
@@ -45,8 +45,8 @@ struct ConcatOptions {
   /// Result option. Default: by name.
   JoinedClasses classes = JoinedClasses::by_name;
 };
-/// Joins sources one after the other: all records of the first part, then all of the second, and so on. Has
-/// `block_ends`, those of its parts, if all parts have them.
+/// Joins sources one after the other: all records of the first part, then all of the second, and so on. If all parts
+/// have `block_ends`, the result has them too.
 PENSTOCK_API AnySource concat(const std::vector<AnySource>& parts, ConcatOptions options = {});
 /// Joins sources of different types, like `concat` of a vector, with default options.
 template <class... S>
@@ -60,9 +60,9 @@ struct InterleaveOptions {
   /// Result option. Default: by name.
   JoinedClasses classes = JoinedClasses::by_name;
 };
-/// Joins sources in turns: `block` records of the first part, `block` of the second, and so on. A part that is
-/// exhausted is skipped. Every record is delivered exactly once; records of one part keep their order. Finding a record
-/// takes time in proportion to the number of parts. @throws Error(invalid_argument) if `block` is 0.
+/// Joins sources in turns: `block` records of the first part, `block` records of the second part, and so on. A part
+/// that is exhausted is skipped. Every record is delivered exactly once; records of one part keep their order. Finding
+/// a record takes time in proportion to the number of parts. @throws Error(invalid_argument) if `block` is 0.
 PENSTOCK_API AnySource interleave(const std::vector<AnySource>& parts, InterleaveOptions options = {});
 /// Joins two sources of different types, like `interleave` of a vector.
 template <class A, class B>
@@ -71,9 +71,9 @@ AnySource interleave(A a, B b, InterleaveOptions options = {}) {
   return interleave(std::vector<AnySource>{AnySource(std::move(a)), AnySource(std::move(b))}, options);
 }
 
-/// A source whose fields are joined with those of other sources.
+/// A source whose fields are joined with the fields of other sources.
 struct ZipPart {
-  /// Any source, and a prefix for the names of its fields.
+  /// Takes any source, and a prefix for the names of its fields.
   template <class S>
     requires std::convertible_to<S, AnySource> ZipPart(
         S part, std::string before_names = {})  // NOLINT(google-explicit-constructor): any source is a part
@@ -85,10 +85,10 @@ struct ZipPart {
 };
 /// What two keys must have in common if their records belong together.
 enum class PairBy : std::uint8_t {
-  stem,      ///< The keys without the file's extension: "cat/7.jpg" and "cat/7.png". If the keys of a source have no
-             ///< folders, only the last part of the keys: "cat/7.jpg" and "7.png". An extension is a dot and up to 8
-             ///< letters and digits, at least one of them a letter. For ".gz", ".bz2", ".xz" and ".zst" the extension
-             ///< before it is left out too.
+  stem,      ///< The keys without the file's extension: "cat/7.jpg" and "cat/7.png". If the keys of one source have no
+             ///< folders, only the last part of each key counts: "cat/7.jpg" and "7.png". An extension is a dot and up
+             ///< to 8 letters and digits, at least one of them a letter. For ".gz", ".bz2", ".xz" and ".zst" the
+             ///< extension before it is left out too.
   name,      ///< The last part of the keys, without the extension: "img/a.jpg" and "masks/a.png".
   key,       ///< The whole keys, byte for byte.
   position,  ///< Nothing: record i belongs to record i, whatever the keys are.
@@ -96,7 +96,8 @@ enum class PairBy : std::uint8_t {
 
 /// Settings of `zip`.
 struct ZipOptions {
-  /// What the keys must have in common, in parts that have keys. This changes only what is refused, no result.
+  /// What a record's keys must have in common; parts without keys are not compared. The option decides only which parts
+  /// are refused, and changes no result.
   /// Default: the stem.
   PairBy by = PairBy::stem;
 };
@@ -106,8 +107,9 @@ struct ZipOptions {
 ///     from(zip({images, {masks, "mask_"}}))
 ///
 /// The parts' records must be in the same order. Use `pair` for parts in different orders. Unless `by` is `position`,
-/// the keys of all parts that have keys are compared. This takes one pass on the calling thread (0.2 s for a million
-/// records of an LMDB store) and keeps no keys. For a part without keys (arrays, HDF5) nothing is compared.
+/// the keys of all parts that have keys are compared. The comparison takes one pass over the keys on the calling thread
+/// (0.2 s for a million records of an LMDB store) and keeps no keys. For a part without keys (arrays, HDF5) nothing is
+/// compared.
 /// @throws Error(invalid_argument) if
 /// - there are no parts, or their sizes differ;
 /// - two keys do not match (the error names the first such pair);
@@ -126,32 +128,33 @@ AnySource zip(S... parts) { return zip(std::vector<ZipPart>{ZipPart(std::move(pa
 
 /// What happens to records without a partner.
 enum class Unpaired : std::uint8_t {
-  refuse,     ///< `pair` throws an error that names some of them and their number
+  refuse,     ///< `pair` throws an error that says how many there are, and names some
   leave_out,  ///< they are left out; `Pipeline::plan()` says how many
 };
 /// Settings of `pair`.
 struct PairOptions {
-  /// Result option: any value except `position`; use `zip` for that. Default: the stem.
+  /// Result option: what keys must have in common. For `position`, use `zip` instead.
+  /// Default: the stem.
   PairBy by = PairBy::stem;
   /// Result option. Default: refuse.
   Unpaired unpaired = Unpaired::refuse;
 };
-/// Joins sources by their keys: a record has the fields of all records that belong together, like with `zip`. Records
-/// are in the order of the first part.
+/// Joins sources by their keys. A record of the result has the fields of one record of each part, like with `zip`; `by`
+/// says which records belong together. Records are in the order of the first part.
 ///
 ///     from(pair({images, {masks, "mask_"}}, {.unpaired = Unpaired::leave_out}))
 ///
 /// Reads the keys once if all parts have the same keys in the same ascending order. Otherwise reads them up to three
-/// times, and needs 16 bytes of memory per record of each part until it returns. Permanently it needs 8 bytes per
-/// record for each part in a different order. Keys themselves are not kept.
+/// times, and needs 16 bytes of memory per record of each part until it returns. The result needs 8 bytes per record
+/// for each part whose order differs from the first part's order. Keys are not kept.
 ///
-/// Keys are those of the first part. Groups and `block_ends` are those of the first part that has them, for the records
-/// that are left.
+/// Keys come from the first part. Groups and `block_ends` come from the first part that has them, without records that
+/// are left out.
 /// @throws Error(invalid_argument) if
 /// - there are fewer than two parts, or a part has no keys;
 /// - two records of one part have the same key (the error names both);
 /// - a record has no partner, unless `unpaired` is `leave_out`;
-/// - no records belong together;
+/// - no record has a partner in every other part;
 /// - two fields have the same name.
 PENSTOCK_API AnySource pair(std::vector<ZipPart> parts, PairOptions options = {});
 /// Joins two sources, like `pair` of a vector, without prefixes.
@@ -163,7 +166,7 @@ AnySource pair(A a, B b, PairOptions options = {}) {
 
 /// A source that is mixed with others.
 struct MixPart {
-  /// Any source, and how often it is drawn from.
+  /// Takes any source, and how often records are drawn from it.
   template <class S>
     requires std::convertible_to<S, AnySource> MixPart(S part, double how_often)
         : source(std::move(part)), weight(how_often) {}
@@ -175,25 +178,25 @@ struct MixPart {
 /// Settings of `mix`.
 struct MixOptions {
   /// Result option: number of records per epoch.
-  /// Default (0): as many as all parts with a weight above 0 have together.
+  /// Default (0): the number of records of all parts that have a weight above 0.
   std::uint64_t count = 0;
   /// Result option: the pipeline's seed. Default: 0.
   std::optional<std::uint64_t> seed = {};
   /// Result option. Default: by name.
   JoinedClasses classes = JoinedClasses::by_name;
 };
-/// Begins a pipeline over parts in given proportions, already shuffled. The parts' sizes don't matter:
+/// Begins a shuffled pipeline over parts in given proportions, whatever the parts' sizes are:
 ///
 ///     mix({{photos, 0.7}, {drawings, 0.3}}, {.count = 100'000}) | batch(64)
 ///
-/// Proportions are exact, up to rounding. Draws are divided into windows of 64 records, or of as many records as there
-/// are parts if these are more. At the end of each window and of each epoch, every part has its share of all records
-/// drawn since the first epoch. Inside a window the parts are mixed. Shares are rounded in a tree that halves the list
-/// of parts again and again. Each halving adds an error of at most 1/2 record: with 8 parts a share is off by at most
-/// 1.5 records.
+/// Proportions are exact, up to rounding. Draws are divided into windows of 64 records. With more than 64 parts, a
+/// window has as many records as there are parts. At the end of each window and of each epoch, every part has its share
+/// of all records drawn since the first epoch. Inside a window the parts are mixed at random. Shares are rounded in a
+/// tree that halves the list of parts again and again. Each halving adds an error of at most 1/2 record: with 8 parts a
+/// share is off by at most 1.5 records.
 ///
 /// Every record of a part is drawn once before any record of the part is drawn again, even across epochs, each time in
-/// a new order. Indices are those of `concat` of the parts. Needs no memory per record.
+/// a new order. A record has the same index as in `concat` of the parts. `mix` needs no memory per record.
 /// @throws Error(invalid_argument) if
 /// - a weight is negative or not finite, or all weights are 0;
 /// - a part with a weight above 0 is empty;

@@ -47,7 +47,8 @@ struct LoaderOptions {
   /// Where batches end up. Runners write batches into memory that the device reads directly. Each batch is copied to
   /// the device once, while earlier batches are being used. Default: the host.
   Device device = host();
-  /// Several GPUs, or several emulated ones, instead of `device`. Each gets its part of every batch; see `next_parts`.
+  /// Several GPUs, or several emulated ones, instead of `device`. Each device gets a part of every batch; see
+  /// `next_parts`.
   /// Default (empty): only `device`.
   std::vector<Device> devices = {};
   /// Number of runners; at most as many as `executor` has threads.
@@ -61,20 +62,21 @@ struct LoaderOptions {
   unsigned threads = 0;
   /// Threads shared with other loaders. Default (none): the loader has threads of its own.
   std::optional<Executor> executor = {};
-  /// Limit in bytes for all of this together: batches, samples that wait for their rows, records that samples share,
+  /// One limit in bytes for the total of: batches, samples that wait for their rows, records that samples share,
   /// decoded blocks, and the runners' working memory. Default (0): no limit.
-  /// It does not count pages of a mapped store, nor what a codec keeps of the one image that it decodes (libjpeg: 6
-  /// bytes per pixel of a progressive image).
+  /// The limit does not count pages of a mapped store. It also does not count what a codec keeps of the image that it
+  /// is decoding (libjpeg: 6 bytes per pixel of a progressive image).
   std::size_t max_memory_bytes = 0;
 
   // What changes only speed and memory.
 
   /// Batches in the ring, including those that the caller holds; at least 2.
-  /// Default (0): one to hold, one ready and two being filled; more if a batch has fewer rows than there are runners.
-  /// A limit on memory may lower it; the report notes that.
+  /// Default (0): one that the caller holds, one ready and two being filled; more if a batch has fewer rows than there
+  /// are runners. A limit on memory may lower this number; the report notes that.
   unsigned depth = 0;
   /// Batches on each device, including those that the caller holds; at least 2.
-  /// Default (0): 3, which are one to hold, one ready and one being copied; fewer if `max_device_bytes` requires it.
+  /// Default (0): 3, of which the caller holds one, one is ready and one is being copied; fewer if `max_device_bytes`
+  /// requires it.
   unsigned device_depth = 0;
   /// Limit in bytes for batches in each device's memory. Default (0): no limit.
   std::size_t max_device_bytes = 0;
@@ -86,38 +88,42 @@ struct LoaderOptions {
   std::size_t max_pinned_bytes = 0;
   /// Bytes for finished samples that wait until all samples before them are kept or dropped. Only pipelines with a
   /// filter, `flat_map`, the policy `drop` or a stream need them.
-  /// Default (0): room for as many samples as a batch has rows. At least 4 samples per runner.
+  /// Default (0): room for as many samples as a batch has rows, at least for 4 samples per runner.
   std::size_t max_reorder_bytes = 0;
   /// Bytes for decoded blocks (chunks, tiles), which are kept for the records that share them. Default (0): 512 MiB;
-  /// with `max_memory_bytes`, at most half of it and at least 8 MiB. A record whose blocks need more is a bad sample.
+  /// with `max_memory_bytes`, at most half of that limit and at least 8 MiB. A record whose blocks need more is a bad
+  /// sample.
   ///
-  /// Two things are not included. Stand-ins for bad samples are read with separate blocks: each of their readers keeps
-  /// 8 MiB, plus the blocks of the record that it reads. The list of blocks that the next records need takes up to 16
-  /// MiB.
+  /// Two things are not included. Readers of stand-ins for bad samples have separate blocks: each of these readers
+  /// keeps 8 MiB, plus the blocks of the record that it reads. The list of blocks that the next records need takes up
+  /// to 16 MiB.
   std::size_t max_block_bytes = 0;
-  /// Memory of the one `device` for batches, for a limit that loaders share. Must outlive the loader and its batches.
+  /// Memory of `device` from which batches are allocated, for a limit that several loaders share. Only for one
+  /// `device`. Must outlive the loader and its batches.
   /// Default (null): `device_memory(device)`.
   MemoryResource* device_resource = nullptr;
-  /// Memory for batch buffers. Default (null): `penstock::host_memory()`; with a device, its pinned memory, from which
-  /// copies are fastest. If no memory can be pinned, the loader uses ordinary memory, and the report notes that.
+  /// Memory for batch buffers on the host. Default (null): `penstock::host_memory()`; with a device, the device's
+  /// pinned memory, from which copies are fastest. If no memory can be pinned, the loader uses ordinary memory, and the
+  /// report notes that.
   MemoryResource* host_memory = nullptr;
   /// Chooses those of `threads`, `depth`, `max_reorder_bytes` and `max_block_bytes` that are 0, while the first batches
   /// are delivered. Batches and states are the same as without `tune`. `Report::tuning` shows what was tried.
   /// Default: false.
   ///
-  /// Tuning begins with the values that the options have without it. It tries what the counters show that runners lack,
-  /// and keeps what makes batches faster. It ends when nothing does, or when the caller no longer waits. That takes a
-  /// few seconds; with blocks, until their memory was filled three times.
+  /// Tuning begins with the values that the options have without `tune`. The loader's counters show what runners lack;
+  /// tuning tries more of it, and keeps a value that makes batches faster. Tuning ends when no value does, or when the
+  /// caller no longer waits for batches. It takes a few seconds. With blocks it takes until their memory was filled
+  /// three times.
   ///
   /// Limits:
   /// - At most as many runners as the executor has threads. If `threads` is 0 and no executor is given, the loader's
   ///   own executor has twice as many threads as there are cores, at least 16.
-  /// - With `max_memory_bytes`, tuning adds at most half of the memory that the limit leaves free. That half is then
-  ///   not available to samples, or rows of any size, that need much memory.
+  /// - With `max_memory_bytes`, tuning adds at most half of the memory that the limit leaves free. Large samples, and
+  ///   rows that differ in size, then can't use that half.
   /// - Without `max_memory_bytes`, tuning adds at most as much as the loader already uses, but always up to 1 GiB.
   /// - The caller may not hold more batches than without `tune`.
   bool tune = false;
-  /// Number of slices that the timeline keeps of each of its lines, the latest ones, for `Loader::write_trace`. Each
+  /// Number of slices that the timeline keeps per line, for `Loader::write_trace`. It keeps the latest ones. Each slice
   /// takes 32 bytes, which `max_memory_bytes` does not count. At most 2^26. Default (0): no timeline.
   std::size_t trace = 0;
 
@@ -125,8 +131,8 @@ struct LoaderOptions {
 
   /// What happens to a batch that has fewer rows than there are devices. Default: it ends the epoch with an error.
   FewRows few_rows = FewRows::error;
-  /// Number of epochs, counted from epoch 0. After them nothing is read ahead, and `next()` returns nothing; the
-  /// report notes it. Default (0): no end.
+  /// Number of epochs, counted from epoch 0. After the last of them `next()` returns nothing, nothing more is read, and
+  /// the report notes the end. Default (0): no end.
   std::uint64_t epochs = 0;
   /// After a stop is requested, `next()` returns nothing. Default: never requested.
   std::stop_token stop = {};
@@ -136,16 +142,16 @@ struct LoaderOptions {
 struct BatchCopied {
   /// Number of rows, including rows of padding.
   std::uint64_t rows = 0;
-  /// Number of the epoch, and of the batch in its epoch; both count from 0.
+  /// `epoch`: number of the epoch. `number`: number of the batch in its epoch. Both count from 0.
   std::uint64_t epoch = 0, number = 0;
   std::vector<std::uint64_t> indices;  ///< source index of each row, like `Batch::indices`
-  std::vector<std::uint8_t> mask;      ///< 1 for each real row, 0 for others, like `Batch::mask`
+  std::vector<std::uint8_t> mask;      ///< one value per row, like `Batch::mask`
 };
 
 class Loader;
 
-/// The batches of one epoch, as an input range: `for (Batch& batch : loader.epoch())`. When the loop continues, it
-/// gives the batch back, unless the batch was moved out of the reference. Only one thread at a time may use the range
+/// The batches of one epoch, as an input range: `for (Batch& batch : loader.epoch())`. Each step of the loop gives the
+/// last batch back, unless the loop's body has moved the batch elsewhere. Only one thread at a time may use the range
 /// and its loader.
 ///
 /// The range ends when its epoch ends: after the last batch, after `end_epoch()`, or after a stop. A range is stale
@@ -181,7 +187,7 @@ class PENSTOCK_API EpochRange {
     bool done() const noexcept { return range_->done_; }
     EpochRange* range_;
   };
-  /// Waits for the epoch's next batch: the first one, or, after a loop was left, the one after the last delivered.
+  /// Waits for the epoch's next batch. After a loop was left, that is the batch after the last one delivered.
   /// @throws what `Loader::next` throws.
   iterator begin();
   /// The end of the epoch: an iterator is equal to it if no batch is left.
@@ -206,15 +212,15 @@ class PENSTOCK_API EpochRange {
 /// `write_trace()` and `stop()`. Move-only.
 ///
 /// A loader's position is its next batch: `next()` returns that batch, `state()` names it, and a loop begins with it.
-/// Leaving a loop does not change the position. `next()`, or a second loop over the same range, continues with the rest
-/// of the epoch; so does a loader that resumes a state saved there. `epoch()` and `end_epoch()` give the rest up: after
-/// either, a state names the next epoch's first batch. After an error a state still names the batch that failed, so
-/// that the caller can try it again.
+/// Leaving a loop does not change the position. The rest of the epoch then comes from `next()`, from a second loop over
+/// the same range, or from a loader that resumes a state saved at this position. `epoch()` and `end_epoch()` give up
+/// the rest of the epoch: after either call, `state()` names the next epoch's first batch. After an error, `state()`
+/// still names the batch that failed, so that the caller can try it again.
 ///
-/// Leaving a loop early, exceptions, and destruction at any moment are ordinary. They return as soon as the samples
-/// being made are finished. In a child made by fork(), every call that would run or read something throws
-/// Error(forked), and so does making a new loader; destruction does nothing. A loader that was moved from may only be
-/// assigned to or destroyed.
+/// A caller may leave a loop early, throw an exception in it, or destroy the loader at any moment. The destructor waits
+/// only for the samples that are being made. In a child made by fork(), every call that would run or read something
+/// throws Error(forked), and so does making a new loader; destruction does nothing. A loader that was moved from may
+/// only be assigned to or destroyed.
 class PENSTOCK_API Loader {
  public:
   /// Checks the pipeline and the options, plans the memory, and allocates the ring.
@@ -237,10 +243,10 @@ class PENSTOCK_API Loader {
   Loader& operator=(Loader&&) noexcept;
   ~Loader();
 
-  /// Begins the next epoch: the first, or the one after the last one begun. After `resume` it is the rest of the epoch
-  /// that the state names. Gives up what is left of the previous epoch; ranges over that epoch are stale. The range
-  /// refers to the loader, which must outlive it.
-  /// @throws Error(invalid_argument | unsupported) for a stream that `next` refuses; then nothing is given up.
+  /// Begins the next epoch: epoch 0, or the epoch after the one begun last. After `resume`, continues the epoch that
+  /// the state names. Gives up what is left of the previous epoch; ranges over that epoch are stale. The range refers
+  /// to the loader, which must outlive it.
+  /// @throws Error(invalid_argument | unsupported) if `next` would refuse `stream`; then nothing is given up.
   [[nodiscard]] EpochRange epoch(StreamRef stream = {}) &;
   EpochRange epoch(StreamRef stream = {}) && = delete;  // the loader would be gone in the loop: give it a name
   /// Gives up what is left of the epoch that was begun or resumed. The next `epoch()` or `next()` begins the epoch
@@ -255,65 +261,67 @@ class PENSTOCK_API Loader {
   ///     }
   ///
   /// On a device, work that the caller enqueues on `stream` afterwards sees the batch. The host waits only until the
-  /// batch's copy is enqueued. Without a stream, the host waits until the batch is on the device, and the end of the
-  /// lease counts as the end of its use.
-  /// @throws the Error of the first bad sample in order. It ends the epoch: `epoch()` begins the next one, and
+  /// batch's copy is enqueued. Without a stream, the host waits until the batch is on the device. The caller's use then
+  /// ends with the lease.
+  /// @throws the Error of the first bad sample in order. This error ends the epoch: `epoch()` begins the next one, and
   /// `state()` still names the batch that failed.
   /// @throws Error(quota_exceeded) at the end of an epoch if all its samples were bad.
   /// @throws Error(leases_exhausted) if the caller holds all batches of the ring.
-  /// @throws Error(out_of_memory) if the batch's rows of any size don't fit `max_memory_bytes`. This error comes before
-  /// any other error of the batch.
+  /// @throws Error(out_of_memory) if the batch has rows that differ in size, and they don't fit `max_memory_bytes`.
+  /// This error comes before any other error of the batch.
   /// @throws Error(invalid_argument) if `stream` belongs to another device, or the loader has several devices.
   /// @throws Error(unsupported) if `stream` is being captured.
-  /// @throws Error(device) if a call of the device fails. After this error and the previous two the batch is still the
-  /// next one. Exception: if the batch's copy failed, the epoch ends.
+  /// @throws Error(device) if a call of the device fails. After Error(device | unsupported | invalid_argument) the
+  /// batch is still the next one. Exception: if the batch's copy failed, the epoch ends.
   /// @throws Error(limit_exceeded) if the two threads that serve a device can't be started.
   std::optional<Batch> next(StreamRef stream = {});
 
-  /// Returns the next batch of a loader with several `devices`, in parts: part d is on device d. The parts have
+  /// Returns the next batch of a loader with several `devices`, in parts: part d is on device d. Each part has
   /// consecutive rows of the batch, in the order of the devices. If the rows can't be divided evenly, the first parts
-  /// have one row more. Returns all parts or throws. `streams`: one for each device, like the stream of `next`.
+  /// have one row more. Returns all parts or throws. `streams` has one stream for each device, like the stream of
+  /// `next`.
   ///
   /// Each part is a separate lease. `size()` is the number of the part's own rows. `global_size()` is the number of
-  /// rows of all parts and ranks, so that gradients can be weighted by what each part has.
+  /// rows of all parts and ranks, so that gradients can be weighted by the rows of each part.
   /// @throws what `next` throws; Error(limit_exceeded) if `few_rows` is FewRows::error and a device would get no row.
   std::optional<std::vector<Batch>> next_parts(std::span<const StreamRef> streams);
 
-  /// Copies the next batch to `to`, the caller's own memory. The memory must be where the loader's batches end up. The
-  /// addresses may be the same each time, so callers can capture work on them into a graph. No lease is left. Returns
-  /// nothing at the end of the epoch.
+  /// Copies the next batch to `to`, the caller's own memory, which must be where the loader's batches end up. The
+  /// caller may pass the same addresses each time, and so can capture work on them into a graph. The caller gets no
+  /// lease. Returns nothing at the end of the epoch.
   ///
   /// `to` has one tensor per field, in the schema's order, with the field's dtype and shape and as many rows as the
   /// largest batch. Rows after the batch's rows keep their contents. On a device the copies are enqueued on `stream`, a
   /// stream of that device, and the host does not wait for them.
   /// @throws what `next` throws; Error(schema_mismatch) for tensors that don't fit; Error(unsupported) for ragged
-  /// fields; Error(invalid_argument) for the host's stream if batches are on a device. After these three the batch is
-  /// still the next one. After Error(device) it is not.
+  /// fields; Error(invalid_argument) for the host's stream if batches are on a device. After these three errors the
+  /// batch is still the next one. After Error(device) it is not.
   std::optional<BatchCopied> next_into(std::span<const TensorView> to, StreamRef stream = {});
 
-  /// Returns a state of 64 bytes that names the batch that `next()` would return: the one after the last delivered.
-  /// After an epoch's last batch it names the next epoch's first one. If samples decide how many rows there are
-  /// (filters, for example), it may name the rest of the epoch instead, even if no batch is left in it. After an error
-  /// it names the batch that failed.
+  /// Returns a state of 64 bytes that names the batch that `next()` would return: the batch after the last one
+  /// delivered. After an epoch's last batch, the state names the next epoch's first batch. If a filter, for example,
+  /// decides how many rows there are, the state may name the rest of the same epoch instead, even if no batch is left
+  /// in it. After an error the state names the batch that failed.
   /// @throws Error(limit_exceeded) from epoch 2^32 on.
   State state() const;
   /// Makes the next `epoch()` or `next()` continue at the batch that `state` names. The numbers of threads, batches in
-  /// the ring and ranks may differ from those of the loader that saved it. Exception: with `Rank::steps_per_epoch` and
-  /// a number of samples that is known only afterwards (see `for_rank`), rank and world must be the same.
+  /// the ring and ranks may differ from those of the loader that saved the state. Exception: with
+  /// `Rank::steps_per_epoch` and a number of samples that is known only afterwards (see `for_rank`), rank and world
+  /// must be the same.
   /// @throws Error(state_mismatch) that says what differs: seed, source, orders, stages, or the rest.
   void resume(const State& state);
-  /// Writes `state()` to a file, like `save_state`, and after it the pipeline in words, for people.
+  /// Writes `state()` to a file, like `save_state`, followed by the pipeline in words, for people.
   /// @throws what `state` and `save_state` throw.
   void save(const std::string& file) const;
-  /// Continues where `save` was called.
+  /// Resumes the state in a file that `save` wrote.
   /// @throws what `load_state` and the other `resume` throw. If the file has the pipeline in words,
   /// Error(state_mismatch) says which stage or option differs, and how.
   void resume(const std::string& file);
   /// Number of the epoch that the next batch belongs to.
   std::uint64_t epoch_number() const noexcept;
 
-  /// Makes every `next()` return nothing from now on, and wakes one that waits. A `next()` that makes samples itself
-  /// (see `threads`) finishes the current one first. Any thread.
+  /// Makes every `next()` return nothing from now on, also a `next()` that is waiting. A `next()` that makes samples
+  /// itself (see `threads`) finishes the current sample first. Any thread.
   void stop() noexcept;
 
   /// The pipeline that the loader runs.

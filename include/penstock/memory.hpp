@@ -19,12 +19,12 @@ constexpr std::size_t MiB(std::size_t n) { return n << 20; }
 /// `n` x 1,024 x 1,024 x 1,024.
 constexpr std::size_t GiB(std::size_t n) { return n << 30; }
 
-/// Where memory is: on the host, on the host and pinned, so that a device can read it directly, or on a device.
+/// Where memory is: on the host; pinned on the host, so that a device can read it directly; or on a device.
 enum class MemoryKind : std::uint8_t { host, pinned, device };
 /// Returns "host", "pinned" or "device".
 PENSTOCK_API std::string_view to_string(MemoryKind kind) noexcept;
 
-/// Allocates memory. Any thread. Must outlive everything allocated from it.
+/// Allocates memory. Any thread. A resource must outlive everything that is allocated from it.
 class PENSTOCK_API MemoryResource {
  public:
   virtual ~MemoryResource() = default;
@@ -40,11 +40,12 @@ class PENSTOCK_API MemoryResource {
 /// Returns the process's ordinary memory. The resource lives as long as the program.
 PENSTOCK_API MemoryResource& host_memory() noexcept;
 
-/// Refuses allocations that would exceed a limit. Refused allocations don't count, so a large one can't make a small
-/// one fail.
+/// Refuses allocations that would exceed a limit. Refused allocations don't count, so a large request that is refused
+/// can't make a small one fail.
 class PENSTOCK_API LimitResource final : public MemoryResource {
  public:
-  /// Allocates from `upstream`, which must outlive it. At most `limit_bytes` bytes are in use at the same time.
+  /// Allocates from `upstream`, which must outlive this resource. At most `limit_bytes` bytes are in use at the same
+  /// time.
   LimitResource(MemoryResource& upstream, std::size_t limit_bytes) : upstream_(&upstream), limit_(limit_bytes) {}
   void* allocate(std::size_t bytes, std::size_t align) override;
   void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// All of the core that a training loop uses. Each source and each transform has its own header, in sources/ and
-/// transforms/. Headers for custom parts of a pipeline are in extend/. Headers for tensors of other libraries and for
-/// CUDA are in interop/.
+/// Includes all headers of the core that a training loop uses. Each source and each transform has its own header, in
+/// sources/ and transforms/. Headers for custom parts of a pipeline are in extend/. Headers for tensors of other
+/// libraries and for CUDA are in interop/.
 #include <penstock/batch.hpp>
 #include <penstock/class_names.hpp>
 #include <penstock/classes.hpp>

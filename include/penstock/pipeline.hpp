@@ -58,7 +58,7 @@ class PENSTOCK_API Pipeline {
   /// - the number of batches is known only after the epoch (filter, flat_map, the policy `drop`, bounds by size,
   ///   streams), and `Rank::steps_per_epoch` is not set.
   std::uint64_t steps_per_epoch() const;
-  /// The seed of its draws; 0 if none was set.
+  /// The seed of the pipeline's draws; 0 if none was set.
   std::uint64_t seed() const noexcept;
   /// Hash of everything that changes results: source identity, stages, their options and versions. Pipelines with the
   /// same fingerprint make the same batches.
@@ -72,9 +72,10 @@ class PENSTOCK_API Pipeline {
   /// @throws Error(forked) in a child made by fork() if the pipeline has an order and the parent had begun to use
   /// threads.
   void fill(std::uint64_t epoch, std::uint64_t first, std::span<std::uint64_t> out) const;
-  /// Returns one sample with the values that it has in its batch. For debugging and tests: slow, copies, and applies no
-  /// error policy.
-  /// @throws what `fill` throws; Error(not_found) if a filter leaves the sample out, or the child does not exist.
+  /// Returns one sample with the values that it has in its batch. For debugging and tests: it is slow, copies the
+  /// values, and applies no error policy.
+  /// @throws what `fill` throws; Error(not_found) if a filter leaves the sample out, or there is no child with number
+  /// `child`.
   OwnedSample at(std::uint64_t position, std::uint64_t epoch = 0, std::uint32_t child = 0) const;
 
   /// For code of the library only.
@@ -99,13 +100,13 @@ Pipeline from(S source) {
   return Pipeline(
       std::shared_ptr<const detail::SourceModel>(std::make_shared<detail::BlockSourceOf<S>>(std::move(source))));
 }
-/// Begins a pipeline over the source that these options open: `from(Lmdb{.path = "train.lmdb"})`.
+/// Begins a pipeline over the source that `options` opens: `from(Lmdb{.path = "train.lmdb"})`.
 /// @throws what the source's constructor throws.
 template <OpensSource O>
 Pipeline from(O options) {
   return from(typename O::Source(std::move(options)));
 }
-/// Begins a pipeline over a source that is shared with others.
+/// Begins a pipeline over a source that other pipelines may share.
 inline Pipeline from(std::shared_ptr<const detail::SourceModel> source) { return Pipeline(std::move(source)); }
 /// Begins a pipeline over a source of any type.
 inline Pipeline from(const AnySource& source) { return Pipeline(source.model()); }

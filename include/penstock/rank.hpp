@@ -12,7 +12,7 @@ namespace penstock {
 
 /// Consecutive items of a list.
 struct ItemRange {
-  /// Number of the first item, and number of items.
+  /// `first`: number of the first item. `count`: number of items.
   std::size_t first = 0, count = 0;
 };
 
@@ -32,10 +32,10 @@ struct Rank {
   ///     PMI_RANK, PMI_SIZE                            MPICH, Intel MPI
   ///     SLURM_PROCID, SLURM_NTASKS                    srun
   ///
-  /// If several of the first three pairs are set, they must agree. Slurm also starts launchers, one on each node; then
-  /// its variables count launchers. So they are ignored if an MPI or torchrun itself (TORCHELASTIC_RUN_ID) set its own
-  /// variables. If RANK and WORLD_SIZE came from elsewhere, Slurm's variables must agree with them. Slurm's variables
-  /// describe the processes that srun started, not the script that runs it.
+  /// If several of the first three pairs are set, they must agree. If Slurm starts a launcher on each node, Slurm's
+  /// variables count launchers. So they are ignored if an MPI has set its own variables, or torchrun has
+  /// (TORCHELASTIC_RUN_ID). If RANK and WORLD_SIZE came from elsewhere, Slurm's variables must agree with them. Slurm's
+  /// variables describe the processes that srun started, not the script that runs srun.
   ///
   /// Any thread, while no thread changes the environment.
   /// @throws Error(invalid_argument), which names the variables, if
@@ -47,29 +47,30 @@ struct Rank {
   /// Returns this rank's share of items that can't be divided, files for instance. `sizes` are the items' bytes, or
   /// another measure of their work. If all ranks pass the same sizes, each item belongs to exactly one rank.
   ///
-  /// Laid end to end, the items are cut into `world` equal parts; a rank gets the items whose middle is in its part. So
-  /// ranks get consecutive runs of about equal size: none is longer than the mean by more than one item. Any thread.
+  /// The items are laid end to end, and this length is cut into `world` equal parts. A rank gets the items whose middle
+  /// is in its part. So each rank gets consecutive items, and their size exceeds the mean by at most one item. Any
+  /// thread.
   /// @throws Error(invalid_argument) if the rank is not in the world.
   PENSTOCK_API ItemRange items_of(std::span<const std::uint64_t> sizes) const;
 };
 
-/// Shares each batch among the ranks of a run. Each rank has its own loader over the same pipeline, which differs only
-/// in this stage. The stage may be anywhere in the pipeline, once.
+/// Shares each batch among the ranks of a run. Each rank has its own loader. The ranks' pipelines differ only in this
+/// stage. The stage may be anywhere in the pipeline, once.
 ///
-/// `batch(n)` is still the batch of all ranks together. Rank r gets consecutive rows of its n rows, in the order of the
-/// ranks. The first n mod `world` ranks get one row more than the others (9 rows over 4 ranks: 3, 2, 2, 2). A loader
-/// reads, makes and holds only its own rows.
+/// `batch(n)` is still the batch of all ranks together. Each rank gets consecutive rows of this batch, in the order of
+/// the ranks. The first n mod `world` ranks get one row more than the others (9 rows over 4 ranks: 3, 2, 2, 2). A
+/// loader reads, makes and holds only its own rows.
 ///
 /// - The ranks' batches of one step, put together in order, are bit for bit the batch of a run with one rank.
-///   Exception: padding to the longest row pads to the longest row of a rank's part. Order, draws, stand-ins for bad
-///   samples, mask and fingerprint don't depend on the number of ranks. So a state that any rank saved resumes on any
-///   number of ranks; all of them must get that same state.
+///   Exception: a field that is padded to the longest row is padded to the longest row of the rank's part. Order,
+///   draws, stand-ins for bad samples, mask and fingerprint don't depend on the number of ranks. So any number of ranks
+///   can resume a state that any rank saved; all of them must resume the same state.
 /// - Every rank has the same number of steps, even if the last batch is incomplete. `Tail::keep` shares the last
-///   batch's rows like those of other batches. If it has fewer rows than there are ranks, the last ranks get a batch of
-///   size 0, so that all ranks take part in every step. With `Tail::pad` each rank gets its usual number of rows. Rows
-///   after the end are padding; the last ranks may get only padding.
-/// - Divide the sum of the gradients of all ranks by `Batch::global_size()`. With the policy `mask`, add up the masks
-///   as well, and divide by that sum.
+///   batch's rows like those of other batches. If the last batch has fewer rows than there are ranks, the last ranks
+///   get a batch of size 0, so that all ranks take part in every step. With `Tail::pad` each rank gets its usual number
+///   of rows. Rows after the end are padding; the last ranks may get only padding.
+/// - Divide the sum of the gradients of all ranks by `Batch::global_size()`. With the policy `mask`, divide by the sum
+///   of all ranks' masks instead.
 /// - Errors and quotas belong to one rank. If an error ends the run on one rank, the library does not inform the
 ///   others. `on_error` counts only the samples of this rank. A state holds the counts of the rank that saved it, and
 ///   each rank that resumes from it continues from these counts.
@@ -84,19 +85,19 @@ struct Rank {
 /// begins after the batch that failed.
 ///
 /// Some pipelines don't know in advance how many samples they have: those with filter, `flat_map`, the policy `drop` or
-/// `bucket`. With several ranks they need `steps_per_epoch`, because ranks would not agree on their steps. They are
-/// shared differently:
+/// `bucket`. With several ranks they need `steps_per_epoch`, because ranks would not agree on their steps. Their
+/// samples are shared differently:
 ///
-/// - Rank r makes the positions p with p mod `world` = r, where p is counted over all passes. What is left of these
-///   samples fills the rank's share of each batch's rows. So the number of ranks decides which samples meet in a batch,
-///   and the fingerprint depends on it. Each rank saves its own state, and resumes from it with the same rank and
-///   world.
+/// - Rank r makes the positions p with p mod `world` = r, where p is counted over all passes. Those of its samples that
+///   are kept fill the rank's share of each batch's rows. So the number of ranks decides which samples share a batch,
+///   and the fingerprint depends on that number. Each rank saves its own state, and resumes from it with the same rank
+///   and world.
 /// - Ranks share the window of `bucket` like the rows of a batch. Each sorts `window` / n times its own rows of a batch
 ///   of n. For a window of 20, `batch(5)` and 2 ranks, these are 12 and 8 samples.
 /// - After a failure the next epoch begins after the sample that failed. Samples before it in the same batch, or in the
 ///   same window of `bucket`, are skipped until the next pass.
-/// - A rank throws Error(invalid_argument) if nothing is left of eight times as many consecutive records as the data
-///   have.
+/// - A rank throws Error(invalid_argument) if it keeps no sample of N consecutive records, where N is 8 times the
+///   number of records of the data.
 ///
 /// `steps_per_epoch` is a result option. `rank` and `world` are speed options; they are result options in pipelines
 /// that don't know in advance how many samples they have.

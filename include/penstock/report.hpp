@@ -10,27 +10,28 @@
 
 namespace penstock {
 
-/// What one stage did. Times are measured in one of 64 runs of the chain, and scaled.
+/// What one stage did. Times are measured for one of 64 samples, and scaled.
 struct StageReport {
   /// The stage and the field it works on, like in `Pipeline::plan()`.
   std::string name;
-  /// Number of samples that it ran for.
+  /// Number of samples that the stage ran for.
   std::uint64_t samples = 0;
-  std::uint64_t bytes = 0;        ///< bytes that it wrote
+  std::uint64_t bytes = 0;        ///< bytes that the stage wrote
   double cpu_us_per_sample = 0;   ///< microseconds of CPU time per sample that is kept
-  double wait_us_per_sample = 0;  ///< microseconds per kept sample without a core: waits for a disk, lock or network
-  double share = 0;               ///< its share of the CPU time of all stages, 0 to 1
+  double wait_us_per_sample = 0;  ///< microseconds per kept sample in which the stage waited for a disk, lock or
+                                  ///< network, without a core
+  double share = 0;               ///< the stage's share of the CPU time of all stages, 0 to 1
 };
 
-/// How long it took to read from one file. The times are those of measured samples: each runner keeps 256 of them,
-/// drawn at random from the whole run. A report on a part of the run, like the one after `tune`, uses the last 256. If
-/// loads of blocks take longer than the rest of reading, the times are those of loads.
+/// How long it took to read from one file. Each runner keeps the times of 256 measured samples, drawn at random from
+/// the whole run. A report on a part of the run, like the one after `tune`, uses the last 256 measured samples. If
+/// loading blocks takes longer than the rest of reading, the times are those of loading blocks.
 struct FileReport {
   /// The file's name, like in errors.
   std::string name;
   std::uint64_t measured = 0;  ///< number of samples, or blocks, from this file that were measured
   double read_us = 0;          ///< mean microseconds to read a record, or to load a block, including waits
-  double share = 0;            ///< its share of the time of all measured readings, or loads, 0 to 1
+  double share = 0;            ///< the file's share of the measured time of all files, 0 to 1
   bool of_blocks = false;      ///< true if blocks were measured
 };
 
@@ -38,11 +39,11 @@ struct FileReport {
 struct MemoryPurpose {
   /// What the memory is for.
   std::string name;
-  /// How many of these exist.
+  /// Number of pieces of memory for this purpose.
   std::uint64_t count = 0;
-  /// Bytes of each.
+  /// Bytes of each piece.
   std::uint64_t bytes_each = 0;
-  /// Bytes of all.
+  /// Bytes of all pieces together.
   std::uint64_t bytes() const noexcept { return count * bytes_each; }
 };
 
@@ -52,7 +53,7 @@ enum class Idle : std::uint8_t {
   pause,      ///< like `caller`, for much longer than a batch takes: the caller ran a validation or saved a checkpoint
   leases,     ///< the caller, or copies to a device, held all batches
   straggler,  ///< later batches were ready; a sample of the next one was still being made
-  buffers,    ///< all samples of the batches being filled had been started; no other batch was free
+  buffers,    ///< all samples of the batches being filled had been started; no other buffer was free
   entries,    ///< every entry of the reorder buffer held a sample that waited for an older one
   blocks,     ///< the blocks that samples need were being loaded
   block_memory,  ///< there was no memory for the blocks that samples need
@@ -68,8 +69,8 @@ PENSTOCK_API const char* to_string(Idle why) noexcept;
 struct IdleShare {
   /// Why runners had nothing to do.
   Idle why = Idle::caller;
-  /// Share of the time of all runners that the run may have, 0 to 1, from the first `next()` to the last. Does not
-  /// count time in which nothing was left to do, for example at the end of the run.
+  /// Share, 0 to 1, of the time of all runners that the run may have, from the first `next()` to the last. Time in
+  /// which no work was left, for example at the end of the run, does not count.
   double share = 0;
 };
 
@@ -86,16 +87,17 @@ enum class Wait : std::uint8_t {
 /// Returns the name of the wait: "lock", "page".
 PENSTOCK_API const char* to_string(Wait what) noexcept;
 
-/// What runners waited for, and how often.
+/// One thing that runners waited for, and how often.
 struct WaitShare {
   /// What runners waited for.
   Wait what = Wait::other;
-  /// Share of the looks at busy runners that found one waiting for this, 0 to 1.
+  /// The loader looks at busy runners from time to time. Share of these looks, 0 to 1, in which the runner waited for
+  /// `what`.
   double share = 0;
 };
 
-/// Time that a device's stream spent on one thing. If a stream has many batches in work, only some are timed, and the
-/// others are assumed to take as long.
+/// Time that a device's stream spent on one thing. If a stream has many batches in work, only some batches are timed,
+/// and the others are assumed to take as long.
 struct StreamTime {
   /// Number of batches that were timed; 0: nothing is known.
   std::uint64_t timed = 0;
@@ -107,14 +109,15 @@ struct StreamTime {
 struct DeviceReport {
   /// The device, like "gpu 0".
   std::string name;
-  StreamTime copies;            ///< copies to the device; a batch with rows of any size and stages after `batch` takes
-                                ///< two, and only the larger is timed
+  StreamTime copies;            ///< copies to the device; if rows differ in size and stages follow `batch`, a batch
+                                ///< takes two copies, of which only the larger is timed
   double copy_bytes_per_s = 0;  ///< bytes per second while a copy runs
   StreamTime stages;            ///< the stages after `batch`
-  /// Copies waited for memory of the device, which the caller's work on an earlier batch, or a stage, still used.
+  /// Time in which copies waited for memory of the device, which the caller's work on an earlier batch, or a stage,
+  /// still used.
   StreamTime buffer;
-  /// The caller's stream had reached the call of `next()` and had nothing else to do. Not known if the caller takes
-  /// batches on the host's stream, because then the host waits.
+  /// Time in which the caller's stream had reached the call of `next()` and had no other work. Not known if the caller
+  /// takes batches on the host's stream, because the host itself waits then.
   StreamTime starved;
 };
 
@@ -122,9 +125,9 @@ struct DeviceReport {
 struct SendReport {
   double batch_share = 0;   ///< it waited for the next batch to be made
   double buffer_share = 0;  ///< it had a batch, and waited for a free buffer on the device: the caller had not taken
-                            ///< the batches there, or still held them
+                            ///< the batches on the device, or still held them
   double read_share = 0;    ///< it waited for devices to read batches from the host
-  double call_share = 0;    ///< it did not wait: it packed rows of any size, or was in calls of the device
+  double call_share = 0;    ///< it did not wait: it packed rows that differ in size, or was in calls of the device
 };
 
 /// One thing that `LoaderOptions::tune` tried.
@@ -132,7 +135,7 @@ struct TuneTrial {
   /// The loader option that was tried with a different value.
   std::string setting;
   std::uint64_t from = 0, to = 0;   ///< the option's value before the trial and in it
-  double before_samples_per_s = 0;  ///< samples per second that were delivered before the trial
+  double before_samples_per_s = 0;  ///< delivered samples per second before the trial
   double after_samples_per_s = 0;   ///< samples per second in the trial; 0: not measured
   bool kept = false;                ///< true if the loader kept the tried value
   std::string why;                  ///< why the value was tried
@@ -145,11 +148,11 @@ struct TuneReport {
   /// Batches and samples that were delivered before the loader had its present options.
   std::uint64_t batches = 0, samples = 0;
   double seconds = 0;  ///< seconds that passed before the loader had its present options
-  /// What was tried, in that order.
+  /// The trials, in order.
   std::vector<TuneTrial> trials;
-  unsigned threads = 0, depth = 0;      ///< the present options
-  std::uint64_t max_reorder_bytes = 0;  ///< likewise; 0: the pipeline does not need it
-  std::uint64_t max_block_bytes = 0;    ///< likewise; 0: the source has no blocks
+  unsigned threads = 0, depth = 0;      ///< the loader's present options
+  std::uint64_t max_reorder_bytes = 0;  ///< the present option; 0: the pipeline does not need it
+  std::uint64_t max_block_bytes = 0;    ///< the present option; 0: the source has no blocks
 };
 
 /// What bounded the run.
@@ -164,12 +167,12 @@ enum class Bound : std::uint8_t {
   buffers,          ///< there were too few batches for the runners to write to
   entries,          ///< the reorder buffer had too few entries for samples that wait for older ones
   blocks,           ///< runners waited for blocks, or for memory for them
-  stream,           ///< runners waited for the source's stream, which one of them reads at a time
+  stream,           ///< runners waited for the source's stream, which only one runner can read at a time
   order,            ///< runners waited for the order to return the next records
-  memory,           ///< a memory limit allowed fewer runners than wanted, and they used all of their time
-  copies,           ///< copies to the device
-  sink,             ///< the sink that `write` stores into
-  device,           ///< batches waited for a buffer on the device: for the stages there, or for an unknown reason
+  memory,           ///< a memory limit allowed fewer runners than wanted, and these runners were always busy
+  copies,           ///< batches waited for copies to the device
+  sink,             ///< samples waited for the sink that `write` stores into
+  device,           ///< batches waited for a buffer on the device, because of the stages there or for an unknown reason
   threads,          ///< the executor provided too few threads
   cores,            ///< there are more threads than cores, and the cores are fully used
   other_processes,  ///< runners waited for cores that other processes used
@@ -178,9 +181,9 @@ enum class Bound : std::uint8_t {
 /// What happened, and what was slow. A plain value, taken at one moment.
 ///
 /// The report of a run of `write` has no batches, and its `sink` is not empty. Its `samples`, `bytes` and
-/// `samples_per_s` count stored samples. `seconds` is the time from the run's beginning to its last commit. It leaves
-/// out the time in which only samples that the sink already has were skipped. `consumer_wait_share` is the share of
-/// `seconds` in which the calling thread, which stores, waited for samples or made some itself.
+/// `samples_per_s` count stored samples. `seconds` is the time from the run's beginning to its last commit. This leaves
+/// out time in which `write` only skipped samples that the sink already has. `consumer_wait_share` is the share of
+/// `seconds` in which the calling thread, which stores samples, waited for samples or made samples itself.
 struct PENSTOCK_API Report {
   // -- what was delivered, and how fast --
   std::uint64_t batches = 0, samples = 0;  ///< batches and samples that were delivered
@@ -192,14 +195,15 @@ struct PENSTOCK_API Report {
   double seconds = 0;        ///< seconds from the first `next()` to the last
   double first_batch_s = 0;  ///< seconds that the first `next()` took
   double samples_per_s = 0;  ///< delivered samples divided by `seconds`
-  /// Samples per second that these threads could reach: the smaller of threads and cores (or their quota), divided by
-  /// the CPU seconds per sample of the chain's own stages. For a stream it is at most what one runner can read.
+  /// Samples per second that the loader's threads could reach. It is the number of threads or of cores (or the quota of
+  /// cores), whichever is less, divided by the CPU seconds per sample of the chain's stages. For a stream, the limit is
+  /// at most what one runner can read.
   double limit_samples_per_s = 0;
-  std::uint64_t limit_chains = 0;  ///< number of measured chains from which the limit was estimated
+  std::uint64_t limit_chains = 0;  ///< number of measurements of the whole chain from which the limit was estimated
   double cpu_s_per_1000 = 0;       ///< CPU seconds of the chain's stages per 1,000 samples
 
   // -- where it went --
-  std::string device;       ///< where batches end up: "host", or a device and its name
+  std::string device;       ///< where batches end up: "host", or a device with its name
   std::string sink;         ///< what `write` stored into; empty in a loader's report
   double commit_share = 0;  ///< share of `seconds` in which the sink committed
 
@@ -209,24 +213,25 @@ struct PENSTOCK_API Report {
 
   // -- runners, and the cores that they had --
   unsigned threads = 0;          ///< largest number of runners that the run may have
-  unsigned threads_wanted = 0;   ///< the same, if there were no memory limit
+  unsigned threads_wanted = 0;   ///< value of `threads` if there were no memory limit
   unsigned threads_seen = 0;     ///< largest number of runners that existed at the same time
   unsigned cores = 0;            ///< cores that this process may use
   double core_quota = 0;         ///< how many cores' time the quota of its control group allows; 0: no quota
   double runner_idle_share = 0;  ///< share of `threads` x `seconds` in which runners had no work
-  double runner_wait_share = 0;  ///< share of the chains' time in which they had given up their core
+  double runner_wait_share = 0;  ///< share of the time of the chain's stages in which runners had given up their core
   /// Why runners had nothing to do, largest share first. Reasons below one in a thousand are left out.
   std::vector<IdleShare> idle;
-  /// What busy runners waited for, largest share first. When batches are delivered, at most every 5 ms, one or a few
-  /// busy runners are looked at. Empty if none waited, or if the system does not show it.
+  /// What busy runners waited for, largest share first. When a batch is delivered, at most every 5 ms, the loader looks
+  /// at one or a few busy runners. Empty if none waited, or if the system does not show it.
   std::vector<WaitShare> waits;
   std::uint64_t wait_looks = 0;  ///< number of looks at busy runners
   /// Share of time in which the runners, or the calling thread since its first `next()`, were ready to run but had no
   /// core. None if the kernel does not count it, or if it could not be measured long enough.
   std::optional<double> runner_delay_share, caller_delay_share;
-  /// Shares of the time of all cores that this process may use, from the first `next()` to about the last. The first
-  /// is this process's share. The second is that of all other processes and the kernel's threads; in a container it may
-  /// count only processes inside. None if the system does not show it, or if the run took less than 0.2 s.
+  /// Shares of the time of all cores that this process may use, from the first `next()` to about the last. The first is
+  /// this process's share. The second is the share of all other processes and of the kernel's threads; in a container
+  /// it may count only processes of the container. None if the system does not show it, or if the run took less than
+  /// 0.2 s.
   std::optional<double> own_core_share, other_core_share;
 
   // -- samples: reading, stages, blocks --
@@ -239,8 +244,8 @@ struct PENSTOCK_API Report {
   std::vector<StageReport> stages;
   std::uint64_t block_decodes = 0;  ///< number of times that a block of the source was decoded; 0 without blocks
   std::uint64_t block_uses = 0;     ///< number of times that a sample needed a block
-  /// Block decodes that twice the `max_block_bytes` would have avoided. This is an estimate, unless all blocks have the
-  /// same size and every record needs all of its blocks.
+  /// Number of block decodes that twice the present `max_block_bytes` would have avoided. This is an estimate, unless
+  /// all blocks have the same size and every record needs all of its blocks.
   std::uint64_t block_decodes_saved = 0;
 
   // -- devices and memory --
@@ -257,9 +262,9 @@ struct PENSTOCK_API Report {
   Bound bound = Bound::unknown;
   std::string verdict;  ///< what bounded the run, in one or two sentences
   std::string besides;  ///< the largest cause that the verdict does not mention, in a sentence; may be empty
-  /// What bounds the last seconds (5 to 10 s, or a few batches that took longer), in sentences. Empty if the run was
-  /// less than twice as long. Also empty if the same thing bounds the whole run and the last seconds were less than a
-  /// fifth slower or faster.
+  /// What bounds the last seconds (5 to 10 s, or a few batches that took longer), in sentences. Empty if the run took
+  /// less than twice that time. Also empty if the same thing bounds the whole run, and the speed of the last seconds
+  /// differs from the whole run's by less than a fifth.
   std::string lately;
   /// What was tried to make batches faster; none without `LoaderOptions::tune`. All other members count from the moment
   /// at which the loader got its present options. Exceptions, which may include earlier work: `first_batch_s`,

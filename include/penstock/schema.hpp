@@ -21,12 +21,12 @@ struct Collate {
   /// How rows are put together.
   enum class Kind : std::uint8_t {
     dense,   ///< all rows have the same fixed shape: [N, ...]
-    ragged,  ///< rows have any size, and each has a shape
+    ragged,  ///< rows may differ in size, and each has its own shape
     pad,     ///< rows are padded in their first dimension
   };
   /// How rows are put together.
   Kind kind = Kind::dense;
-  std::int64_t to = 0;  ///< for `pad`: elements of the first dimension. Default (0): those of the batch's longest row
+  std::int64_t to = 0;  ///< for `pad`: size of the first dimension. Default (0): that of the batch's longest row
   double value = 0;     ///< for `pad`: value of padding elements. Default: 0
 
   /// All rows have the same fixed shape.
@@ -52,7 +52,7 @@ struct Field {
   friend bool operator==(const Field&, const Field&) = default;
 };
 
-/// Ordered fields with distinct names. A value; any thread may use it while none changes it.
+/// Ordered fields with distinct names. A value; any thread may use it while no thread changes it.
 class PENSTOCK_API Schema {
  public:
   Schema() = default;
@@ -80,12 +80,12 @@ class PENSTOCK_API Schema {
   /// A field by its name. @throws Error(schema_mismatch) if it does not exist; the error lists the fields.
   const Field& at(std::string_view name) const { return fields_[slot(name)]; }
 
-  /// Returns a copy in which this field replaces the field of its name, or is added at the end.
+  /// Returns a copy with `field` in place of the field that has the same name, or at the end if there is none.
   Schema with(Field field) const;
-  /// Returns a copy without that field. @throws Error(schema_mismatch) if it does not exist.
+  /// Returns a copy without the field of that name. @throws Error(schema_mismatch) if it does not exist.
   Schema without(std::string_view name) const;
 
-  /// Returns "{image: u8[?, ?, 3], label: i64[]}"; without the names of classes.
+  /// Returns "{image: u8[?, ?, 3], label: i64[]}". Names of classes are left out.
   std::string to_string() const;
   friend bool operator==(const Schema&, const Schema&) = default;
 

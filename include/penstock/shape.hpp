@@ -15,8 +15,8 @@ namespace penstock {
 /// Size of a dimension that differs from sample to sample.
 inline constexpr std::int64_t dynamic = -1;
 
-/// Up to 8 dimensions, outermost first. Each is a number of elements, or `dynamic`. A plain value. An empty shape is
-/// that of a scalar.
+/// Up to 8 dimensions, outermost first. A dimension is a number of elements, or `dynamic`. A plain value. A scalar has
+/// an empty shape.
 class PENSTOCK_API Shape {
  public:
   /// Largest number of dimensions.
@@ -39,7 +39,7 @@ class PENSTOCK_API Shape {
 
   /// True if no dimension is `dynamic`.
   bool fixed() const noexcept;
-  /// Product of the dimensions; 1 for a scalar. Multiplied by the size of any dtype it still fits 64 bits.
+  /// Product of the dimensions; 1 for a scalar. The product in bytes also fits 64 bits, for any dtype.
   /// @throws Error(limit_exceeded) above 2^60; Error(schema_mismatch) if a dimension is `dynamic`.
   std::uint64_t elements() const;
   /// True if `other` has the same rank, and the same size in every dimension that is not `dynamic` here.

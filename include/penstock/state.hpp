@@ -12,7 +12,7 @@
 namespace penstock {
 
 /// Identifies a sample of a run. A place, the pipeline's seed and the stage's key are together the key of every random
-/// draw. So a draw depends on nothing else: not on threads, timing or earlier samples.
+/// draw. So a draw does not depend on anything else, like threads, timing or earlier samples.
 struct Place {
   std::uint64_t epoch = 0;     ///< number of the pass over the data; with `Rank::steps_per_epoch`
                                ///< this is not the epoch of the batches
@@ -22,15 +22,16 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-/// Everything that a resume needs, in 64 bytes: it names the next batch to deliver. A plain value; callers may compare,
-/// copy and store it. Its bytes are in the machine's byte order.
+/// Everything that a resume needs, in 64 bytes. A state names the next batch to deliver. A plain value; callers may
+/// compare, copy and store it. Its bytes are in the machine's byte order.
 struct State {
   /// Version of the format that this library writes.
   static constexpr std::uint16_t current_version = 4;
 
   /// Version of the state's format.
   std::uint16_t version = current_version;
-  std::uint16_t window_batches = 0;  ///< batches already delivered of the bucket window that begins at `position`
+  std::uint16_t window_batches = 0;  ///< number of batches that were delivered from the bucket window that begins at
+                                     ///< `position`
   std::uint32_t child = 0;           ///< which of the samples of `position` is the first one not delivered yet
   /// Identifies the pipeline: 32 bits of `Pipeline::fingerprint`, and one byte each for its source, its orders, its
   /// stages and the rest. The bytes show which of these differ.
@@ -53,14 +54,14 @@ struct State {
 static_assert(sizeof(State) == 64);
 
 /// Writes `state`, 64 bytes and nothing else. (`Loader::save` adds the pipeline in words.) A crash leaves the old file
-/// or the new one, never a part of it: temporary file, fsync, rename, fsync of the folder. `unsynced_folders` lists
-/// folders that can't be synced. A crash may also leave the temporary file, `file.tmp.PID`; nothing reads it, and it
-/// may be deleted.
-/// @throws Error(not_found) if the folder does not exist; Error(io). Both name the temporary file.
+/// or the whole new one: the state is written to a temporary file, which is synced and then renamed, and the folder is
+/// synced. `unsynced_folders` lists folders that can't be synced. A crash may also leave the temporary file,
+/// `file.tmp.PID`; nothing reads it, and it may be deleted.
+/// @throws Error(not_found) if the folder does not exist; Error(io). Both errors name the temporary file.
 PENSTOCK_API void save_state(const State& state, const std::string& file);
 /// Reads a file that `save_state` or `Loader::save` wrote.
 /// @throws Error(not_found); Error(io); Error(state_mismatch) if the file is damaged or has an unknown version;
-/// Error(limit_exceeded) if it is larger than 16 MiB; Error(invalid_argument) if it is not a file.
+/// Error(limit_exceeded) if it is larger than 16 MiB; Error(invalid_argument) if `file` is not a regular file.
 PENSTOCK_API State load_state(const std::string& file);
 
 }  // namespace penstock

@@ -63,7 +63,7 @@ class View {
   /// All dimensions.
   Shape shape() const { return Shape(std::span<const std::int64_t>(extents_)); }
 
-  /// The element at these indices, one per dimension. They are not checked.
+  /// The element at these indices, one per dimension. Indices are not checked.
   template <class... I>
     requires(sizeof...(I) == R)
   T& operator()(I... index) const noexcept {
@@ -80,8 +80,8 @@ class View {
   std::array<std::int64_t, R> extents_{};
 };
 
-/// Contiguous, row-major elements of a dtype that is known only at run time. Owns nothing. `data` may be null if there
-/// are no elements.
+/// Contiguous, row-major elements of a dtype that is known only at run time. Owns nothing. `data` may be null if the
+/// tensor has no elements.
 struct TensorView {
   /// The first element.
   std::byte* data = nullptr;
@@ -127,7 +127,7 @@ struct PackedTensor {
 };
 
 namespace detail {
-/// One row of any size.
+/// One row of a ragged field.
 struct RaggedRow {
   std::byte* data = nullptr;
   Shape shape;
@@ -168,7 +168,7 @@ class PENSTOCK_API RaggedRows {
   PackedRows packed() const;
 
  private:
-  std::string_view field_;  // the schema's
+  std::string_view field_;  // refers to the name in the schema
   DType dtype_;
   std::span<const detail::RaggedRow> rows_;
   std::span<const std::int64_t> lengths_;

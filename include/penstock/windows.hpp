@@ -16,7 +16,7 @@ struct WindowOptions {
   /// Result option: rows from the beginning of one window to the beginning of the next, at least 1. Default: 1.
   std::uint64_t stride = 1;
   /// Result option: name of a field whose value says which series a row belongs to (a recording, a patient). No window
-  /// crosses a change of its value. Default (empty): all rows are one series.
+  /// crosses a change of this value. Default (empty): all rows are one series.
   std::string group_by = {};
 };
 /// Makes records of pieces of long series: record i is the rows [i * stride, i * stride + length) of the source. Each
@@ -24,20 +24,21 @@ struct WindowOptions {
 ///
 ///     from(windows(Hdf5{.path = "ecg.h5"}, {.length = 2'048, .stride = 512, .group_by = "patient"}))
 ///
-/// With `group_by`, each run of rows in which that field keeps its value is a series. The first window of a series
-/// begins with its first row, and the following windows begin `stride` rows later each. A series shorter than `length`
-/// has no window. Rows after the last window of a series are in no window. `Pipeline::plan()` counts both.
+/// With `group_by`, consecutive rows with the same value of that field are a series. The first window of a series
+/// begins at the series' first row, and each further window begins `stride` rows later. A series shorter than `length`
+/// has no window. Rows after the last window of a series are in no window. `Pipeline::plan()` counts these series and
+/// rows.
 ///
 /// The field of `group_by` may have any fixed shape; its values are compared byte for byte. If its shape varies (text),
 /// a window has the value once, because it is the same in all rows. This function gets the values from the source's
-/// `labels`, or reads each record once. It needs 16 bytes of memory for each series that has a window.
+/// `labels`, or reads each record once. The result needs 16 bytes of memory for each series that has a window.
 ///
-/// Every row is read for each window that it is in, straight into the window's memory. Blocks of the source are blocks
-/// of the windows: a chunk is decoded once while it stays in the loader's `max_block_bytes`. For `shuffle({.blocks =
-/// true})` a window belongs to the block of its first row, and to the group of its first row. If the source has no
-/// groups and no keys, the values of `group_by` are the windows' groups. If the source has keys, a window's key is that
-/// of its first row. Windows that overlap share rows, also across the parts of a `split`: use separate sources for
-/// training and validation.
+/// A row is read once for each window that it is in, straight into the window's memory. Windows share the source's
+/// blocks: a chunk is decoded once as long as it stays in the loader's memory for blocks (`max_block_bytes`). A window
+/// belongs to the group of its first row, and for `shuffle({.blocks = true})` to the block of its first row. If the
+/// source has no groups and no keys, the values of `group_by` are the windows' groups. If the source has keys, a window
+/// has the key of its first row. Windows that overlap share rows, also across the parts of a `split`: use separate
+/// sources for training and validation.
 ///
 /// The result is immutable; any thread may use it. An error of a row names the row; `Error::index` is the window's
 /// index.

@@ -20,7 +20,7 @@ namespace penstock {
 
 /// How far a run of `write` is.
 struct WriteProgress {
-  std::uint64_t done = 0;      ///< samples so far, including skipped, filtered and dropped ones
+  std::uint64_t done = 0;      ///< samples done so far, including skipped, filtered and dropped ones
   std::uint64_t total = 0;     ///< samples in all, counted like `done`; with a flat_map and for a stream `unknown_size`
                                ///< until the end
   std::uint64_t skipped = 0;   ///< samples that the sink already had
@@ -39,15 +39,16 @@ struct WriteOptions {
   /// Largest number of samples that are being made or wait to be stored; at most 2^24.
   /// Default (0): 256 per thread; 32 per thread while finished samples hold 32 MiB or more.
   ///
-  /// With a flat_map, a stream or a source of blocks it is 8 per thread by default, and at least 4 per thread. There
-  /// finished samples wait in three batches in addition. Each has up to `max_in_flight` rows, at most 1,024; by default
-  /// 64.
+  /// With a flat_map, a stream or a source of blocks, the default is 8 per thread, and smaller values than 4 per thread
+  /// are raised to 4. Finished samples then also wait in three batches. Each batch has up to `max_in_flight` rows, at
+  /// most 1,024; by default 64.
   std::size_t max_in_flight = 0;
-  /// Limit in bytes for finished samples that wait to be stored. While they hold more, no new sample is started.
+  /// Limit in bytes for finished samples that wait to be stored. While these samples hold more, no new sample is
+  /// started.
   /// Default: 256 MiB.
   ///
   /// With a flat_map, a stream or a source of blocks, each of the three batches ends once it has a quarter of the
-  /// limit. For samples of varying size that are being made, only their number is limited: to `max_in_flight`, or 4 per
+  /// limit. Samples of varying size that are being made are limited only in number: to `max_in_flight`, or to 4 per
   /// thread if that is 0.
   std::size_t max_waiting_bytes = 256u << 20;
   /// The sink commits after this number of samples, or after `commit_bytes`, whichever comes first. Default: 1,000.
@@ -57,16 +58,16 @@ struct WriteOptions {
   /// Bytes for decoded blocks (chunks, tiles), which are kept for the records that share them. A record whose blocks
   /// need more is a bad sample. Default (0): 512 MiB.
   std::size_t max_block_bytes = 0;
-  /// Called on the caller's thread for each bad sample that the policy `drop` leaves out, in order. Their errors stay
-  /// in memory until a later sample is stored.
+  /// Called on the caller's thread for each bad sample that the policy `drop` leaves out, in order. The errors of these
+  /// samples stay in memory until a later sample is stored.
   std::function<void(const Error&)> on_drop = {};
   /// Called on the caller's thread after each commit, and while many samples that the sink already has are skipped.
   std::function<void(const WriteProgress&)> progress = {};
-  /// Called on the caller's thread before `write` returns: what the run did, and what bounded it. Not called if `write`
-  /// throws.
+  /// Called on the caller's thread before `write` returns, with a report of what the run did and what bounded it. Not
+  /// called if `write` throws.
   std::function<void(const Report&)> report = {};
-  /// When a stop is requested, `write` commits what the sink has and returns. It does not call `finish` if samples are
-  /// left.
+  /// When a stop is requested, `write` commits what the sink has and returns. `write` does not call `finish` if samples
+  /// are left.
   std::stop_token stop = {};
 };
 
@@ -82,22 +83,22 @@ struct WriteOptions {
 /// once. Blocks that records share are decoded once, like in a loader. Returns how far the run came.
 ///
 /// To continue a run that was stopped or killed, run it again with the same pipeline over the same data. A sink refuses
-/// what another pipeline left, as far as `SinkJob::made_by` shows the difference. Callables without a version can't be
-/// compared; the report says so if a run was continued.
+/// a store that another pipeline has begun, as far as `SinkJob::made_by` shows the difference. Callables without a
+/// version can't be compared; the report says so if a run was continued.
 ///
-/// What the sink already has is not made again. Exceptions:
+/// Samples that the sink already has are not made again. Exceptions:
 /// - samples that a filter or the policy `drop` left out are made again;
 /// - with a flat_map every record is read again, to know how many samples it has, but only missing samples are made;
 /// - a stream is read from its beginning; samples of a shuffled stream are made again, but not stored again.
 ///
-/// @throws the first Error in order. If the order, a key, a stage or the sink's `has` failed, the samples before that
-/// one are committed first. If the sink failed to store, only what it had committed remains.
+/// @throws the first Error in order. If the order, a key, a stage or the sink's `has` failed, the samples before the
+/// failed one are committed first. If the sink failed to store a sample, only samples that it had committed remain.
 template <Sink S>
 WriteProgress write(const Pipeline& pipeline, S& sink, const WriteOptions& options = {}) {
   detail::SinkOf<S> model(sink);
   return detail::write(pipeline, model, options);
 }
-/// Like the other `write`, for a sink that is made in the call.
+/// Does the same with a sink that is made in the call.
 template <Sink S>
 WriteProgress write(const Pipeline& pipeline, S&& sink, const WriteOptions& options = {}) {
   return write(pipeline, sink, options);

@@ -12,7 +12,7 @@
 
 namespace penstock::common {
 
-/// Makes an Error of one source about a file, with the offset in it if there is one.
+/// Makes an Error of one source about a file. The Error has the offset in the file, if one is given.
 struct FileError {
   /// The source's name.
   std::string_view source;
@@ -31,7 +31,7 @@ struct SystemError {
   }
 };
 
-/// Makes the Error for a failed write of one source. It reports the bytes needed and the bytes free.
+/// Makes the Error for a failed write of one source. The Error reports the bytes needed and the bytes free.
 struct WriteError {
   /// The source's name.
   std::string_view source;

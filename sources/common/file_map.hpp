@@ -8,17 +8,17 @@
 
 namespace penstock::common {
 
-/// Maps a file into memory as long as this lives. It keeps no descriptor.
+/// Maps a file into memory. The map lasts as long as the object, which does not keep the descriptor.
 class FileMap {
  public:
   FileMap() = default;
-  /// @throws Error(io) of `source`, which explains how to read the file without a map.
+  /// @throws Error(io) of `source`. The message explains how to read the file without a map.
   FileMap(int descriptor, std::size_t bytes, std::string_view source, const std::string& path);
   FileMap(FileMap&& other) noexcept;
   FileMap& operator=(FileMap&& other) noexcept;
   ~FileMap();
 
-  /// Returns none if nothing is mapped.
+  /// Returns an empty span if nothing is mapped.
   std::span<const std::byte> bytes() const noexcept { return {data_, bytes_}; }
 
  private:

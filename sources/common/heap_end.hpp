@@ -12,12 +12,12 @@ namespace penstock::common {
 /// same pages again. One thread at a time.
 class HeapEnd {
  public:
-  /// Call while `bytes` bytes that will be freed are in use.
+  /// Call this while that memory is in use. `bytes`: its size.
   void keep(std::size_t bytes) noexcept {
     if (bytes <= most_) return;
     most_ = bytes;
-    // Too large for a gap between them, too small for its own mapping. If it can't be allocated, everything still
-    // works.
+    // The block is too large for a gap in that memory, and too small to be mapped on its own. If the block can't be
+    // allocated, everything still works.
     constexpr std::size_t size = 96 << 10;
     end_.reset(new (std::nothrow) std::byte[size]);
   }

@@ -7,8 +7,8 @@
 namespace penstock::common {
 
 /// A document of nlohmann's library whose destruction needs no memory. The library's own destructor allocates, to avoid
-/// recursion, and ends the process if it can't. Create objects and lists explicitly: if `json["x"]` of a null value
-/// fails, its destruction fails too.
+/// recursion, and ends the process if it can't. Create objects and lists explicitly: if `json["x"]` fails on a null
+/// value, that value can't be destroyed either.
 template <class Json>
 class JsonDocument {
  public:
@@ -22,7 +22,7 @@ class JsonDocument {
   const Json& operator*() const noexcept { return json_; }
 
  private:
-  // No document of this project is that deep; a deeper one is destroyed nlohmann's way.
+  // No document of this project is nested more deeply. nlohmann's own destructor destroys a deeper document.
   static constexpr std::size_t deepest = 64;
 
   static void take_apart(Json& json, std::size_t depth) noexcept {

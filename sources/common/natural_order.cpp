@@ -11,7 +11,7 @@ bool digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 int rank(char c) noexcept { return c == '/' ? -1 : static_cast<unsigned char>(c); }
 
-// The digits that begin `text`, without leading zeros; `text` goes on after them.
+// Removes the digits at the beginning of `text`, and returns them without leading zeros.
 std::string_view take_number(std::string_view& text) noexcept {
   while (text.size() > 1 && text[0] == '0' && digit(text[1])) text.remove_prefix(1);
   std::size_t length = 0;

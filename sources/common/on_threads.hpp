@@ -13,9 +13,9 @@
 
 namespace penstock::common {
 
-/// Calls `work(i)` for each i below `count`, on `threads` threads, including this one. 0: as many threads as cores, at
-/// most 16. If the system starts fewer, these do the work. If one call throws, no further calls begin. After all have
-/// ended, the exception of the lowest i is thrown here.
+/// Calls `work(i)` for each i below `count`, on `threads` threads, including the calling thread. `threads` 0: as many
+/// as the machine has cores, at most 16. If the system starts fewer threads, these do all the work. If one call throws,
+/// no further calls begin. After all calls have ended, the exception of the lowest i is thrown to the caller.
 template <class Work>
 void for_each_on_threads(std::size_t count, unsigned threads, const Work& work) {
   constexpr unsigned most_by_itself = 16;
@@ -23,7 +23,8 @@ void for_each_on_threads(std::size_t count, unsigned threads, const Work& work) 
   std::vector<std::exception_ptr> failures(count);
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
-  // All calls before a failed one have begun, so the first failure in order is always known.
+  // Calls begin in the order of i. If call i fails, all calls below i have begun, so the lowest failure is always
+  // known.
   const auto take_turns = [&]() noexcept {
     for (std::size_t i = 0; !failed && (i = next.fetch_add(1)) < count;) {
       try {

@@ -12,19 +12,19 @@ namespace penstock::common {
 
 namespace {
 
-constexpr int calls_after_a_sign = 16;     // how many calls ask, after a sign that something is not resident
-constexpr int calls_at_first = 4;          // how many calls ask before there is any sign
+constexpr int calls_after_a_sign = 16;     // how many calls ask after a check found pages that were not resident
+constexpr int calls_at_first = 4;          // how many calls ask at the beginning
 constexpr std::uint64_t look_every = 256;  // samples
 constexpr std::size_t looks_a_call = 4;
-constexpr std::size_t pages_looked_at = 64;  // pages of one range that a look takes in
+constexpr std::size_t pages_looked_at = 64;  // how many pages of a range are checked, at most
 
 std::uintptr_t page_bytes() noexcept {
   static const auto bytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   return bytes;
 }
 
-// Returns true for all pages of a file that this user can't write to, like the kernel; then only page faults show which
-// are resident.
+// Checks the first pages of the range. If this user can't write to the file, the kernel reports all its pages as
+// resident. Then only page faults show that pages were not resident.
 bool resident(PageRange range) noexcept {
   if (range.end == range.begin) return true;
   std::array<unsigned char, pages_looked_at> pages{};
@@ -34,7 +34,7 @@ bool resident(PageRange range) noexcept {
                      [](unsigned char p) { return (p & 1) != 0; });
 }
 
-// Faults of the whole process: a runner's faults are a sign as well.
+// Counts the faults of all threads of the process, because other runners read the same files.
 long disk_faults() noexcept {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);

@@ -14,22 +14,22 @@ struct PageRange {
 };
 PageRange pages_of(std::span<const std::byte> bytes) noexcept;
 
-/// Asks the kernel for pages of mapped files that are read soon, as long as that seems to help. If pages are already
-/// resident, finding their ranges and a system call for each cost more than they gain.
+/// Asks the kernel for pages of mapped files that will be read soon, as long as that seems to help. If pages are
+/// already resident, it costs more than it gains to find their ranges and make a system call for each.
 ///
-/// It starts by *asking*: every range is asked for, and a few are checked. When these were all resident for some calls,
-/// it changes to *watching*: from time to time one range is checked. A range that is not resident, or a page fault of
-/// the process that read from the disk, makes it ask again. Any thread.
+/// It begins by *asking*: each call of `ask` asks for all its ranges, and checks whether a few of them are resident.
+/// After 4 to 16 calls in a row that found only resident pages, it changes to *watching*: it checks one range per 256
+/// samples. It asks again if that range is not resident, or if the process had to read pages from the disk. Any thread.
 class PageAdvice {
  public:
-  /// Returns whether the ranges of `samples` samples should be given to `ask`. It calls `look` from time to time, which
-  /// returns one of the ranges.
+  /// Returns whether the caller should give the ranges of the next `samples` samples to `ask`. `look` returns one of
+  /// these ranges; it is called from time to time.
   template <class Look>
   bool worth_asking(std::size_t samples, const Look& look) {
     if (calls_to_ask_.load(std::memory_order_relaxed) > 0) return true;
     return time_to_look(samples) && begin_asking(look());
   }
-  /// Sorts the ranges and asks for them; skips empty ones.
+  /// Sorts the ranges, removes empty ranges, and asks for the others.
   void ask(std::vector<PageRange>& ranges) noexcept;
   /// Returns the number of ranges that were asked for.
   std::uint64_t asked() const noexcept { return asked_.load(std::memory_order_relaxed); }
@@ -39,7 +39,7 @@ class PageAdvice {
   bool begin_asking(PageRange probe) noexcept;
 
   std::atomic<int> calls_to_ask_{0};
-  std::atomic<std::uint64_t> unwatched_{~std::uint64_t{0} >> 1};  // the first call looks
+  std::atomic<std::uint64_t> unwatched_{~std::uint64_t{0} >> 1};  // so large that the first call checks a range
   std::atomic<long> disk_faults_{-1};
   std::atomic<std::uint64_t> asked_{0};
 };

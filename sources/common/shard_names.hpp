@@ -20,7 +20,7 @@ class ShardNames {
   std::string mark() const { return beside("json"); }
   /// Returns another file of an unfinished store: "PATH.EXTENSION-unfinished.ENDING".
   std::string beside(std::string_view ending) const { return name() + "-unfinished." + std::string(ending); }
-  /// Returns the file with what made a finished store: "PATH.EXTENSION-made-by.json".
+  /// Returns the file that records what made a finished store: "PATH.EXTENSION-made-by.json".
   std::string made_by() const { return name() + "-made-by.json"; }
   /// Returns "PATH-000042.tar", or the path of a single file.
   std::string shard(std::uint64_t number) const;
@@ -29,14 +29,14 @@ class ShardNames {
   /// Describes the files to delete if an unfinished store is given up.
   std::string unfinished_files() const;
 
-  /// The numbers of the existing shards, in order. @throws Error(io).
+  /// The numbers of the existing shards, in ascending order.
   struct Found {
     std::vector<std::uint64_t> finished, partial;
   };
   Found find(std::string_view source) const;
 
  private:
-  // Includes the kind, because shards of two kinds may be in one folder.
+  // The name includes the extension, because a folder may have stores of the same path with different extensions.
   std::string name() const { return single_file_ ? path_ : path_ + extension_; }
   std::string path_, extension_;
   bool single_file_;

@@ -8,20 +8,21 @@
 
 namespace penstock::common {
 
-/// Stores that are read as one, in this order. The list is a JSON file, "X.json", which `penstock merge` writes:
+/// Stores that are read one after another, like one store. The list is a JSON file, "X.json", which `penstock merge`
+/// writes:
 ///
 ///     {"penstock": "stores", "form": "lmdb", "records": 1200, "stores": ["a.lmdb", "b.lmdb"]}
 struct StoreList {
   std::string form = {};                 ///< "lmdb", "hdf5" or "tar"
   std::uint64_t records = 0;             ///< records of all stores together
-  std::vector<std::string> stores = {};  ///< paths; in the file, relative ones are relative to its folder
+  std::vector<std::string> stores = {};  ///< paths; a relative path in the file is relative to the file's folder
 };
 
-/// Returns whether the path is a list, by its name and by being a file.
+/// Returns whether the path ends in ".json" and is a regular file.
 bool names_store_list(const std::string& path);
 
-/// @throws Error(not_found | io); Error(corrupt) if it is not a list; Error(invalid_argument) if its form is not
-/// `form`, unless that is empty.
+/// Reads the list. @throws Error(not_found | io); Error(corrupt) if the file is not a list; Error(invalid_argument) if
+/// `form` is not empty and the list's form is different.
 StoreList read_store_list(const std::string& path, std::string_view form, std::string_view source);
 
 }  // namespace penstock::common

@@ -13,7 +13,7 @@ namespace penstock::coords {
 
 namespace {
 
-// Whole datasets are read once, so nothing is kept.
+// A dataset is read whole, and only once, so no rows are kept for later reads.
 Hdf5Source open_dataset(const std::string& path, const std::string& dataset) {
   return Hdf5Source({.path = path, .fields = {{.dataset = dataset}}, .max_kept_bytes = 0});
 }
@@ -38,7 +38,7 @@ BagFile::BagFile(const FeatureBags& options, const std::string& path)
   const Field field = features_.schema()[0];
   const Shape& shape = field.shape;
   dtype_ = field.dtype;
-  // TRIDENT's of a slide without tissue have no second dimension.
+  // If a slide has no tissue, TRIDENT writes features without rows and without a second dimension.
   if (features_.size() == 0) return;
   const bool is_float = field.dtype == DType::f32 || field.dtype == DType::f16;
   const bool one_more = shape.rank() == 2 && features_.size() == 1;  // [1, N, D]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The features of one slide.
+// Reads the features of one slide from its file.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,22 @@ namespace penstock::coords {
 
 inline constexpr const char* bags_name = "feature_bags";
 
-/// An open file. One thread at a time.
+/// A slide's file of features and places, open for reading. One thread at a time.
 class BagFile {
  public:
-  /// Opens the features; reads nothing. @throws Error(not_found | corrupt | io) like Hdf5Source; Error(unsupported) if
+  /// Opens the features, but reads none. @throws Error(not_found | corrupt | io) like Hdf5Source; Error(unsupported) if
   /// the features have a different form.
   BagFile(const FeatureBags& options, const std::string& path);
 
   std::uint64_t rows() const noexcept { return rows_; }
-  std::uint64_t dimension() const noexcept { return dimension_; }  ///< a feature's length, if there are rows
+  std::uint64_t dimension() const noexcept { return dimension_; }  ///< length of a feature; 0 if there are no rows
   DType dtype() const noexcept { return dtype_; }
 
-  /// Reads all features, to f32 or f16 [rows, dimension]. @throws like Hdf5Source.
+  /// Reads all features into `out`, which is f32 or f16 [rows, dimension]. @throws like Hdf5Source.
   void read_features(const TensorView& out) const;
-  /// Reads all places, to i64 [rows, 2]. @throws like Hdf5Source; Error(not_found | unsupported | corrupt) if they are
-  /// missing, have a different form, or their number is not that of the features.
+  /// Reads all places into `out`, which is i64 [rows, 2].
+  /// @throws like Hdf5Source; Error(unsupported) if the places have a different form; Error(corrupt) if there are more
+  /// or fewer places than features.
   void read_coords(const TensorView& out) const;
 
  private:

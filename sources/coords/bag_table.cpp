@@ -21,18 +21,19 @@ namespace {
 using common::no_match;
 using common::several;
 
-// As files end that keep what was made of a slide.
+// Returns whether the file's name ends like a file of features.
 bool names_features(std::string_view file) {
   return has_ending(file, ".h5") || has_ending(file, ".pt") || has_ending(file, ".npy");
 }
 
-// "A/1.ome" of "A/1.ome.tif"; nothing of what has no file's ending.
+// Returns the name without the ending of a slide's or a features' file: "A/1.ome" for "A/1.ome.tif". Returns an empty
+// text if the name has no such ending.
 std::string_view without_files_ending(std::string_view file) {
   const bool ends = names_slide(file) || names_features(file) || has_ending(file, ".jp2");
   return ends ? file.substr(0, file.rfind('.')) : std::string_view();
 }
 
-// Slides by the ends of their names: "A/1" and "1" of "A/1".
+// Finds slides by the ends of their names. The ends of "A/1" are "A/1" and "1".
 class NameEnds {
  public:
   explicit NameEnds(std::span<const std::string> slides) {
@@ -57,8 +58,8 @@ class NameEnds {
  private:
   using Names = std::unordered_map<std::string, std::size_t>;
 
-  // Looks for the cell as written, then without a file's extension: as a name, as the end of a name, or ending in a
-  // name, the longest one.
+  // Looks for a slide whose name is the cell, then for one whose name ends in the cell, then for the longest name in
+  // which the cell ends. If there is none, looks again for the cell without its file's extension.
   std::size_t slide_of(std::string_view cell) const {
     for (std::string_view name = cell; !name.empty();) {
       for (const Names* const names : {&whole_, &ends_})
@@ -72,7 +73,8 @@ class NameEnds {
     return no_match;
   }
   std::size_t slide_at_end(std::string_view cell) const {
-    // An end with more parts than any name is none: a long cell costs no more than its length.
+    // Skips an end that has more parts than any slide's name. So a cell with many parts takes no more time than its
+    // length.
     std::size_t first = cell.size();
     for (std::size_t part = 0; part < parts_ && first != std::string_view::npos; ++part)
       first = first == 0 ? std::string_view::npos : cell.rfind('/', first - 1);
@@ -86,7 +88,7 @@ class NameEnds {
   }
 
   Names whole_, ends_;
-  std::size_t parts_ = 0;  // how many parts the name with the most of them has
+  std::size_t parts_ = 0;  // the most parts that a name has
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CSV file with data of slides that have features.
+// Reads the CSV file with values of slides, such as labels.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ namespace penstock::coords {
 using BagColumn = common::TableColumn;
 using BagTable = common::SlideLines;
 
-/// Reads `options.labels`. @throws like the constructor of FeatureBagSource, except for slides that are not listed.
+/// Reads `options.labels`. @throws like the constructor of FeatureBagSource, but not if the table lacks slides.
 BagTable read_bag_table(const FeatureBags& options, std::span<const SlideFile> slides);
 
 }  // namespace penstock::coords

@@ -10,7 +10,7 @@ namespace penstock::coords {
 
 namespace {
 
-// Returns TRIDENT's magnification for pixels of `mpp` micrometres; 0: there is none.
+// Returns TRIDENT's magnification for pixels of `mpp` micrometres, or 0 if TRIDENT has none for pixels that large.
 std::int64_t usual_magnification(double mpp) {
   struct Step {
     double below;
@@ -22,7 +22,7 @@ std::int64_t usual_magnification(double mpp) {
   return 0;
 }
 
-// Pixels of level 0 that a pixel of records has on a side.
+// Returns how many pixels of level 0 a pixel of records is wide.
 double pixels_of_level_0(const SlideInfo& slide) {
   return static_cast<double>(slide.width) / static_cast<double>(slide.image_width);
 }

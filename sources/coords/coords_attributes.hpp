@@ -14,20 +14,22 @@ namespace penstock::coords {
 
 inline constexpr const char* source_name = "coords";
 
-/// A place in CLAM's form: pixels of a stored level per side.
+/// The size of a place in CLAM's form: pixels per side, and the stored level of these pixels.
 struct ClamPatch {
   std::int64_t size = 0, level = 0;
 };
-/// A place in TRIDENT's form: pixels at a magnification that is at most level 0's.
+/// The size of a place in TRIDENT's form: pixels per side at the magnification `target`.
 struct TridentPatch {
-  std::int64_t size = 0, size_at_level_0 = 0, overlap = 0, level_0 = 0, target = 0;  ///< the last two: magnifications
+  /// `level_0` and `target` are magnifications.
+  std::int64_t size = 0, size_at_level_0 = 0, overlap = 0, level_0 = 0, target = 0;
 };
 
 ClamPatch clam_patch(const SlideInfo& slide, const Slides& options);
-/// Returns a place in TRIDENT's form. None if no whole magnification fits; then `why` is the reason.
+/// Returns the size of a place in TRIDENT's form. If no whole magnification fits, returns none, and sets `why` to the
+/// reason.
 std::optional<TridentPatch> trident_patch(const SlideInfo& slide, const Slides& options, std::string& why);
 
-/// Returns the attributes of the dataset. `folder`: the file's folder.
+/// Both return the attributes of a list's dataset. `folder`: the folder of the list.
 std::vector<FeatureAttribute> clam_attributes(const SlideInfo& slide, const ClamPatch& patch,
                                               const std::string& folder);
 std::vector<FeatureAttribute> trident_attributes(const SlideInfo& slide, const TridentPatch& patch,

@@ -37,8 +37,8 @@ class FeatureBagSource::Impl {
 
   FeatureBags options;
   std::vector<coords::SlideFile> slides;
-  std::vector<BagColumn> columns;   // columns of `slides`
-  std::vector<std::string> groups;  // groups of `slides`; empty: each slide is one
+  std::vector<BagColumn> columns;   // one value per slide of `slides`
+  std::vector<std::string> groups;  // one group per slide of `slides`; empty: each slide is its own group
   Schema schema;
   std::uint64_t dimension = 0, identity = 0;
   std::string said_by;  // the file that determined dimension and dtype
@@ -58,7 +58,7 @@ Error bags_error(Errc code, const std::string& why, const std::string& file) {
   return Error(code, why).with_source(bags_name).with_file(file);
 }
 
-// What is wrong with a slide's file is an error of its record, and of no other.
+// Makes an error about the content of a slide's file an error of the slide's record only.
 Error error_of_slide(const Error& failed) {
   const bool scoped = failed.sample_scoped();
   const bool of_file = failed.code() == Errc::schema_mismatch || failed.code() == Errc::invalid_argument;
@@ -103,7 +103,7 @@ void FeatureBagSource::Impl::check_options() const {
     refuse("`slide_column`, `columns` and `group` are those of a table; name it in `labels`");
 }
 
-// Slides that the table doesn't list, where they may be.
+// Leaves out the slides that the table doesn't list, or throws if the options don't allow that.
 void FeatureBagSource::Impl::leave_out(coords::BagTable table) {
   std::vector<std::string> unlisted;
   for (std::size_t i = 0; i < slides.size(); ++i)

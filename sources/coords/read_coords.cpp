@@ -31,7 +31,8 @@ constexpr const char* dataset = "coords";
 
 constexpr common::FileError error_in{coords::source_name};
 
-// Returns numbers from the dataset's attributes; none if there are none, or it is text, like a stored None of Python.
+// Returns the numbers of an attribute of the dataset. Returns none if the attribute is missing or is not a number, like
+// the text "None".
 std::vector<double> numbers_of(const Hdf5Source& source, const char* name) {
   const std::optional<Hdf5Attribute> attribute = source.attribute(dataset, name);
   if (!attribute) return {};
@@ -47,7 +48,8 @@ std::vector<double> numbers_of(const Hdf5Source& source, const char* name) {
   return {};
 }
 
-// One number, which some have twice, for width and height.
+// Returns an attribute's number. Some attributes have the same number twice, for width and height. Returns none if the
+// numbers differ.
 std::optional<double> number_of(const Hdf5Source& source, const char* name) {
   const std::vector<double> values = numbers_of(source, name);
   const auto same = [&](double one) { return one == values.front(); };
@@ -83,7 +85,8 @@ std::int64_t pixels_said(double value) {
   return possible ? std::llround(value) : 0;
 }
 
-// Reads the size of the slide. CLAM gives the size of the places' level, and how much smaller that is than level 0.
+// Reads the size of the slide. CLAM writes the size of the places' level, and the factor between that level and level
+// 0.
 void read_slide_size(const Hdf5Source& source, SlideCoords& list) {
   const std::vector<double> of_level = numbers_of(source, "level_dim");
   std::vector<double> downsample = numbers_of(source, "downsample");
@@ -150,7 +153,7 @@ bool holds_whole_numbers(DType dtype) {
 
 SlideCoords read_file(const coords::SlideFile& file) {
   SlideCoords list{.slide = file.slide, .file = file.path};
-  // Lists are kept whole, as chunks of one row are usual.
+  // The source keeps the whole list in memory, because chunks often have only one row.
   constexpr std::size_t keep_bytes = std::size_t{1} << 30;
   const Hdf5Source source({.path = file.path, .fields = {{.dataset = dataset}}, .max_kept_bytes = keep_bytes});
   const Field field = source.schema()[0];
@@ -159,7 +162,7 @@ SlideCoords read_file(const coords::SlideFile& file) {
                    "it has images in it: of CLAM's older files, whose places count pixels of the level of the images");
   read_size(source, list);
   read_slide_size(source, list);
-  // TRIDENT has none of another kind.
+  // TRIDENT's lists without places have a different shape, which is not checked.
   if (source.size() == 0) return list;
   if (!holds_whole_numbers(field.dtype) || field.shape != Shape{2})
     throw error_in(file.path, Errc::unsupported,

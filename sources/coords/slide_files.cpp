@@ -26,7 +26,7 @@ Error file_problem(std::string_view source, const fs::path& file, Errc code, con
 
 constexpr std::string_view ending = ".h5";
 
-// A broken link is a slide whose file was deleted.
+// A broken link counts as a slide, whose file was deleted.
 bool is_file_of_slide(const FolderEntry& entry) {
   return has_ending(entry.name, ending) && (entry.kind == EntryKind::file || entry.kind == EntryKind::none);
 }
@@ -37,7 +37,8 @@ class FolderWalk {
 
   const PassedOver& passed_over() const noexcept { return passed_over_; }
 
-  // Links come last and by their bytes, so that a folder with several paths is visited once, always by the same path.
+  // Visits links to folders last, in the order of their paths' bytes. So a folder with several paths is visited once,
+  // and always by the same path.
   std::vector<std::string> files_in(const fs::path& folder) {
     walk(folder);
     while (!links_.empty()) walk(links_.extract(links_.begin()).value());
@@ -79,8 +80,8 @@ class FolderWalk {
   bool below_;
   std::vector<std::string> files_;
   PassedOver passed_over_;
-  std::set<fs::path> links_;                // links to folders
-  std::set<std::pair<dev_t, ino_t>> seen_;  // folders
+  std::set<fs::path> links_;                // links to folders that are still to be visited
+  std::set<std::pair<dev_t, ino_t>> seen_;  // folders that were visited
 };
 
 FilesOfSlides files_below(const fs::path& folder, std::string_view source) {

@@ -35,14 +35,14 @@ Places places_of(const SlideSource& source, const SlideInfo& slide) {
   return places;
 }
 
-// Returns a file's whole path, and creates its folders.
+// Returns the path of a file of `folder`, and creates the folders above the file.
 std::string in_folder(const fs::path& folder, const std::string& name) {
   const fs::path path = folder / name;
   make_folder(path.parent_path().string(), coords::source_name);
   return path.string();
 }
 
-// Another name of the same file. Where the file system has none, false.
+// Gives a file a second name, by a hard link. Returns false if the file system can't do that.
 bool link_to(const std::string& file, const std::string& other, bool sync) {
   const std::string partial = other + ".partial";
   std::error_code failed;
@@ -54,7 +54,8 @@ bool link_to(const std::string& file, const std::string& other, bool sync) {
   return true;
 }
 
-// A slide's name as both call it: by its file without the last ending. The folders before it are those of its name.
+// Returns a list's name, which is the same for CLAM and TRIDENT: the slide's folders, then its file's name without the
+// last ending.
 std::string list_name(const SlideInfo& slide) {
   const std::string stem = fs::path(slide.path).stem().string();
   return slide.name.substr(0, slide.name.rfind('/') + 1) + stem;
@@ -64,7 +65,7 @@ std::string clam_file_of(const fs::path& folder, const SlideInfo& slide) {
   return (folder / "patches" / (list_name(slide) + ".h5")).string();
 }
 
-// What was put there by others stays.
+// Removes a list of places, and no other file.
 void remove_list(const std::string& file, std::vector<std::string>& notes) {
   std::error_code failed;
   if (!fs::exists(file, failed)) return;
@@ -113,8 +114,8 @@ WrittenCoords write_coords(const SlideSource& source, const std::string& folder,
   WrittenCoords written;
   for (const SlideInfo& slide : source.slides()) {
     if (slide.passed_over) continue;
-    // Otherwise an earlier run's list would be taken for a present one. A slide that can't be read at present keeps its
-    // list.
+    // Removes an earlier run's list of a slide that has no records now, so that it isn't mistaken for this run's. A
+    // slide that can't be read now keeps its list.
     if (!slide.failure && slide.records == 0) remove_list(clam_file_of(folder, slide), written.notes);
     if (slide.failure) {
       const std::string& file = slide.failure->file();

@@ -8,13 +8,13 @@
 
 namespace penstock::csv {
 
-/// Finds where cells end: at a delimiter, a line's end, or the end of the text, ignoring quotes. Looks at 64 bytes
-/// together, because processors mispredict the length of each cell.
+/// Finds where cells end: at a delimiter, a line's end, or the end of the text, ignoring quotes. It looks at 64 bytes
+/// together, because a loop over single bytes would be mispredicted at the end of each cell.
 class CellEnds {
  public:
   static constexpr std::size_t block_bytes = 64;
 
-  /// The remaining ends in a block, one bit each.
+  /// A block of 64 bytes, and the ends in it that `next` has not returned, one bit per byte.
   struct Block {
     const char* at;
     std::uint64_t ends;
@@ -29,7 +29,7 @@ class CellEnds {
     return {at, find(at) | find(at + 16) << 16 | find(at + 32) << 32 | find(at + 48) << 48};
   }
 
-  /// Returns the next end, after the one before.
+  /// Returns the next cell end.
   [[gnu::always_inline]] const char* next(Block& in) const noexcept {
     while (in.ends == 0) {
       if (static_cast<std::size_t>(end_ - in.at) <= block_bytes) return end_;
@@ -41,13 +41,13 @@ class CellEnds {
   }
 
  private:
-  // Vector types of g++ and clang, for any instruction set.
+  // These vector types are extensions of g++ and clang, which work with any instruction set.
   using Bytes [[gnu::vector_size(16)]] = std::uint8_t;
   using Words [[gnu::vector_size(16)]] = std::uint64_t;
 
   static Bytes filled(char c) noexcept { return Bytes{} + static_cast<std::uint8_t>(c); }
 
-  // Finds cell ends in 16 bytes.
+  // Returns the cell ends in 16 bytes, one bit per byte.
   std::uint64_t find(const char* at) const noexcept {
     constexpr Bytes bit_of_byte = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     constexpr std::uint64_t sum_on_top = 0x0101010101010101;

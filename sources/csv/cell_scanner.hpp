@@ -10,19 +10,19 @@
 
 namespace penstock::csv {
 
-/// One cell, in place.
+/// One cell, as a view of the text.
 struct Cell {
-  std::string_view raw;      ///< without the quotes around it
-  bool doubled = false;      ///< quotes inside are written twice
+  std::string_view raw;      ///< the cell without the quotes around it
+  bool doubled = false;      ///< `raw` has quotes, each written twice
   std::size_t offset = 0;    ///< offset of the cell in the text
-  std::string text() const;  ///< its content
+  std::string text() const;  ///< returns the cell's content
 };
 
 /// Goes through the cells of one record, which begins where the text begins.
 class CellScanner {
  public:
   enum class Result : std::uint8_t {
-    cell,       ///< there was one more cell
+    cell,       ///< a cell was found
     end,        ///< the record has ended
     unclosed,   ///< the text ends inside of quotes
     text_after  ///< something other than a delimiter or a line's end follows a closing quote
@@ -31,7 +31,7 @@ class CellScanner {
   /// Number of bytes after a text that must be readable, whatever they hold.
   static constexpr std::size_t slack = CellEnds::block_bytes;
 
-  /// A position in a record.
+  /// A position in a record, from which scanning can continue.
   struct Position {
     const char* at;
     CellEnds::Block block;
@@ -53,13 +53,13 @@ class CellScanner {
     return Result::cell;
   }
 
-  /// Returns the offset after the record and its line end, if the record has ended; otherwise where scanning stopped.
+  /// Returns the offset where scanning stopped. If the record has ended, that is the offset after its line end.
   std::size_t at() const noexcept { return static_cast<std::size_t>(position_.at - begin_); }
   /// Returns true if the record's line has an end, false if the text ended instead.
   bool line_ended() const noexcept { return position_.line_ended; }
 
-  /// Starts a faster scan of cells without quotes: call `plain` from `position()` on, then `go_on` from there, or from
-  /// the first cell with quotes.
+  /// For a faster scan of cells without quotes: copy `position()`, call `plain` with the copy for each cell, then give
+  /// the copy to `go_on`. At a cell that has quotes, give that cell to `go_on` instead.
   const Position& position() const noexcept { return position_; }
   void go_on(const Position& position) noexcept { position_ = position; }
   void go_on(std::string_view cell) noexcept { position_ = {cell.data(), ends_.block(cell.data())}; }

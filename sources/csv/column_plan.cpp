@@ -25,10 +25,10 @@ constexpr std::size_t read_at_once = std::size_t{4} << 20;
   throw error_in(file, Errc::invalid_argument, std::move(cause));
 }
 
-// Where each column of a file is.
+// Finds the columns of a file by name.
 class ColumnNames {
  public:
-  // Views both.
+  // Keeps references to both arguments.
   ColumnNames(const RecordIndex& index, const std::string& file)
       : columns_(index.columns), likely_delimiter_(index.likely_delimiter), file_(file) {
     sorted_.reserve(columns_.size());
@@ -36,7 +36,8 @@ class ColumnNames {
     std::sort(sorted_.begin(), sorted_.end(), [](const Place& a, const Place& b) { return a.name < b.name; });
   }
 
-  // The one column of that name. @throws Error(invalid_argument) that lists the columns there are.
+  // Returns the number of the only column of that name. @throws Error(invalid_argument), which lists the file's
+  // columns.
   std::size_t of(const std::string& name) const {
     const auto found =
         std::lower_bound(sorted_.begin(), sorted_.end(), std::string_view(name),
@@ -72,7 +73,7 @@ class ColumnNames {
   std::vector<Place> sorted_;
 };
 
-// Every column that is in no vector and has no keys.
+// Returns every column that is not in a vector and does not hold the keys.
 std::vector<CsvColumn> all_columns(const Csv& options, const RecordIndex& index, const std::string& file) {
   std::vector<CsvColumn> columns;
   std::set<std::string_view> in_vectors;
@@ -90,7 +91,7 @@ std::vector<CsvColumn> all_columns(const Csv& options, const RecordIndex& index,
   return columns;
 }
 
-// "0,5": what other countries write for 0.5.
+// Returns whether the cell is a number with a decimal comma, like "0,5".
 bool has_decimal_comma(std::string_view cell) noexcept {
   const std::string_view text = trimmed(cell);
   const std::size_t comma = text.find(',');
@@ -102,8 +103,8 @@ bool has_decimal_comma(std::string_view cell) noexcept {
 // Observations about a column whose type is automatic.
 struct Seen {
   bool any = false, missing = false, whole = true;
-  bool number = true;  // f64 has them all
-  std::string odd;     // the cell that makes it text, if numbers were likely
+  bool number = true;  // f64 holds all cells so far
+  std::string odd;     // the cell because of which the column is text, if the column seemed to have numbers
   std::size_t odd_file = 0;
   std::uint64_t odd_line = 0;
 
@@ -127,7 +128,8 @@ struct Seen {
     number = is_number;
   }
 
-  // True for a short number of the kind that all were so far, which most cells are.
+  // Returns true if the cell is a short number, and a whole one if all cells so far were whole. Most cells are, and
+  // only set `any`.
   bool says_no_more(const Cell& cell) const noexcept {
     std::int64_t whole_number = 0;
     double any_number = 0;
@@ -144,8 +146,7 @@ struct Seen {
   }
 };
 
-// One pass over all records of a file, the one of that number. A record that is not as it should be is for `read` to
-// refuse.
+// Goes through all records of file `number`. Bad records throw nothing here, because `read` will refuse them.
 void look_through(const Csv& options, std::size_t number, const std::string& path, char delimiter,
                   const RecordIndex& index, const std::vector<std::ptrdiff_t>& seen_by_column,
                   std::vector<Seen>& seen) {
@@ -228,7 +229,7 @@ std::vector<ColumnRun> column_runs(const std::vector<Target>& targets, std::size
     } else if (end - t > 1 || targets[t].text) {
       runs.push_back({Kind::other, 1, t, end - t});
     } else {
-      // A target that shares its column with another one ends the run.
+      // A column with several targets ends the run.
       const auto goes_on = [&](std::size_t next) {
         const Target &a = targets[next - 1], &b = targets[next];
         return b.column == a.column + 1 && b.slot == a.slot && b.element == a.element + 1 &&
@@ -266,14 +267,15 @@ ColumnPlan plan_columns(const Csv& options, const std::vector<std::string>& file
   std::vector<ColumnNames> names;
   names.reserve(files.size());
   for (std::size_t f = 0; f < files.size(); ++f) names.emplace_back(indices[f], files[f]);
-  // Names first, because a mistake in them would cost a pass over the files.
+  // Checks the names before the pass over the files, so that a wrong name is reported without that pass.
   for (std::size_t f = 0; f < files.size(); ++f) {
     if (!options.key.empty()) names[f].of(options.key);
     for (const CsvColumn& column : columns) names[f].of(column.column);
     for (const CsvVector& vector : options.vectors)
       for (const std::string& column : vector.columns) names[f].of(column);
   }
-  // An automatic column gets a type that holds the missing value, or has no missing cell.
+  // Only columns whose type is set need this check: an automatic column gets a type that holds the missing value, or
+  // has no missing cell.
   for (const CsvColumn& column : columns)
     if (column.type == CsvType::number)
       check_number(options, column.field.empty() ? column.column : column.field, column.dtype);

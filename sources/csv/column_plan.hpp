@@ -32,14 +32,14 @@ struct ColumnRun {
   };
   Kind kind;
   std::size_t columns;
-  std::size_t target;   ///< the first one of `targets`
-  std::size_t targets;  ///< how many targets
+  std::size_t target;   ///< index of the run's first target in `FilePlan::targets`
+  std::size_t targets;  ///< number of the run's targets
 };
 
 /// How one file's columns are read.
 struct FilePlan {
   std::vector<Target> targets;  ///< targets in the order of the file's columns
-  std::vector<ColumnRun> runs;  ///< all columns
+  std::vector<ColumnRun> runs;  ///< the file's columns, in order
   std::size_t key = 0;          ///< the column that `Csv::key` names
 };
 
@@ -47,18 +47,18 @@ struct FilePlan {
 struct ColumnPlan {
   Schema schema;
   std::vector<FilePlan> files;
-  std::vector<std::string> notes;  ///< about columns that are text because of a few cells
+  std::vector<std::string> notes;  ///< sentences about columns that are text because of a few cells
 };
 
-/// Settles names and types; goes through the files' records if types are automatic. @throws Error: see CsvSource.
+/// Chooses the fields' names and types. Reads all records of the files if a type is automatic. @throws the Errors of
+/// CsvSource.
 ColumnPlan plan_columns(const Csv& options, const std::vector<std::string>& files, const std::vector<char>& delimiters,
                         const std::vector<RecordIndex>& indices);
 
 /// Returns whether the cell stands for a missing number.
 bool is_missing(const Csv& options, std::string_view cell);
 
-/// Whether the texts for missing numbers could be read as numbers, and whether such a text has digits, unlike "nan" and
-/// "inf".
+/// `any`: a text for missing numbers is itself a number, like "nan" or "-999". `digits`: one of these texts has digits.
 struct MissingNumbers {
   bool any = false, digits = false;
 };

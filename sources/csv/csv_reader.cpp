@@ -30,7 +30,7 @@ class CsvReader::Impl {
 
   void expect(std::span<const std::uint64_t> indices) const noexcept {
     constexpr std::uint64_t line_bytes = 64,
-                            max_bytes = 4 * line_bytes;  // the processor sees for itself how it goes on
+                            max_bytes = 4 * line_bytes;  // the processor prefetches the rest of a longer record itself
     if (store_->options.access == FileAccess::read) return;
     for (const std::uint64_t index : indices)
       if (index < store_->size()) {
@@ -76,7 +76,7 @@ class CsvReader::Impl {
                                      std::to_string(columns_->size()) + " columns");
   }
 
-  // These two return how many of the columns there were.
+  // `give_cells` and `give_numbers` return how many of the `columns` the record had.
   std::size_t give_cells(std::span<const csv::Target> of_each, std::size_t columns, csv::CellScanner& cells,
                          SampleBuilder& out) {
     csv::Cell cell;
@@ -92,7 +92,7 @@ class CsvReader::Impl {
     std::byte* const to = values_[targets->slot] + targets->element * size_of(dtype);
     csv::Cell cell;
     for (std::size_t done = 0;; ++done) {
-      // Which numbers are declared to be missing is a question for each of them.
+      // If a number like -999 stands for a missing one, each number must be compared with it.
       if (!store_->missing.digits) done += csv::take_numbers(cells, columns - done, dtype, to + done * size_of(dtype));
       if (done == columns || !csv::next_cell(cells, cell)) return done;
       give_cell(targets[done], cell, out);
@@ -127,7 +127,7 @@ class CsvReader::Impl {
                                                                    : csv::describe_number(target.dtype)));
   }
 
-  // A number may be declared to be missing: -999.
+  // Returns whether a number, like -999, stands for a missing one.
   bool says_missing(std::string_view text) const {
     return store_->missing.any && csv::is_missing(store_->options, text);
   }
@@ -138,8 +138,8 @@ class CsvReader::Impl {
   }
 
   std::shared_ptr<const Store> store_;
-  std::vector<std::byte*> values_;                     // values of the fields that are numbers, in the record in work
-  const std::vector<std::string>* columns_ = nullptr;  // columns of the file in work
+  std::vector<std::byte*> values_;  // by slot: where the record's value of a field of numbers is written
+  const std::vector<std::string>* columns_ = nullptr;  // columns of the record's file
   Store::RecordText text_;
 };
 

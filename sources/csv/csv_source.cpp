@@ -91,7 +91,7 @@ std::string CsvSource::Impl::location_name(Location location) const {
 
 // All line numbers have the same number of digits, so that keys are in the order of the records.
 std::string CsvSource::Impl::location_key(Location location) const {
-  constexpr std::size_t fewest = 8;  // at least this many digits, so that keys stay when lines are added
+  constexpr std::size_t fewest = 8;  // at least this many digits, so that keys don't change when lines are added
   const csv::RecordIndex& index = indices[location.file];
   const std::string line = std::to_string(index.line(location.record));
   const std::size_t digits = std::max(fewest, std::to_string(index.line(index.begins.size() - 1)).size());

@@ -14,7 +14,7 @@
 
 namespace penstock::csv {
 
-// Opening never waits, as a pipe in a file's place would make it.
+// O_NONBLOCK: if the path is a pipe, opening does not wait for a writer.
 InputFile::InputFile(const std::string& path)
     : path_(path),
       descriptor_(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); })) {

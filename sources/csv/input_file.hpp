@@ -12,7 +12,7 @@
 
 namespace penstock::csv {
 
-/// Identifies the file, and its state, at the time when it was indexed.
+/// Identifies a file and its size when it was indexed.
 struct FileMark {
   std::uint64_t bytes = 0;
   ino_t inode = 0;
@@ -31,7 +31,7 @@ class InputFile {
 
   const FileMark& mark() const noexcept { return mark_; }
   int descriptor() const noexcept { return descriptor_; }
-  /// Reads exactly `bytes` bytes. @throws Error(io) if the file ends before.
+  /// Reads exactly `bytes` bytes. @throws Error(io), also if the file ends earlier.
   void read(char* to, std::size_t bytes, std::uint64_t offset) const;
   /// @throws Error(io) if the file is not the one that was indexed.
   void require(const FileMark& mark) const;

@@ -14,7 +14,8 @@ namespace penstock::csv {
 
 namespace {
 
-// What is infinite, or no number, may be declared to be missing.
+// Writes the number in a cell. Returns false if the cell is not a valid number, and also for "inf" and "nan", which may
+// stand for missing numbers.
 template <class T>
 bool parse_long(std::string_view cell, DType dtype, std::byte* to) noexcept {
   if (parse_number(cell, dtype, to) != NumberFault::none) return false;

@@ -16,13 +16,13 @@ namespace penstock::csv {
 
 namespace {
 
-// Returns false if all of `text` is a sign and digits, and `value`, the nearest float, is a different whole number. A
-// number with a point or an exponent was written as a float, perhaps in the fewest digits that distinguish it from
-// others.
+// Returns false if all of `text` is a sign and digits, and `value`, the nearest float, is a different whole number.
+// Returns true for a number with a point or an exponent. Such a number may have been a float, written with just enough
+// digits to distinguish it from other floats.
 template <class T>
 bool keeps_whole_number(std::string_view text, T value) noexcept {
   const T size = std::abs(value);
-  // Below it floats have all whole numbers.
+  // Floats hold all whole numbers below `end`.
   constexpr T end = static_cast<T>(std::uint64_t{1} << std::numeric_limits<T>::digits);
   if (!(size >= end && size <= std::numeric_limits<T>::max())) return true;
   if (text.starts_with('-')) text.remove_prefix(1);

@@ -23,14 +23,14 @@ std::string_view trimmed(std::string_view cell) noexcept;
 /// Writes the number in `cell` as `dtype`, which must not be f16. Only white space may surround the number.
 NumberFault parse_number(std::string_view cell, DType dtype, std::byte* to) noexcept;
 
-/// Writes `value` as `dtype`. Returns false if the type doesn't hold exactly this value. For floats it returns false
-/// only for a whole number that they don't hold, or a value outside their range.
+/// Writes `value` as `dtype`. Returns false if the type doesn't hold exactly this value. A float type may round other
+/// values: for it, returns false only if `value` is a whole number that it doesn't hold, or is outside its range.
 bool store_number(double value, DType dtype, std::byte* to) noexcept;
 
-/// Lists the types that hold the whole number in `cell`, for people: "i64 or f64", "text".
+/// Returns a list for people of the types that hold the whole number in `cell`: "i64 or f64", "text".
 std::string whole_number_types(std::string_view cell);
 
-/// Describes what a cell of that dtype holds: "a whole number".
+/// Describes the numbers that `dtype` holds: "a whole number".
 std::string_view describe_number(DType dtype) noexcept;
 
 }  // namespace penstock::csv

@@ -48,7 +48,8 @@ class Indexer {
   bool more() const { return window_begin_ + filled_ < index_.mark.bytes; }
   std::uint64_t offset() const { return window_begin_ + at_; }
 
-  // The window begins where the record in work does, and is as large as before or twice that.
+  // Moves the window to the beginning of the current record, and reads from the file until the window has `wanted_`
+  // bytes.
   void fill() {
     const std::size_t had = filled_ - at_;
     const std::uint64_t left = index_.mark.bytes - window_begin_ - filled_;
@@ -89,7 +90,7 @@ class Indexer {
     return true;
   }
 
-  // Returns false if the window ends before the record does, and the file does not.
+  // Returns false if the window ends before the record does, and the file has more bytes.
   bool take_record() {
     const std::string_view text = rest();
     const std::size_t newline = text.find('\n');
@@ -118,7 +119,7 @@ class Indexer {
     return true;
   }
 
-  // Only quotes can hide a line's end; most files of numbers have none, so the next one is looked for but once.
+  // Only quotes can hide a line's end. Most files of numbers have no quotes, so the position of the next quote is kept.
   bool has_quote(std::string_view line) {
     if (!quote_known_ || quote_ < at_)
       quote_ = std::min(std::string_view(window_.data(), filled_).find('"', at_), filled_);
@@ -179,10 +180,10 @@ class Indexer {
   InputFile file_;
   RecordIndex index_;
   XXH3_state_t hash_;
-  std::string window_;  // bytes of the file, from window_begin_ on; longer than its filled part
+  std::string window_;  // bytes of the file from window_begin_ on; only the first filled_ are valid
   std::uint64_t window_begin_ = 0;
   std::size_t wanted_ = first_window, filled_ = 0, at_ = 0;
-  std::size_t quote_ = 0;  // the first one from some place up to at_ on, or filled_
+  std::size_t quote_ = 0;  // the first quote at or after at_, or filled_ if there is none; outdated if it is before at_
   bool quote_known_ = false;
   std::uint64_t line_ = 1;
 };

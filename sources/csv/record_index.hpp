@@ -15,11 +15,12 @@ namespace penstock::csv {
 struct RecordIndex {
   FileMark mark;
   char delimiter = ',';
-  char likely_delimiter = 0;         ///< another delimiter in a first line that is one cell by `delimiter`; 0: none
+  /// Another delimiter that is in the first line, if `delimiter` leaves that line as one cell; 0: none.
+  char likely_delimiter = 0;
   std::uint64_t hash = 0;            ///< hash of the file's content
   std::vector<std::string> columns;  ///< column names from the header, or "0", "1", …
   RecordOffsets begins;              ///< where each record begins
-  /// From `record` on, record r begins in line r + `lines_before`. There is an entry for each change of that.
+  /// From `record` on, record r begins in line r + `lines_before`. A new entry begins where `lines_before` changes.
   struct LineStep {
     std::uint64_t record, lines_before;
   };
@@ -33,8 +34,8 @@ struct RecordIndex {
   }
 };
 
-/// Goes through a file once, a few MB at a time. `delimiter` 0: taken from the header. @throws Error with the file: see
-/// CsvSource.
+/// Reads a file once, a few MB at a time. `delimiter` 0: found in the header. @throws the Errors of CsvSource, with the
+/// file.
 RecordIndex index_records(const std::string& path, char delimiter, bool header, std::size_t max_record_bytes);
 
 }  // namespace penstock::csv

@@ -8,7 +8,7 @@
 
 namespace penstock::csv {
 
-/// Ascending offsets in a file, in 4 bytes each.
+/// Ascending offsets in a file, which take 4 bytes each.
 class RecordOffsets {
  public:
   std::uint64_t size() const noexcept { return low_.size(); }
@@ -26,7 +26,7 @@ class RecordOffsets {
   void prefetch(std::uint64_t record) const noexcept { __builtin_prefetch(low_.data() + record); }
 
  private:
-  // From `record` on, `high`, a multiple of 2^32, is added to the offsets.
+  // `high`, a multiple of 2^32, is added to the offsets of `record` and later records, until the next step.
   struct Step {
     std::uint64_t record, high;
   };

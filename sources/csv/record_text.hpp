@@ -17,22 +17,23 @@ namespace penstock {
 /// Reads the text of one record after another. One thread at a time.
 class CsvSource::Impl::RecordText {
  public:
-  /// Returns the text, with the slack after it that a CellScanner needs. Valid until the next call, while the store
-  /// exists. @throws Error(io), with an offset from the record's beginning, like a cell's offset.
+  /// Returns the record's text. The bytes after it may be read, as a CellScanner requires. The text is valid until the
+  /// next call, and while the store exists. @throws Error(io). Its offset counts from the record's beginning, like a
+  /// cell's offset.
   std::string_view read(const Impl& store, Location location);
 
  private:
   char* buffer_for(std::size_t bytes);
 
-  std::vector<char> buffer_;              // a record that can't be parsed in place
-  std::unique_ptr<csv::InputFile> file_;  // the file read last, without maps
+  std::vector<char> buffer_;              // a copy of a record that can't be parsed in the map
+  std::unique_ptr<csv::InputFile> file_;  // without maps: the last file that was read
   std::size_t open_file_ = 0;
 };
 
 namespace csv {
 
 /// Moves to the next cell of a record that was checked when the file was opened; returns false after the last one.
-/// @throws Error(corrupt) if its quotes have changed since.
+/// @throws Error(corrupt) if the record's quotes have changed since then.
 inline bool next_cell(CellScanner& cells, Cell& cell) {
   switch (cells.next(cell)) {
     case CellScanner::Result::cell:

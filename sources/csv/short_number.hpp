@@ -10,13 +10,13 @@
 #include <string_view>
 #include <type_traits>
 
-/// Fast parsing of numbers of at most eight characters and a sign, as most are. The first nine bytes from a cell's
-/// beginning must be readable, however short it is.
+/// Fast parsing of numbers that have at most eight characters and a sign, as most numbers do. Nine bytes from a cell's
+/// beginning on must be readable, even if the cell is shorter.
 namespace penstock::csv {
 
 inline constexpr std::size_t max_short_bytes = 8;
 
-// Eight digits of a text together, the first one in the lowest byte.
+// The functions work on eight digits together, in a word whose lowest byte is the first digit.
 static_assert(std::endian::native == std::endian::little, "the first character is in a word's lowest byte");
 
 inline constexpr std::uint64_t top_bits = 0x8080808080808080;
@@ -43,7 +43,7 @@ constexpr std::uint64_t zero_bytes(std::uint64_t word) noexcept {
   return ~(((word & ~top_bits) + ~top_bits) | word) & top_bits;
 }
 
-/// Returns the number of eight digits' values. Combines pairs, then fours, then all.
+/// Returns the number that eight digits form, from the digits' values. Combines pairs, then fours, then all eight.
 constexpr std::uint32_t number_of(std::uint64_t values) noexcept {
   constexpr std::uint64_t every_other_pair = 0x000000ff000000ff;
   const std::uint64_t pairs = values * 10 + (values >> 8);
@@ -52,29 +52,30 @@ constexpr std::uint32_t number_of(std::uint64_t values) noexcept {
   return static_cast<std::uint32_t>((first + second) >> 32);
 }
 
-/// Exact in every float, so that a division by one of them rounds once.
+/// Every float type holds these powers exactly, so a division by one of them rounds once.
 template <std::floating_point T>
 inline constexpr T powers_of_ten[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
 
-/// Writes the number if the whole cell is one: an optional '-', digits, and for floats an optional point. Returns false
-/// for all other cells, and leaves `out` as it is.
+/// Writes the number if the whole cell is an optional '-', digits and, for floats, an optional point, and is short.
+/// Returns false for all other cells, and leaves `out` as it is.
 template <std::floating_point T>
 [[gnu::always_inline]] inline bool parse_short(std::string_view cell, T& out) noexcept {
   const std::size_t sign = *cell.data() == '-' ? 1 : 0;
   const std::size_t bytes = cell.size() - sign;
   if (bytes - 1 >= max_short_bytes) return false;
-  // The last character becomes the highest byte. Below the first one are zeros, as if the number began with them.
+  // The last character becomes the highest byte. The bytes below the first character become zeros, like leading zeros
+  // of the number.
   const std::uint64_t text = load_digits(cell.data() + sign) << (64 - 8 * bytes);
   const std::uint64_t point = zero_bytes(text ^ in_each_byte('.' ^ '0'));
-  // Moves the part before the point up over the point; decimals stay. Without a point the part that moves is empty.
+  // Moves the digits before the point up by a byte, over the point. The decimals stay. Without a point, no digit moves.
   const unsigned decimal_bits = static_cast<unsigned>(std::countl_zero(point));
   const std::uint64_t below = ~std::uint64_t{0} >> (decimal_bits / 2) >> (decimal_bits / 2);
   const std::uint64_t values = (text & ~below) | ((text << 8) & below);
   if (not_digits(values) != 0 || (point != 0 && bytes == 1)) return false;
-  // At most seven digits with a point, which every float holds, or eight without a point.
+  // The number has at most seven digits with a point, which every float type holds, or eight digits without a point.
   const auto digits = static_cast<std::int32_t>(number_of(values));
   if constexpr (std::numeric_limits<T>::digits < 27) {
-    if (digits > std::int32_t{1} << std::numeric_limits<T>::digits) return false;  // it may need rounding
+    if (digits > std::int32_t{1} << std::numeric_limits<T>::digits) return false;  // T may have to round the number
   }
   const T number = static_cast<T>(digits) / powers_of_ten<T>[decimal_bits / 8 % 8];
   using Bits = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;

@@ -31,11 +31,11 @@ class CsvSource::Impl {
   Location location_of(std::uint64_t index) const;
   /// Returns "file:line".
   std::string location_name(Location location) const;
-  /// Returns a location as a key, with leading zeros in the line number.
+  /// Returns the location as a key: "file:line", with leading zeros in the line number.
   std::string location_key(Location location) const;
   std::string key(std::uint64_t index) const;
 
-  /// Returns the error of a record, with everything that is known of its location.
+  /// Returns an error of a record, with everything that is known about the record's location.
   Error error_of(Location location, std::uint64_t index, const Error& error) const;
 
   Csv options;
@@ -44,8 +44,9 @@ class CsvSource::Impl {
   std::vector<char> delimiters;    ///< delimiter of each file
   std::vector<csv::RecordIndex> indices;
   csv::ColumnPlan plan;
-  std::vector<csv::TableMap> maps;      ///< empty with `FileAccess::read`
-  std::vector<std::uint64_t> first{0};  ///< each file's first record; the last entry is the total
+  std::vector<csv::TableMap> maps;  ///< empty with `FileAccess::read`
+  /// Index of each file's first record; the last entry is the number of all records.
+  std::vector<std::uint64_t> first{0};
   csv::MissingNumbers missing;
   std::uint64_t identity = 0;
   std::uint64_t revision = 0;

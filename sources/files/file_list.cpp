@@ -34,19 +34,19 @@ struct FolderIdHash {
   }
 };
 
-// A folder on the way to another: a link back to one of those would never end.
+// A folder on the path to another folder. Links back to a folder on the path are skipped, because they would never end.
 struct Above {
   FolderId id;
   std::shared_ptr<const Above> above;
 };
 
-// A folder still to be read.
+// A folder that is still to be listed.
 struct Pending {
-  std::string path;                    // below the root, with a slash after; empty for the root
+  std::string path;                    // relative to the root, with a slash at the end; empty for the root
   std::shared_ptr<const Above> above;  // the folder that contains it
 };
 
-// What was read, to know where it becomes too much.
+// How many folders and entries were read, to notice when links make them too many.
 struct ReadSoFar {
   std::uint64_t folders = 0, entries = 0;
 };
@@ -128,9 +128,9 @@ class Lister {
   const std::vector<std::string>& extensions_;
   std::vector<Pending> pending_;
   std::unordered_set<FolderId, FolderIdHash> seen_;
-  ReadSoFar once_, again_;  // folders on the first way to them, and on others
-  // A folder may be several classes, or a part of many. If each link leads to a folder of links, there are more paths
-  // than a user can mean.
+  ReadSoFar once_, again_;  // what was read on the first path to each folder, and on further paths
+  // The limits on further paths. Links may make a folder several classes, or a part of many. But if every link leads to
+  // a folder of links, there are more paths than a user can mean.
   static constexpr std::uint64_t often = 16, some_folders = 10'000, some_entries = 1'000'000;
   FolderContent content_;
 };

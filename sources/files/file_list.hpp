@@ -29,15 +29,15 @@ class PathTable {
 struct FolderContent {
   std::vector<std::string> files;    ///< paths relative to the folder, unordered
   std::vector<std::string> folders;  ///< names of the folders directly in it, sorted by bytes
-  PassedOver passed_over;            ///< regular files with other extensions, without the table of FilesSink
-  std::uint64_t broken_links = 0;    ///< links that can't be followed; it is unknown whether they are files or folders
+  PassedOver passed_over;            ///< regular files with other extensions, except FilesSink's own files
+  std::uint64_t broken_links = 0;    ///< links that lead nowhere; whether they led to files or folders is unknown
 };
 
-/// Returns whether a file's name has one of the extensions (lower case; none = all).
+/// Returns whether a file's name has one of the extensions. `extensions`: in lower case; empty: all.
 bool has_extension(std::string_view name, const std::vector<std::string>& extensions);
 
-/// Lists every regular file with one of the extensions (lower case; none = all), at any depth, except files for which
-/// `is_skipped` is true.
+/// Lists every regular file with one of the extensions, at any depth, except files for which `is_skipped` is true.
+/// `extensions`: in lower case; empty: all.
 /// @throws Error(not_found | io); Error(invalid_argument) for a folder that a FilesSink has not
 /// finished.
 FolderContent list_folder(const std::string& root, const std::vector<std::string>& extensions);

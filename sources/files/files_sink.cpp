@@ -40,7 +40,7 @@ namespace {
 
 constexpr std::size_t most_staged = 1u << 16;
 
-// A folder's path without slashes at its end.
+// Returns a folder's path without slashes at its end. @throws Error(invalid_argument).
 std::string checked_folder(const std::string& path) {
   if (path.empty() || path.find('\0') != std::string::npos)
     throw files::error_in(path, Errc::invalid_argument, "`path` must be a folder, and is empty or holds a NUL");
@@ -50,7 +50,7 @@ std::string checked_folder(const std::string& path) {
 
 std::uint64_t hash_of(std::string_view key) { return XXH3_64bits(key.data(), key.size()); }
 
-// The extensions of this sink have no dot.
+// Returns a file's key: its name up to the last dot, because no extension of this sink has a dot.
 std::string_view key_in(std::string_view file) { return file.substr(0, file.rfind('.')); }
 
 // Returns whether this sink can have given a file that name, so that a damaged table affects no other files.
@@ -141,7 +141,8 @@ class FilesSink::Impl final : public common::ShardedSink {
     }
   }
 
-  // A folder can't have the name of the table, or of a file next to it.
+  // No folder of a key may have a name that begins with the table's name: it could be the table's, or that of a file
+  // next to it.
   void refuse_names_of_the_table(const std::string& key, const std::string& given) const {
     if (key.starts_with(files::table_name) && key.find('/') != std::string::npos)
       refuse(Errc::invalid_argument,
@@ -155,7 +156,7 @@ class FilesSink::Impl final : public common::ShardedSink {
     const std::string mark(files::mark_name);
     int failed = 0;
     for (const std::string& name : names_in_folder(folder_, failed)) {
-      // What a run leaves that is killed before it has begun.
+      // A run that is killed before it has begun leaves these files.
       if (name == mark + ".lock" || name == mark + ".new" || is_of_system(name)) continue;
       throw files::error_in(
           folder_, Errc::invalid_argument,
@@ -174,7 +175,7 @@ class FilesSink::Impl final : public common::ShardedSink {
 
   void take_whole(const std::string& file) override { take(file, file_bytes(file, files::source_name).value_or(0)); }
 
-  // The names of files that are not committed must be known until those files are permanently deleted.
+  // Deletes the files that are not committed. The table has their names, so it is cut only after they are deleted.
   void continue_shard() override {
     const std::string file = names_.partial(0);
     const std::uint64_t bytes = file_bytes(file, files::source_name).value_or(0);
@@ -202,7 +203,7 @@ class FilesSink::Impl final : public common::ShardedSink {
   }
 
   // Before a file gets its name, its bytes must be on the disk, because a file with its name is complete. The table's
-  // line must be there too: a run that continues finds uncommitted files by it.
+  // line must be on the disk too, because a run that continues finds uncommitted files by their lines.
   void write_commit() override {
     table_->flush();
     if (sync_) files_.sync();
@@ -224,7 +225,7 @@ class FilesSink::Impl final : public common::ShardedSink {
     return there ? "of the key \"" + printable(key_in(lines.first_cell())) + "\"" : "number " + std::to_string(number);
   }
 
-  // Reads the first bytes of a table.
+  // Reads which samples are in the first `bytes` bytes of a table.
   void take(const std::string& file, std::uint64_t bytes) {
     const std::string& header = columns_.header();
     std::string begin(header.size(), '\0');

@@ -117,7 +117,7 @@ class FilesSource::Impl {
 
   void read(std::uint64_t index, SampleBuilder& out) const {
     const std::string_view path = this->path(index);
-    // Never waits, as a pipe that took a file's place would make it.
+    // O_NONBLOCK: if a pipe has replaced the file, opening does not wait for a writer.
     const FileDescriptor file(uninterrupted(
         [&] { return ::openat(root_.get(), path.data(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); }));
     if (file.get() < 0) fail(files::system_error(errno, "opening", file_of(index)), index);
@@ -143,7 +143,7 @@ class FilesSource::Impl {
       std::uint64_t hash = size();
       for (std::uint64_t i = 0; i < size(); ++i) {
         struct stat status {};
-        // The run's policy decides whether a missing file ends the run, when it is read.
+        // A missing file is not an error here. When it is read, the run's error policy decides.
         const bool there = ::fstatat(root_.get(), paths_[i].data(), &status, 0) == 0;
         const std::uint64_t facts[3] = {hash, there ? static_cast<std::uint64_t>(status.st_size) : no_size,
                                         labelled_ ? static_cast<std::uint64_t>(labels_[i]) : 0};
@@ -292,7 +292,8 @@ class FilesSource::Impl {
     return records;
   }
 
-  // The classes that were found become those of the options.
+  // Gives the records the numbers that their classes have in `Files::classes`. @throws Error(invalid_argument) if a
+  // class is not in it.
   void number_as_asked(std::vector<Record>& records) {
     const ClassNames& wanted = options_.classes;
     const auto refuse = [&](const std::string& why) {
@@ -322,10 +323,10 @@ class FilesSource::Impl {
   bool labelled_ = false;
   std::uint64_t skipped_ = 0, broken_links_ = 0, mixed_labels_line_ = 0;
   PassedOver passed_over_;
-  std::string deeper_;                // the path of a file, if each is in a folder of its class's folder
+  std::string deeper_;                // the path of one file, if every file is in a folder inside its class's folder
   std::vector<std::string> classes_;  // names by number; empty if labels are numbers
   files::PathTable paths_;
-  std::vector<std::uint8_t> endings_;  // bytes of each path that are not its key's
+  std::vector<std::uint8_t> endings_;  // how many bytes at the end of each path its key omits
   std::vector<std::int64_t> labels_;
   Schema schema_;
   mutable std::once_flag identity_once_;

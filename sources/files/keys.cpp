@@ -13,7 +13,7 @@ namespace penstock::files {
 
 namespace {
 
-// Returns the length of a path's ending with its dot; 0 if it has none of these.
+// Returns the length of a path's ending, including its dot; 0 if the ending is not one of `extensions`.
 std::uint8_t ending_bytes(std::string_view path, const std::vector<std::string>& extensions) {
   const std::size_t dot = path.rfind('.'), slash = path.rfind('/');
   if (dot == std::string_view::npos || dot == 0 || (slash != std::string_view::npos && dot <= slash + 1)) return 0;
@@ -42,7 +42,8 @@ std::vector<std::uint8_t> endings_beyond_keys(const PathTable& paths, const std:
   std::sort(whole.begin(), whole.end());
   for (std::uint64_t i = 0; i < paths.size(); ++i) {
     const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), stems[i]);
-    // A stem that is another file's whole path keeps its ending, too: that file may have to keep that path as its key.
+    // A path also keeps its ending if its stem is another file's whole path, because that path may have to be the other
+    // file's key.
     if (last - first > 1 || std::binary_search(whole.begin(), whole.end(), stems[i])) endings[i] = 0;
   }
   return endings;

@@ -37,7 +37,7 @@ std::optional<std::int64_t> whole_number(const std::string& text) {
 
 enum class Kind : std::uint8_t { whole, fraction, name };
 
-// @throws Error(corrupt | invalid_argument) if it is not a label.
+// Returns the kind of a line's label. @throws Error(corrupt | invalid_argument) if the line has no valid label.
 Kind kind_of_label(const common::TextLine& line) {
   const auto refuse = [&](Errc code, const std::string& why) {
     throw Error(code, "line " + std::to_string(line.number) + why);
@@ -62,7 +62,8 @@ std::string small_extension(const std::string& file) {
   return extension;
 }
 
-// Whatever its words. A first file that isn't there must not be taken for one: it has a label, or a name, as others do.
+// Returns whether the first line is a heading, whatever its words. The first record, if its file is missing, must not
+// be treated as a heading. Its label is a number, or another line has the same label or extension.
 bool begins_with_heading(const std::vector<common::TextLine>& lines, const IsFile& is_file) {
   if (lines.empty()) return false;
   const common::TextLine& first = lines.front();
@@ -82,7 +83,7 @@ bool begins_with_heading(const std::vector<common::TextLine>& lines, const IsFil
                                           common::with_point(label) + "; write them so");
 }
 
-// Numbers with commas, if commas don't separate cells, would become names of classes.
+// Refuses labels that are numbers with a decimal comma, because they would become names of classes.
 void refuse_decimal_commas(const common::TextLines& table) {
   const common::TextLine* first = nullptr;
   for (const common::TextLine& line : table.lines) {
@@ -93,8 +94,8 @@ void refuse_decimal_commas(const common::TextLines& table) {
   if (first != nullptr) refuse_decimal_comma(*first, first->cells[1]);
 }
 
-// "A/1.png;0,5" seems to have a comma between cells. Its number; empty for other lines, and where the file "A/1.png;0"
-// is there.
+// Returns "0,5" for the line "A/1.png;0,5", whose comma seems to separate cells. Returns an empty string for other
+// lines, and if the file "A/1.png;0" exists.
 std::string split_number(const common::TextLine& line, const IsFile& is_file) {
   const std::size_t semicolon = line.cells[0].rfind(';');
   if (semicolon == std::string::npos || line.cells.size() < 2) return {};
@@ -102,7 +103,8 @@ std::string split_number(const common::TextLine& line, const IsFile& is_file) {
   return common::with_point(number).empty() || is_file(below_root(line)) ? std::string() : number;
 }
 
-// A first line may be a heading that only looks so.
+// Refuses a table with lines whose comma is part of a number. A heading alone that looks like such a line is not
+// refused.
 void refuse_split_numbers(const common::TextLines& table, bool heading, const IsFile& is_file) {
   const auto is_split = [&](const common::TextLine& line) { return !split_number(line, is_file).empty(); };
   if (std::none_of(table.lines.begin() + (heading ? 1 : 0), table.lines.end(), is_split)) return;

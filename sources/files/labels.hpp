@@ -23,8 +23,8 @@ struct Labels {
 /// Returns whether a file exists below the root.
 using IsFile = std::function<bool(const std::string& path)>;
 
-/// Reads the labels. Only the first line's file is looked for, because that line may be a heading. @throws
-/// Error(not_found | io | corrupt | invalid_argument) with the file's name.
+/// Reads the labels. Checks only for the first line whether its file exists, because that line may be a heading.
+/// @throws Error(not_found | io | corrupt | invalid_argument) with the file's name.
 Labels read_labels(const std::string& csv_file, const IsFile& is_file);
 
 }  // namespace penstock::files

@@ -30,7 +30,7 @@ std::string with_extension(const std::string& stem, std::string_view extension) 
   return std::string(stem).append(".").append(extension);
 }
 
-// Calls `act` with the path of each folder above a file, the outermost first, until it returns false.
+// Calls `act` with the path of each folder above a file, the outermost first, until `act` returns false.
 template <class Act>
 void for_each_folder_of(const std::string& name, const Act& act) {
   for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
@@ -175,7 +175,7 @@ void StagedFiles::give_names() {
   for (std::size_t i = 0; i < in_order_.size(); ++i) {
     const std::string number = std::to_string(i);
     const std::string& name = *in_order_[i];
-    // To some file systems names that differ in upper and lower case are one.
+    // On some file systems, names that differ only in upper and lower case are the same name.
     if (what_stands(name) != Stands::nothing) refuse_taken(name, name);
     const auto rename = [&] {
       return uninterrupted([&] { return ::renameat(staging_->get(), number.c_str(), open_->get(), name.c_str()); });

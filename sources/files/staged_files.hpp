@@ -14,15 +14,15 @@
 
 namespace penstock::files {
 
-/// Files of a folder that are written under numbers in a hidden folder below it, and get their names together, when
-/// they are complete. Names are paths relative to the folder, "class/7.jpg". Errors are Error(io) with the file, and
-/// those listed at each function. One thread at a time.
+/// Writes new files of a folder. Until `give_names`, a file has a number as its name and is in a hidden folder below.
+/// Names are paths relative to the folder, "class/7.jpg". Functions throw Error(io) with the file, and the errors
+/// listed at each function. One thread at a time.
 class StagedFiles {
  public:
-  /// Most bytes of a component of a name: no common file system allows more.
+  /// The most bytes that a component of a name may have. No common file system allows more.
   static constexpr std::size_t max_component_bytes = 255;
 
-  /// Touches no file.
+  /// Doesn't open or create anything.
   explicit StagedFiles(std::string folder) : folder_(std::move(folder)) {}
 
   /// Opens the folder, which must exist.
@@ -30,28 +30,27 @@ class StagedFiles {
   /// Creates the hidden folder, or removes what an earlier run left in it.
   void open_staging();
 
-  /// Returns whether a file of that name exists; false for a folder.
+  /// Returns whether a file of that name exists. A folder is not a file.
   bool is_file(const std::string& name) const;
-  /// Makes a stem count as taken, from this call on, if it has a file with this extension, whatever the new file's
-  /// extension.
+  /// From this call on, a stem is taken if a file "STEM.EXTENSION" exists, even for a new file with another extension.
   void use_extension(std::string_view extension);
   /// @throws Error(invalid_argument) with the key if
   /// - "STEM.EXTENSION", or a file of that stem with another extension in use, exists or is staged;
-  /// - a file is in the place of one of its folders;
+  /// - a file has the name of one of its folders;
   /// - the name is too long.
   void require_new(const std::string& stem, std::string_view extension, std::string_view key) const;
 
   /// Writes a file that `require_new` accepted.
   void add(std::string name, std::span<const std::byte> bytes);
-  /// Returns how many files have no names so far.
+  /// Returns how many files wait for their names.
   std::size_t staged() const noexcept { return in_order_.size(); }
-  /// Makes the written files, and all names, survive a power cut.
+  /// Makes written files and given names survive a power cut.
   void sync();
-  /// Gives staged files their names, and creates their folders. @throws Error(invalid_argument) if a file of such a
-  /// name exists by then.
+  /// Gives staged files their names, and creates their folders. @throws Error(invalid_argument) if a file of that name
+  /// was created after `require_new`.
   void give_names();
 
-  /// Removes a file, if it exists, and the folders that are empty after that.
+  /// Removes a file, if it exists, and the folders above it that become empty.
   void remove(const std::string& name);
   /// Removes the hidden folder, which must be empty.
   void remove_staging();
@@ -66,7 +65,7 @@ class StagedFiles {
 
   const std::string folder_;
   std::optional<FileDescriptor> open_, staging_;
-  unsigned extensions_in_use_ = 0;  // bits, with the numbers of `image_extensions`
+  unsigned extensions_in_use_ = 0;  // one bit per entry of `image_extensions`
   enum class Staged : std::uint8_t { file, folder };
   std::unordered_map<std::string, Staged> names_;  // names of staged files, and of the folders above them
   std::vector<const std::string*> in_order_;       // names of staged files, in order

@@ -58,7 +58,7 @@ void append_float(std::string& line, const TensorView& value) {
     append_number(line, scalar_of<double>(value));
 }
 
-// Calls `act` with the whole number.
+// Calls `act` with the value, which must be a whole number or a boolean.
 template <class Act>
 void with_whole_number(const TensorView& value, const Act& act) {
   switch (value.dtype) {
@@ -85,7 +85,8 @@ void with_whole_number(const TensorView& value, const Act& act) {
 
 std::string in_quotes(std::string_view text) { return "\"" + printable(text) + "\""; }
 
-// In a table of names each must be one class's, and more than white space, which readers treat as no label.
+// Returns the field's class names. The table has them as labels, so they must be different, and must not be only white
+// space, which readers treat as no label.
 std::unordered_set<std::string_view> checked_names(const Field& field) {
   const auto refuse = [&](const std::string& what, const std::string& why) {
     throw Error(Errc::invalid_argument,
@@ -133,7 +134,7 @@ TableColumns::TableColumns(const Schema& schema, const std::string& image) : ima
   header_ += '\n';
 }
 
-// The lines are unambiguous: no field or class has an empty name, or a line end in the form written here.
+// The text is unambiguous, because no name of a field or class is empty, and `escaped` leaves no line end in it.
 std::string TableColumns::classes_text() const {
   std::string text;
   for (const Column& column : columns_) {

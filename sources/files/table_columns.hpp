@@ -16,7 +16,7 @@ namespace penstock::files {
 /// fields in the schema's order. One thread at a time.
 class TableColumns {
  public:
-  /// All fields except `image`, which becomes the file. @throws Error(schema_mismatch | unsupported |
+  /// Makes columns of all fields except `image`, which becomes the file. @throws Error(schema_mismatch | unsupported |
   /// invalid_argument), without a file.
   TableColumns(const Schema& schema, const std::string& image);
 
@@ -24,7 +24,8 @@ class TableColumns {
   std::size_t image_slot() const noexcept { return image_slot_; }
   /// Returns the first line.
   const std::string& header() const noexcept { return header_; }
-  /// Returns the names of classes as text: equal texts mean equal names. Empty if there are none.
+  /// Returns the names of all classes as a text, which differs if the names differ. Returns an empty text if there are
+  /// none.
   std::string classes_text() const;
   /// Returns a record's line, valid until the next call. @throws Error(invalid_argument), without a file.
   const std::string& line(std::string_view file, const Sample& sample);
@@ -33,7 +34,7 @@ class TableColumns {
   struct Column {
     std::size_t slot = 0;
     Field field;
-    std::unordered_set<std::string_view> names;  // names of classes, which the field keeps in memory
+    std::unordered_set<std::string_view> names;  // names of classes, as views of the field's own
   };
   void append_value(const Column& column, const TensorView& value);
 

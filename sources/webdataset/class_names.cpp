@@ -21,7 +21,8 @@ std::string quoted(const std::string& file, bool there) {
   return "\"" + printable(file) + "\"" + (there ? "" : ", which is not there");
 }
 
-// Returns what these files contain, if at least one exists.
+// Returns the classes that the files contain, or nothing if no file exists. @throws Error(schema_mismatch) if the files
+// differ.
 std::optional<ClassNames> agreed(const std::set<std::string>& files, std::string_view field) {
   std::optional<std::string> text;
   const std::string* first = nullptr;

@@ -10,24 +10,24 @@
 
 namespace penstock::webdataset {
 
-/// Returns whether its numbers may be classes, so that files with names are looked for.
+/// Returns whether the field's numbers may be classes. Only for such a field are files with class names looked for.
 bool may_have_classes(const Field& field);
 
-/// Returns the file with the names of the classes of a field, for shards "PATH-000000.tar", ...: "PATH-classes.txt" for
-/// the field label, "PATH-classes-NAME.txt" for others. It has a line per class; the first one is number 0.
+/// Returns the path of the file with a field's class names, for shards "PATH-000000.tar", ...: "PATH-classes.txt" for
+/// the field `label`, "PATH-classes-NAME.txt" for other fields. The file has one line per class, from class 0 on.
 std::string classes_file(const std::string& path, std::string_view field);
 
-/// Returns the file's content; empty if there are no classes, and so no file. @throws Error(invalid_argument), without
-/// a file, if a name does not fit in a line.
+/// Returns the content of that file; empty if there are no classes, and so no file. @throws Error(invalid_argument),
+/// without a file, if a name does not fit in a line.
 std::string classes_text(const ClassNames& classes);
 
-/// Returns the file, in the folder of these shards, with the names of the classes of a field label of one number per
-/// sample, for shards from other software.
+/// Returns the path of "classes.txt" in the shard's folder. Shards from other software may have it; it names the
+/// classes of a field `label` that has one number per sample.
 std::string common_classes_file(const std::string& shard);
 
-/// Reads the class names of a field from the files next to the shards: its `classes_file`, or, if no shard has one, the
-/// `common_classes_file`.
-/// @throws Error(schema_mismatch) if such files differ, or some shards have none; Error(io | limit_exceeded).
+/// Reads the class names of a field from the files next to the shards: the `classes_file`, or the `common_classes_file`
+/// if no `classes_file` exists.
+/// @throws Error(schema_mismatch) if the files of some shards differ or are missing; Error(io | limit_exceeded).
 ClassNames classes_beside(const std::vector<std::string>& shards, const Field& field);
 
 }  // namespace penstock::webdataset

@@ -15,7 +15,8 @@ struct PlannedField {
   WebDatasetKind kind = WebDatasetKind::bytes;
 };
 
-/// Returns the fields that are asked for. @throws Error(invalid_argument).
+/// Returns the fields to read, with `automatic` kinds decided. @throws Error(invalid_argument) if the fields can't be
+/// read together.
 std::vector<PlannedField> plan_fields(const std::vector<WebDatasetField>& fields);
 
 /// Returns for example "jpg", or "jpg|jpeg|png".

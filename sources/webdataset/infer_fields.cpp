@@ -22,11 +22,11 @@ constexpr std::uint64_t samples_looked_at = 100;
 
 struct Seen {
   std::string extension;
-  std::uint64_t samples = 0;  // how many have it
-  std::uint64_t last = 0;     // number of the last sample that has it
-  bool beside = false;        // another image of the same name is in the same sample
+  std::uint64_t samples = 0;  // how many samples have the extension
+  std::uint64_t last = 0;     // number of the last sample that has the extension
+  bool beside = false;        // a sample has another image of the same name
   std::string_view last_part() const { return std::string_view(extension).substr(prefix_bytes()); }
-  std::string prefix() const { return extension.substr(0, prefix_bytes()); }  // prefix with its dot
+  std::string prefix() const { return extension.substr(0, prefix_bytes()); }  // including its dot
   std::size_t prefix_bytes() const {
     const std::size_t dot = extension.rfind('.');
     return dot == std::string::npos ? 0 : dot + 1;
@@ -35,7 +35,7 @@ struct Seen {
 
 struct Candidate {
   std::vector<std::string> extensions;
-  std::string short_name;  // empty: it has none
+  std::string short_name;  // empty: the field has no short name
   std::uint64_t samples = 0;
 };
 
@@ -80,7 +80,8 @@ bool may_be_field(const std::string& extension) {
   return !extension.empty() && extension.front() != '.' && extension.find(';') == std::string::npos;
 }
 
-// Images of one name are one field, however each is encoded; if samples have several, they are several fields.
+// Images of one name are one field, whatever their encodings. But if a sample has several images of that name, each
+// extension is a field.
 std::vector<Candidate> candidates_of(const std::vector<Seen>& all) {
   std::vector<Candidate> candidates;
   for (const Seen& seen : all) {
@@ -95,7 +96,7 @@ std::vector<Candidate> candidates_of(const std::vector<Seen>& all) {
     };
     if (const auto known = std::ranges::find_if(candidates, same); known != candidates.end()) {
       known->samples += seen.samples;
-      if (known->short_name.empty()) known->short_name = usual;  // begun by a .bin
+      if (known->short_name.empty()) known->short_name = usual;  // the first extension was "bin"
       continue;
     }
     Candidate made{{seen.extension}, usual, seen.samples};
@@ -110,7 +111,8 @@ std::vector<Candidate> candidates_of(const std::vector<Seen>& all) {
   return candidates;
 }
 
-// If several would be "image", the first by `image_extensions` is; if others share a short name, none has it.
+// Returns a field's name. If several fields could be "image", the one whose extension is first in `image_extensions`
+// gets that name. If fields share another short name, each gets its extension as its name instead.
 std::string name_of(const Candidate& candidate, const std::vector<Candidate>& all) {
   const std::string& own = candidate.extensions.front();
   const auto rank = [](const Candidate& c) {
@@ -147,7 +149,8 @@ std::vector<WebDatasetField> infer_fields(const std::string& shard) {
     for (const std::string& extension : candidate.extensions) extensions += (extensions.empty() ? "" : ";") + extension;
     fields.push_back({name_of(candidate, candidates), std::move(extensions)});
   }
-  // A name may be another one's extension as well. What has its extension as name keeps it.
+  // A short name may also be the extension of another field. A field whose name is its extension keeps the name. The
+  // other field gets its own extension as its name.
   for (bool again = true; std::exchange(again, false);)
     for (std::size_t i = 0; i < fields.size(); ++i)
       for (const WebDatasetField& other : fields)

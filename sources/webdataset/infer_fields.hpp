@@ -9,7 +9,7 @@
 namespace penstock::webdataset {
 
 /// Returns the fields of a shard's first samples, with the names that WebDatasetSink uses. @throws
-/// Error(invalid_argument) if no field is in more than half of them; Error like TarScan.
+/// Error(invalid_argument) if no field is in more than half of these samples; Error like TarScan.
 std::vector<WebDatasetField> infer_fields(const std::string& shard);
 
 }  // namespace penstock::webdataset

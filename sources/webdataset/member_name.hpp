@@ -7,16 +7,16 @@
 
 namespace penstock::webdataset {
 
-/// A member's name, split.
+/// The two parts of a member's name.
 struct MemberName {
   std::string_view key;   ///< up to the first dot of the base name, without a leading "./"
-  std::string extension;  ///< the part after that dot, with A-Z as a-z
+  std::string extension;  ///< the part after that dot, in lower case
 };
-/// Returns key and extension of a member's name; nothing if WebDataset gives it no key.
+/// Splits a member's name. Returns nothing if the name has no key by WebDataset's rules.
 std::optional<MemberName> split_name(std::string_view name);
 
-/// Returns why a name is refused: a file with that name could be written outside of a folder. Returns nullptr for a
-/// good name.
+/// Returns why a name is refused, for example because a program that unpacks the shard would write the file outside of
+/// its folder. Returns nullptr for a good name.
 const char* danger_of(std::string_view name) noexcept;
 
 std::string lower_case(std::string_view text);

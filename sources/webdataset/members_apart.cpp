@@ -30,7 +30,7 @@ void refuse_members_apart(const std::string& shard) {
   const InputFile file(shard);
   TarScan scan(file);
   TarMember member;
-  std::unordered_map<std::string, std::string> first;  // the first member of each key
+  std::unordered_map<std::string, std::string> first;  // name of the first member of each key
   std::string key;
   while (scan.next(member)) {
     const auto name = split_name(member.name);

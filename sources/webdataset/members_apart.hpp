@@ -10,17 +10,17 @@ namespace penstock::webdataset {
 
 struct ShardIndex;
 
-/// How to repair a shard whose samples are in pieces.
+/// How to make a shard again in which the members of a sample are not next to each other.
 inline constexpr std::string_view way_to_put_together =
     "members of one sample must follow one another; make the shard of a folder by \"tar --sort=name -cf SHARD.tar -C "
     "FOLDER .\", as names that a shell lists, like *.jpg *.cls, stay in its order";
 
-/// Returns samples that share a key but are not next to each other, if one of them has a field that another lacks;
-/// ascending.
+/// Returns, in ascending order, the samples that share a key with another sample of the shard that has different
+/// fields. They are likely parts of one sample, with others between them.
 std::vector<std::uint64_t> samples_apart(const ShardIndex& index);
 
-/// Goes through the shard. @throws Error(unsupported), with two members of one key that have others between them; and
-/// like TarScan. Returns if there are none.
+/// Looks for two members of one key, with different extensions, that have members of other keys between them. @throws
+/// Error(unsupported), which names these two members; Error like TarScan.
 void refuse_members_apart(const std::string& shard);
 
 }  // namespace penstock::webdataset

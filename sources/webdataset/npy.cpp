@@ -16,9 +16,9 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "arrays are written as they lie in memory");
 
 constexpr std::string_view magic{"\x93NUMPY", 6};
-constexpr std::size_t data_alignment = 64;  // NumPy's own
+constexpr std::size_t data_alignment = 64;  // the same as NumPy's
 
-// Types by their names in npy, without the byte order.
+// The types' names in a .npy header, without the byte order.
 constexpr std::array<std::pair<std::string_view, DType>, 12> type_names{{{"u1", DType::u8},
                                                                          {"i1", DType::i8},
                                                                          {"u2", DType::u16},
@@ -34,7 +34,7 @@ constexpr std::array<std::pair<std::string_view, DType>, 12> type_names{{{"u1", 
 
 [[noreturn]] void damaged(std::string what) { throw NpyDamage{Errc::corrupt, std::move(what)}; }
 
-// The header is a Python literal: a dictionary of a string, a truth value and a tuple of whole numbers.
+// Parses the header. It is a Python literal: a dictionary with a string, a truth value and a tuple of whole numbers.
 class Literal {
  public:
   explicit Literal(std::string_view text) : rest_(text) {}

@@ -14,24 +14,24 @@ namespace penstock::webdataset {
 struct Npy {
   DType dtype = DType::u8;
   Shape shape;
-  std::size_t data = 0;  ///< where the elements begin
+  std::size_t data = 0;  ///< offset of the elements
 };
 
-/// Thrown with the reason if bytes are not an array.
+/// Thrown if bytes are not an array, with the reason.
 struct NpyDamage {
   Errc code;
   std::string what;
 };
 
-/// Longest beginning of a file that `npy_header_bytes` or `parse_npy` may need.
+/// `npy_header_bytes` and `parse_npy` need at most this many bytes from a file's beginning.
 inline constexpr std::size_t max_npy_header_bytes = 64u << 10;
 inline constexpr std::size_t npy_preamble_bytes = 12;
 
-/// Returns the number of bytes before the elements, from the first `npy_preamble_bytes` bytes (or all, if there are
-/// fewer). @throws NpyDamage.
+/// Returns the number of bytes before the elements. `beginning`: the file's first `npy_preamble_bytes` bytes, or the
+/// whole file if it is shorter. @throws NpyDamage.
 std::size_t npy_header_bytes(std::span<const std::byte> beginning);
-/// `beginning` must hold the whole header; `file_bytes` is the size of the whole file, which must fit the shape
-/// exactly. @throws NpyDamage.
+/// Parses a header. `beginning` must hold the whole header. `file_bytes` is the size of the file, which must be exactly
+/// the header's and the elements' size together. @throws NpyDamage.
 Npy parse_npy(std::span<const std::byte> beginning, std::size_t file_bytes);
 
 /// Returns the header of an array, version 1.0.

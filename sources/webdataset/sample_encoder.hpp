@@ -16,14 +16,14 @@
 
 namespace penstock::webdataset {
 
-/// Returns a field's name as the first part of an extension: dots separate groups of HDF5; characters that an extension
-/// may not have become '_'.
+/// Returns a field's name as the first part of an extension. The '/' of HDF5's groups becomes '.', and characters that
+/// an extension may not have become '_'.
 std::string name_as_extension(std::string_view field);
 
 /// Turns samples into tar members. One thread at a time.
 class SampleEncoder {
  public:
-  /// @throws Error(invalid_argument) for extensions that can't work.
+  /// @throws Error(invalid_argument) if readers could not find the fields by these extensions.
   SampleEncoder(const Schema& schema, const std::vector<WebDatasetExtension>& extensions);
 
   /// Returns the fields that readers must look for.
@@ -31,10 +31,10 @@ class SampleEncoder {
   /// Returns for example "image=jpg|png|bin, label=cls".
   std::string text() const;
 
-  /// Makes the members. Their bytes are those of `sample`, which must stay valid. Returns their size, including
-  /// padding.
+  /// Makes the members of `sample`, whose values are not copied and must stay valid. Returns the members' size in
+  /// bytes, with headers and padding.
   std::uint64_t encode(std::string_view key, const Sample& sample);
-  /// Returns the last encoded sample: pieces, one after the other.
+  /// Returns the bytes of the last encoded sample, in pieces that follow one another.
   std::span<const std::span<const std::byte>> pieces() const noexcept { return pieces_; }
 
  private:
@@ -43,7 +43,7 @@ class SampleEncoder {
   const Schema schema_;
   std::vector<PlannedField> fields_;
   std::vector<Content> contents_;
-  std::vector<std::string> heads_;  // for each field: the tar header, and what precedes the value, or is the value
+  std::vector<std::string> heads_;  // per field: the tar header, then the .npy header, or a number's digits
   std::vector<std::span<const std::byte>> pieces_;
 };
 

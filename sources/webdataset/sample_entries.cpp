@@ -68,7 +68,7 @@ bool SampleEntries::all_readable() const noexcept {
 std::uint64_t SampleEntries::hash(std::uint64_t seed) const noexcept {
   seed += samples_ * fields_;
   if (begins_.empty()) return XXH3_64bits_withSeed(entries_.data(), entries_.size() * sizeof(Entry), seed);
-  // The hash is that of a table of all entries, in which absent ones are zeros.
+  // The hash is computed over a table of all entries. Absent entries are zeros in it.
   static constexpr Entry absent[64] = {};
   XXH3_state_t state{};
   XXH3_64bits_reset_withSeed(&state, seed);

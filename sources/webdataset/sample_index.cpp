@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t longest_key = std::size_t{64} << 10;
 
-// What there is to read of a member, or why it can't be.
+// Returns a member's size, or the size by which an Entry says why it can't be read.
 std::uint64_t size_of(const TarMember& member) noexcept {
   switch (member.fault) {
     case TarFault::sparse:
@@ -55,7 +55,7 @@ void require_same(const InputFile& file, const ShardIndex& index) {
 ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>& fields) {
   const InputFile file(path);
   TarScan scan(file);
-  std::unordered_map<std::string_view, std::size_t> slots;  // slots by extension
+  std::unordered_map<std::string_view, std::size_t> slots;  // slot of each extension
   for (std::size_t slot = 0; slot < fields.size(); ++slot)
     for (const std::string& extension : fields[slot].extensions) slots.emplace(extension, slot);
   ShardIndex index;
@@ -88,7 +88,7 @@ ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>&
   index.ends.shrink_to_fit();
   index.entries.finish();
   index.apart = samples_apart(index);
-  // A few are bad samples.
+  // If only a few samples are in pieces, they are bad samples.
   if (index.apart.size() > index.samples() / 2) refuse_members_apart(path);
   return index;
 }

@@ -13,19 +13,19 @@
 
 namespace penstock::webdataset {
 
-/// Samples of one shard. Immutable once made.
+/// The samples of one shard. Immutable when complete.
 struct ShardIndex {
   std::uint64_t bytes = 0, device = 0, inode = 0;  ///< size, device and inode of the file
   bool has_end = false;
-  std::uint64_t end = 0;            ///< where another member would begin
-  std::string keys;                 ///< one after the other
+  std::uint64_t end = 0;            ///< where a further member would begin
+  std::string keys;                 ///< all samples' keys, one after the other
   std::vector<std::uint64_t> ends;  ///< where each sample's key ends in `keys`
   SampleEntries entries;
-  /// Files that are in no field: their number per extension, up to `max_left_out` extensions. Other extensions and
-  /// files without a key are counted under "".
+  /// How many files are in no field, per extension, for up to `max_left_out` extensions. Files with further extensions
+  /// and files without a key are counted under "".
   std::map<std::string, std::uint64_t> left_out;
   static constexpr std::size_t max_left_out = 100;
-  std::vector<std::uint64_t> apart;  ///< samples whose other members are in other parts of the shard; ascending
+  std::vector<std::uint64_t> apart;  ///< the result of `samples_apart`
 
   std::uint64_t samples() const noexcept { return ends.size(); }
   std::string_view key(std::uint64_t sample) const noexcept {
@@ -35,14 +35,14 @@ struct ShardIndex {
 };
 
 class InputFile;
-/// @throws Error(io) if the file is not the one that was indexed, or was cut off.
+/// @throws Error(io) if the file is not the one that was indexed, or has become shorter.
 void require_same(const InputFile& file, const ShardIndex& index);
 
 /// Reads the headers of a shard. @throws Error like TarScan; Error(unsupported) if the members of most samples are not
 /// next to each other.
 ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>& fields);
 
-/// Indexes many shards, on several threads. Throws the Error of the first shard that has one.
+/// Indexes many shards, on several threads. If several shards have an Error, throws that of the first.
 std::vector<ShardIndex> index_shards(const std::vector<std::string>& paths, const std::vector<PlannedField>& fields,
                                      unsigned threads);
 

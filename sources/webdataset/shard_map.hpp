@@ -13,15 +13,15 @@
 
 namespace penstock::webdataset {
 
-/// Maps a shard into memory as long as this lives. Keeps no descriptor, because there may be more shards than allowed
-/// descriptors.
+/// Maps a shard into memory as long as the object exists. The map keeps no descriptor, because there may be more shards
+/// than a process may have descriptors.
 class ShardMap {
  public:
-  /// With `FileAccess::read` the map is only for advice, and there is none if the system refuses it. @throws Error(io)
-  /// if the file is not the one that was indexed.
+  /// With `FileAccess::read` the map only serves to give the kernel advice, and a failure to map the file is ignored.
+  /// @throws Error(io) if the file is not the one that was indexed, or can't be mapped.
   ShardMap(const std::string& path, const ShardIndex& index, bool read_ahead, FileAccess access);
 
-  /// Returns none if there is no map.
+  /// Returns an empty span if there is no map.
   std::span<const std::byte> bytes(std::uint64_t offset, std::uint64_t size) const noexcept {
     const std::span<const std::byte> all = map_.bytes();
     return all.empty() ? all : all.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(size));

@@ -71,8 +71,8 @@ bool is_there(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0;
 }
 
-// Returns the texts of a pattern below these folders. Braces before the last ones belong to the name, if a shard has
-// that name.
+// Returns the texts of a pattern for names in `folders`. Only the last braces are expanded if a file exists whose name
+// has the earlier braces.
 std::vector<std::string> texts_of(const std::string& folders, std::string_view pattern) {
   const std::size_t last = pattern.rfind('{');
   if (last != std::string_view::npos && pattern.substr(0, last).find('{') != std::string_view::npos) {
@@ -133,7 +133,7 @@ std::vector<std::string> list_shards(const std::string& path, PassedOver& passed
     return shards;
   }
   struct stat status {};
-  // A name that is there is meant as it is, whatever characters it has.
+  // The path of an existing file or folder is not a pattern, whatever characters it has.
   if (::stat(path.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) {
       add_folder(path, shards, passed_over);

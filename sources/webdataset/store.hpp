@@ -41,13 +41,14 @@ class WebDatasetSource::Impl {
 
   WebDataset options;
   std::vector<webdataset::PlannedField> fields;
-  std::vector<WebDatasetField> named;  ///< the fields as they were given, or could have been given
+  std::vector<WebDatasetField> named;  ///< the fields from the options, or the inferred fields in the same form
   Schema schema;
   std::vector<std::string> shards;
-  std::string passed_over;  ///< other files in their folder, in words; empty: none
+  std::string passed_over;  ///< the other files in the shards' folder, as a text; empty: none
   std::vector<webdataset::ShardIndex> indices;
   std::vector<webdataset::ShardMap> maps;
-  std::vector<std::uint64_t> first{0};  ///< each shard's first sample; the last entry is the total
+  /// Index of each shard's first sample; the last entry is the number of all samples.
+  std::vector<std::uint64_t> first{0};
   std::uint64_t identity = 0;
   std::uint64_t revision = 0;
   mutable common::PageAdvice advice;

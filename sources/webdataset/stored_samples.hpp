@@ -10,7 +10,7 @@
 
 namespace penstock::webdataset {
 
-/// The samples that an earlier run has committed, in the order in which they were put.
+/// The samples that an earlier run has committed, in the order in which that run put them.
 class StoredSamples {
  public:
   /// Adds one more shard.
@@ -22,7 +22,8 @@ class StoredSamples {
 
  private:
   std::vector<ShardIndex> shards_;
-  std::vector<std::uint64_t> first_{0};  // first sample of each shard; the last entry is the total
+  // Number of each shard's first sample; the last entry is the number of all samples.
+  std::vector<std::uint64_t> first_{0};
 };
 
 }  // namespace penstock::webdataset

@@ -26,7 +26,8 @@ std::string_view bytes_at(TarBlockView block, FieldRange range) noexcept {
 
 std::string_view until_zero(std::string_view text) noexcept { return text.substr(0, text.find('\0')); }
 
-// Octal digits between spaces and zero bytes. Nothing for anything else; 0 for an empty field.
+// Reads octal digits, with spaces before them, and spaces and zero bytes after them. Returns 0 for an empty field,
+// nothing for other content.
 std::optional<std::uint64_t> octal(std::string_view text) noexcept {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   std::uint64_t number = 0;
@@ -39,9 +40,11 @@ std::optional<std::uint64_t> octal(std::string_view text) noexcept {
   return number;
 }
 
-// GNU's way for what 11 octal digits can't hold: the first bit set, then a number of two's complement, big-endian.
+// Reads a number in GNU's form, for numbers that 11 octal digits can't hold. The first bit is set, and the rest is a
+// big-endian number in two's complement.
 std::optional<std::uint64_t> base256(std::string_view text) noexcept {
-  if (static_cast<unsigned char>(text.front()) != 0x80) return std::nullopt;  // negative, or beyond 2^88
+  // The number is negative, or at least 2^88.
+  if (static_cast<unsigned char>(text.front()) != 0x80) return std::nullopt;
   std::uint64_t number = 0;
   for (const char c : text.substr(1)) {
     if (number >> 55 != 0) return std::nullopt;
@@ -68,7 +71,8 @@ void put_octal(TarBlock& block, FieldRange range, std::uint64_t number) noexcept
     block[range.offset + at] = static_cast<char>('0' + (number & 7));
 }
 
-// Returns where a name is cut so that both parts fit their fields; nothing if it can't be cut like that.
+// Returns where to cut a name so that its parts fit into the header's fields prefix and name. Returns nothing if there
+// is no such cut.
 std::optional<std::size_t> cut_of(std::string_view name) noexcept {
   if (name.size() <= name_range.bytes) return 0;
   const std::size_t slash = name.find('/', name.size() - std::min(name.size(), name_range.bytes + 1));
@@ -99,7 +103,8 @@ void append_block(std::string& out, std::string_view prefix, std::string_view na
   out.append(block.data(), block.size());
 }
 
-// "25 path=..." counts itself.
+// Returns a pax record, like "25 path=..." with a line feed. Its number is the length of the whole record, including
+// the number's own digits.
 std::string pax_record(std::string_view key, std::string_view value) {
   const std::size_t rest = key.size() + value.size() + 3;  // space, '=' and line feed
   std::size_t length = rest + 1;
@@ -121,7 +126,7 @@ bool is_zero(TarBlockView block) noexcept {
 bool has_checksum(TarBlockView block) noexcept {
   const auto wanted = octal(bytes_at(block, checksum_range));
   if (!wanted || is_zero(block)) return false;
-  // Some old systems summed signed bytes.
+  // Some old systems computed the checksum from signed bytes.
   const auto sum = static_cast<std::int64_t>(*wanted);
   return sum == sum_of<unsigned char>(block) || sum == sum_of<signed char>(block);
 }
@@ -147,7 +152,7 @@ void parse_pax(std::string_view data, PaxRecords& records) {
   const std::size_t whole = data.size();
   while (!data.empty()) {
     const std::size_t at = whole - data.size();
-    // What is left of the block may be zero bytes, which some writers count.
+    // After the last record, the data may have only zero bytes: some writers count the block's padding as data.
     if (data.front() == '\0' && data.find_first_not_of('\0') == std::string_view::npos) return;
     std::uint64_t length = 0;
     const auto [end, failed] = std::from_chars(data.data(), data.data() + data.size(), length);

@@ -15,14 +15,14 @@ inline constexpr std::size_t tar_block_bytes = 512;
 using TarBlock = std::array<char, tar_block_bytes>;
 using TarBlockView = std::span<const char, tar_block_bytes>;
 
-/// The contents of one header block, without long names and extended headers.
+/// The contents of one header block. A long name, and what an extended header specifies, are not in it.
 struct TarHeader {
   std::string name;
   std::uint64_t size = 0;
   char type = '0';
 };
 
-/// Damage in a header: what is wrong, and where in the block.
+/// Thrown for a damaged header: what is wrong, and where in the data.
 struct TarDamage {
   const char* what;
   std::size_t offset;
@@ -31,8 +31,8 @@ struct TarDamage {
 bool is_zero(TarBlockView block) noexcept;
 bool has_checksum(TarBlockView block) noexcept;
 
-/// Reads a header of any of tar's formats. @throws TarDamage if the checksum is wrong, or the size is not a number
-/// below 2^63.
+/// Reads a header of any of tar's formats. @throws TarDamage if the checksum is wrong, or the size is not a number, or
+/// is 2^63 or more.
 TarHeader parse_header(TarBlockView block);
 
 /// The records of a pax extended header that are used here.
@@ -40,12 +40,12 @@ struct PaxRecords {
   std::optional<std::string> path;
   std::optional<std::uint64_t> size;
   bool sparse = false;
-  std::optional<std::string> sparse_name;  ///< for a sparse member, whose path may be a different one
+  std::optional<std::string> sparse_name;  ///< the name of a sparse member, whose `path` may be different
 };
-/// Adds to `records`. @throws TarDamage.
+/// Adds the records of an extended header's data to `records`. @throws TarDamage.
 void parse_pax(std::string_view data, PaxRecords& records);
 
-/// Returns the blocks that precede a member's data: one, or three and more if the name or the size needs a pax header.
+/// Returns the blocks before a member's data: one block, or at least three if the name or the size needs a pax header.
 std::string make_header(std::string_view name, std::uint64_t size);
 
 constexpr std::uint64_t padding_of(std::uint64_t bytes) noexcept {

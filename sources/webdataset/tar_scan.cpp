@@ -19,9 +19,9 @@ namespace penstock::webdataset {
 
 namespace {
 
-constexpr std::size_t near_bytes = 64u << 10;  // read together if members are small
+constexpr std::size_t near_bytes = 64u << 10;  // bytes to read at once if the next header is near
 constexpr std::uint64_t near_gap = 8u << 10;
-constexpr std::size_t far_bytes = 4u << 10;  // if the next header is beyond the bytes that were read
+constexpr std::size_t far_bytes = 4u << 10;  // bytes to read at once if the next header is not near
 constexpr std::uint64_t max_extension_bytes = 1u << 20;
 constexpr std::size_t max_name_bytes = 64u << 10;
 constexpr std::uint64_t looked_at_after_end = 1u << 20;
@@ -43,7 +43,7 @@ bool is_extension(char type) noexcept {
   return type == 'x' || type == 'X' || type == 'g' || type == 'L' || type == 'K';
 }
 
-// Before there was a type for folders, a slash marked them.
+// Old archives, from before folders had a type, mark a folder by a slash at the end of its name.
 bool is_old_folder(const TarMember& member) noexcept {
   return (member.type == '0' || member.type == '\0') && member.name.ends_with('/');
 }
@@ -120,7 +120,7 @@ std::string TarScan::extension_data(const TarHeader& header, std::uint64_t at) {
   return std::string(look(at + tar_block_bytes, static_cast<std::size_t>(header.size)));
 }
 
-// A second archive after the first one's end would silently be left out.
+// Throws if a second archive follows the first one's end, because its samples would be left out silently.
 void TarScan::refuse_what_follows() {
   const std::uint64_t end = std::min(file_.bytes(), position_ + looked_at_after_end);
   for (std::uint64_t at = position_; at + tar_block_bytes <= end; at += tar_block_bytes) {
@@ -142,7 +142,7 @@ bool TarScan::next(TarMember& member) {
   return true;
 }
 
-// The next header's block; none at the end.
+// Returns the next header's block, or none at the end of the archive.
 std::optional<TarBlockView> TarScan::next_block() {
   const std::uint64_t left = file_.bytes() - position_;
   if (left < tar_block_bytes) {
@@ -177,7 +177,8 @@ void TarScan::take_extension(const TarHeader& header, Extensions& extensions) {
   position_ = step_over(data, header.size);
 }
 
-// Checks that its data are in the file in plain form, and that the next member can be found.
+// Checks that the member's data are in the file, and that the next member can be found. Sets `fault` if the member
+// itself can't be read.
 void TarScan::check(TarMember& member, bool sparse) const {
   const std::uint64_t at = position_;
   const bool old_folder = is_old_folder(member), has_data = member.is_file() || member.type == 'D' || sparse;
@@ -201,7 +202,8 @@ void TarScan::check(TarMember& member, bool sparse) const {
          at);
 }
 
-// In GNU's old format, the part of a map of holes that does not fit in the header is in blocks after it.
+// Skips the rest of a sparse member's map of holes. In GNU's old format, the part of the map that does not fit into the
+// header is in blocks after the header.
 void TarScan::skip_maps(TarMember& member) {
   constexpr std::size_t in_header = 482, in_map = 504;
   if (member.type != 'S') return;
@@ -214,7 +216,7 @@ void TarScan::skip_maps(TarMember& member) {
   }
 }
 
-// Reads one member of any type. `listed`: whether it is shown to callers.
+// Reads one member of any type. Sets `listed` to whether `next` returns the member.
 bool TarScan::take(TarMember& member, bool& listed) {
   Extensions extensions;
   const std::uint64_t first = position_;

@@ -14,7 +14,7 @@
 
 namespace penstock::webdataset {
 
-/// A file that is open for reading as long as this lives. @throws Error.
+/// A file that is open for reading as long as the object exists. The constructor @throws Error.
 class InputFile {
  public:
   explicit InputFile(const std::string& path);
@@ -36,33 +36,34 @@ class InputFile {
   std::uint64_t bytes_ = 0, device_ = 0, inode_ = 0;
 };
 
-/// Why a member can't be read although later members can.
+/// Why a member can't be read, although the members after it can.
 enum class TarFault : std::uint8_t { none, sparse, unknown_type, long_name };
 
-/// A member of a tar file with its own header.
+/// A member of a tar file.
 struct TarMember {
-  std::string name;  ///< name as written
+  std::string name;  ///< the name as written in the file
   char type = '0';
-  std::uint64_t header = 0;  ///< offset of the first block that belongs to it
-  std::uint64_t offset = 0;  ///< offset of its data
-  std::uint64_t size = 0;    ///< bytes of its data, which are within the file
+  std::uint64_t header = 0;  ///< offset of the member's first block, which may be an extended header's
+  std::uint64_t offset = 0;  ///< offset of the member's data
+  std::uint64_t size = 0;    ///< bytes of the member's data, which end within the file
   TarFault fault = TarFault::none;
 
   /// Returns false for links, devices and similar members.
   bool is_file() const noexcept { return type == '0' || type == '\0' || type == '7'; }
 };
 
-/// Goes through the headers of one tar file, without directories. One thread at a time.
+/// Goes through the members of one tar file, except folders. One thread at a time.
 class TarScan {
  public:
-  /// `file` must outlive this. @throws Error(unsupported) for a compressed file, Error(corrupt) for an empty one.
+  /// `file` must outlive the object. @throws Error(unsupported) if the file is compressed, Error(corrupt) if it is
+  /// empty.
   explicit TarScan(const InputFile& file);
 
-  /// Returns false at the end. @throws Error(corrupt | unsupported | io), with the offset.
+  /// Goes to the next member. Returns false at the end. @throws Error(corrupt | unsupported | io), with the offset.
   bool next(TarMember& member);
-  /// Returns the position after the last member's padding, where a next member would begin.
+  /// Returns the position after the last member's padding, where a further member would begin.
   std::uint64_t position() const noexcept { return position_; }
-  /// Returns whether tar's end mark was there, once the end was reached.
+  /// Returns whether the archive has tar's end mark. Call this at the end.
   bool has_end() const noexcept { return has_end_; }
 
  private:
@@ -70,10 +71,10 @@ class TarScan {
   struct Extensions {
     PaxRecords pax;
     std::string long_name;
-    bool pending = false;  ///< there was one, which needs a member
+    bool pending = false;  ///< there was an extended header, and its member must follow
   };
 
-  /// The result is valid until the next call, and within the file.
+  /// Returns bytes of the file. The view is valid until the next call. REQUIRES: the range is within the file.
   std::string_view look(std::uint64_t offset, std::size_t count);
   bool take(TarMember& member, bool& listed);
   std::optional<TarBlockView> next_block();

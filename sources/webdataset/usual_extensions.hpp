@@ -7,7 +7,7 @@
 
 namespace penstock::webdataset {
 
-/// Possible extensions of a field of encoded images, or of other bytes; the first ones are the usual ones.
+/// The extensions that a field of encoded images or other bytes may have, the most usual first.
 inline constexpr std::array<std::string_view, 9> image_extensions{"jpg", "jpeg", "png",  "webp", "gif",
                                                                   "bmp", "tif",  "tiff", "bin"};
 

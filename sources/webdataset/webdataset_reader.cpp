@@ -77,7 +77,7 @@ class WebDatasetReader::Impl {
     next_ = count_ = 0;
     if (store_->options.access == FileAccess::read) return;
     for (const std::uint64_t index : indices.first(std::min(indices.size(), expected_.size()))) {
-      if (index >= store_->size()) break;  // the read will report it
+      if (index >= store_->size()) break;  // `read` will report the bad index
       const Store::Location location = store_->location_of(index);
       __builtin_prefetch(store_->entries_of(location).data());
       expected_[count_++] = {index, location};
@@ -143,7 +143,7 @@ class WebDatasetReader::Impl {
       corrupt("the array's elements should be true or false, but some are neither 1 nor 0");
   }
 
-  // A member of a few bytes, or the beginning of one; valid until the next call.
+  // Returns a member of at most `most` bytes. The bytes are valid until the next call.
   std::span<const std::byte> beginning(std::size_t shard, Entry entry,
                                        std::size_t most = webdataset::max_npy_header_bytes) {
     if (entry.size > most)
@@ -169,8 +169,8 @@ class WebDatasetReader::Impl {
     file_->read(reinterpret_cast<char*>(to.data()), to.size(), offset);
   }
 
-  // Fetches the beginning, because the processor's own prefetching misses it, and its address may need a new
-  // translation.
+  // Prefetches the beginning of the next sample's members. The processor's own prefetching misses it, and its address
+  // may need a new translation.
   void fetch_next() const noexcept {
     constexpr std::size_t line = 64, lines = 4;
     if (next_ == count_) return;
@@ -200,7 +200,7 @@ class WebDatasetReader::Impl {
   static std::string why_unsupported(Entry entry, std::string_view key) {
     switch (entry.size) {
       case Entry::bad_name: {
-        // The extension may be what holds control characters.
+        // If the key is good, the extension holds control characters.
         const char* const danger = webdataset::danger_of(key);
         return "has a name that " + std::string(danger != nullptr ? danger : "holds control characters") +
                "; make the shard with names that stay below one folder";
@@ -240,7 +240,7 @@ class WebDatasetReader::Impl {
     std::uint64_t index = 0;
     Store::Location location;
   };
-  std::array<Expected, 16> expected_{};  // those from next_ to count_
+  std::array<Expected, 16> expected_{};  // only the elements from next_ to count_ are valid
   std::size_t next_ = 0, count_ = 0;
 };
 

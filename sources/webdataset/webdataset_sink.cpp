@@ -34,7 +34,7 @@ namespace {
 
 constexpr std::size_t end_bytes = 2 * webdataset::tar_block_bytes;
 
-// What depends on options alone is refused in their file's name.
+// Calls `make`, which checks only options. Its errors name the path of the options.
 template <class Make>
 auto made_for(const WebDatasetSinkOptions& options, const Make& make) {
   try {
@@ -56,10 +56,10 @@ const WebDatasetSinkOptions& checked(const WebDatasetSinkOptions& options) {
 }
 
 struct ClassFile {
-  std::string field, file, text;  // empty text: there must not be such a file
+  std::string field, file, text;  // empty text: the file must not exist
 };
 
-// Readers look for one of each of these fields.
+// Returns the files with class names that readers will look for, one per field that may have classes.
 std::vector<ClassFile> class_files(const std::string& path, const Schema& schema) {
   std::vector<ClassFile> files;
   for (const Field& field : schema)
@@ -133,7 +133,7 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
   }
 
   void begin_store() override {
-    // Readers would take it for that of these shards.
+    // Refuses a file with other class names, because readers would use it for these shards.
     for (const ClassFile& classes : classes_)
       if (const auto there = read_text(classes.file, source_name); there && *there != classes.text)
         throw webdataset::error_in(classes.file, Errc::invalid_argument,
@@ -154,7 +154,7 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
       if (read_text(classes.file, source_name).value_or("") != classes.text)
         refuse_there("the classes of the field \"" + classes.field + "\" named beside it are others");
     shard_ = found.finished.back();
-    std::uint64_t samples = 0, bytes = 0;  // counts of the shard before
+    std::uint64_t samples = 0, bytes = 0;  // numbers for the previous shard
     for (const std::uint64_t number : found.finished) {
       const std::string file = names_.shard(number);
       const std::uint64_t first_sample = take(file, true);
@@ -168,7 +168,7 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
     }
   }
 
-  // The members are one after the other.
+  // Returns where the shard's first sample ends. Its members are one after the other.
   std::uint64_t first_sample_bytes(const webdataset::ShardIndex& shard) const {
     std::uint64_t end = 0;
     if (shard.samples() == 0) return end;
@@ -188,7 +188,7 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
   void take_whole(const std::string& file) override { take(file, true); }
   void continue_shard() override {
     const std::string file = names_.partial(shard_);
-    // Nothing is cut off before it is known that the rest is there.
+    // The file is cut only after this check, so that nothing is lost if committed bytes are missing.
     if (file_bytes(file, source_name).value_or(0) < committed_bytes_)
       refuse_there("shard " + std::to_string(shard_) + " is shorter than what was committed");
     file_.emplace(file, committed_bytes_, source_name);
@@ -222,7 +222,8 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
     return "of the key \"" + printable(there_.key(number)) + "\"";
   }
 
-  // Learns what a shard holds, which must be what this sink writes. Returns the bytes of its first sample.
+  // Reads which samples a shard has, and refuses the store if this sink can't have written them. Returns the bytes of
+  // the shard's first sample.
   std::uint64_t take(const std::string& file, bool ended) {
     webdataset::ShardIndex index;
     try {
@@ -267,7 +268,7 @@ void WebDatasetSink::put(const SinkItem& item, Sample& sample) { common::opened(
 void WebDatasetSink::commit() { common::opened(impl_).commit(); }
 void WebDatasetSink::finish() {
   common::opened(impl_).finish();
-  impl_.reset();  // releases the shards
+  impl_.reset();  // releases the shards and the lock
 }
 
 }  // namespace penstock

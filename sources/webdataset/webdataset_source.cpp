@@ -53,7 +53,7 @@ std::shared_ptr<const WebDatasetSource::Impl> WebDatasetSource::Impl::open(WebDa
   common::refuse_unfinished(made->shards, webdataset::shard_extension, webdataset::source_name);
   try {
     made->named = made->options.fields;
-    // A shard without samples, as from a process that had none, shows nothing.
+    // Fields can't be inferred from a shard without samples, so the first shard that gives fields is used.
     for (std::size_t i = 0; made->named.empty() && i < made->shards.size(); ++i)
       made->named = webdataset::infer_fields(made->shards[i]);
     made->fields = webdataset::plan_fields(made->named);
@@ -126,13 +126,13 @@ Field WebDatasetSource::Impl::array_field(std::size_t slot) const {
   std::optional<Field> made;
   std::unique_ptr<const webdataset::InputFile> file;
   std::vector<std::byte> header;
-  std::string why;  // the first of those that there are can't be read
+  std::string why;  // what is wrong with the first damaged array
   for (std::uint64_t index = 0; index < std::min(size(), looked_at); ++index) {
     const Location location = location_of(index);
     const Entry entry = this->entry(location, slot);
     if (!entry.readable()) continue;
     try {
-      // Not through the map: the shard may be cut short at any moment.
+      // Reads without the map, because an access to it would end the process if the shard is cut short.
       if (!file || file->path() != shards[location.shard]) {
         file.reset();
         file = std::make_unique<const webdataset::InputFile>(shards[location.shard]);
@@ -188,7 +188,7 @@ void WebDatasetSource::Impl::will_need(std::span<const std::uint64_t> samples) c
         if (entry.readable() && entry.size != 0) ranges.push_back(common::pages_of(mapped(location.shard, entry)));
     }
     advice.ask(ranges);
-  } catch (const std::bad_alloc&) {  // advice only
+  } catch (const std::bad_alloc&) {  // without memory there is no advice
   }
 }
 

@@ -20,7 +20,7 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Takes the first line of `text`.
+// Removes the first line from `text` and returns it.
 std::string_view take_line(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   const std::string_view line = text.substr(0, end);
@@ -28,7 +28,7 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-// Takes a number; none: there is no other one.
+// Removes the next number from `text` and returns it. Returns none if no number comes next.
 std::optional<std::uint64_t> take_number(std::string_view& text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\n')) text.remove_prefix(1);
   std::uint64_t number = 0;
@@ -43,7 +43,7 @@ double quota_of(std::optional<std::uint64_t> quota_us, std::optional<std::uint64
                                                   : 0;
 }
 
-// Cores that the quota of one control group allows, of either version.
+// Returns the cores that the quota of one control group allows; 0 if it has no quota. Reads version 2 and version 1.
 double quota_in(const std::string& folder) {
   std::string text = contents(folder + "/cpu.max");
   std::string_view rest = text;
@@ -66,7 +66,7 @@ std::optional<double> parse_busy_seconds(std::string_view stat, const cpu_set_t&
     line.remove_prefix(3);
     const auto number = take_number(line);
     if (!number || *number >= CPU_SETSIZE || !CPU_ISSET(*number, &set)) continue;
-    // Time in interrupts is left out: the kernel does not say which process they worked for.
+    // Time in interrupts is left out, because the kernel does not say for which process an interrupt worked.
     for (int i = 0; i < 3; ++i) {  // user, nice, system
       const auto some = take_number(line);
       if (!some) return std::nullopt;
@@ -86,7 +86,7 @@ std::optional<CoreTime> read_core_time() noexcept try {
     return std::nullopt;
   const std::optional<double> all =
       parse_busy_seconds(contents("/proc/stat"), set, static_cast<double>(::sysconf(_SC_CLK_TCK)));
-  if (!all || *all == 0) return std::nullopt;  // some sandboxes show zeros
+  if (!all || *all == 0) return std::nullopt;  // in some sandboxes the file has only zeros
   return CoreTime{*all, static_cast<double>(own.tv_sec) + static_cast<double>(own.tv_nsec) * 1e-9, now_ns(),
                   static_cast<unsigned>(CPU_COUNT(&set))};
 } catch (...) {
@@ -101,8 +101,8 @@ std::optional<CoreShares> core_shares(const CoreTime& from, const CoreTime& to) 
   return CoreShares{own, std::clamp((to.all_s - from.all_s) / all - own, 0.0, 1 - own)};
 }
 
-// The smallest of the group's and of all above it. Where a container sees another path than its own mount has, what is
-// mounted is its group.
+// Returns the smallest quota of the process's group and of all groups above it. In a container, `groups` may name a
+// path that its mount lacks. Then the group at the mount itself is the process's group.
 double core_quota(const std::string& mount, std::string_view groups) {
   double least = 0;
   const auto consider = [&least](const std::string& folder) {

@@ -10,31 +10,32 @@
 
 namespace penstock::detail {
 
-/// How long the cores that this process may use have worked since the machine started, in seconds.
+/// How many seconds the cores that this process may use have worked since the machine started.
 struct CoreTime {
   double all_s = 0;      ///< for all processes
-  double own_s = 0;      ///< for this one, on any core
+  double own_s = 0;      ///< for this process, on any core
   std::uint64_t at = 0;  ///< when it was measured, by `now_ns()`
   unsigned cores = 0;
 };
 
-/// Returns the time of the cores so far; none if the system does not show it.
+/// Returns the present values. Returns none if the system does not show them.
 std::optional<CoreTime> read_core_time() noexcept;
 /// Returns the seconds that the cores of `set` have worked for processes, read from the text of /proc/stat. Returns
 /// none if the text lacks one of the cores.
 std::optional<double> parse_busy_seconds(std::string_view stat, const cpu_set_t& set, double ticks_a_second) noexcept;
 
-/// Shares of the cores' time between two moments, of this process and of the others.
+/// The shares of the cores' time that this process and other processes took between two moments.
 struct CoreShares {
   double own = 0, others = 0;
 };
-/// Returns the shares between two times; none if they are too close together for a clock of 10 ms.
+/// Returns the shares between two moments. Returns none if the moments are so close together that a clock of 10 ms
+/// can't measure the shares.
 std::optional<CoreShares> core_shares(const CoreTime& from, const CoreTime& to) noexcept;
 
 /// Returns the number of cores whose time a quota of the control group allows this process. Returns 0 if there is no
-/// quota, or if it can't be read.
+/// quota or it can't be read.
 double core_quota() noexcept;
-/// Like `core_quota()`, with control groups mounted at `mount` and `groups` as the text of /proc/self/cgroup.
+/// Like `core_quota()`, but the control groups are mounted at `mount`, and `groups` is the text of /proc/self/cgroup.
 double core_quota(const std::string& mount, std::string_view groups);
 
 }  // namespace penstock::detail

@@ -7,7 +7,7 @@
 
 namespace penstock::detail {
 
-/// Cores this process may use.
+/// Returns the number of cores that this process may use.
 inline unsigned usable_cores() noexcept {
   cpu_set_t set;
   CPU_ZERO(&set);

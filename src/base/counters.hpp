@@ -10,7 +10,7 @@
 
 namespace penstock::detail {
 
-/// A number that one thread changes and any thread reads.
+/// A number that one thread changes and any thread may read.
 class RelaxedCounter {
  public:
   RelaxedCounter() = default;
@@ -25,7 +25,7 @@ class RelaxedCounter {
   std::atomic<std::uint64_t> value_{0};
 };
 
-/// The number of images that a decoder had a remark on, and the remark.
+/// A decoder's remark, and the number of images that the remark was made on.
 class Remarks {
  public:
   Remarks() = default;
@@ -48,8 +48,8 @@ class Remarks {
   std::atomic<const char*> text_{nullptr};
 };
 
-/// What one step did in one runner. Only measured chains fill it, except `remarks`. A measured chain counts once for
-/// each chain that it stands for.
+/// What one step did in one runner. Only measured chains are counted here, except in `remarks`. A measured chain counts
+/// as many times as the number of chains it stands for.
 struct StepCounters {
   RelaxedCounter cpu_ns, bytes;
   RelaxedCounter wait_ns;  ///< wall time less CPU time, if the thread gave up its core
@@ -59,15 +59,16 @@ struct StepCounters {
 /// Counters of all chains of one runner.
 struct ChainCounters {
   RelaxedCounter samples, copied_bytes, scratch_bytes;
-  RelaxedCounter made;                ///< samples that were made because the cache, if there is one, did not have them
-  RelaxedCounter measured;            ///< chains
-  RelaxedCounter stood_for, wall_ns;  ///< chains that the measured chains stand for, and their time
+  RelaxedCounter made;      ///< samples that were made, not taken from a cache
+  RelaxedCounter measured;  ///< chains that were measured
+  RelaxedCounter stood_for,
+      wall_ns;  ///< the number of chains that the measured chains stand for, and the time of these chains
 };
 
 /// Returns how many chains this chain stands for if it is measured; 0 if it is not. A runner's first 16 chains are
-/// measured, so that short runs have numbers too. They are slow, so they stand only for themselves. Then one ticket in
-/// 64 is measured, spread so that no row of a batch is preferred. If samples are so short that the clocks would take a
-/// tenth of their time, it is one in 512.
+/// measured, so that short runs have numbers too. These chains are slow, so each stands only for itself. After them,
+/// one ticket in 64 is measured. The measured tickets are scattered, so that no row of a batch is preferred. If a
+/// sample takes less than 2 µs, the clocks would take a tenth of its time, so only one ticket in 512 is measured.
 inline std::uint64_t measures(std::uint64_t ticket, std::uint64_t measured_so_far, std::uint64_t sample_ns) noexcept {
   if (measured_so_far < 16) return 1;
   const std::uint64_t spread = (ticket * 0x9e3779b97f4a7c15ull) >> 55;
@@ -76,15 +77,15 @@ inline std::uint64_t measures(std::uint64_t ticket, std::uint64_t measured_so_fa
 }
 
 /// Returns how many loads of blocks this load stands for if a runner measures it; 0 if it does not. Asking the clocks
-/// and the kernel takes about 10 us, and a load may take as little. If the last measured load took so long that this
-/// does not matter, every load is measured.
+/// and the kernel takes about 10 us, and a load may take no longer than that. So one load in 16 is measured, except
+/// that every load is measured after a measured load of 1 ms or more. The first 16 loads are all measured.
 inline std::uint64_t measures_load(std::uint64_t load, std::uint64_t load_ns) noexcept {
   if (load < 16 || load_ns >= 1'000'000) return 1;
   return (load * 0x9e3779b97f4a7c15ull) >> 60 == 0 ? 16 : 0;
 }
 
-/// Returns how often this thread gave up its core voluntarily or waited for a page. This distinguishes waiting for data
-/// from waiting for a core that others use.
+/// Returns how often this thread gave up its core voluntarily or waited for a page. A thread that waits for data
+/// changes this number; a thread that waits for a core does not.
 inline std::uint64_t times_blocked() noexcept {
   rusage usage{};
   ::getrusage(RUSAGE_THREAD, &usage);

@@ -9,8 +9,8 @@
 
 namespace penstock::detail {
 
-/// A struct of counters: each member is a std::uint64_t, or an array or a struct of these. All members are added or
-/// subtracted together, so no list of members can miss one.
+/// A struct of counters: each member is a std::uint64_t, or an array or a struct of such counters. The functions below
+/// treat the struct as one array of counters, so they can't miss a member.
 template <class T>
 concept Counts = std::is_trivially_copyable_v<T> && std::has_unique_object_representations_v<T> &&
                  alignof(T) == alignof(std::uint64_t);

@@ -45,17 +45,17 @@ std::string_view to_string(Errc code) noexcept {
 
 namespace {
 
-// Where a character begins, at `at` or before it, in text that may be UTF-8.
+// Returns where the character at `at` begins. Returns `at` if the text is not UTF-8 there.
 std::size_t character_at(std::string_view text, std::size_t at) {
   for (std::size_t i = 0; i < 4 && at - i > 0 && at < text.size(); ++i)
     if ((static_cast<unsigned char>(text[at - i]) & 0xc0) != 0x80) return at - i;
   return at;
 }
 
-// Its beginning and its end, which says what to do, where it is longer than `most`.
+// If the text is longer than `most` bytes, keeps only its beginning and its end. The end says what the user can do.
 std::string without_middle(std::string text, std::size_t most) {
   if (text.size() <= most) return text;
-  constexpr std::size_t room = 40;  // bytes for what is said instead
+  constexpr std::size_t room = 40;  // bytes for the words that replace the middle
   const std::size_t begin = character_at(text, (most - room) * 2 / 3);
   const std::size_t end = character_at(text, text.size() - (most - room) / 3);
   text.replace(begin, end - begin, " [... " + std::to_string(end - begin) + " bytes ...] ");
@@ -121,7 +121,7 @@ const char* Error::what() const noexcept { return what_.c_str(); }
 void Error::compose() {
   what_ = to_string(code_);
   if (!stage_.empty()) what_ += " in " + without_middle(stage_, longest_name);
-  // Keys and file names come from data: control characters would break the promise of a single line.
+  // Keys and file names come from data, and may have control characters. The message must be a single line.
   what_ += ": " + without_middle(without_controls(cause_), longest_cause);
   std::string where;
   const auto add = [&where](std::string_view name, const std::string& value) {

@@ -29,20 +29,22 @@ namespace {
 
 unsigned cores() { return static_cast<unsigned>(std::max(1, tbb::info::default_concurrency())); }
 
-// oneTBB starts one worker fewer than there are cores, whatever an arena asks for, and of several global_controls the
-// smallest wins. So all executors of the process that need more share one control, for the one that needs most; where
-// none does, there is none and the application's own settings stand.
+// oneTBB starts at most one worker fewer than there are cores, however many threads an arena asks for, unless a
+// global_control allows more. If there are several global_controls, the smallest value counts. So all executors of this
+// process that need more workers share one control, with the value of the executor that needs most. If no executor
+// needs more, there is no control, and the application's own settings count.
 //
-// A worker that the system does not let it start ends the process, as oneTBB starts workers from others, where nobody
-// catches what is thrown. So it is asked for no more than could be started a moment before, and starts them at once:
-// later they may be other threads' of the application.
+// If the system refuses to start a worker, the process ends: oneTBB starts workers from other workers, where nothing
+// catches the exception. So an executor asks oneTBB only for as many workers as could be started a moment before. It
+// has oneTBB start them at once, because other threads of the application might take their places later.
 class Workers {
  public:
   static Workers& instance() {
     static Workers& workers = *new Workers;  // never destroyed: executors may live in statics
     return workers;
   }
-  /// `asked`: more than oneTBB would start of itself. Returns how many of them the system lets it start.
+  /// Reserves `threads` workers for an executor. `asked`: whether they are more than oneTBB would start without a
+  /// control. Returns how many of them the system lets oneTBB start.
   unsigned need(unsigned threads, bool asked) {
     const std::lock_guard lock(mutex_);
     if (asked) needs_.insert(threads);
@@ -56,7 +58,7 @@ class Workers {
     }
     return limited_ ? std::min(threads, startable_) : threads;
   }
-  /// How many workers oneTBB may come to have, where it may have some to start yet; else 0.
+  /// Returns how many workers oneTBB may have in all. Returns 0 if it has started all of them.
   unsigned to_start() {
     const std::lock_guard lock(mutex_);
     const unsigned all = limited_ ? startable_ : required();
@@ -69,8 +71,10 @@ class Workers {
   void done(unsigned threads, bool asked) {
     const std::lock_guard lock(mutex_);
     forget(threads, asked);
-    if (wanted_ == 0) startable_ = started_;  // those stay, asleep, as arenas do; others may take the rest
-    // Tasks that nobody came for are still oneTBB's: let go, it would start threads for them.
+    if (wanted_ == 0)
+      startable_ = started_;  // these workers stay, asleep; other threads of the system may take the rest
+    // oneTBB may still have tasks that no worker took. Without the control, it would start workers for them that the
+    // system may refuse.
     if (wanted_ != 0 || !limited_) update();
   }
 
@@ -80,10 +84,11 @@ class Workers {
     wanted_ -= threads;
   }
   unsigned asked() const { return needs_.empty() ? 0 : *needs_.rbegin() + 1; }
-  // So many workers may oneTBB come to start, if this does not hold it back.
+  // Returns how many workers oneTBB may start if this class does not limit it.
   unsigned required() const {
     std::size_t most = asked() != 0 ? asked() : cores();
-    // An application may allow fewer than there are cores. (More than those is what a control of our own says.)
+    // The application may have a control that allows fewer threads than there are cores. (`held_` is 0, so the control
+    // is not ours.)
     if (held_ == 0) {
       const std::size_t allowed = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
       if (allowed < cores()) most = std::min(most, allowed);
@@ -94,8 +99,8 @@ class Workers {
     constexpr int tries = 10;
     const unsigned all = required();
     for (int i = 0; i < tries && startable_ < all; ++i) {
-      if (i != 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // some may be about to end
-      // oneTBB may have started more threads than were seen; those are not counted.
+      if (i != 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // threads that are about to end make room
+      // oneTBB may have started more workers than `started_`; these are not counted.
       startable_ = std::max(startable_, started_ + detail::startable_threads(all - std::min(all, started_)));
     }
     limited_ = startable_ < all;
@@ -112,15 +117,15 @@ class Workers {
   std::mutex mutex_;
   std::multiset<unsigned> needs_;
   std::size_t wanted_ = 0;  // threads of all executors together
-  unsigned startable_ = 0;  // how many of `wanted_` could be started
-  unsigned started_ = 0;    // how many of `wanted_` were seen at once
-  bool limited_ = false;    // true where `startable_` is not enough
+  unsigned startable_ = 0;  // how many workers the system lets oneTBB have
+  unsigned started_ = 0;    // the most workers that were seen at the same time
+  bool limited_ = false;    // whether `startable_` is less than the workers that are needed
   unsigned held_ = 0;
   std::unique_ptr<tbb::global_control> control_;
 };
 
-// Tasks that wait for a thread. oneTBB is given their places in this list only: what nothing but its memory points to
-// would count as leaked where a process ends before its tasks began.
+// Tasks that wait for a thread. oneTBB gets only iterators of this list. If only oneTBB's memory pointed to a task,
+// leak checkers would report the task when a process ends before the task begins.
 class Pending {
  public:
   struct Task {
@@ -159,7 +164,7 @@ class Pending {
 
 }  // namespace
 
-// An executor's part of the process's workers.
+// The workers that one executor has reserved in `Workers`.
 class Executor::Impl::Share {
  public:
   Share(unsigned wanted, bool asked)
@@ -184,8 +189,9 @@ struct Executor::Impl::Arena {
   tbb::task_arena arena;
 };
 
-// Arenas that wait for the next executor. oneTBB frees one only after a worker has looked for work there in vain a
-// hundred times, and gave way to others after each: on a busy machine those of short-lived executors would pile up.
+// Arenas of destroyed executors, kept for later executors. oneTBB frees an arena only after a worker has looked for
+// work in it a hundred times without success. The worker yields its core each time, so on a busy machine that takes
+// long, and arenas of short-lived executors would pile up.
 class Executor::Impl::IdleArenas {
  public:
   static IdleArenas& instance() {
@@ -195,7 +201,7 @@ class Executor::Impl::IdleArenas {
   std::unique_ptr<Arena> take(unsigned threads) {
     {
       const std::lock_guard lock(mutex_);
-      // The latest: its workers are the least likely to have gone to sleep.
+      // Takes the arena that was kept last, because its workers are the least likely to sleep.
       const auto at = std::find_if(arenas_.rbegin(), arenas_.rend(),
                                    [threads](const auto& arena) { return arena->threads == threads; });
       if (at != arenas_.rend()) {
@@ -215,7 +221,7 @@ class Executor::Impl::IdleArenas {
  private:
   IdleArenas() { arenas_.reserve(64); }
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Arena>> arenas_;  // the latest last
+  std::vector<std::unique_ptr<Arena>> arenas_;  // in the order in which they were kept
 };
 
 Executor::Impl::Impl(unsigned threads)
@@ -234,13 +240,14 @@ Executor::Impl::Impl(unsigned threads)
 Executor::Impl::~Impl() {
   if (detail::process_id() == process_) {
     for (std::unique_ptr<Arena>& arena : arenas_) IdleArenas::instance().keep(std::move(arena));
-  } else {  // nothing is left in a child to be torn down
+  } else {  // a child process has no workers that could be shut down
     for (std::unique_ptr<Arena>& arena : arenas_) static_cast<void>(arena.release());
     static_cast<void>(share_.release());
   }
 }
 
-// Each is held by a task until the last one is there, so that oneTBB starts them all.
+// Makes oneTBB start all workers: submits a task per worker, and each task holds its worker until all workers have
+// come.
 void Executor::Impl::start() {
   struct Meeting {
     std::mutex mutex;
@@ -258,8 +265,8 @@ void Executor::Impl::start() {
     meeting->changed.wait(lock, [&] { return meeting->over; });
   };
   unsigned there = 0;
-  // Some may be at work for another executor, have to wait long for a core, or be more than oneTBB ever starts. So the
-  // patience is for the next one, not for all.
+  // Some workers may work for another executor, may wait long for a core, or may never be started by oneTBB. So the
+  // meeting ends when no further worker has come for `patience`.
   const auto close = [&](std::chrono::milliseconds patience) {
     std::unique_lock lock(meeting->mutex);
     do there = meeting->there;
@@ -285,7 +292,7 @@ void Executor::Impl::use(unsigned threads) {
     arenas_.push_back(IdleArenas::instance().take(threads));
     at = std::prev(arenas_.end());
   }
-  // Acquired by whoever submits: the arena was made before.
+  // `submit` loads the pointer with acquire, so it sees the complete arena.
   arena_.store(at->get(), std::memory_order_release);
 }
 
@@ -297,7 +304,7 @@ void Executor::Impl::submit(std::function<void()> task) {
     Pending::instance().take(at);
     throw;
   } catch (const std::exception&) {
-    // A worker could not be started after all. By then the task is in the queue, and somebody may come for it.
+    // oneTBB could not start a worker. The task is in its queue already, and another worker may take it.
   }
 }
 

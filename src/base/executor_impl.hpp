@@ -17,24 +17,25 @@ namespace penstock {
 /// The arena of an Executor. Only `src/base/executor.cpp` knows that it is oneTBB's.
 class Executor::Impl {
  public:
-  /// How long a task may continue while others wait for a thread.
+  /// How long a task may continue while other tasks wait for a thread.
   static constexpr std::chrono::milliseconds turn{2};
 
   explicit Impl(unsigned threads);
   ~Impl();
 
   unsigned threads() const noexcept { return threads_; }
-  /// Why there are fewer threads than requested; empty if there are not.
+  /// Returns why there are fewer threads than requested. Returns an empty text if there are not fewer.
   const std::string& shortage() const noexcept { return shortage_; }
-  /// Runs tasks that are submitted from now on, on at most `threads` of the threads. The others sleep, because threads
-  /// that look for work take cores from threads that have some. Only for an executor that one loader uses. One thread
-  /// at a time calls it; other threads may submit.
-  /// @throws std::bad_alloc; nothing has changed then.
+  /// Runs all tasks that are submitted after this call on at most `threads` of the executor's threads. Its other
+  /// threads sleep, because a thread that looks for work takes a core from a thread that has work. Call it only for an
+  /// executor that one loader uses. One thread at a time may call it; other threads may submit meanwhile.
+  /// @throws std::bad_alloc; the number of threads is unchanged then.
   void use(unsigned threads);
-  /// Runs `task` on one of the threads, soon; never inside this call. It must not throw. Any thread.
+  /// Runs `task` soon on one of the executor's threads, never inside this call. `task` must not throw. Any thread may
+  /// call `submit`.
   void submit(std::function<void()> task);
-  /// Returns the number of tasks that were submitted and wait for a thread. Relaxed: it orders nothing, and a runner
-  /// that sees it late gives way a sample later.
+  /// Returns the number of tasks that were submitted and wait for a thread. A relaxed load is enough: a runner that
+  /// sees a new number late only gives way one sample later.
   unsigned waiting() const noexcept { return waiting_->load(std::memory_order_relaxed); }
 
  private:
@@ -45,16 +46,17 @@ class Executor::Impl {
   pid_t process_;
   unsigned threads_ = 0;
   std::string shortage_;
-  // Outlives this object if the arena has tasks left that no thread took.
+  // Shared with the tasks that wait, because tasks that no thread took may outlive this object.
   std::shared_ptr<std::atomic<unsigned>> waiting_;
   std::unique_ptr<Share> share_;
-  // One for each number of threads that was used. None is destroyed before the end, because it may have tasks left.
+  // One arena for each number of threads that `use` was called with. An arena may have tasks left, so all arenas live
+  // as long as this object.
   std::vector<std::unique_ptr<Arena>> arenas_;
-  std::atomic<Arena*> arena_{nullptr};  // the one in use
+  std::atomic<Arena*> arena_{nullptr};  // where `submit` puts tasks
 };
 
 namespace detail {
-/// Checks a number of threads; 0 means a default. @throws Error(invalid_argument) if it is more than any machine has.
+/// Checks a number of threads; 0 means a default. @throws Error(invalid_argument) if the number is more than 16,384.
 void check_threads(unsigned threads);
 }  // namespace detail
 

@@ -26,7 +26,8 @@ inline Error current_error() {
   }
 }
 
-/// Returns the exception in flight as an Error of `stage`; none if memory to describe it is lacking.
+/// Returns the exception in flight as an Error of `stage`. Returns none if there is no memory to describe the
+/// exception.
 inline std::optional<Error> described_error(const char* stage) noexcept {
   try {
     Error error = current_error();

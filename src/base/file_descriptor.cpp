@@ -13,7 +13,7 @@ FileDescriptor::~FileDescriptor() { close(); }
 
 int FileDescriptor::close() noexcept {
   const int descriptor = std::exchange(descriptor_, -1);
-  // An interrupted one is closed all the same.
+  // If a signal interrupts close(), the descriptor is closed all the same.
   return descriptor < 0 || ::close(descriptor) == 0 || errno == EINTR ? 0 : errno;
 }
 

@@ -9,9 +9,9 @@
 
 namespace penstock::detail {
 
-/// Sets the standard floating-point mode for this thread as long as it lives: rounding to the nearest, with denormal
-/// numbers. So a sample has the same bits on every thread, even on a caller's thread that flushes denormal numbers to
-/// zero.
+/// Sets the standard floating-point mode for the calling thread while this object lives: round to nearest, and keep
+/// denormal numbers. So a sample has the same bits on every thread, even on a caller's thread that flushes denormal
+/// numbers to zero.
 class FloatMode {
  public:
   FloatMode() noexcept : before_(get()) {
@@ -25,7 +25,7 @@ class FloatMode {
 #if defined(__x86_64__)
   using Word = unsigned;
   static constexpr Word standard = 0x1f80;
-  static Word control(Word word) noexcept { return word & ~Word{0x3f}; }  // without the flags of what happened so far
+  static Word control(Word word) noexcept { return word & ~Word{0x3f}; }  // without the exception flags
   static Word get() noexcept { return _mm_getcsr(); }
   static void set(Word word) noexcept { _mm_setcsr(word); }
 #elif defined(__aarch64__)

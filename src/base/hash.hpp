@@ -6,7 +6,7 @@
 
 namespace penstock::detail {
 
-/// Returns XXH3 of bytes: the only hash for fingerprints, stage keys and checksums.
+/// Returns the XXH3 hash of `bytes` bytes. All fingerprints, stage keys and checksums use this hash.
 std::uint64_t hash_bytes(const void* data, std::size_t bytes, std::uint64_t seed = 0) noexcept;
 
 inline std::uint64_t hash_text(std::string_view text, std::uint64_t seed = 0) noexcept {

@@ -22,7 +22,7 @@ std::byte* map_pages(std::size_t bytes) noexcept {
   return data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data);
 }
 
-// Begins on a huge page. Where the system has none, ordinary ones are as right.
+// Returns memory that begins at a multiple of `huge_bytes`. If the system has no huge pages, it uses ordinary pages.
 std::byte* map_huge_pages(std::size_t bytes) noexcept {
   std::byte* const data = map_pages(bytes + huge_bytes);
   if (data == nullptr) return nullptr;
@@ -36,12 +36,13 @@ std::byte* map_huge_pages(std::size_t bytes) noexcept {
 
 }  // namespace
 
-/// One that pieces share: which parts of it are free.
+/// Memory of `mapping_bytes` that several pieces share. Knows which parts of it are free.
 class HostPages::Mapping {
  public:
   static constexpr std::size_t least_piece = std::size_t{128} << 10;
 
-  // Room for all free parts there can be, as nothing may fail when a piece comes back. @throws std::bad_alloc.
+  // Reserves room for the largest possible number of free parts, because `give_back` must not fail. @throws
+  // std::bad_alloc.
   Mapping() { free_.reserve(mapping_bytes / least_piece + 1); }
   ~Mapping() {
     if (data != nullptr) ::munmap(data, mapping_bytes);
@@ -83,7 +84,7 @@ class HostPages::Mapping {
       free_.insert(next, part);
     }
     find_most();
-    // The huge pages that this piece was the last in.
+    // Returns to the system the huge pages in which this was the last piece.
     const auto first = static_cast<std::size_t>(piece - data) / huge_bytes * huge_bytes;
     const std::size_t last = whole(static_cast<std::size_t>(piece - data) + bytes, huge_bytes);
     const std::size_t begin = std::max(first, whole(part.begin, huge_bytes));
@@ -103,8 +104,8 @@ class HostPages::Mapping {
     for (const Part& part : free_) most_ = std::max(most_, part.bytes);
   }
 
-  std::vector<Part> free_;  // free parts in their order, no two side by side
-  std::size_t most_ = 0;    // bytes of the largest
+  std::vector<Part> free_;  // sorted by `begin`; adjacent parts are merged
+  std::size_t most_ = 0;    // bytes of the largest free part
 };
 
 HostPages::HostPages() : page_bytes_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))) {}
@@ -118,7 +119,7 @@ HostPages::Mapping* HostPages::mapping_of(const std::byte* data) noexcept {
   return std::prev(after)->get();
 }
 
-// Null: there is no memory.
+// Returns null if the system has no more memory.
 HostPages::Mapping* HostPages::add_mapping() noexcept {
   try {
     auto added = std::make_unique<Mapping>();

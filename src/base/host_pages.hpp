@@ -8,17 +8,17 @@
 
 namespace penstock::detail {
 
-/// Memory in whole pages, directly from the system, in huge pages if the system has them.
+/// Gives memory in whole pages, directly from the system. Uses huge pages if the system has them.
 ///
-/// Pieces of a few hundred kilobytes, such as decoded blocks, share mappings, so a huge page holds many of them.
-/// Returned pieces are reused for later ones. A huge page goes back to the system when no piece is left in it, and not
-/// in parts. The kernel would keep the whole page, uncounted. Each hole would also add a mapping, and a process may
-/// have 65,530 of them.
+/// Pieces of a few hundred kilobytes, such as decoded blocks, share mappings, so a huge page holds many of them. Pieces
+/// that were given back are used for later calls of `take`. A huge page goes back to the system as a whole, when it has
+/// no pieces left. If only a part of it went back, the kernel would keep the whole page without counting it. Each
+/// unmapped part would also add a mapping, and a process may have at most 65,530 mappings.
 ///
-/// Any thread. Its mutex is free in a child process: see `before_fork`.
+/// Any thread may use it. See `before_fork` for child processes.
 class HostPages {
  public:
-  /// Alignment in bytes of all this memory; on some systems it is larger.
+  /// All memory of `take` is aligned to at least this many bytes.
   static constexpr std::size_t alignment = 4096;
 
   HostPages();
@@ -31,7 +31,7 @@ class HostPages {
   /// Takes back what `take` returned. `bytes` must be the number given to `take`.
   void give_back(void* data, std::size_t bytes) noexcept;
 
-  /// Call these around a `fork`, in the thread that calls it.
+  /// The thread that calls `fork` calls these two before and after it, so that the mutex is free in the child process.
   void before_fork() noexcept { mutex_.lock(); }
   void after_fork() noexcept { mutex_.unlock(); }
 
@@ -44,7 +44,7 @@ class HostPages {
 
   const std::size_t page_bytes_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Mapping>> mappings_;  // mappings by address
+  std::vector<std::unique_ptr<Mapping>> mappings_;  // sorted by address
 };
 
 }  // namespace penstock::detail

@@ -9,7 +9,7 @@
 
 namespace penstock::detail {
 
-/// Returns an element of an integer dtype; a u64 modulo 2^64.
+/// Returns the element of an integer dtype at `data`. A u64 of 2^63 or more becomes negative.
 inline std::int64_t integer_at(DType dtype, const std::byte* data) noexcept {
   const auto as = [data](auto value) {
     std::memcpy(&value, data, sizeof value);

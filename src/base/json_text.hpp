@@ -6,8 +6,8 @@
 
 namespace penstock::detail {
 
-/// Returns the text as a JSON string, quotes included. Keys of a store may be any bytes; bytes that are not UTF-8
-/// become U+FFFD.
+/// Returns the text as a JSON string with its quotes. Bytes that are not UTF-8, which a store's keys may have, become
+/// U+FFFD.
 std::string json_string(std::string_view text);
 
 }  // namespace penstock::detail

@@ -8,19 +8,19 @@
 
 namespace penstock::detail {
 
-/// Durations of calls, in buckets that are an eighth of a power of two wide. So quantiles are exact to within 13 %, in
-/// fixed memory. One thread records, any thread reads.
+/// Counts calls by duration. Each power of two has eight buckets, so quantiles are exact to within 13 % and the memory
+/// is fixed. One thread records, and any thread may read.
 class Latency {
  public:
   void record(std::uint64_t ns) noexcept {
     auto& bucket = buckets_[index(ns)];
     bucket.store(bucket.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  /// Forgets all. Only the recording thread may call it.
+  /// Forgets all calls. Only the recording thread may call it.
   void clear() noexcept {
     for (auto& bucket : buckets_) bucket.store(0, std::memory_order_relaxed);
   }
-  /// Returns the seconds below which the share `q` of the calls was; 0 without calls.
+  /// Returns the time in seconds that the share `q` of the calls did not exceed. Returns 0 if there were no calls.
   double quantile(double q) const noexcept {
     std::uint64_t total = 0;
     for (const auto& b : buckets_) total += b.load(std::memory_order_relaxed);

@@ -36,7 +36,8 @@ bool begins_in_either_case(std::string_view name, std::string_view small) noexce
 constexpr std::string_view no_ending = "no ending";
 constexpr std::size_t longest_ending = 16, most_endings = 1000;
 
-// ".gz" of "a.tar.GZ"; a long one, or one with spaces in it, is a part of the name.
+// Returns the ending in small letters: ".gz" for "a.tar.GZ". A long ending, or an ending with spaces, counts as part of
+// the name.
 std::string ending_of(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || dot == 0 || dot + 1 == name.size()) return std::string(no_ending);
@@ -59,7 +60,7 @@ bool is_wild(std::string_view text) noexcept { return text.find_first_of("*?[") 
 
 constexpr std::string_view special = "*?[]{}\\";
 
-// As a pattern that stands for this text alone.
+// Returns a pattern that matches only this text.
 std::string literally(std::string_view text) {
   std::string pattern;
   for (const char c : text) {
@@ -70,12 +71,12 @@ std::string literally(std::string_view text) {
 }
 
 struct Unreadable {
-  std::array<char, PATH_MAX> folder{};  // no string: no exception may pass through glob
+  std::array<char, PATH_MAX> folder{};  // not a std::string, because no exception may pass through glob
   int code = 0;
 };
-thread_local Unreadable* unreadable = nullptr;  // glob hands on nothing else
+thread_local Unreadable* unreadable = nullptr;  // glob passes no pointer of ours to its callback
 
-// A system's folder that nobody may look into, as lost+found, keeps nobody from the others.
+// Stops glob at a folder that can't be read, unless the system made that folder, such as lost+found.
 int refuse_unreadable(const char* path, int code) {
   const std::string_view folder(path);
   if (code == ENOENT || code == ENOTDIR || is_of_system(folder.substr(folder.rfind('/') + 1))) return 0;
@@ -86,7 +87,7 @@ int refuse_unreadable(const char* path, int code) {
   return 1;
 }
 
-// A part of the path that a system made, and that the pattern doesn't name itself.
+// Returns whether a part of the path is a name that only a system makes, and that the pattern does not contain.
 bool has_systems_part(std::string_view path, std::string_view pattern) {
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find('/', begin), path.size());
@@ -247,7 +248,7 @@ std::string missing_folder(const std::string& file) {
     const std::string folder = file.substr(0, slash);
     const bool there = ::stat(folder.c_str(), &status) == 0;
     if (there ? !S_ISDIR(status.st_mode) : errno == ENOENT || errno == ENOTDIR) return folder;
-    if (!there) break;  // nobody may look into it
+    if (!there) break;  // this process may not look into it
   }
   return {};
 }
@@ -281,7 +282,7 @@ std::vector<std::string> files_of_pattern(const std::string& path, std::string_v
     throw file_error(source, path, Errc::not_found,
                      "no file has a name of this pattern" + (named ? "; there is no folder " + missing : ""));
   }
-  // Not as the locale sorts.
+  // glob would sort by the locale.
   std::ranges::sort(files);
   files.erase(std::unique(files.begin(), files.end()), files.end());
   return files;

@@ -49,8 +49,8 @@ class HostMemory final : public MemoryResource {
   detail::HostPages& pages() noexcept { return pages_; }
 
  private:
-  // Large blocks never come from the heap: after the first is freed, malloc would keep them there, and a process that
-  // makes one loader after another would grow by the holes between them.
+  // Large blocks never come from the heap. Once the first large block is freed, malloc would keep later large blocks in
+  // the heap. A process that makes one loader after another would then grow by the holes between these blocks.
   static bool from_the_system(std::size_t bytes, std::size_t align) noexcept {
     return bytes >= (128u << 10) && align <= detail::HostPages::alignment;
   }
@@ -61,10 +61,10 @@ class HostMemory final : public MemoryResource {
 }  // namespace
 
 MemoryResource& host_memory() noexcept {
-  // Never destroyed: static destructors may still hold its bytes.
+  // Never destroyed, because static objects may still hold memory of it when they are destroyed.
   alignas(HostMemory) static std::array<std::byte, sizeof(HostMemory)> storage;
   static HostMemory& resource = *new (storage.data()) HostMemory;
-  // A child process, in which no other thread goes on, may use it.
+  // These handlers keep the mutex usable in a child process, in which only the thread that called fork() continues.
   [[maybe_unused]] static const int no_handlers =
       ::pthread_atfork([] { resource.pages().before_fork(); }, [] { resource.pages().after_fork(); },
                        [] { resource.pages().after_fork(); });
@@ -73,7 +73,8 @@ MemoryResource& host_memory() noexcept {
 
 namespace {
 
-// Begun before there are threads: a child process would wait for ever for one that begins it at the fork.
+// Initialized before any thread starts. If another thread were initializing it at a fork(), the child would wait for it
+// for ever.
 [[maybe_unused]] const MemoryResource& begun_early = host_memory();
 
 }  // namespace

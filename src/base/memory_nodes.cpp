@@ -28,7 +28,7 @@ bool has_several_memory_nodes() noexcept {
   return several;
 }
 
-// Asks the kernel by itself: libnuma would be needed for this one call.
+// Calls the kernel directly, because libnuma would be needed for this one call only.
 bool prefer_memory_node(void* data, std::size_t bytes, int node) noexcept {
   constexpr std::size_t word_bits = sizeof(unsigned long) * CHAR_BIT;
   std::array<unsigned long, 1024 / word_bits> mask = {};

@@ -7,8 +7,8 @@
 
 namespace penstock::detail {
 
-/// Returns the fewest digits that read back as the same value, with a point in every locale. So a text names a setting
-/// exactly.
+/// Returns the shortest text that reads back as exactly the same value. The decimal separator is a point in every
+/// locale.
 inline std::string shortest(double value) {
   std::array<char, 32> digits;
   return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};

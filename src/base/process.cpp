@@ -23,13 +23,14 @@ void refuse_unless(pid_t first, pid_t now) {
               "the first loader or executor is made, or exec in the child");
 }
 
-// A page of its own, which the kernel clears in every child, however that was made. Null: it can't be had.
+// Returns a page that the kernel clears in every child process, however the child was made. Returns null if the system
+// can't provide such a page.
 std::atomic<pid_t>* map_process_id() noexcept {
 #ifdef MADV_WIPEONFORK
   const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   void* const page = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return nullptr;
-  // An emulator that takes advice without following it takes any.
+  // An emulator may accept all advice without following it. Such an emulator accepts even `no_advice`.
   constexpr int no_advice = -1;
   if (::madvise(page, bytes, no_advice) != 0 && ::madvise(page, bytes, MADV_WIPEONFORK) == 0)
     return new (page) std::atomic<pid_t>(0);

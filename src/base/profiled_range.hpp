@@ -10,7 +10,7 @@ void begin_range(const char* name) noexcept;
 void end_range() noexcept;
 #endif
 
-/// Names what the calling thread does until this object is destroyed, for NVIDIA's profilers. Does nothing without
+/// NVIDIA's profilers show `name` for what the calling thread does until this object is destroyed. Does nothing without
 /// PENSTOCK_NVTX.
 class ProfiledRange {
  public:

@@ -7,12 +7,12 @@
 
 namespace penstock::detail {
 
-/// Hints to the processor that this thread only waits for a store of another thread.
+/// Tells the processor that this thread spins until another thread writes to memory.
 inline void relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   _mm_pause();
 #elif defined(__aarch64__)
-  // `yield` does nothing on most cores; this waits about as long as x86's pause.
+  // The instruction `yield` does nothing on most cores. `isb` takes about as long as x86's `pause`.
   __asm__ __volatile__("isb" ::: "memory");
 #endif
 }

@@ -9,8 +9,8 @@
 
 namespace penstock::detail {
 
-// Three numbers: time on a core, time in which it waited for one, and how often it got one. Kernels that count nothing
-// say three zeros, which can't be true of a thread that asks.
+// The text has three numbers: the thread's time on a core, the time in which it waited for a core, and how often it got
+// a core. A kernel that does not count writes three zeros. The third can't be zero for a thread that reads the file.
 std::optional<std::uint64_t> parse_run_delay(std::string_view schedstat) noexcept {
   std::uint64_t numbers[3] = {};
   const char *at = schedstat.data(), *const end = at + schedstat.size();
@@ -74,7 +74,7 @@ std::uint64_t WaitWatch::waited(std::uint64_t off_ns) noexcept {
   if (!delay_) return off_ns;
   const std::optional<std::uint64_t> delay = run_delay_ns();
   if (!delay) return off_ns;
-  // What it was without a core before is part of the delay, and counted already.
+  // The delay includes `not_waited_`, the time off the core in earlier calls, which returned 0 for it.
   const std::uint64_t all = *delay - std::min(*delay, *delay_);
   const std::uint64_t here = all - std::min(all, not_waited_);
   delay_ = delay;

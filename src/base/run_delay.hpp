@@ -9,26 +9,26 @@
 
 namespace penstock::detail {
 
-/// Returns for how long this thread was ready to run so far while others had the cores, in nanoseconds. Returns none if
-/// the kernel does not count it.
+/// Returns how many nanoseconds this thread has been ready to run so far while other threads had the cores. Returns
+/// none if the kernel does not count this time.
 std::optional<std::uint64_t> run_delay_ns() noexcept;
-/// Reads this time from the text of a thread's `schedstat`.
+/// Like `run_delay_ns`, but reads the time from `schedstat`, the text of a thread's file of that name.
 std::optional<std::uint64_t> parse_run_delay(std::string_view schedstat) noexcept;
 
-/// Measures how much of its time a thread waited for a core. Asking the kernel takes a few microseconds, so it is done
-/// only now and then. One thread at a time uses it; after `end` it may be a different one. Any thread may call
-/// `delay_ns` and `measured_ns`.
+/// Measures how much of its time a thread waited for a core. Asking the kernel takes a few microseconds, so the meter
+/// asks at most every 5 ms. One thread at a time uses a meter; after `end` a different thread may begin. Any thread may
+/// call `delay_ns` and `measured_ns`.
 class DelayMeter {
  public:
-  /// Work begins on this thread, or continues. Times are values of `now_ns()`.
+  /// Call when work begins on this thread, or continues on it. `now` is a value of `now_ns()`.
   void begin(std::uint64_t now) noexcept;
-  /// Work still continues. Does nothing if work has not begun.
+  /// Call while work continues. Does nothing if work has not begun.
   void tick(std::uint64_t now) noexcept;
-  /// Work is over, or continues on another thread.
+  /// Call when work is over, or continues on another thread.
   void end(std::uint64_t now) noexcept;
 
   std::uint64_t delay_ns() const noexcept { return delay_ns_.get(); }
-  /// Returns the time over which `delay_ns` was measured; 0 if nothing is known.
+  /// Returns the time over which `delay_ns` was measured; 0 if nothing was measured.
   std::uint64_t measured_ns() const noexcept { return measured_ns_.get(); }
 
  private:
@@ -41,19 +41,19 @@ class DelayMeter {
   std::optional<std::uint64_t> before_;
 };
 
-/// Distinguishes time in which this thread waited for a disk, a lock or a network from time in which it only had no
-/// core. With `asks` it asks the kernel, which takes a few microseconds each time. Otherwise both count as waiting if
-/// there was any.
+/// Finds out for how long this thread waited for a disk, a lock or a network, and for how long it was ready but had no
+/// core. With `asks` it asks the kernel, which takes a few microseconds each time. Without `asks`, all time off the
+/// core counts as waiting if the thread waited at all.
 class WaitWatch {
  public:
   explicit WaitWatch(bool asks) noexcept;
-  /// Returns how much of `off_ns`, the time off the core since the last call, the thread waited voluntarily.
+  /// Returns how much of `off_ns` the thread waited voluntarily. `off_ns`: its time off the core since the last call.
   std::uint64_t waited(std::uint64_t off_ns) noexcept;
 
  private:
   std::uint64_t blocked_;
   std::optional<std::uint64_t> delay_;
-  std::uint64_t not_waited_ = 0;  // since `delay_` was asked for
+  std::uint64_t not_waited_ = 0;  // time off the core since `delay_` was read, in which the thread did not wait
 };
 
 }  // namespace penstock::detail

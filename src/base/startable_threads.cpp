@@ -16,7 +16,7 @@ namespace penstock::detail {
 
 namespace {
 
-// A thread that was joined counts until the kernel has let go of it, a moment later.
+// Waits until the kernel has released the joined threads. Until then they still count against the system's limit.
 void wait_until_gone(const std::vector<std::atomic<pid_t>>& numbers) {
   const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   for (const std::atomic<pid_t>& number : numbers)
@@ -44,7 +44,7 @@ unsigned startable_threads(unsigned most) {
       });
       ++started;
     }
-  } catch (const std::exception&) {  // the system has no more of them, or no memory for one
+  } catch (const std::exception&) {  // the system allows no more threads, or has no memory for another thread
   }
   {
     const std::lock_guard lock(mutex);

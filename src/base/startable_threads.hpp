@@ -3,8 +3,8 @@
 
 namespace penstock::detail {
 
-/// Returns how many more threads the system lets this process start now, at most `most`. It starts them and ends them
-/// again. Other processes of the same user, or of the same control group, may take these threads afterwards.
+/// Returns how many more threads the system lets this process start now, but at most `most`. Starts that many threads
+/// and ends them again. Later the system may allow fewer threads, if the same user or control group has started others.
 /// @throws std::bad_alloc.
 unsigned startable_threads(unsigned most);
 

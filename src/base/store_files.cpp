@@ -93,7 +93,7 @@ FileLock::~FileLock() { release(); }
 
 void FileLock::release() noexcept {
   if (fd_ < 0) return;
-  // A child made by fork() has the same descriptor, which would keep the lock.
+  // Closing the file is not enough: a child made by fork() has a copy of the descriptor, which would keep the lock.
   ::flock(fd_, LOCK_UN);
   ::close(fd_);
   fd_ = -1;
@@ -111,7 +111,8 @@ bool FileLock::take(const std::string& file, std::string_view source) {
       if (code == EWOULDBLOCK) return false;
       throw system_error(source, code, "locking", file);
     }
-    // Whoever held it may have removed or renamed it in between: then this is no lock of anything.
+    // The process that held the lock may have removed or renamed the file after it was opened here. Then this lock is
+    // on a file that others no longer see, so it is tried again.
     struct stat own {
     }, there{};
     if (::fstat(fd_, &own) == 0 && ::stat(file.c_str(), &there) == 0 && own.st_ino == there.st_ino &&
@@ -124,7 +125,8 @@ bool FileLock::take(const std::string& file, std::string_view source) {
 
 void MarkLock::release() noexcept {
   if (!lock_.held()) return;
-  // Still held: whoever opened the file before gets the lock of a file that is gone, and sees that.
+  // The file is removed while its lock is held. A process that opened the file before gets the lock of a removed file,
+  // and `FileLock::take` notices that.
   struct stat status {};
   if (::stat(mark_.c_str(), &status) != 0 && errno == ENOENT) ::unlink(file().c_str());
   lock_.release();
@@ -171,7 +173,8 @@ std::uint64_t file_revision(int descriptor) noexcept {
   if (::fstat(descriptor, &status) != 0) return 0;
   const std::int64_t facts[3] = {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
   std::uint64_t hash = detail::hash_bytes(facts, sizeof facts);
-  // Times are made equal where files are unpacked from archives that anybody can make again.
+  // Two versions of a file may have the same time, for example from archives that are built reproducibly. So parts of
+  // the contents are hashed too.
   std::array<char, looked_at> part;
   for (const off_t at : {off_t{0}, status.st_size / 2, std::max<off_t>(status.st_size - looked_at, 0)}) {
     const ssize_t got = uninterrupted([&] { return ::pread(descriptor, part.data(), part.size(), at); });
@@ -181,8 +184,8 @@ std::uint64_t file_revision(int descriptor) noexcept {
 }
 
 std::optional<std::string> read_text(const std::string& file, std::string_view source, std::uint64_t max_bytes) {
-  // To open a pipe is to wait for who writes into it, so nobody waits here. A shell gives what a command says as a pipe
-  // that has its writer: that is read as any other file.
+  // Without O_NONBLOCK, opening a pipe waits until a process opens it for writing, perhaps for ever. A pipe that a
+  // shell makes of a command's output has a writer already, and is read like any other file.
   const FileDescriptor fd(open_file(file, O_RDONLY | O_NONBLOCK | O_NOCTTY));
   if (fd.get() < 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
@@ -201,7 +204,7 @@ std::optional<std::string> read_text(const std::string& file, std::string_view s
     if (got < 0 && !later) throw system_error(source, errno, "reading", file);
     if (pipe && !begun) {
       if (got == 0) refuse(Errc::invalid_argument, "it is a pipe that nobody writes into, or that was read before");
-      ::fcntl(fd.get(), F_SETFL, O_RDONLY);  // from here on its writer is waited for
+      ::fcntl(fd.get(), F_SETFL, O_RDONLY);  // from here on, reads wait for the writer
     }
     if (later) continue;
     if (got == 0) return text;
@@ -256,13 +259,13 @@ struct Unsynced {
   std::vector<std::string> folders;
 };
 
-// Never destroyed: others in static objects may be written later.
+// Never destroyed, because static objects of the application may still write files when static objects are destroyed.
 Unsynced& unsynced() {
   static Unsynced* const one = new Unsynced;
   return *one;
 }
 
-// Not that it failed: that there is no such thing here, as for CIFS and some file systems of users.
+// Returns whether the code means that the file system can't sync folders at all, like CIFS and some FUSE file systems.
 bool refuses_folders(int code) noexcept { return code == EINVAL || code == ENOTSUP || code == ENOSYS; }
 
 }  // namespace

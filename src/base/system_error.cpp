@@ -56,7 +56,7 @@ void append_hex(std::string& out, char c) {
   out += digits[byte & 15];
 }
 
-// Whether the character of UTF-8 controls how a line is shown.
+// Returns whether this UTF-8 character controls how a terminal shows the line.
 bool is_control(std::string_view character) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
   const auto is_from = [&](std::size_t i, unsigned first, unsigned last) {
@@ -65,9 +65,9 @@ bool is_control(std::string_view character) noexcept {
   switch (character.size()) {
     case 1:
       return byte(0) < 0x20 || byte(0) == 0x7f;
-    case 2:  // C1, which some terminals follow, and U+061C: Arabic letter mark
+    case 2:  // C1 controls, which some terminals follow; and U+061C, the Arabic letter mark
       return (byte(0) == 0xc2 && byte(1) < 0xa0) || (byte(0) == 0xd8 && byte(1) == 0x9c);
-    case 3:  // marks, ends of lines, overrides, isolates
+    case 3:  // directional marks, line ends, overrides, and isolates
       return byte(0) == 0xe2 && ((byte(1) == 0x80 && (is_from(2, 0x8e, 0x8f) || is_from(2, 0xa8, 0xae))) ||
                                  (byte(1) == 0x81 && is_from(2, 0xa6, 0xa9)));
     default:
@@ -75,7 +75,7 @@ bool is_control(std::string_view character) noexcept {
   }
 }
 
-// Appends what the text begins with, and takes it away.
+// Moves the first character of `text` to `out`. Writes a control character, or a byte that is not UTF-8, as `\xNN`.
 void show_front(std::string_view& text, std::string& out) {
   const std::size_t bytes = character_bytes(text);
   const std::string_view front = text.substr(0, std::max<std::size_t>(bytes, 1));
@@ -88,7 +88,7 @@ void show_front(std::string_view& text, std::string& out) {
 
 }  // namespace
 
-// Unicode 15, table 3-7.
+// Follows Unicode 15, table 3-7.
 std::size_t character_bytes(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (text.empty()) return 0;
@@ -99,7 +99,8 @@ std::size_t character_bytes(std::string_view text) noexcept {
   for (std::size_t i = 1; i < bytes; ++i)
     if ((byte(i) & 0xc0) != 0x80) return 0;
   const bool overlong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xf0 && byte(1) < 0x90);
-  const bool beyond = (lead == 0xed && byte(1) > 0x9f) || (lead == 0xf4 && byte(1) > 0x8f);  // halves of pairs, too
+  const bool beyond =
+      (lead == 0xed && byte(1) > 0x9f) || (lead == 0xf4 && byte(1) > 0x8f);  // above U+10FFFF, or a surrogate
   return overlong || beyond ? 0 : bytes;
 }
 

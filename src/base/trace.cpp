@@ -14,7 +14,7 @@ namespace penstock::detail {
 
 namespace {
 
-// Microseconds, which is the format's unit, exact to the nanosecond.
+// Returns microseconds, the unit of the format, with three decimals so that no nanosecond is lost.
 std::string microseconds(std::uint64_t ns) {
   char text[32];
   std::snprintf(text, sizeof text, "%llu.%03u", static_cast<unsigned long long>(ns / 1000),
@@ -89,7 +89,8 @@ std::size_t Trace::bytes() const {
   return sum;
 }
 
-// The mutex is not held while the file is written: runners that come want a line of their own.
+// `write` copies the list first, so that it does not hold the mutex while it writes. New runners need the mutex to add
+// lines.
 std::vector<const TraceLine*> Trace::all() const {
   const std::lock_guard lock(mutex_);
   std::vector<const TraceLine*> out;

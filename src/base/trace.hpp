@@ -13,24 +13,25 @@
 namespace penstock::detail {
 
 /// A line of a timeline: what one runner, batch buffer, or other thread of a run did recently. Only the latest slices
-/// are kept. Names must live as long as the line. Any thread may use it.
+/// are kept. The names of slices must live as long as the line. Any thread may use the line.
 class TraceLine {
  public:
   static constexpr std::uint64_t no_number = ~std::uint64_t{0};
   struct Slice {
     const char* name;
     std::uint64_t begin_ns, end_ns;
-    std::uint64_t number;  ///< index of a record, number of a batch or block; or `no_number`
+    std::uint64_t number;  ///< index of a record, or number of a batch or block, or `no_number`
   };
 
   TraceLine(std::string name, std::size_t most_slices);
   void add(const Slice& slice) noexcept;
-  /// For a line that is always in one state: ends the current state and begins `name`; null begins none. If the current
+  /// Ends the line's current state and begins the state `name`. If `name` is null, no state begins. If the current
   /// state was begun without a number, `ended` becomes its number.
   void turn_to(const char* name, std::uint64_t ended, std::uint64_t begun = no_number) noexcept;
 
   const std::string& name() const noexcept { return name_; }
-  /// Returns the slices in the order in which they ended. The last one is the current state, up to now.
+  /// Returns the slices in the order in which they ended. The current state, if there is one, is the last slice and
+  /// ends now.
   std::vector<Slice> slices() const;
   std::size_t bytes() const noexcept { return ring_.size() * sizeof(Slice); }
 
@@ -44,7 +45,7 @@ class TraceLine {
   Slice state_{nullptr, 0, 0, no_number};
 };
 
-/// The timeline of a run. Any thread may use it.
+/// The timeline of a run: its lines. Any thread may use it.
 class Trace {
  public:
   /// `most_slices`: the number of slices that each line keeps.
@@ -52,11 +53,12 @@ class Trace {
 
   /// Adds a line, which lives as long as the trace. @throws std::bad_alloc.
   TraceLine& line(const std::string& name);
-  /// Like `line`, for one of several lines with this name, which are numbered from 1.
+  /// Like `line`, but appends a number to the name. Lines with the same name are numbered from 1.
   TraceLine& next_line(const std::string& name);
-  /// Bytes of all lines.
+  /// Returns the bytes of memory that all lines take.
   std::size_t bytes() const;
-  /// Writes Chrome's trace-event format, which Perfetto reads too: a thread for each line, and complete events.
+  /// Writes the timeline to `file` in Chrome's trace-event format, which Perfetto reads too. Each line becomes a
+  /// thread, and each slice a complete event.
   /// @throws Error(io).
   void write(const std::string& file) const;
 
@@ -67,7 +69,8 @@ class Trace {
   std::vector<std::unique_ptr<TraceLine>> lines_;
 };
 
-/// Adds a slice from its construction to its destruction; does nothing if `line` is null.
+/// Adds a slice to `line` that begins when this object is constructed and ends when it is destroyed. Does nothing if
+/// `line` is null.
 class TracedRange {
  public:
   TracedRange(TraceLine* line, const char* name, std::uint64_t number = TraceLine::no_number) noexcept

@@ -19,11 +19,11 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-constexpr std::uint64_t max_looked_at = 40'000;  // records that are looked at
-// Uses of blocks by those records, which may have thousands each.
+constexpr std::uint64_t max_looked_at = 40'000;  // most records that are planned
+// Most uses of blocks by these records, because one record may use thousands of blocks.
 constexpr std::uint64_t max_uses_looked_at = 1u << 18;
-constexpr std::uint64_t at_once = 16;           // records that are asked for, whatever they need
-constexpr std::uint64_t max_summed = 1u << 20;  // blocks whose bytes are summed
+constexpr std::uint64_t at_once = 16;           // records that are planned together, however many blocks they need
+constexpr std::uint64_t max_summed = 1u << 20;  // most blocks whose bytes are summed
 
 std::string short_number(double value) {
   std::array<char, 32> text{};
@@ -33,11 +33,11 @@ std::string short_number(double value) {
 
 std::string mebibytes(double bytes) { return short_number(bytes / (1 << 20)) + " MiB"; }
 
-// What an epoch begins with.
+// Counts of the first records of an epoch.
 struct Beginning {
   std::uint64_t records = 0, uses = 0;
-  std::uint64_t decodes = 0, parts = 0;  // blocks decoded whole, and parts of blocks that a record does without
-  std::uint64_t blocks = 0, bytes = 0;   // different ones, and what they are decoded into
+  std::uint64_t decodes = 0, parts = 0;  // blocks decoded whole, and parts that records decode by themselves
+  std::uint64_t blocks = 0, bytes = 0;   // distinct blocks, and their decoded bytes
 };
 
 Beginning begin_epoch(const PipelineData& data, const BlockModel& model) {
@@ -72,8 +72,8 @@ Beginning begin_epoch(const PipelineData& data, const BlockModel& model) {
   return begun;
 }
 
-// Returns the bytes that all blocks are decoded into. If there are very many, it estimates from some at regular
-// distances.
+// Returns the decoded bytes of all blocks. If there are more than `max_summed` blocks, estimates the sum from blocks at
+// regular distances.
 double decoded_bytes(const BlockModel& model, std::uint64_t blocks) {
   const std::uint64_t step = (blocks - 1) / max_summed + 1;
   double bytes = 0, summed = 0;
@@ -86,11 +86,11 @@ std::string describe_decodes(const PipelineData& data, const BlockModel& model, 
   if (begun.records == 0) return {};
   const auto records = static_cast<double>(begun.records), parts = static_cast<double>(begun.parts);
   const auto decodes = static_cast<double>(begun.decodes);
-  // What a part costs depends on how much of its block it is; half of it is about right for tiles that records cross.
+  // A part is counted as half a block. That is about right for tiles of a grid that records cross.
   const double work = decodes + parts / 2;
   std::string text = "; of " + mebibytes(default_block_bytes) + " (`max_block_bytes`) ";
-  // In an order that goes through blocks in turn, the first records use their blocks more often than in file order. A
-  // block that is used again much later has had few uses so far, and is not kept until then.
+  // If an order finishes one block after the other, the first records use their blocks about as often as in file order.
+  // Fewer uses per block mean that blocks are used again much later, and memory does not keep them until then.
   const double per_block =
       static_cast<double>(begun.uses) / static_cast<double>(std::max<std::uint64_t>(begun.blocks, 1));
   const double in_all = static_cast<double>(begun.uses) / records / in_order;
@@ -119,7 +119,7 @@ std::string describe_blocks(const PipelineData& data) {
     if (bytes <= static_cast<double>(default_block_bytes))
       return text + ": all stay in a loader's `max_block_bytes`, each is decoded once";
     return text + describe_decodes(data, *model, static_cast<double>(blocks) / static_cast<double>(data.source_size));
-  } catch (...) {  // a source, or an order, that fails reports it when it is used
+  } catch (...) {  // a source or an order that fails here fails again when it is used, and reports the error then
     return text;
   }
 }

@@ -9,8 +9,9 @@ namespace penstock::detail::runtime {
 
 std::byte* BlockMemory::take(std::size_t bytes, const void* runner, std::mutex& mutex) {
   if (bytes == 0) return nullptr;
-  // One at a time, so that memory that one thread is about to free is never added to what another allocates. Not under
-  // the owner's mutex, because a resource is a user's code.
+  // One thread at a time frees spares and allocates. Otherwise the memory that one thread is about to free and the
+  // memory that another thread allocates could exceed the limit together. The owner's mutex is not held, because a
+  // resource is a user's code.
   const std::lock_guard one_at_a_time(taking_);
   Spares unwanted;
   {
@@ -33,7 +34,8 @@ void BlockMemory::give_back(std::byte* data, std::size_t bytes, const void* runn
   }
 }
 
-// Looks at the last few spares of that size. Takes one that this runner left, or else the newest.
+// Looks at the last few spares of `bytes` bytes. Takes a spare that this runner used before, or else the newest spare.
+// Returns null if no spare has this size.
 std::byte* BlockMemory::reuse(std::size_t bytes, const void* runner) noexcept {
   constexpr std::size_t few = 32;
   std::size_t found = spares_.size();
@@ -50,7 +52,8 @@ std::byte* BlockMemory::reuse(std::size_t bytes, const void* runner) noexcept {
   return data;
 }
 
-// All spares, if together they are more than `bytes`; else none. The caller frees them, without the mutex.
+// Takes all spares if they have more than `bytes` bytes together; otherwise takes nothing. The caller frees the spares
+// without the mutex.
 BlockMemory::Spares BlockMemory::take_spares_if_above(std::size_t bytes) noexcept {
   Spares out;
   if (spare_bytes_ <= bytes) return out;

@@ -10,10 +10,10 @@
 
 namespace penstock::detail::runtime {
 
-/// Counts and recycles the memory of blocks that are loaded or being loaded. Most blocks have the same size, so the
-/// memory of one is reused for the next. It refuses nothing: call `has_room_for` before `reserve`.
+/// Counts and recycles the memory of blocks that are loaded or being loaded. Most blocks have the same size, so a new
+/// block reuses the memory of an old block. `reserve` does not check the limit: call `has_room_for` before.
 ///
-/// Call everything except the constructor, the destructor and `take` with the owner's mutex held.
+/// Hold the owner's mutex during each call, except of the constructor, the destructor and `take`.
 class BlockMemory {
  public:
   BlockMemory(std::size_t limit_bytes, MemoryResource& resource) : limit_(limit_bytes), resource_(resource) {}
@@ -24,15 +24,16 @@ class BlockMemory {
 
   /// Returns the reserved bytes, whether or not their memory was taken.
   std::size_t used() const noexcept { return used_; }
-  /// `bytes`: at least the limit before.
+  /// Sets the limit. `bytes` must not be less than the present limit.
   void raise_limit(std::size_t bytes) noexcept { limit_ = bytes; }
   bool has_room_for(std::size_t bytes) const noexcept { return bytes <= limit_ - (used_ < limit_ ? used_ : limit_); }
-  /// Counts a block that will be loaded, before its memory is taken.
+  /// Counts the bytes of a block that will be loaded. Call before `take`.
   void reserve(std::size_t bytes) noexcept { used_ += bytes; }
-  /// Returns memory for a reserved block; null for 0 bytes. `mutex`: the owner's, not held. Prefers memory of a block
-  /// that the same runner used, because it is most likely in its core's cache. @throws what the resource throws.
+  /// Returns memory for a reserved block; null for 0 bytes. `mutex`: the owner's mutex, which the caller must not hold.
+  /// Prefers the memory of a block that the same runner used, because that memory is most likely in the cache of the
+  /// runner's core. @throws whatever the resource throws.
   std::byte* take(std::size_t bytes, const void* runner, std::mutex& mutex);
-  /// Takes back a reserved block that this runner used. `data`: null if its memory could not be taken.
+  /// Takes back the memory of a reserved block that `runner` used. `data`: null if `take` failed or was not called.
   void give_back(std::byte* data, std::size_t bytes, const void* runner) noexcept;
 
  private:
@@ -49,7 +50,7 @@ class BlockMemory {
 
   std::size_t limit_;
   MemoryResource& resource_;
-  std::mutex taking_;  // held while memory is taken from the resource; locked before the owner's
+  std::mutex taking_;  // held while memory is taken from the resource; locked before the owner's mutex
   std::size_t used_ = 0;
   Spares spares_;
   std::size_t spare_bytes_ = 0;

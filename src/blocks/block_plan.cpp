@@ -34,7 +34,7 @@ void BlockPlan::look_ahead() {
   }
 }
 
-// The uses of a block in sight are a chain: each sample knows the next one.
+// The known uses of a block form a list: each sample that needs the block notes the next sample that needs it.
 void BlockPlan::note_use(std::uint64_t sample, const UpcomingBlock& needed) {
   KnownBlock& block = known_[needed.number];
   if (block.uses++ != 0) {
@@ -51,8 +51,9 @@ void BlockPlan::note_use(std::uint64_t sample, const UpcomingBlock& needed) {
   block.farthest_use = sample;
 }
 
-// Returns whether this sample and those after it are the rows of the block, side by side in the batch, and no other
-// sample is known to need it. `left`: samples that are still to come in the batch.
+// Returns whether this sample and the samples after it are exactly the rows of the block. Also, the block's next use
+// after these must not come before the next uses of the blocks that would be evicted. `left`: number of samples of the
+// batch that are not planned yet.
 bool BlockPlan::can_go_into_batch(const UpcomingSample& now, const KnownBlock& block, std::uint64_t left) const {
   if (!now.rows || now.rows->first != now.index) return false;
   const auto& [field, first, records] = *now.rows;
@@ -99,7 +100,7 @@ bool BlockPlan::next(std::uint64_t left, Sample& out) {
   return known;
 }
 
-// A block that makes room, or would have to with twice the memory.
+// Adds an evicted block to `gone_`, and drops the farthest blocks of `gone_` if they exceed the limit.
 void BlockPlan::remember(std::uint64_t number, KnownBlock& block) {
   block.gone = true;
   gone_.add(number, block);
@@ -123,7 +124,8 @@ void BlockPlan::take_gone(const UpcomingSample& now) {
   }
 }
 
-// With twice the memory they would have been there. What was decoded into the batch, or done without, still is.
+// Counts the loads of blocks in `taken_`, which twice the memory would have held. Blocks that are still not in memory
+// go back to `gone_`.
 void BlockPlan::note_gone(const UpcomingSample& now, std::uint64_t use, const Sample& out) {
   const bool into_batch = out.in_batch && out.needs.front().loads;
   for (const std::size_t n : taken_) {
@@ -154,7 +156,8 @@ void BlockPlan::plan(const UpcomingSample& now, std::uint64_t use, std::uint64_t
   note_needs(now, use, out.needs);
 }
 
-// Its only block goes into the batch, or went there for a sample before it.
+// Handles a sample whose only block is decoded into the batch, for this sample or for an earlier sample. Returns false
+// otherwise.
 bool BlockPlan::plan_in_batch(const UpcomingSample& now, std::uint64_t use, std::uint64_t left, Sample& out) {
   const bool goes_on = use < in_batch_end_;
   const bool begins = !goes_on && in_memory_.bytes() + now.bytes > limit_ && now.rows && !now_.front()->stays &&
@@ -169,7 +172,8 @@ bool BlockPlan::plan_in_batch(const UpcomingSample& now, std::uint64_t use, std:
   return true;
 }
 
-// Lists the blocks that it needs, and whether they are in memory. Its own blocks can't make room.
+// Lists the blocks that the sample needs, and whether they are in memory. Pins the blocks in memory, so that the
+// sample's own blocks are not evicted.
 void BlockPlan::list_needs(const UpcomingSample& now, Room& room, std::vector<Need>& needs) {
   for (std::size_t n = 0; n < now_.size(); ++n) {
     const UpcomingBlock& needed = now.distinct[n];
@@ -186,7 +190,7 @@ void BlockPlan::list_needs(const UpcomingSample& now, Room& room, std::vector<Ne
   }
 }
 
-// Those that are there and can be done without may be in the way of what it can't do without.
+// If the sample's blocks exceed the limit together, unpins blocks that the record can do without.
 void BlockPlan::leave_spare_blocks(const UpcomingSample& now, Room& room, std::vector<Need>& needs) {
   for (auto need = needs.end(); room.own > limit_ && need != needs.begin();) {
     --need;
@@ -200,13 +204,14 @@ void BlockPlan::leave_spare_blocks(const UpcomingSample& now, Room& room, std::v
   }
 }
 
-// Loads blocks that it could do without if that is worthwhile.
+// Adds blocks that the record could do without, if loading them is worthwhile.
 void BlockPlan::add_spare_blocks(const UpcomingSample& now, Room& room, Sample& out) {
   for (std::size_t n = 0; n < now_.size(); ++n) {
     const auto& [number, bytes, spare, next_use] = now.distinct[n];
     const KnownBlock& block = *now_[n];
     if (!spare || block.stays || bytes > limit_ - room.own) continue;
-    // Two parts cost about what a whole block does, and need no memory.
+    // Decoding two parts costs about as much as decoding the whole block, and needs no memory. So further uses must be
+    // known.
     const bool is_free = in_memory_.bytes() + room.missing + bytes <= limit_;
     if (!is_free && (block.uses < 2 || !has_room_before(room.missing + bytes, block.next_use))) continue;
     make_room(room.missing + bytes, out.evicted);
@@ -216,7 +221,7 @@ void BlockPlan::add_spare_blocks(const UpcomingSample& now, Room& room, Sample& 
   }
 }
 
-// They are there after it. `needs`: by number.
+// Notes that the sample's blocks are in memory. `needs` is sorted by block number.
 void BlockPlan::note_needs(const UpcomingSample& now, std::uint64_t use, const std::vector<Need>& needs) {
   std::size_t n = 0;
   for (const Need& need : needs) {
@@ -234,7 +239,7 @@ void BlockPlan::note_needs(const UpcomingSample& now, std::uint64_t use, const s
   }
 }
 
-// Returns whether there is room for `bytes` bytes, or would be without blocks whose next use comes after that one.
+// Returns whether there is room for `bytes` bytes, or would be if all blocks were evicted whose keys are above `key`.
 bool BlockPlan::has_room_before(std::size_t bytes, std::uint64_t key) const {
   if (in_memory_.bytes() + bytes <= limit_) return true;
   if (key >= KnownBlock::never) return false;

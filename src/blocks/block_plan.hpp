@@ -17,45 +17,45 @@ namespace penstock::detail::runtime {
 
 /// Decides which blocks are in memory when a sample is made, and which are evicted.
 ///
-/// Only the order of the samples decides that, so the number of decodes does not depend on threads or time. Each
-/// sample, in turn, finds its blocks or has them loaded:
+/// The plan depends only on the order of the samples, so the number of decodes does not depend on threads or time. It
+/// is made sample by sample. If a sample's blocks are not in memory, they are loaded by these rules:
 ///
-/// - The blocks with the farthest next use make room, as far as the next `lookahead` samples show. Blocks without a
-///   known use go first, the one used longest ago before the others.
-/// - A block that would need room may be decoded straight into the batch and then forgotten. Its rows must be side by
-///   side in the batch, in their order. Also, no other use of it may be known before the next uses of the blocks that
-///   would be evicted.
-/// - A block that its record can do without is loaded if there is room. It is also loaded if two more uses of it are
-///   known and the next one comes before the next uses of the blocks that would be evicted. Otherwise the record
-///   decodes its part by itself.
+/// - If memory is full, the block whose next use is farthest is evicted. The next `lookahead` samples show the next
+///   uses. Blocks without a known next use are evicted first, in the order of their last uses.
+/// - Instead of evicting blocks, the plan may have a block decoded straight into the batch and then forgotten. The
+///   block's rows must be side by side in the batch, in their order. Also, no further use of the block may be known
+///   before the next uses of the blocks that would be evicted.
+/// - If a record can do without a block, the block is loaded if there is room. It also replaces blocks whose next uses
+///   come after its own next use, if two more uses of it are known. Otherwise the record decodes the part that it needs
+///   by itself.
 ///
-/// It also knows which blocks twice the memory would hold. Evicted blocks move to a second plan of the same size, which
-/// evicts the blocks with the farthest next use. If blocks have one size, both plans together hold what the larger
-/// memory would.
+/// The plan also notes which blocks twice the memory would hold. An evicted block moves to a second set with the same
+/// limit, which drops the block with the farthest next use. If all blocks have one size, both sets together are what
+/// twice the memory would hold.
 ///
-/// One thread at a time. It keeps only numbers, not the blocks.
+/// One thread at a time may use it. It keeps only the numbers of blocks, not their data.
 class BlockPlan {
  public:
   using Feed = UpcomingSamples::Feed;
 
-  /// It looks `lookahead` samples ahead if these have few blocks. If they use more than 16,384 blocks, it looks only as
-  /// far as these reach, but at least `at_least` samples. `destination_bytes`: for each field of the source, the bytes
-  /// of a row in the batch if its values may be decoded there; otherwise 0.
+  /// The plan looks up to `lookahead` samples ahead. It stops earlier when the samples in sight use 16,384 blocks, but
+  /// not before `at_least` samples are in sight. `destination_bytes`: for each field of the source, the bytes of a row
+  /// in the batch if blocks may be decoded into the batch; otherwise 0.
   BlockPlan(const BlockModel& model, std::size_t limit_bytes, std::uint64_t lookahead,
             std::vector<std::size_t> destination_bytes, std::uint64_t at_least = ~std::uint64_t{0});
 
-  /// Starts again, with the blocks in memory. `keeps` returns whether one of them may stay.
+  /// Starts again. Keeps each block in memory for which `keeps` returns true.
   void reset(Feed feed, const std::function<bool(std::uint64_t block)>& keeps);
-  /// Raises the memory limit. REQUIRES: `bytes` is not below the present limit, and nothing is planned until it
-  /// returns. The limit of the constructor still decides whether a record is too large, so that the result does not
-  /// depend on when memory is added.
+  /// Raises the memory limit. REQUIRES: `bytes` is not below the present limit, and no other thread uses the plan. The
+  /// constructor's limit still decides whether a record is too large, so that the result does not depend on when memory
+  /// is added.
   void raise_limit(std::size_t bytes) noexcept { limit_ = bytes; }
   /// Returns whether a block is in memory after the last planned sample.
   bool has(std::uint64_t block) const {
     const KnownBlock* const known = known_.find(block);
     return known != nullptr && known->stays;
   }
-  /// Returns about how many of the planned loads twice the memory would have avoided.
+  /// Returns about how many of the planned loads would not have been needed with twice the memory.
   std::uint64_t saved_by_double() const noexcept { return saved_; }
   /// Asks the feed and the source for the needs of the next `count` samples and of the samples after them.
   void prepare(std::uint64_t count) noexcept { upcoming_.prepare(count); }
@@ -63,27 +63,28 @@ class BlockPlan {
   struct Need {
     std::uint64_t block;
     std::size_t bytes;
-    bool loads;  ///< it is not in memory, and is loaded for this sample
+    bool loads;  ///< the block is not in memory and is loaded for this sample
   };
   /// The plan for one sample.
   struct Sample {
-    std::uint64_t index = 0;              ///< source index of its record
-    std::vector<std::uint64_t> blocks;    ///< blocks that it is made of, in its record's order
-    std::vector<Need> needs;              ///< blocks by number, each once, without those that it does without
-    std::vector<std::uint64_t> evicted;   ///< blocks to evict before
-    std::size_t too_large = 0;            ///< bytes that it needs, if that is more than the limit; then nothing else is
-                                          ///< set
-    std::optional<std::size_t> in_batch;  ///< the field, if its only block is decoded into the batch
+    std::uint64_t index = 0;            ///< source index of the sample's record
+    std::vector<std::uint64_t> blocks;  ///< blocks that the record needs, in the record's order
+    /// Blocks to have in memory, by number, each once; blocks that the record does without are missing.
+    std::vector<Need> needs;
+    std::vector<std::uint64_t> evicted;  ///< blocks to evict before the sample's blocks are loaded
+    std::size_t too_large = 0;  ///< bytes of the blocks that the sample needs if they exceed the limit, else 0; if not
+                                ///< 0, the members below and `needs` are not set
+    std::optional<std::size_t> in_batch;  ///< slot of the field, if the sample's only block is decoded into the batch
   };
-  /// Plans the next sample of the feed. `left`: samples that are still to come in its batch, including this one.
-  /// Returns false if no sample is left, or the source can't specify its needs. @throws std::bad_alloc; then the plan
-  /// can't be used before the next `reset`.
+  /// Plans the next sample of the feed. `left`: number of samples of its batch that are not planned yet, including this
+  /// sample. Returns false if no sample is left, or if the source can't specify the sample's needs. @throws
+  /// std::bad_alloc. After an exception, call `reset` before any other function.
   bool next(std::uint64_t left, Sample& out);
 
  private:
   struct Room {
-    std::size_t missing;  // bytes to load for the sample
-    std::size_t own;      // bytes of all its blocks
+    std::size_t missing;  // bytes that must be loaded for the sample
+    std::size_t own;      // bytes of all the sample's blocks that are or will be in memory
   };
   void look_ahead();
   void note_use(std::uint64_t sample, const UpcomingBlock& needed);
@@ -106,13 +107,14 @@ class BlockPlan {
   UpcomingSamples upcoming_;
   KnownBlocks known_;
   std::vector<KnownBlock*> now_;  // blocks of the sample that is planned
-  BlocksByNextUse in_memory_;     // after the last planned sample
-  // Blocks that only twice the memory would hold.
+  BlocksByNextUse in_memory_;     // the blocks in memory after the last planned sample
+  // Evicted blocks that twice the memory would still hold.
   BlocksByNextUse gone_;
-  std::vector<std::size_t> taken_;             // blocks of the planned sample that were among these
-  std::vector<std::uint64_t> no_longer_gone_;  // blocks that its plan evicted from these
+  std::vector<std::size_t> taken_;             // which blocks of the planned sample were in `gone_`
+  std::vector<std::uint64_t> no_longer_gone_;  // blocks that planning the sample dropped from `gone_`
   std::uint64_t saved_ = 0;
-  std::uint64_t in_batch_end_ = 0;  // samples before this number are rows of the block that went into a batch last
+  // Samples before this number are rows of the last block that was decoded into a batch.
+  std::uint64_t in_batch_end_ = 0;
   std::size_t in_batch_field_ = 0;
 };
 

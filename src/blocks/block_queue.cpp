@@ -32,7 +32,8 @@ void BlockQueue::wait_for(std::uint64_t number, Residency& block) {
 }
 
 void BlockQueue::add(std::shared_ptr<Residency> load) {
-  load->waiters.reserve(1);  // the sample waits for it, or else it could be made, and another be in its place, before
+  load->waiters.reserve(1);  // so that making the first user wait can't fail: a sample that does not wait could be made
+                             // before its loads begin
   Sample& user = sample(load->first_user);
   user.loads.push_back(std::move(load));
 }
@@ -63,10 +64,10 @@ void BlockQueue::let_begin() noexcept {
   stretches_.add(waiting_);
 }
 
-// Returns how many blocks of a stretch a runner loaded. Looks at two samples: the first, which shares some blocks with
-// the stretch before, and the middle one, whose other blocks are of an earlier row of blocks.
+// Returns how many blocks of a stretch a runner loaded. Looks at two samples: the first, which may share blocks with
+// the stretch before, and the middle one, which may share blocks with an earlier row of a grid.
 std::size_t BlockQueue::blocks_loaded_by(const void* runner, std::uint64_t stretch) const noexcept {
-  constexpr std::size_t most = 8;  // blocks that are looked at; a record may have thousands
+  constexpr std::size_t most = 8;  // most blocks that are looked at; a record may have thousands
   const std::uint64_t length = stretches_.length(), first = stretch * length;
   std::size_t loaded = 0;
   for (const std::uint64_t number : {first, first + length / 2}) {
@@ -86,7 +87,7 @@ BlockQueue::Work BlockQueue::take(std::uint64_t& held) noexcept {
   if (stretch == WorkStretches::none) return work;
   for (std::uint64_t number = stretch * stretches_.length();; ++number) {
     Sample& it = sample(number);
-    // Others have the places of those that are made.
+    // The element of a sample that was made may already be a later sample.
     if (it.number != number || (it.begun == it.may_begin && !it.ready)) continue;
     if (it.begun != it.may_begin) {
       work.load = std::move(it.loads[it.begun++]);

@@ -6,8 +6,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Estimates how many blocks that are decoded in a pass over the data were already decoded in it. If there are very
-/// many blocks, it counts some of them, at regular distances. One thread at a time.
+/// Estimates how many decodes are of blocks that were already decoded in the same pass over the data. If there are very
+/// many blocks, counts only blocks at regular distances. One thread at a time may use it.
 class BlockRepeats {
  public:
   explicit BlockRepeats(std::uint64_t blocks) noexcept : step_((blocks + most - 1) / most), blocks_(blocks) {}
@@ -24,9 +24,9 @@ class BlockRepeats {
   std::uint64_t again() const noexcept { return again_; }
 
  private:
-  static constexpr std::uint64_t most = 1u << 18;  // a megabyte
+  static constexpr std::uint64_t most = 1u << 18;  // needs 1 MiB
   const std::uint64_t step_, blocks_;
-  std::vector<std::uint32_t> last_;  // last pass of each counted block, from 1
+  std::vector<std::uint32_t> last_;  // for each counted block: number of its last pass + 1; 0: never decoded
   std::uint64_t again_ = 0;
 };
 

@@ -25,15 +25,15 @@ namespace penstock::detail::runtime {
 /// A plan of blocks looks at least this many records ahead.
 inline constexpr std::uint64_t min_records_in_sight = 4096;
 
-/// Numbers of runners that load blocks: at first, and the most later.
+/// Numbers of runners that load blocks. `first`: at the start of the run. `most`: the largest number during the run.
 struct BlockRunners {
   unsigned first, most;
 };
 
-/// Blocks for the samples of a run. Turns the plan into work and memory.
+/// Has the blocks for the samples of a run. Turns the plan into work and memory.
 ///
-/// Loads get memory in the order of samples, each as soon as there is some. A later block gets memory only after
-/// earlier samples have released theirs. So the oldest unmade sample waits only for loads that can begin.
+/// Loads get memory in the order of samples, each as soon as there is enough. A later load never gets memory before an
+/// earlier load. So the oldest unmade sample waits only for loads that can begin.
 class BlockSchedule {
  public:
   using Feed = BlockPlan::Feed;
@@ -48,42 +48,41 @@ class BlockSchedule {
   BlockSchedule& operator=(const BlockSchedule&) = delete;
   ~BlockSchedule();
 
-  /// Starts again and keeps the blocks. Call only while nothing is being processed.
+  /// Starts again and keeps the loaded blocks. Call only while no sample or block is being worked on.
   void reset(Feed feed);
 
-  // -- the thread that issues --
+  // -- for the thread that issues --
   /// Asks the feed and the source for the needs of the next `count` samples of the feed and of the samples after them.
   void prepare(std::uint64_t count) noexcept { plan_.prepare(count); }
-  /// Issues the samples of a batch, from number `first` on, which are the next in order. The first `of_feed` are the
-  /// feed's; the others need no block. `pass`: their pass over the data.
+  /// Issues the next `count` samples, which are of one batch and have numbers from `first`. The first `of_feed` samples
+  /// come from the feed. The other samples need no block. `pass`: the samples' pass over the data.
   void issue(std::uint64_t first, std::uint64_t of_feed, std::uint64_t count, std::uint64_t pass = 0) noexcept;
 
   // -- any thread --
-  /// Raises the memory limit. REQUIRES: `bytes` is not below the present limit. The first limit still decides which
-  /// records are too large.
+  /// Raises the memory limit. REQUIRES: `bytes` is not below the present limit. The constructor's limit still decides
+  /// which records are too large.
   void raise_limit(std::size_t bytes) noexcept;
-  /// Returns a runner's next piece of work. Prefers the stretch of samples that the runner holds; sets `held` (see
-  /// WorkStretches::choose).
+  /// Returns a runner's next piece of work. `held`: see WorkStretches::choose.
   Work take(std::uint64_t& held) noexcept;
   /// Gives up the runner's stretch.
   void leave(std::uint64_t& held) noexcept;
-  /// Returns why there is nothing to do; none if no sample waits for a block.
+  /// Returns why there is no work; none if the reason is not a block.
   std::optional<Idle> why_idle() const noexcept;
   bool available() const noexcept { return available_.load(std::memory_order_seq_cst); }
-  /// Loads a block. `destination`: its rows in the batch, if it goes there. Returns whether there is more to do than
-  /// before.
+  /// Loads a block. `destination`: the block's rows in the batch if the block goes into a batch. Returns whether there
+  /// is work to do.
   bool load(std::shared_ptr<Residency> load, std::byte* destination = nullptr) noexcept;
-  /// Sets `out` to the blocks of a sample being made, record `index`, in their order; a block that it does without is
-  /// empty. Returns false if they were not planned; then its reader finds them. @throws Error of a block that could not
-  /// be loaded.
+  /// Sets `out` to the blocks of a sample that is being made from record `index`, in the record's order. A block that
+  /// the record does without is empty. Returns false if the blocks were not planned, so that the reader must load them
+  /// itself. @throws the Error of a block that could not be loaded.
   bool blocks_of(std::uint64_t sample, std::uint64_t index, std::vector<std::span<const std::byte>>& out);
-  /// Reports that a sample is made. Returns whether there is more to do than before.
+  /// Reports that a sample was made. Returns whether further loads may begin.
   bool done(std::uint64_t sample) noexcept;
 
   struct Counts {
     std::uint64_t loads = 0, uses = 0;
-    std::uint64_t again = 0;            ///< about how many loads were of blocks already loaded in the same pass
-    std::uint64_t saved_by_double = 0;  ///< about how many loads twice the memory would have avoided
+    std::uint64_t again = 0;  ///< about how many loads were of blocks that were already loaded in the same pass
+    std::uint64_t saved_by_double = 0;  ///< about how many loads would not have been needed with twice the memory
     std::size_t peak_bytes = 0;
   };
   Counts counts() const;
@@ -98,19 +97,20 @@ class BlockSchedule {
   const BlockModel& model_;
   const char* const option_;
   const std::size_t record_limit_;  // most bytes that one record may need
-  BlockPlan plan_;                  // the issuing thread's
+  BlockPlan plan_;                  // used only by the thread that issues, or under the mutex
   BlockPlan::Sample next_;          // kept to reuse its memory
   mutable std::mutex mutex_;
   std::atomic<bool> available_{false};
-  std::atomic<bool> lacks_memory_{false};  // the next load may not begin
+  std::atomic<bool> lacks_memory_{false};  // the next load may not begin, for lack of memory
   std::atomic<std::uint64_t> in_load_{0};  // blocks
-  // Under the mutex, like the residencies:
+  // Guarded by the mutex, like the residencies:
   BlockQueue queue_;
   BlockMemory memory_;
   std::size_t not_begun_ = 0;  // bytes that are reserved for loads that have not begun
-  std::unordered_map<std::uint64_t, std::shared_ptr<Residency>> held_;  // blocks that the plan has in memory, by number
-  std::shared_ptr<Residency> in_batch_;                                 // the last one that went into a batch
-  bool out_of_memory_ = false;  // the plan is lost; each reader finds its blocks by itself
+  // The blocks that are in memory after the last planned sample, by number.
+  std::unordered_map<std::uint64_t, std::shared_ptr<Residency>> held_;
+  std::shared_ptr<Residency> in_batch_;  // the last block that went into a batch
+  bool out_of_memory_ = false;           // memory ran out while planning, so each reader loads its blocks by itself
   Counts counts_;
   BlockRepeats repeats_;
   std::uint64_t pass_ = 0;  // pass of the planned samples

@@ -11,7 +11,7 @@
 namespace penstock::detail::runtime {
 
 namespace {
-// A block of this size takes much longer than a question to the kernel.
+// Loading a block of this size takes much longer than asking the kernel whether the thread waited.
 constexpr std::size_t bytes_worth_asking = 1u << 16;
 }  // namespace
 

@@ -8,11 +8,11 @@
 
 namespace penstock::detail::runtime {
 
-/// Loads a block, to `destination` if it goes into a batch. Counts as reading of `run`. Returns whether there is more
-/// to do than before.
+/// Loads the block of `work`, to `destination` if the block goes into a batch. Counts the time as reading by `run`.
+/// Returns whether there is work to do.
 bool work_on_block(BlockSchedule& blocks, ChainRun& run, BlockSchedule::Work work,
                    std::byte* destination = nullptr) noexcept;
-/// Gives the run's reader the blocks of a sample, or the error of its blocks.
+/// Gives the reader of `run` the blocks of a sample, or the error of a block that could not be loaded.
 void lend_blocks(BlockSchedule& blocks, ChainRun& run, std::uint64_t sample, std::uint64_t index) noexcept;
 
 }  // namespace penstock::detail::runtime

@@ -11,8 +11,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Blocks in the order of their next uses, by their keys, with their bytes. A key is changed only while the block is
-/// pinned or not part of it.
+/// A set of blocks, ordered by `KnownBlock::key`, with the sum of their bytes. A block's key may change only while the
+/// block is pinned or not in the set.
 class BlocksByNextUse {
  public:
   using Order = std::set<std::pair<std::uint64_t, std::uint64_t>>;  // (key, number)
@@ -25,7 +25,7 @@ class BlocksByNextUse {
     pin(number, block);
     bytes_ -= block.bytes;
   }
-  /// Takes the block out of the order until `unpin`. Its bytes still count.
+  /// Takes the block out of the order until `unpin`. The sum of bytes still includes the block.
   void pin(std::uint64_t number, const KnownBlock& block) noexcept { order_.erase({block.key, number}); }
   void unpin(std::uint64_t number, const KnownBlock& block) { order_.emplace(block.key, number); }
   void clear() noexcept {
@@ -34,7 +34,7 @@ class BlocksByNextUse {
   }
 
   const Order& order() const noexcept { return order_; }
-  /// Returns the number of the block whose next use is farthest.
+  /// Returns the number of the block with the highest key, which is the block to evict first.
   std::uint64_t farthest() const noexcept { return std::prev(order_.end())->second; }
   std::size_t bytes() const noexcept { return bytes_; }
 

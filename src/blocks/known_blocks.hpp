@@ -11,16 +11,17 @@ namespace penstock::detail::runtime {
 
 /// A block that samples in sight need, or that is in memory after the last planned sample, or both.
 struct KnownBlock {
-  /// Keys from this number on are for blocks without a known next use. These go first, the one that was used longest
-  /// ago before the others.
+  /// Blocks without a known next use have keys above this number, so they are evicted first. The longer ago a block was
+  /// used, the higher is its key.
   static constexpr std::uint64_t never = std::uint64_t{1} << 63;
 
-  std::uint64_t uses = 0;                        ///< uses by samples in sight
-  std::uint64_t next_use = 0, farthest_use = 0;  ///< numbers of those samples
-  bool stays = false;                            ///< is in memory
-  bool gone = false;                             ///< was evicted, and would be in twice the memory
-  std::size_t bytes = 0;                         ///< set if `stays` or `gone`
-  std::uint64_t key = 0;                         ///< its key in the order of that set
+  std::uint64_t uses = 0;  ///< how many samples in sight need the block
+  /// Numbers of the first and the last sample in sight that need the block.
+  std::uint64_t next_use = 0, farthest_use = 0;
+  bool stays = false;     ///< the block is in memory
+  bool gone = false;      ///< the block was evicted, but twice the memory would still hold it
+  std::size_t bytes = 0;  ///< set if `stays` or `gone`
+  std::uint64_t key = 0;  ///< the block's key in the BlocksByNextUse that has the block
   std::uint64_t last_use = 0;
 
   void set_key() noexcept { key = uses != 0 ? next_use : never + (never >> 1) - last_use; }
@@ -45,7 +46,7 @@ class KnownBlocks {
     node.mapped() = {};
     return blocks_.insert(std::move(node)).position->second;
   }
-  /// Forgets the block if nothing is known of it any more.
+  /// Forgets the block unless a sample in sight needs it, it is in memory, or it is `gone`.
   void forget_if_unused(std::uint64_t number) {
     const auto found = blocks_.find(number);
     if (found != blocks_.end() && found->second.uses == 0 && !found->second.stays && !found->second.gone)
@@ -59,7 +60,7 @@ class KnownBlocks {
 
  private:
   std::unordered_map<std::uint64_t, KnownBlock> blocks_;
-  std::vector<decltype(blocks_)::node_type> nodes_;  // nodes that are kept, because thousands come and go
+  std::vector<decltype(blocks_)::node_type> nodes_;  // nodes that are reused, because thousands of blocks come and go
 };
 
 }  // namespace penstock::detail::runtime

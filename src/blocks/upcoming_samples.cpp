@@ -8,9 +8,11 @@
 namespace penstock::detail::runtime {
 
 namespace {
-// Room of a record of more is not kept: in time all of thousands would have as much.
+// Memory of a sample with more blocks than this is not reused. Otherwise thousands of samples would have that much
+// memory in time.
 constexpr std::size_t usual_blocks = 32;
-constexpr std::uint64_t max_uses = 1u << 14;  // uses of blocks that are known ahead: some hundred bytes each
+// Limit on the uses of blocks that are known ahead, each of which takes a few hundred bytes.
+constexpr std::uint64_t max_uses = 1u << 14;
 }  // namespace
 
 UpcomingSamples::UpcomingSamples(const BlockModel& model, std::uint64_t lookahead, std::uint64_t at_least,
@@ -28,8 +30,8 @@ void UpcomingSamples::reset(Feed feed) {
 
 void UpcomingSamples::prepare(std::uint64_t count) noexcept {
   try {
-    // `max_uses` limits the uses after the `count` samples, so these samples' own uses are left out. How far it looks
-    // ahead depends only on the samples, not on `count`.
+    // `max_uses` limits only the uses after the first `count` samples. So how far the plan can look ahead depends on
+    // the samples and not on `count`.
     std::uint64_t before = 0;
     for (std::uint64_t n = 0; n < count && n < known(); ++n)
       before += (n < in_sight_.size() ? in_sight_[n] : fetched_[n - in_sight_.size()]).distinct.size();
@@ -39,14 +41,14 @@ void UpcomingSamples::prepare(std::uint64_t count) noexcept {
       if (!fetch()) break;
       if (counts) before += fetched_.back().distinct.size();
     }
-  } catch (...) {  // an order that fails does so again when it is asked for the samples themselves
+  } catch (...) {  // an order that fails here fails again when the samples are issued, and reports the error then
     feed_ = nullptr;
     fed_.clear();
     fed_at_ = 0;
   }
 }
 
-// One more sample of the feed. False: there are no more.
+// Fetches one more sample of the feed. Returns false if no sample is left.
 bool UpcomingSamples::fetch() {
   if (fed_at_ == fed_.size()) {
     std::vector<std::uint64_t> more;
@@ -68,7 +70,7 @@ bool UpcomingSamples::fetch() {
   return true;
 }
 
-// Sets what the sample needs. If the source can't specify that, its reader will report why.
+// Sets the sample's needs. If the source can't specify the needs, its reader will report why.
 void UpcomingSamples::describe(UpcomingSample& next) const {
   next.blocks.clear();
   next.distinct.clear();
@@ -98,7 +100,7 @@ void UpcomingSamples::describe(UpcomingSample& next) const {
   }
 }
 
-// The limit on samples in sight does not depend on how many are fetched.
+// How many samples are in sight must not depend on how many are fetched.
 bool UpcomingSamples::look_ahead() {
   if (in_sight_.size() >= 1 + lookahead_ || fetched_.empty()) return false;
   if (in_sight_.size() >= 1 + at_least_ && uses_in_sight_ >= max_uses) return false;

@@ -17,24 +17,24 @@ namespace penstock::detail::runtime {
 struct UpcomingBlock {
   std::uint64_t number;
   std::size_t bytes = 0;
-  bool spare = false;          ///< the record can do without it
-  std::uint64_t next_use = 0;  ///< number of the next sample in sight that needs it, if one does
+  bool spare = false;          ///< the record can do without the block
+  std::uint64_t next_use = 0;  ///< number of the next sample in sight that needs the block, if there is one
 };
 
-/// A coming sample, and what it needs.
+/// A coming sample, and the blocks that it needs.
 struct UpcomingSample {
   std::uint64_t index = 0;
   std::vector<std::uint64_t> blocks;    ///< blocks in the record's order
-  std::vector<UpcomingBlock> distinct;  ///< blocks by number, each once
-  std::size_t bytes = 0;                ///< bytes of the blocks that it can't do without; saturates
-  std::optional<BlockRows> rows;        ///< rows of its only block, if that could go into the batch
-  bool known = false;                   ///< the source can specify its needs
+  std::vector<UpcomingBlock> distinct;  ///< the same blocks sorted by number, each once
+  std::size_t bytes = 0;                ///< bytes of the blocks that the record can't do without; saturates
+  std::optional<BlockRows> rows;        ///< rows of the sample's only block, if the block could go into the batch
+  bool known = false;                   ///< the source specified the sample's needs
 };
 
-/// The coming samples of a feed: first those in sight, which a plan uses; then those that are only fetched.
+/// The coming samples of a feed. The first of them are in sight: a plan uses them. The others are only fetched.
 class UpcomingSamples {
  public:
-  /// Appends the next source indices, in order, some per call; appends nothing if none are left.
+  /// Appends one or more of the next source indices, in order. Appends nothing if no index is left.
   using Feed = std::function<void(std::vector<std::uint64_t>&)>;
 
   /// `lookahead`, `at_least`: see BlockPlan. `asks_rows`: blocks can go into a batch.
@@ -43,7 +43,8 @@ class UpcomingSamples {
   void reset(Feed feed);
   /// Asks the feed and the source for the needs of the next `count` samples and of the samples after them.
   void prepare(std::uint64_t count) noexcept;
-  /// Takes one fetched sample into sight. Returns false if none is left, or no more are to be in sight.
+  /// Takes one fetched sample into sight. Returns false if no fetched sample is left, or if enough samples are in
+  /// sight.
   bool look_ahead();
 
   bool empty() const noexcept { return in_sight_.empty(); }
@@ -69,13 +70,14 @@ class UpcomingSamples {
   const std::uint64_t lookahead_, at_least_;
   const bool asks_rows_;
   Feed feed_;
-  std::vector<std::uint64_t> fed_;  // indices from the feed that were not looked at yet
+  std::vector<std::uint64_t> fed_;  // indices from the feed, of which the first `fed_at_` were fetched
   std::size_t fed_at_ = 0;
   std::deque<UpcomingSample> fetched_;
   std::deque<UpcomingSample> in_sight_;
   std::uint64_t next_ = 0;
-  std::uint64_t fetched_uses_ = 0, uses_in_sight_ = 0;  // uses of blocks by those samples
-  std::vector<UpcomingSample> spare_;                   // kept to reuse their memory
+  // Uses of blocks by the samples in `fetched_` and in `in_sight_`.
+  std::uint64_t fetched_uses_ = 0, uses_in_sight_ = 0;
+  std::vector<UpcomingSample> spare_;  // samples whose memory is reused
 };
 
 }  // namespace penstock::detail::runtime

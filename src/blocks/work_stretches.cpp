@@ -7,10 +7,10 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// Long enough that few blocks are on a border. Short enough that each runner has several in sight, and all runners work
-// on the samples of a batch.
+// A stretch is so long that few blocks are needed by two stretches. It is so short that there are several stretches per
+// runner, and all runners work on the samples of a batch.
 constexpr std::size_t longest = 8, stretches_a_runner = 8;
-// How many stretches are looked at for the one that a runner knows best.
+// The most stretches among which a runner looks for the stretch that it knows best.
 constexpr std::size_t most_choices = 8;
 
 std::uint64_t length_of(std::size_t in_flight, unsigned threads) noexcept {
@@ -19,7 +19,8 @@ std::uint64_t length_of(std::size_t in_flight, unsigned threads) noexcept {
 
 }  // namespace
 
-// Allocates for all stretches at the beginning, so that none is lost if memory runs out. The consumer may work as well.
+// Allocates memory for all stretches, so that no later call can fail. `held_` has one place more than there are
+// runners, because the consumer's thread may work too.
 WorkStretches::WorkStretches(std::size_t in_flight, unsigned threads, unsigned most)
     : threads_(std::max({threads, most, 1u})),
       length_(length_of(in_flight, threads_)),
@@ -39,7 +40,7 @@ void WorkStretches::wait(Stretch& it) noexcept {
 
 void WorkStretches::add(std::uint64_t sample) noexcept {
   Stretch& it = stretch(sample / length_);
-  // Its place belonged to a stretch whose samples are all made.
+  // The element belonged to an earlier stretch, whose samples are all made.
   if (it.number != sample / length_) it = {.number = sample / length_};
   ++it.pieces;
   ++pieces_;
@@ -63,8 +64,8 @@ void WorkStretches::look_at_first() noexcept {
   }
 }
 
-// The other stretches keep waiting. So does this one if more stretches are held than there are runners; its work is
-// done all the same.
+// Puts the stretches that were not chosen back into `waiting_`. If `held_` is full, the chosen stretch goes back too,
+// and the runner works on it without holding it.
 std::uint64_t WorkStretches::hold(std::size_t which, std::uint64_t& held) noexcept {
   const std::uint64_t chosen = first_[which];
   const bool can_hold = held_.size() != held_.capacity();

@@ -9,33 +9,34 @@
 
 namespace penstock::detail::runtime {
 
-/// Decides which samples a runner works on next: short stretches of the order, each held by one runner.
+/// Decides which samples a runner works on next. The order is divided into short stretches, and at most one runner
+/// holds a stretch.
 ///
-/// Neighbouring samples share blocks. A runner that decodes the blocks and makes the samples finds the blocks in its
-/// own core's cache; a different core needs several times as long. So a runner stays with its stretch as long as there
-/// is work in it. Then it takes a stretch that no runner holds: the one it knows best among the first few. It takes the
-/// first one if others were preferred to that as often as there are runners. If all are held it helps with the first,
-/// because no runner may be idle while there is work.
+/// Neighbouring samples share blocks. A runner that decoded a block has it in its core's cache; another core needs
+/// several times as long to read the block. So a runner stays with its stretch while that has work. After that the
+/// runner takes one of the first few stretches that no runner holds: the stretch that it knows best. It takes the first
+/// stretch if others were preferred to it as often as there are runners. If runners hold all stretches with work, the
+/// runner helps with the first, because no runner may be idle while there is work.
 ///
-/// It counts pieces of work without knowing what they are. One thread at a time.
+/// It only counts pieces of work. One thread at a time may use it.
 class WorkStretches {
  public:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
-  /// `in_flight`: the most samples that are issued and not made. `threads`: present number of runners; `most`: most
-  /// runners later.
+  /// `in_flight`: the most samples that are issued and not made. `threads`: present number of runners. `most`: the
+  /// largest number of runners that the run may use.
   WorkStretches(std::size_t in_flight, unsigned threads, unsigned most = 0);
 
   /// Returns the number of samples in a stretch. Stretch s begins with sample s * length().
   std::uint64_t length() const noexcept { return length_; }
   /// Adds a piece of work for a sample.
   void add(std::uint64_t sample) noexcept;
-  /// Takes a piece of work of a sample away.
+  /// Removes a piece of a sample's work, which a runner has taken.
   void remove(std::uint64_t sample) noexcept;
   bool has_work() const noexcept { return pieces_ != 0; }
-  /// Returns the stretch of a runner's next piece of work; `none`: there is none. `held`: the stretch that the runner
-  /// holds, or `none`; set to the one it then holds. `knows(stretch)`: returns how well the runner knows a stretch, as
-  /// a number.
+  /// Returns the stretch of a runner's next piece of work; `none`: there is no work. `held`: the stretch that the
+  /// runner holds, or `none`; updated if the choice changes it. `knows(stretch)`: returns how well the runner knows a
+  /// stretch, as a number.
   template <class Knows>
   std::uint64_t choose(std::uint64_t& held, const Knows& knows) noexcept {
     if (held != none && has_work(held)) return held;
@@ -57,7 +58,7 @@ class WorkStretches {
   struct Stretch {
     std::uint64_t number = none;
     std::uint64_t pieces = 0;
-    unsigned passed_over = 0;  ///< times that others were preferred while it was the first
+    unsigned passed_over = 0;  ///< how often others were preferred while this stretch was the first
     bool held = false, waiting = false;
   };
 
@@ -72,11 +73,11 @@ class WorkStretches {
 
   const unsigned threads_;
   const std::uint64_t length_;
-  std::vector<Stretch> stretches_;  // number n is n % size
+  std::vector<Stretch> stretches_;  // stretch n is element n % size
   std::uint64_t pieces_ = 0;        // pieces of work in all stretches
   // Stretches with work that no runner holds.
   std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> waiting_;
-  std::vector<std::uint64_t> first_;  // the first few waiting stretches, taken out for comparison
+  std::vector<std::uint64_t> first_;  // the first few waiting stretches, taken out of `waiting_` for comparison
   std::vector<std::uint64_t> held_;
 };
 

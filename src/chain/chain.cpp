@@ -55,12 +55,12 @@ bool Chain::execute(ChainRun& run, std::size_t number, const Place& place, std::
   const ProfiledRange range(step.label);
   const TracedRange traced(run.runner.trace, step.label.c_str());
   run.begin(step, rows);
-  // What a cache keeps must not depend on when it is made.
+  // The result of the steps before a cache must not depend on the epoch in which the cache stores it.
   const Place of_record{0, index, 0, 0};
   return step.run(run, call_of(number, number < cache_step() ? of_record : place, index, rows));
 }
 
-// A value that is not in its row yet is copied there. Dense fields have fixed shapes, which every step checked.
+// Copies each value that is not in its row yet to the row. Dense fields have fixed shapes, which every step checked.
 void Chain::finish(ChainRun& run, std::span<std::byte* const> rows) const {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::byte* const value = run.value(i);
@@ -130,7 +130,7 @@ bool Chain::open(ChainRun& parent, const Place& place, std::uint64_t index, std:
   const bool kept = stands_for == 0 ? run_steps(parent, first, children_begin(), place, index, {})
                                     : run_measured(parent, first, children_begin(), place, index, {}, stands_for);
   parent.counters.totals.samples.add(1);
-  // The reader goes on to another record, and what it gave to view goes with it.
+  // The reader will read another record, and then the values that only view the reader's memory are invalid.
   if (kept)
     for (std::size_t slot = 0; slot < parent.cells.size(); ++slot) parent.own(slot);
   parent.counters.totals.copied_bytes.add(std::exchange(parent.copied_bytes, 0));
@@ -158,12 +158,12 @@ bool Chain::read(ChainRun& parent, StreamModel& stream) const {
   return true;
 }
 
-// A sample that fails is counted as far as it came: it cost what it cost.
+// If a sample fails, the steps up to the failure are counted, because they took time too.
 bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, const Place& place, std::uint64_t index,
                          std::span<std::byte* const> rows, std::uint64_t stands_for) const {
-  // Samples that usually take a few microseconds may wait from time to time, for a page of a file. So each sample is
-  // watched. The system is asked only about samples that were off their core for long, because asking costs as much as
-  // making a short sample.
+  // Samples that usually take a few microseconds may wait from time to time, for a page of a file. So every measured
+  // step is checked for waits. The system is asked only about a step that was off its core for long, because asking
+  // costs as much as making a short sample.
   constexpr std::uint64_t worth_asking_ns = 1'000;
   ChainRunCounters& counters = run.counters;
   WaitWatch watch(counters.sample_ns == 0 || counters.sample_ns > 20000);
@@ -191,7 +191,7 @@ bool Chain::run_measured(ChainRun& run, std::size_t first, std::size_t last, con
   };
   std::size_t i = first;
   bool kept = true;
-  if (first == last && !rows.empty()) finish(run, rows);  // a child that is its parent
+  if (first == last && !rows.empty()) finish(run, rows);  // a child that equals its parent
   try {
     for (; i < last && kept; ++i) {
       kept = execute(run, i, place, index, rows);
@@ -220,7 +220,7 @@ Error Chain::describe_failure(const ChainRun& run, std::uint64_t index) const {
       data_->source->describe_field(index, *run.decoding, error);
     else
       data_->source->describe(index, error);
-  } catch (...) {  // a source that can't even name the key, or itself, has nothing to add
+  } catch (...) {  // the source can't name the key or itself, so the error stays without them
   }
   return error.with_index(index);
 }

@@ -23,46 +23,46 @@
 
 namespace penstock::detail::runtime {
 
-/// A pipeline's stages per sample, compiled. Takes one sample through all of them. Immutable; any thread, each with its
-/// own ChainRun.
+/// The compiled stages of a pipeline that work on one sample. Takes one sample through all these stages. Immutable. Any
+/// thread may use it, each with a ChainRun of its own.
 class Chain {
  public:
   explicit Chain(std::shared_ptr<const PipelineData> data);
   Chain(const Chain&) = delete;
   Chain& operator=(const Chain&) = delete;
 
-  /// Makes one sample: from the reading on, or, if the run has a parent, from the step after the parent's steps. `rows`
-  /// holds the destination of each field of the final schema, or is empty. If it is empty, values stay in the run's
-  /// scratch or in the store until the next run. `stands_for`: number of samples that this one's timing represents; 0 =
-  /// not timed. Returns false if a filter left the sample out. Throws whatever a stage throws.
+  /// Makes one sample. Begins with reading or, if the ChainRun has a parent, with the step after the parent's steps.
+  /// `rows` holds the destination of each field of the final schema, or is empty. If `rows` is empty, values stay in
+  /// the ChainRun's scratch or in the store until its next sample. `stands_for`: number of samples that this sample's
+  /// timing represents; 0 = not timed. Returns false if a filter left the sample out. Throws whatever a stage throws.
   bool run(ChainRun& run, const Place& place, std::uint64_t index, std::span<std::byte* const> rows,
            std::uint64_t stands_for = 0) const;
 
-  /// Returns the number of the step that a child begins with: the flat_map, or the step after a stream's reading. 0 =
-  /// samples have no parents.
+  /// Returns the number of the step that a child begins with: the flat_map, or the step after a stream's reading.
+  /// Returns 0 if samples have no parents.
   std::size_t children_begin() const noexcept { return program_.children_begin; }
-  /// Makes a parent with the steps before `children_begin()`. The parent keeps its values when its reader reads on.
-  /// Returns false if a filter left it out.
+  /// Makes a parent with the steps before `children_begin()`. The parent keeps its values when its reader reads the
+  /// next record. Returns false if a filter left the parent out.
   bool open(ChainRun& parent, const Place& place, std::uint64_t index, std::uint64_t stands_for = 0) const;
-  /// Returns how many children it has; 1 without flat_map.
+  /// Returns how many children the parent has; 1 without flat_map.
   std::uint32_t count(ChainRun& parent, const Place& place, std::uint64_t index) const;
-  /// Reads a stream's next record into a parent, which keeps it. `open` runs the steps after the reading. Returns false
-  /// at the epoch's end.
+  /// Reads a stream's next record into a parent, which keeps the values. `open` runs the steps after the reading.
+  /// Returns false at the epoch's end.
   bool read(ChainRun& parent, StreamModel& stream) const;
 
   /// Returns the exception in flight as an Error with stage, source, file, key and index. Call inside a catch block.
   Error describe_failure(const ChainRun& run, std::uint64_t index) const;
 
-  /// Runs only steps `first` to `last`, each on the result of the one before it. Returns false if a filter left the
-  /// sample out.
+  /// Runs only the steps from `first` up to but not including `last`, each on the result of the step before it. Returns
+  /// false if a filter left the sample out.
   bool run_steps(ChainRun& run, std::size_t first, std::size_t last, const Place& place, std::uint64_t index,
                  std::span<std::byte* const> rows) const;
 
   const std::vector<std::unique_ptr<Step>>& steps() const noexcept { return program_.steps; }
-  /// Returns the number of the step that is a cache; 0: there is no cache. If the cache has the record, the steps
-  /// before it are not run.
+  /// Returns the number of the step that is a cache; 0: there is no cache. If the cache has a record, the steps before
+  /// the cache do not run for the record.
   std::size_t cache_step() const noexcept { return program_.cache_step; }
-  /// Returns the layout of the batch's rows; null without a batch.
+  /// Returns the layout of the batch's rows; null if the pipeline has no batch stage.
   const RowLayout* layout() const noexcept { return layout_ ? &*layout_ : nullptr; }
   const BatchBounds& bounds() const noexcept { return *bounds_; }
   std::size_t shared_draws() const noexcept { return program_.shared_draws; }
@@ -86,7 +86,7 @@ class Chain {
   const CheckOptions check_;
   const ChainProgram program_;
   const std::string* cached_by_ = nullptr;  // label of a cache that allows no draws before it
-  // Bytes of a row's values for each field of the final schema; 0 if the field is not dense.
+  // For each field of the final schema: bytes of a row; 0 if the field is not dense.
   std::vector<std::size_t> row_bytes_;
 };
 

@@ -17,11 +17,11 @@ namespace {
 
 Step::Renumber renumbering(const std::vector<std::ptrdiff_t>& from, std::size_t before) {
   bool same = from.size() == before, down = true;
-  std::ptrdiff_t least = 0;  // old slot that the next kept one may have
+  std::ptrdiff_t least = 0;  // lowest old slot that the next kept field may have
   for (std::size_t i = 0; i < from.size(); ++i) {
     same = same && from[i] == static_cast<std::ptrdiff_t>(i);
     if (from[i] < 0) {
-      least = static_cast<std::ptrdiff_t>(before);  // nothing kept after a new one
+      least = static_cast<std::ptrdiff_t>(before);  // no field may be kept after a new field
     } else {
       down = down && from[i] >= least;
       least = from[i] + 1;
@@ -31,14 +31,14 @@ Step::Renumber renumbering(const std::vector<std::ptrdiff_t>& from, std::size_t 
 }
 
 void relate(Step& step, const Schema& before) {
-  std::size_t likely = 0;  // slot after the one that was found last
+  std::size_t likely = 0;  // slot after the slot that was found last
   for (const Field& field : step.schema) {
     const auto slot = find_field(before, step.name_before(field.name), likely);
     if (slot) likely = *slot + 1;
     step.from.push_back(slot ? static_cast<std::ptrdiff_t>(*slot) : -1);
   }
   step.renumber = renumbering(step.from, before.size());
-  // A step on one slot names what it reads; the others see all values as they are declared.
+  // A step on one slot names the value that it reads. All other steps see every value as `schema` declares it.
   if (step.only_slot()) return;
   for (std::size_t i = 0; i < step.from.size(); ++i) {
     if (step.from[i] < 0) continue;
@@ -86,8 +86,8 @@ ImageStep& ChainCompiler::begin_image(std::string label, std::uint64_t key, cons
   return *images_.back();
 }
 
-// Stages of one field fold into its last step. Image steps of different fields meet only in shared draws, so steps in
-// between don't prevent that.
+// Folds the stage into the field's last image step. Image steps of other fields may come after that step, because steps
+// of different fields have only shared draws in common.
 void ChainCompiler::add_image(const BoundStage& stage, const ImageFields& fields, const ImageStageModel& model,
                               const ImageExecutor& executor) {
   const std::string& first = fields[0].name;
@@ -110,8 +110,8 @@ void ChainCompiler::add_image(const BoundStage& stage, const ImageFields& fields
   if (fields.size() > 1) ++program_.shared_draws;
 }
 
-// Returns the position of the field's last image step among the last steps; their number if the field has no step that
-// a stage could be folded into.
+// Returns the position of the field's last image step in `images_`; `images_.size()` if the field has no step there
+// that a stage could be folded into.
 std::size_t ChainCompiler::last_image(const std::string& field, const ImageExecutor& executor) const {
   for (std::size_t i = images_.size(); i-- > 0;)
     if (images_[i]->result.name == field) return images_[i]->executor == &executor ? i : images_.size();
@@ -122,7 +122,7 @@ void ChainCompiler::add_encoding(const BoundStage& stage, const std::string& fie
                                  const ImageEncoder& encoder, const ImageExecutor& executor) {
   const bool in_place = result == field;
   std::size_t at = last_image(field, executor);
-  // A new field is the last one, so no other step that may add a field comes after.
+  // A new field becomes the last field, so its step must come after all image steps that may add a field.
   if (!in_place && at + 1 < images_.size()) at = moved_to_the_end(at);
   ImageStep& step = at != images_.size() ? *images_[at] : begin_image("", stage.key, executor, stage.out.slot(field));
   step.label += (step.label.empty() ? "" : " + ") + stage.label;
@@ -134,8 +134,8 @@ void ChainCompiler::add_encoding(const BoundStage& stage, const std::string& fie
                             .in_place = in_place});
 }
 
-// The step's new place; or past the end, where a new step must begin, because others follow its draws, or may read what
-// it adds.
+// Moves the step to the end of `images_` and returns its new position. Returns `images_.size()` if a new step must
+// begin instead, because a later step follows this step's draws or may read a field that this step adds.
 std::size_t ChainCompiler::moved_to_the_end(std::size_t at) {
   if (!images_[at]->encodings.empty()) return images_.size();
   for (const FoldStage& lead : images_[at]->stages)
@@ -151,8 +151,8 @@ std::size_t ChainCompiler::moved_to_the_end(std::size_t at) {
   return images_.size() - 1;
 }
 
-// A name stands for a slot, which stays. So the name may change before the open image steps, which keep folding, if
-// none of them makes the field.
+// A new name does not change the field's slot. So the renaming may run before the image steps in `images_`, which later
+// stages may still join, unless one of them makes the field.
 void ChainCompiler::add_rename(std::unique_ptr<Step> step, const std::string& from, const std::string& to) {
   for (const ImageStep* const image : images_)
     for (const FoldEncoding& encoding : image->encodings)
@@ -162,9 +162,9 @@ void ChainCompiler::add_rename(std::unique_ptr<Step> step, const std::string& fr
   steps().insert(steps().end() - static_cast<std::ptrdiff_t>(images_.size()), std::move(step));
 }
 
-// -- what the steps are to each other --
+// -- how the steps are related --
 
-// Image steps were folded and moved, so the sample's form between them is known only here.
+// Image steps were folded and moved, so the schema between steps is known only here.
 void ChainCompiler::relate_steps() {
   for (std::size_t i = 1; i < steps().size(); ++i) {
     Step& step = *steps()[i];
@@ -174,7 +174,7 @@ void ChainCompiler::relate_steps() {
   }
 }
 
-// Marks decoders whose result is a mask. Names are followed backwards.
+// Marks decoders whose result is a mask. Follows the names of masks backwards through the steps.
 void ChainCompiler::find_masks() {
   for (std::size_t at = steps().size(); at-- > 0;)
     for (const std::string& name : steps()[at]->masks()) find_decoder_of_mask(at, name);
@@ -200,7 +200,7 @@ void ChainCompiler::find_decoder_of_mask(std::size_t at, std::string name) {
 // Gives the last step that makes a field's value the field's destination. Names are followed backwards, because slots
 // may be renumbered on the way.
 void ChainCompiler::assign_destinations() {
-  std::vector<std::size_t> likely(steps().size());  // slots after those that were found last
+  std::vector<std::size_t> likely(steps().size());  // for each step: the slot after the slot that was found last
   for (std::size_t row = 0; row < data_.schema.size(); ++row) {
     std::string name = data_.schema[row].name;
     for (std::size_t i = steps().size(); i-- > 0;) {
@@ -218,7 +218,7 @@ void ChainCompiler::assign_destinations() {
   }
 }
 
-// Fixed sizes are held against the limit here, once; the others with each sample.
+// Checks the sizes of fields of fixed shape once, here. Other sizes are checked for each sample.
 void ChainCompiler::check_fixed_sizes() {
   const std::size_t most = data_.check_value().max_sample_bytes;
   for (const auto& step : steps()) {

@@ -17,18 +17,18 @@
 
 namespace penstock::detail::runtime {
 
-/// A pipeline's stages per sample as steps, in order. The first step reads.
+/// The steps of a chain, in order. The first step reads.
 struct ChainProgram {
   std::vector<std::unique_ptr<Step>> steps;
   std::size_t children_begin = 0;  ///< number of the step that a child begins with; 0: samples have no parents
-  std::size_t cache_step = 0;      ///< number of the step that is a cache; 0: there is none
+  std::size_t cache_step = 0;      ///< number of the step that is a cache; 0: there is no cache
   std::size_t shared_draws = 0;    ///< number of image stages that have several fields
 };
 
-/// Turns the stages of a pipeline into steps. Each kind of stage adds its own (`WorkStage::compile`).
+/// Turns the stages of a pipeline into steps. Each kind of stage adds its own steps (`WorkStage::compile`).
 class ChainCompiler {
  public:
-  /// `layout`: the batch's layout; null without a batch. `data` must outlive the program.
+  /// `layout`: the batch's layout; null if the pipeline has no batch stage. `data` must outlive the program.
   ChainCompiler(const PipelineData& data, const RowLayout* layout) : data_(data), layout_(layout) {}
   /// Call once. @throws Error(limit_exceeded) if a field of fixed size is larger than the pipeline allows.
   ChainProgram compile();
@@ -36,15 +36,15 @@ class ChainCompiler {
   // -- for kinds of stages --
   /// Adds the next step. Image stages after it begin a new fold.
   void add(std::unique_ptr<Step> step);
-  /// Marks the next step as the one that makes children of the result so far.
+  /// Marks the next step that is added as the step that children begin with.
   void begin_children() noexcept { program_.children_begin = program_.steps.size(); }
   /// Adds a step that later image stages of its field may join.
   ImageStep& begin_image(std::string label, std::uint64_t key, const ImageExecutor& executor, std::size_t slot);
-  /// Adds the stage to the image step of each field, or begins such a step.
+  /// Adds the stage to the image step of each field. If a field has no image step that the stage can join, begins one.
   void add_image(const BoundStage& stage, const ImageFields& fields, const ImageStageModel& model,
                  const ImageExecutor& executor);
-  /// Adds the encoder to the image step of the field, or begins such a step. `result`: the encoded field; it replaces
-  /// the image if it has the same name.
+  /// Adds the encoder to the image step of the field. If the field has no image step that the encoder can join, begins
+  /// one. `result`: name of the encoded field; if it is `field`, the file replaces the image.
   void add_encoding(const BoundStage& stage, const std::string& field, const std::string& result,
                     const ImageEncoder& encoder, const ImageExecutor& executor);
   /// Adds a step that gives the field `from` another name.
@@ -64,7 +64,7 @@ class ChainCompiler {
   const PipelineData& data_;
   const RowLayout* layout_;
   ChainProgram program_;
-  std::vector<ImageStep*> images_;  // the image steps at the end, which later image stages may join
+  std::vector<ImageStep*> images_;  // the image steps at the end of `program_.steps`, which later image stages may join
 };
 
 }  // namespace penstock::detail::runtime

@@ -57,7 +57,6 @@ void ChainRun::begin(const Step& step, std::span<std::byte* const> destinations)
   }
 }
 
-// A child begins with its parent's values, which it may read but not write to.
 void ChainRun::adopt() {
   arena.reset();
   decoding.reset();
@@ -70,7 +69,7 @@ void ChainRun::adopt() {
   }
 }
 
-// The source reports faults of the image, whichever stage asked for it.
+// An error names the reading as its stage, whichever stage needs the image's pixels.
 void ChainRun::decode(const Promise& promise, std::byte* out) {
   const std::string* const stage = std::exchange(at, &chain_->steps().front()->label);
   decoding = promise.slot;
@@ -83,8 +82,8 @@ void ChainRun::decode(const Promise& promise, std::byte* out) {
 
 void ChainRun::append_to(RowOutlet& outlet) noexcept { row.outlet = &outlet; }
 
-// Where a value of this shape belongs that becomes a row of the batch. One that is too long may still be cut, or left
-// out by a filter.
+// Returns the memory for a value of this shape that becomes a row of the batch. A value that is too long for its row
+// gets scratch, because a later stage may still cut it, or a filter may leave it out.
 std::byte* ChainRun::destination(std::size_t number, const Shape& shape) {
   const RowField& field = (*chain_->layout())[number];
   RaggedRow& out = row.varying[field.varying];

@@ -25,10 +25,11 @@ namespace penstock::detail::runtime {
 class Chain;
 class Step;
 
-/// What one runner needs to run chains: reader, decoders, scratch, cells, counters. One thread at a time.
+/// What one runner needs to take samples through a chain: reader, decoders, scratch, cells, counters. One thread at a
+/// time may use it.
 class ChainRun final : public Cells {
  public:
-  /// For the first `max_steps` steps of the chain.
+  /// Prepares for the first `max_steps` steps of the chain.
   ChainRun(const Chain& chain, std::size_t scratch_limit, std::unique_ptr<ReaderModel> its_reader,
            std::size_t max_steps = ~std::size_t{0});
 
@@ -40,24 +41,24 @@ class ChainRun final : public Cells {
   ChainRunBlocks blocks;
   ChainRunCounters counters;
   RunnerState runner;
-  const std::string* at = nullptr;      ///< label of the current stage, for errors
-  std::optional<std::size_t> decoding;  ///< slot of the source's field whose promised image is being decoded, for
-                                        ///< errors
+  const std::string* at = nullptr;  ///< label of the current stage, for errors
+  /// Slot of the source's field whose promised image is being decoded; errors name the field.
+  std::optional<std::size_t> decoding;
   std::stop_token stop;
-  bool recalls = false;                ///< the cache has the current sample
-  ChainRun* parent = nullptr;          ///< the current sample is a child of this; several runners read it together
-  std::uint32_t child = 0;             ///< which child it is
-  std::unique_ptr<ChainRun> stand_in;  ///< the parent of one child only, made of another record
+  bool recalls = false;        ///< the cache has the current sample
+  ChainRun* parent = nullptr;  ///< parent of the current sample; several runners may read a parent at the same time
+  std::uint32_t child = 0;     ///< number of the current sample among its parent's children
+  std::unique_ptr<ChainRun> stand_in;  ///< a parent that is made for the current child only
 
   std::byte* destination(std::size_t number, const Shape& shape) override;
 
   const Chain& chain() const noexcept { return *chain_; }
   /// Sets up the cells for a step, with the result of the step before it.
   void begin(const Step& step, std::span<std::byte* const> rows);
-  /// Starts from the parent's values, which a child may read but not change.
+  /// Sets the cells to the parent's values, which a child may read but not change.
   void adopt();
-  /// Sets where fields without a size of their own are appended. `outlet` must live until the sample is made. Not
-  /// inline, because g++ 12 reports the kept pointer as dangling.
+  /// Sets the memory to which fields whose rows differ in size are appended. `outlet` must live until the sample is
+  /// made. Not inline, because g++ 12 reports the kept pointer as dangling.
   void append_to(RowOutlet& outlet) noexcept;
 
  protected:

@@ -11,12 +11,12 @@
 
 namespace penstock::detail::runtime {
 
-/// The blocks of one run of chains.
+/// The blocks of one ChainRun.
 struct ChainRunBlocks {
-  std::vector<std::span<const std::byte>> lent;  ///< lent to the reader for the current sample
-  std::optional<Error> failure;                  ///< why they can't be lent
-  std::uint64_t stretch = ~std::uint64_t{0};     ///< the stretch of samples, sharing blocks, that its runner works on;
-                                                 ///< ~0: none
+  std::vector<std::span<const std::byte>> lent;  ///< blocks that the reader may use for the current sample
+  std::optional<Error> failure;                  ///< why blocks for the current sample are missing
+  /// Number of the stretch of samples with common blocks on which the runner works; ~0: none.
+  std::uint64_t stretch = ~std::uint64_t{0};
 };
 
 }  // namespace penstock::detail::runtime

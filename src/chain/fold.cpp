@@ -18,7 +18,7 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// The image while it is processed: still encoded, or pixels; with its encodings so far.
+// One image while an image step works on it. The image is still encoded, or it is pixels.
 class Fold {
  public:
   Fold(ChainRun& run, const ImageStep& step, std::size_t number, const CheckOptions& check)
@@ -69,13 +69,13 @@ class Fold {
     check_bytes(op_.shape(), size_of(op_.result_dtype()));
   }
 
-  // Encodes the image in its present state, or keeps the file that it comes from.
+  // Encodes the image in its present state, or takes over the file from which the image is decoded.
   void encode(const FoldEncoding& encoding) {
     run_.at = &encoding.label;
     refuse_converted();
     require_taken(*encoding.encoder, op_.shape());
-    // A file that is kept unchanged isn't decoded. So with `verify` it is decoded first: damage in it is then an error,
-    // like damage where pixels are encoded.
+    // A file that is kept unchanged need not be decoded. With `verify` it is decoded nevertheless, so that damage in
+    // the file is an error.
     if (check_.verify) settle();
     if (untouched_ && take(encoding)) return;
     settle();
@@ -84,7 +84,7 @@ class Fold {
     file.copy_to(run_.make(encoding.slot, Shape{static_cast<std::int64_t>(file.size())}));
   }
 
-  // The image itself becomes the field's value.
+  // Makes the field's value from the image.
   void finish() {
     if (!check_.fold && encoded_ != nullptr && !op_.plain()) flush();
     const DType dtype = op_.result_dtype();
@@ -102,7 +102,7 @@ class Fold {
   }
 
  private:
-  // The store determines a record's shape, so a wrong shape is a fault of this sample only.
+  // The store determines a record's shape, so the error concerns only this sample.
   static ImageShape shape_of(const Shape& shape, DType element) {
     const auto fits = [](std::int64_t side) { return side >= 1 && side <= std::numeric_limits<std::int32_t>::max(); };
     if (!fits(shape[0]) || !fits(shape[1]) || shape[2] < 1 || shape[2] > 4)
@@ -124,7 +124,8 @@ class Fold {
           "image stages stand before convert and normalize: what those make is no [H, W, C] image of u8 or u16");
   }
 
-  // What a stage can't do with this image it may be able to do with the next: no mistake in the program.
+  // A stage that fails on this image may succeed on the next image. So invalid_argument becomes unsupported, which is
+  // not a mistake in the program.
   static void ask(const auto& stage) {
     try {
       stage();
@@ -134,7 +135,7 @@ class Fold {
     }
   }
 
-  // The stage's parameters: in `room`, or where the first field of its stage left them.
+  // Returns the stage's drawn parameters. They are in `room` or, for a stage with several fields, in the shared draw.
   const void* draw(const FoldStage& stage, const ImageShape& shape, Rng& rng, std::byte* room) {
     if (stage.draw == FoldStage::Draw::own) {
       ask([&] { stage.model->draw(shape, rng, room); });
@@ -173,10 +174,10 @@ class Fold {
     op_ = ImageOp(pixels.shape);
   }
 
-  // Executes the stages folded so far, and starts again from the result.
+  // Executes the stages folded so far. The result is the image for the following stages.
   void flush() {
     if (encoded_ == nullptr && is_identity()) return;
-    const std::string* const at = run_.at;  // the stage that needs it still needs its label
+    const std::string* const at = run_.at;  // restored below, for errors of the stage that needs the pixels
     if (op_.plain()) {
       begin_again(needed_pixels(nullptr));
     } else {
@@ -189,10 +190,10 @@ class Fold {
     run_.at = at;
   }
 
-  // The image as pixels, which are made once.
+  // Turns the image into pixels, unless it already is.
   void settle() {
     if (step_.makes_value()) return flush();
-    // It stays unchanged, and its own value is equal.
+    // No stage changes the image, so the field's value has the same pixels.
     if (encoded_ != nullptr) begin_again(whole(run_.value(step_.slot), op_.source));
   }
 
@@ -207,19 +208,20 @@ class Fold {
     return true;
   }
 
-  // The promise as cells have it, for the steps after this one.
+  // Returns a promise that lives until the sample is made, for the steps after this step.
   const Promise* lasting_promise() {
     return promise_ != nullptr ? promise_ : ::new (run_.arena.allocate(sizeof(Promise))) Promise(made_of_);
   }
 
-  // The promise's source, or the decoder, reports faults.
+  // Sets the names for errors of the decoding: the source's field for a promise, else the decoder's stage.
   void begin_decoding() {
     const bool promised = made_of_.stage == nullptr;
     run_.at = promised ? &run_.chain().steps().front()->label : made_of_.stage;
     if (promised) run_.decoding = made_of_.slot;
   }
 
-  // Returns the pixels that the operation needs; at `out` if that is not null and they are all pixels.
+  // Returns the pixels that the operation needs. A decoder writes them to `out` if `out` is not null and the operation
+  // is the identity.
   Pixels needed_pixels(std::byte* out) {
     if (encoded_ == nullptr) {
       const auto pixel = static_cast<std::ptrdiff_t>(pixels_.shape.pixel_bytes());
@@ -248,17 +250,17 @@ class Fold {
   ChainRun& run_;
   const ImageStep& step_;
   const CheckOptions& check_;
-  EncodedImage* encoded_ = nullptr;   // while it is
-  Promise made_of_;                   // what it was decoded from, if anything
-  const Promise* promise_ = nullptr;  // its promise in the cell
-  bool untouched_ = false;            // nothing but decoding was done to it
+  EncodedImage* encoded_ = nullptr;   // null if the image is pixels
+  Promise made_of_;                   // what the image is decoded from; its `image` is null if the image came as pixels
+  const Promise* promise_ = nullptr;  // the promise in the cell, or null
+  bool untouched_ = false;            // no stage changed the image, and it has an encoded form
   Pixels pixels_;
   ImageOp op_;
 };
 
 }  // namespace
 
-// Draws, folds and executes. `run.at` names the stage in work.
+// Draws, folds and executes. `run.at` is the label of the stage that is at work.
 bool ImageStep::run(ChainRun& run, const StepCall& call) const {
   Fold fold(run, *this, call.number, call.check);
   auto encoding = encodings.begin();
@@ -272,7 +274,7 @@ bool ImageStep::run(ChainRun& run, const StepCall& call) const {
     fold.add(stages[i], Rng(call.seed, stages[i].key, call.place));
     run.at = &label;
   }
-  // Encoders after all stages have the field's value to read.
+  // The field's value is made first, because encoders after all stages read it.
   if (makes_value() && !encoded()) fold.finish();
   encode_after(stages.size());
   return true;

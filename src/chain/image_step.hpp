@@ -20,27 +20,28 @@ namespace penstock::detail::runtime {
 
 /// One image stage inside a fold.
 struct FoldStage {
-  /// If a stage has several fields, the first field's fold draws, and the folds of the others do the same.
+  /// How the stage gets its random draw. `own`: the stage has one field. `lead`: the stage has several fields, this is
+  /// the first, and its draw is shared. `follow`: uses the first field's draw.
   enum class Draw : std::uint8_t { own, lead, follow } draw = Draw::own;
   const ImageStageModel* model;
   std::uint64_t key;
   std::string label;
   Filter filter = Filter::linear;
-  std::size_t shared = 0;  ///< which of the chain's shared draws it leads or follows
+  std::size_t shared = 0;  ///< number of the shared draw that the stage leads or follows
 };
 
-/// An encoder inside a fold: it makes a file of the image at this point.
+/// An encoder inside a fold. It makes a file of the image as it is after `stages` stages.
 struct FoldEncoding {
   const ImageEncoder* encoder;
   std::string label;
-  Field result;           ///< a field of its own, or the image's field, which it replaces
-  std::size_t stages;     ///< number of the fold's stages before it
+  Field result;           ///< a new field, or the image's field, whose value the file replaces
+  std::size_t stages;     ///< number of the fold's stages before the encoder
   std::size_t slot = 0;   ///< slot of `result`
-  bool in_place = false;  ///< it replaces the image's own field, and ends the fold
+  bool in_place = false;  ///< the file replaces the image, which ends the fold
 };
 
-/// Neighbouring image stages of one field, folded into one operation. Includes the decoding before them, and encoders
-/// between and after them.
+/// Neighbouring image stages of one field, folded into one operation. The step includes the decoding before the stages,
+/// and encoders between and after the stages.
 class ImageStep final : public Step {
  public:
   ImageStep(std::string its_label, std::uint64_t its_key, const ImageExecutor& its_executor, std::size_t its_slot)
@@ -54,9 +55,9 @@ class ImageStep final : public Step {
   std::optional<std::size_t> only_slot() const override { return slot; }
   bool counts(std::size_t of, bool) const override { return makes_slot(of); }
   void follow(const Schema& before) override;
-  /// Returns whether its field is a file after this step, not an image.
+  /// Returns whether the step's field is a file after the step, not an image.
   bool encoded() const noexcept { return !encodings.empty() && encodings.back().in_place; }
-  /// Returns whether its field gets a new value. If not, encoders only read the image, which stays where it is.
+  /// Returns whether the step's field gets a new value. If not, encoders only read the image, which stays unchanged.
   bool makes_value() const noexcept { return decoder != nullptr || !stages.empty() || encoded(); }
   std::unique_ptr<ImageDecoding> start_decoding() const override {
     return decoder != nullptr ? decoder->start() : nullptr;
@@ -66,12 +67,13 @@ class ImageStep final : public Step {
   const std::size_t slot;
   const ImageDecoder* decoder = nullptr;
   std::string decoder_label;
-  bool makes_mask = false;  ///< its decoder's image is resampled by nearest, here or in a later step
+  bool makes_mask = false;  ///< this step or a later step resamples the decoder's image by nearest
   std::vector<FoldStage> stages;
-  std::vector<FoldEncoding> encodings;  ///< encodings in order
-  DType element = DType::u8;            ///< type of the images that it takes, if it has no decoder
-  std::string either_end;               ///< shape of these images, if their channels could come first or last
-  Field result;                         ///< its field after this step
+  std::vector<FoldEncoding> encodings;  ///< in the order in which they run
+  DType element = DType::u8;            ///< type of the images that the step takes, if it has no decoder
+  std::string either_end;  ///< shape of the images that the step takes, if the channels could be the first or the last
+                           ///< dimension; else empty
+  Field result;            ///< the step's field after the step
 
  private:
   bool makes_slot(std::size_t of) const noexcept;
@@ -80,8 +82,7 @@ class ImageStep final : public Step {
   std::string encoding(const CheckOptions& check) const;
 };
 
-/// Returns the notes of plan() about a field of `decoder` that is used as a mask; empty: the decoder keeps labels
-/// exactly.
+/// Returns the notes of plan() about a mask that `decoder` decodes. Empty if the decoder keeps labels exactly.
 std::vector<std::string> mask_notes(const std::string& field, const ImageDecoder& decoder);
 
 }  // namespace penstock::detail::runtime

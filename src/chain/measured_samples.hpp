@@ -13,16 +13,16 @@ namespace penstock::detail::runtime {
 
 /// Times of one measured chain, or of one load of a block.
 struct MeasuredSample {
-  std::uint64_t index = 0;      ///< the record's index in the source; for a load, a record that needs the block
-  std::uint64_t read_ns = 0;    ///< wall time of reading the record, or of loading the block; 0: it was not read, as
-                                ///< for a shared record's child
+  std::uint64_t index = 0;    ///< the record's index in the source; for a load, a record that needs the block
+  std::uint64_t read_ns = 0;  ///< wall time of reading the record, or of loading the block; 0: nothing was read, as for
+                              ///< a shared record's child
   std::uint64_t sample_ns = 0;  ///< wall time of the chain; 0 for a load
-  double weight = 1;            ///< number of measured chains, or of loads, that it stands for
+  double weight = 1;            ///< number of measured chains, or of loads, that these times represent
 };
 
-/// Samples of the chains that one runner measured, or of its loads: 256 of the whole run, each with the same chance,
-/// and the last 256. One thread adds, any thread reads. A reader may see a new entry mixed with the one that it
-/// replaces; for statistics of hundreds that does not matter.
+/// Times of chains that one runner measured, or of its loads. Keeps 256 from the whole run, each with the same chance,
+/// and the last 256. One thread adds; any thread may read. A reader may see an entry that is half replaced. That does
+/// not matter for statistics of hundreds of entries.
 class MeasuredSamples {
  public:
   static constexpr std::size_t size = 256;
@@ -39,7 +39,8 @@ class MeasuredSamples {
     last_[number % size].set(sample);
     count_.store(number + 1, std::memory_order_release);
   }
-  /// Calls f(sample) for each kept sample of the whole run. The weights add up to the whole run.
+  /// Calls f(sample) for each entry kept from the whole run. The weights add up to the number of all measured chains or
+  /// loads.
   template <class F>
   void for_each(F f) const {
     const std::uint64_t count = count_.load(std::memory_order_acquire), kept = std::min<std::uint64_t>(count, size);
@@ -49,7 +50,7 @@ class MeasuredSamples {
       f(sample);
     }
   }
-  /// Calls f(sample) for each of the last samples.
+  /// Calls f(sample) for each of the last entries.
   template <class F>
   void for_each_last(F f) const {
     const std::uint64_t kept = std::min<std::uint64_t>(count_.load(std::memory_order_acquire), size);

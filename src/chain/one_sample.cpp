@@ -16,7 +16,7 @@ namespace detail::runtime {
 
 namespace {
 
-// Makes one sample outside of a loader. @throws Error(not_found) if a filter leaves it out, or the child does not
+// Makes one sample without a loader. @throws Error(not_found) if a filter leaves the sample out, or the child does not
 // exist.
 OwnedSample run_once(const PipelineData& data, const Place& place, std::uint64_t index) {
   const Chain chain(std::make_shared<const PipelineData>(data));

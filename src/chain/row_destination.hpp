@@ -8,11 +8,11 @@
 
 namespace penstock::detail::runtime {
 
-/// Where the values of the current row go.
+/// Where the values of the current sample are written.
 struct RowDestination {
   std::vector<std::byte*> fields;  ///< destination of each field
-  std::vector<RaggedRow> varying;  ///< fields that are not dense, if `fields` is not empty
-  RowOutlet* outlet = nullptr;     ///< memory to which fields without a size of their own are appended
+  std::vector<RaggedRow> varying;  ///< address and shape in the row of each field that is not dense
+  RowOutlet* outlet = nullptr;     ///< memory to which fields whose rows differ in size are appended
 };
 
 }  // namespace penstock::detail::runtime

@@ -8,13 +8,13 @@
 
 namespace penstock::detail::runtime {
 
-/// State of the runner that has a run of chains.
+/// State of the runner that uses a ChainRun.
 struct RunnerState {
-  DelayMeter delay;            ///< how long it waited for a core
-  int thread = 0;              ///< the system's number of the thread that works; 0: none. Guarded by the monitor's
-                               ///< mutex
+  DelayMeter delay;  ///< how long the runner waited for a core
+  int thread = 0;    ///< the system's number of the thread that works for the runner; 0: no thread does. Guarded by the
+                     ///< monitor's mutex
   std::uint64_t blocked = 0;   ///< the last result of `times_blocked` for that thread
-  TraceLine* trace = nullptr;  ///< its line of the timeline; null: no timeline is kept
+  TraceLine* trace = nullptr;  ///< the runner's line of the timeline; null: no timeline is kept
 };
 
 }  // namespace penstock::detail::runtime

@@ -9,7 +9,7 @@
 
 namespace penstock::detail::runtime {
 
-/// Changes which fields there are. Changes no value.
+/// Changes the list of fields but no value.
 class SelectStep : public Step {
  public:
   explicit SelectStep(const BoundStage& stage) : Step(stage.label, stage.key) { schema = stage.out; }

@@ -15,11 +15,11 @@
 
 namespace penstock::detail::runtime {
 
-/// Measures a runner's work for the source besides reading samples: loads of blocks, and advice. Measures from its
-/// construction to `end`. The time counts as reading.
+/// Measures the time that a runner loads blocks or advises the source, from construction to `end`. The time counts as
+/// reading.
 class SourceWork {
  public:
-  /// `stands_for`: number of pieces of work that this one represents. `asks`: see WaitWatch.
+  /// `stands_for`: number of loads that this measured load represents. `asks`: see WaitWatch.
   SourceWork(ChainRun& run, std::uint64_t stands_for, bool asks) noexcept
       : run_(run), stands_for_(stands_for), watch_(asks), begun_(read_clocks()) {}
   /// Returns the wall time in nanoseconds.
@@ -48,7 +48,7 @@ inline std::unique_ptr<ReaderModel> open_reader(const SourceModel& source) {
     error.with_stage("read");
     try {
       error.with_source(source.name());
-    } catch (...) {  // a source whose name() throws
+    } catch (...) {  // name() failed, so the error stays without it
     }
     throw error;
   }

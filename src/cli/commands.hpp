@@ -15,13 +15,13 @@ enum ExitCode : int {
   exit_error = 1,        ///< something failed while running; one line on stderr gives the reason
   exit_usage = 2,        ///< the command line can't be understood, or asks for something impossible
   exit_bad_records = 3,  ///< some records, or slides, can't be read
-  exit_signal = 128,     ///< + the signal's number: 130 for Ctrl-C
+  exit_signal = 128,     ///< 128 + the signal's number: 130 for Ctrl-C
 };
 
 /// A command's work, once its arguments are parsed. Returns the exit status.
 using Command = std::function<int()>;
 
-/// Each function adds its subcommand. `chosen` is set if the user called it.
+/// Each function adds its subcommand. It sets `chosen` if the user called the subcommand.
 void add_pack(CLI::App& app, Command& chosen);
 void add_convert(CLI::App& app, Command& chosen);
 void add_merge(CLI::App& app, Command& chosen);

@@ -29,7 +29,7 @@ namespace {
 
 using namespace penstock::cli;
 
-// One line, whatever the message holds.
+// Prints a message in one line, even if the message contains several. Returns `status`.
 int fail(int status, const std::string& message) {
   std::string line = message;
   while (!line.empty() && line.back() == '\n') line.pop_back();

@@ -13,7 +13,7 @@ namespace penstock::detail {
 
 namespace {
 constexpr std::size_t min_block = 64 << 10;
-constexpr std::size_t page = 4096;  // blocks begin at one, as buffers do
+constexpr std::size_t page = 4096;  // blocks are aligned to pages, as buffers are
 }  // namespace
 
 BatchArena::~BatchArena() { free_blocks(); }
@@ -34,7 +34,8 @@ void BatchArena::free_blocks() noexcept {
 std::byte* BatchArena::append(std::size_t bytes) {
   if (bytes > no_limit / 4) throw Error(Errc::limit_exceeded, "a row of " + std::to_string(bytes) + " bytes");
   const std::size_t need = std::max<std::size_t>(aligned(bytes), alignment);
-  // Counted first, and against the sum: which row finds no room may differ, that one does not.
+  // The size is added to the sum before memory is taken. So whether a row of the batch exceeds the limit depends only
+  // on the batch. Which row exceeds it may differ.
   if (used_.fetch_add(need, std::memory_order_relaxed) + need > limit_)
     throw Error(Errc::out_of_memory,
                 "the rows of the batch need more than the " + std::to_string(limit_) +
@@ -49,14 +50,14 @@ std::byte* BatchArena::append(std::size_t bytes) {
   }
 }
 
-// Another one may have done it meanwhile.
+// Adds a block, unless another thread has replaced `full` already. Returns the current block.
 BatchArena::Block* BatchArena::add_block(const Block* full, std::size_t need) {
   const std::lock_guard lock(mutex_);
   if (Block* const now = current_.load(std::memory_order_relaxed); now != full) return now;
   std::size_t bytes = std::max({need, min_block, capacity_});
   std::byte* data = nullptr;
   if (limit_ != no_limit && blocks_.empty()) {
-    // A system that promises no more than it has may refuse; then it goes on in small blocks.
+    // A system that does not overcommit memory may refuse such a large block. Then the arena uses small blocks.
     const std::size_t all = limit_ / alignment * alignment;
     try {
       data = static_cast<std::byte*>(memory_->allocate(all, page));

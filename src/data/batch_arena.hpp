@@ -12,10 +12,11 @@
 
 namespace penstock::detail {
 
-/// Memory for the rows of one batch whose sizes are not known beforehand. Any runner appends, and all rows are freed
-/// together. After the first few batches it is one block, as large as the largest of them needed.
+/// Memory for the rows of one batch whose sizes are not known beforehand. Any runner may append rows, and all rows are
+/// freed together. After the first few batches, the arena is one block with room for the largest batch so far.
 ///
-/// With a limit it is one block of that size from the beginning. So whether a batch fits depends only on the batch.
+/// With a limit, the arena is one block of that size from the beginning. So whether a batch fits depends only on the
+/// batch.
 class BatchArena {
  public:
   static constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
@@ -39,8 +40,8 @@ class BatchArena {
   struct Block {
     std::byte* data;
     std::size_t bytes;
-    // Relaxed: each addition has a piece of its own, whatever the order of the additions. The block was published by
-    // `current_`, and what is written to the piece is by the batch's countdown.
+    // Relaxed is enough, because each addition reserves a piece of its own, whatever the order of the additions.
+    // `current_` publishes the block, and the batch's countdown publishes what is written to the piece.
     std::atomic<std::size_t> used{0};
     Block(std::byte* d, std::size_t b) : data(d), bytes(b) {}
   };
@@ -50,7 +51,7 @@ class BatchArena {
   MemoryResource* memory_;
   std::size_t limit_;
   std::atomic<Block*> current_{nullptr};
-  std::mutex mutex_;  ///< guards the next two
+  std::mutex mutex_;  ///< guards `blocks_` and `capacity_`
   std::vector<std::unique_ptr<Block>> blocks_;
   std::size_t capacity_ = 0;
   std::atomic<std::size_t> used_{0}, peak_{0};

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t ambiguous = -1;
 
-// The number of each name; `ambiguous` where several classes have it.
+// Returns the number of each name, or `ambiguous` if several classes have the name.
 std::unordered_map<std::string_view, std::int64_t> numbers_of(const ClassNames& classes) {
   std::unordered_map<std::string_view, std::int64_t> numbers;
   numbers.reserve(classes.size());
@@ -30,7 +30,7 @@ std::unordered_map<std::string_view, std::int64_t> numbers_of(const ClassNames& 
   return numbers;
 }
 
-// Sorts names in the order of their bytes, each one once.
+// Sorts the names by their bytes and removes repeated names.
 void sort_once(std::vector<std::string>& names) {
   std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -61,7 +61,7 @@ bool holds(DType dtype, std::size_t number) noexcept {
 
 ClassNames joined_classes(std::span<const ClassNames> lists) {
   const auto less = [](const std::vector<std::string>* a, const std::vector<std::string>* b) { return *a < *b; };
-  std::set<const std::vector<std::string>*, decltype(less)> distinct(less);  // one list may stand in many parts
+  std::set<const std::vector<std::string>*, decltype(less)> distinct(less);  // many parts may have the same list
   for (const ClassNames& list : lists) distinct.insert(&list.names());
   std::vector<std::string> all;
   for (const auto* list : distinct) all.insert(all.end(), list->begin(), list->end());

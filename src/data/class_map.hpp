@@ -13,18 +13,18 @@
 
 namespace penstock::detail {
 
-/// Joins several lists of classes. Returns the first list that has the names of all others, unchanged. If there is
-/// none, returns all names in the order of their bytes. Lists without names are left out.
+/// Joins several lists of classes. If a list has the names of all lists, returns the first such list unchanged.
+/// Otherwise returns all names, sorted by their bytes. Lists without names have no effect.
 ClassNames joined_classes(std::span<const ClassNames> lists);
 
 /// Returns a hash of all names and their order.
 std::uint64_t hash_of(const ClassNames& classes) noexcept;
 
-/// Maps numbers of one list of classes to numbers of another list, by name.
+/// Maps the number of a class in one list to the number of the class with the same name in another list.
 class ClassMap {
  public:
-  /// @throws Error(schema_mismatch) if `to` lacks a class of `from`, if the name of such a class stands for several
-  /// classes, or if the dtype can't hold a number.
+  /// @throws Error(schema_mismatch) if `to` lacks a class of `from`, if a list has the name of such a class twice, or
+  /// if the dtype can't hold a number of `to`.
   ClassMap(const ClassNames& from, const ClassNames& to, DType dtype);
   /// Changes the numbers in place. @throws Error(unsupported) if a number stands for no class.
   void apply(const TensorView& numbers) const;

@@ -10,11 +10,10 @@ namespace penstock::detail {
 struct Cursor {
   std::uint64_t epoch = 0;
   std::uint64_t number = 0;    ///< number of the batch in its epoch
-  std::uint64_t position = 0;  ///< position of that sample; with `Rank::steps_per_epoch` counted over all passes
+  std::uint64_t position = 0;  ///< position of that sample; counted over all passes if `Rank::steps_per_epoch` is set
   std::uint32_t child = 0;
-  std::uint16_t window_batches = 0;  ///< batches of the bucket window that begins here that are already made
-  std::uint64_t failed_in_row =
-      0;  ///< samples right before it that failed one after the other, if that number is bounded
+  std::uint16_t window_batches = 0;  ///< number of batches already made of the bucket window that begins here
+  std::uint64_t failed_in_row = 0;   ///< for streams: how many samples in a row failed just before that sample
   friend bool operator==(const Cursor&, const Cursor&) = default;
 };
 

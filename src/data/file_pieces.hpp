@@ -11,10 +11,10 @@
 
 namespace penstock::detail {
 
-/// A file that grows in scratch, without being moved when it grows.
+/// An encoded file in scratch memory. To grow, it takes another piece of memory; its earlier bytes are not moved.
 class FilePieces final : public EncodedFile {
  public:
-  /// `max_bytes`: limit of the file's size.
+  /// `max_bytes`: the largest size that the file may have.
   FilePieces(Scratch& scratch, std::uint64_t max_bytes) : scratch_(scratch), max_bytes_(max_bytes) {}
   FilePieces(const FilePieces&) = delete;
   FilePieces& operator=(const FilePieces&) = delete;
@@ -24,13 +24,13 @@ class FilePieces final : public EncodedFile {
   void copy_to(std::byte* out) const;
 
  private:
-  // Each piece is as large as all pieces before it together.
+  // Each piece is at least as large as all pieces before it together.
   static constexpr std::size_t first_piece = 16 << 10, most_pieces = 64;
 
   Scratch& scratch_;
   const std::uint64_t max_bytes_;
   std::array<std::span<std::byte>, most_pieces> pieces_;
-  // Number of pieces, of bytes in them, and of bytes that are free in the last piece.
+  // The number of pieces, the bytes of the file, and the free bytes in the last piece.
   std::size_t count_ = 0, size_ = 0, room_ = 0;
 };
 

@@ -17,7 +17,7 @@ std::uint8_t digit_of(char c) noexcept {
   return static_cast<std::uint8_t>(c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16);
 }
 
-// What `escaped` made of it, for people: stores keep facts so.
+// Reverses `escaped`, with which stores keep facts, and makes the result printable.
 std::string unescaped(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -46,7 +46,7 @@ std::string job_difference(std::span<const JobFact> there, std::span<const JobFa
   };
   const std::span<const JobFact> all_there = there, all_here = here;
   while (!there.empty() || !here.empty()) {
-    // One that the other has only later, or not at all, stands alone.
+    // A fact is reported by itself if the other list has its name only later, or not at all.
     const bool same_name = !there.empty() && !here.empty() && there.front().name == here.front().name;
     const bool no_there = there.empty() || (!here.empty() && !same_name && comes(here, there.front()));
     const bool no_here = here.empty() || (!no_there && !same_name && comes(there, here.front()));

@@ -10,7 +10,7 @@
 
 namespace penstock::detail {
 
-/// Returns one line per fact: its name, a tab, and its words. REQUIRES: neither has a tab or an end of line.
+/// Returns one line per fact: its name, a tab, and its words. REQUIRES: names and words have no tab and no end of line.
 std::string lines_of(std::span<const JobFact> facts);
 std::vector<JobFact> facts_in(std::string_view lines);
 

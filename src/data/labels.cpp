@@ -70,7 +70,7 @@ std::int64_t LabelReader::operator()(std::uint64_t index) {
     error.with_stage(it.stage);
     try {
       it.source.describe(index, error);
-    } catch (...) {  // a source that can't even name the record
+    } catch (...) {  // the source can't even name the record
     }
     throw error.with_index(index);
   }

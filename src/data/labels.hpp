@@ -14,7 +14,8 @@ namespace penstock::detail {
 /// Returns whether the field is a scalar of whole numbers.
 bool is_label(const Field& field) noexcept;
 
-/// Reads the value of a scalar field of whole numbers from records that are read whole. One thread at a time.
+/// Reads whole records, and returns from each the value of one scalar field of whole numbers. One thread at a time may
+/// use it.
 class LabelReader {
  public:
   /// @throws Error(schema_mismatch) of `stage` if there is no such field.
@@ -22,8 +23,8 @@ class LabelReader {
   ~LabelReader();
   LabelReader(const LabelReader&) = delete;
   LabelReader& operator=(const LabelReader&) = delete;
-  /// Returns the value of a record. @throws what reading throws, with the record's index and key; Error(limit_exceeded)
-  /// if the value does not fit an int64.
+  /// Returns the value of a record. @throws what the source throws, with the record's index and key; and
+  /// Error(limit_exceeded) if the value does not fit an int64.
   std::int64_t operator()(std::uint64_t index);
 
  private:
@@ -32,7 +33,7 @@ class LabelReader {
 };
 
 /// Returns the label of each record. Takes the labels from the source if it has them, otherwise reads the records.
-/// @throws like LabelReader; Error(invalid_argument) if the source returns a number of labels that is not its size.
+/// @throws like LabelReader; and Error(invalid_argument) if the source does not return one label per record.
 std::vector<std::int64_t> labels_of(const SourceModel& source, std::string_view field, std::string_view stage);
 
 }  // namespace penstock::detail

@@ -10,7 +10,7 @@
 
 namespace penstock::detail {
 
-/// The cells of one record at a time. `fields` must outlive this object.
+/// Holds the cells of one record at a time. `fields` must outlive this object.
 class OneRecord final : public Cells {
  public:
   explicit OneRecord(const Schema& fields) {

@@ -5,7 +5,7 @@
 
 namespace penstock::detail {
 
-/// Positions of an epoch, from `begin` to `end`, without `end`.
+/// The positions of an epoch from `begin` up to `end`, which is not included.
 struct PositionRange {
   std::uint64_t begin = 0, end = 0;
 };

@@ -18,8 +18,9 @@ std::uint32_t high(std::uint64_t v) noexcept { return static_cast<std::uint32_t>
 
 }  // namespace
 
-// 192 bits of place and 128 bits of seed and stage don't fit one Philox block: seed, stage and epoch are first turned
-// into the key under which position, child, attempt and the running block number are the counter.
+// A place has 192 bits, and seed and stage have 128 bits, which is too much for one Philox block. So a first Philox
+// call turns seed, stage and epoch into a key. With that key, position, child, attempt and block number form the
+// counter.
 Rng::Rng(std::uint64_t seed, std::uint64_t stage_key, const Place& place) noexcept {
   const auto key =
       philox({low(stage_key), high(stage_key), low(place.epoch), high(place.epoch)}, {low(seed), high(seed)});
@@ -30,7 +31,7 @@ Rng::Rng(std::uint64_t seed, std::uint64_t stage_key, const Place& place) noexce
 void Rng::refill() noexcept {
   drawn_ = true;
   words_ = philox(counter_, key_);
-  ++counter_[3];  // 2^24 blocks, 64 Mi numbers, before an attempt's numbers would run into the next one's
+  ++counter_[3];  // 2^24 blocks (64 Mi numbers) per attempt; then the next attempt's numbers begin
   used_ = 0;
 }
 

@@ -17,7 +17,7 @@ constexpr std::uint64_t max_row_bytes = std::numeric_limits<std::size_t>::max() 
 
 template <class T>
 std::array<std::byte, 8> exactly(double value, DType dtype) {
-  // The upper ends of 64-bit types are not doubles; what is below them converts.
+  // A double can't represent the largest number of a 64-bit type. So `value` must be below the next power of two.
   const double below = std::is_same_v<T, bool> ? 2.0 : std::ldexp(1.0, std::numeric_limits<T>::digits);
   const double least = std::is_signed_v<T> ? -below : 0.0;
   if (!(value >= least && value < below) || std::trunc(value) != value)
@@ -29,7 +29,7 @@ std::array<std::byte, 8> exactly(double value, DType dtype) {
   return out;
 }
 
-// Halves are given as bits; of the values that padding has, those that a half has exactly are few, and found by trying.
+// Returns the bits of the half that is exactly `value`. Tries all halves, because there are only 65,536 of them.
 std::uint16_t half_of(double value) {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
     const std::uint32_t exponent = (bits >> 10) & 31, fraction = bits & 1023;
@@ -164,7 +164,7 @@ void fill_padding(const RowField& field, std::byte* out, std::size_t bytes) noex
     std::memset(out, static_cast<int>(field.value[0]), bytes);
     return;
   }
-  // Doubling: the copies become long.
+  // Each copy doubles the filled part, so most bytes are copied in long pieces.
   std::memcpy(out, field.value.data(), field.element);
   for (std::size_t done = field.element; done < bytes;) {
     const std::size_t more = std::min(done, bytes - done);

@@ -15,25 +15,24 @@ namespace penstock::detail {
 /// How the rows of one field are laid out in a batch.
 struct RowField {
   enum class Kind : std::uint8_t {
-    dense,    ///< rows of one size, at fixed addresses
-    padded,   ///< rows of any size up to a fixed one, at fixed addresses
-    longest,  ///< rows of any size until the batch is complete, then made equally long
-    ragged,   ///< rows of any size
+    dense,    ///< all rows have the same size and are at fixed addresses
+    padded,   ///< rows are padded to a fixed size and are at fixed addresses
+    longest,  ///< rows are appended; once the batch is complete, they are padded to the longest row
+    ragged,   ///< rows are appended, each with its own size
   };
   Kind kind = Kind::dense;
   std::size_t row_bytes = 0;  ///< bytes of a row in a batch, at a fixed address; 0 if rows are appended
   std::size_t element = 1;    ///< bytes of one element
-  std::size_t unit =
-      0;  ///< bytes of one element of the first dimension; for ragged fields only if the other dimensions are fixed
-  std::int64_t to = 0;               ///< for padded fields: elements of the first dimension
-  std::size_t varying = 0;           ///< its number among the fields that are not dense
+  std::size_t unit = 0;       ///< bytes of a row per element of the first dimension; 0 if another dimension is dynamic
+  std::int64_t to = 0;        ///< for padded fields: elements of the first dimension after padding
+  std::size_t varying = 0;    ///< the field's number among the fields that are not dense
   std::array<std::byte, 8> value{};  ///< one element of padding
   Shape empty;                       ///< shape of an empty row
 
   bool appended() const noexcept { return kind == Kind::longest || kind == Kind::ragged; }
 };
 
-/// Returns the bytes of a row without padding. Saturates.
+/// Returns the bytes of a row without padding. Returns the largest number if the product overflows.
 std::uint64_t row_bytes_of(const RaggedRow& row, std::size_t element) noexcept;
 
 /// The layout of all fields of a row in a batch.
@@ -44,10 +43,10 @@ class RowLayout {
 
   std::span<const RowField> fields() const noexcept { return fields_; }
   const RowField& operator[](std::size_t field) const noexcept { return fields_[field]; }
-  /// Fields that are not dense.
+  /// Returns the number of fields that are not dense.
   std::size_t varying() const noexcept { return varying_; }
   bool appends() const noexcept { return appends_; }
-  /// Returns the bytes of all fields at fixed addresses together, without alignment.
+  /// Returns the bytes that all fields at fixed addresses need per row, without gaps for alignment.
   std::uint64_t row_bytes() const noexcept { return row_bytes_; }
 
  private:
@@ -59,12 +58,13 @@ class RowLayout {
 
 /// Checks that the field's shape fits its collation. @throws Error(schema_mismatch) if not.
 void check_collate(const Field& field);
-/// Returns one element of this value. @throws Error(invalid_argument) if the dtype does not have it exactly.
+/// Returns the bytes of one element with this value. @throws Error(invalid_argument) if the dtype can't represent the
+/// value exactly.
 std::array<std::byte, 8> element_of(DType dtype, double value);
 /// Fills `bytes`, a multiple of the field's element size, with padding.
 void fill_padding(const RowField& field, std::byte* out, std::size_t bytes) noexcept;
 
-/// Gives memory for those values of a sample whose sizes are only known from the sample. One thread at a time uses it.
+/// Gives memory for the values of a sample whose sizes differ from sample to sample. One thread at a time uses it.
 class RowOutlet {
  public:
   virtual ~RowOutlet() = default;

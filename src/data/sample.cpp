@@ -40,7 +40,8 @@ void Cells::give_promise(std::size_t slot, PromisedImage& image) {
   if (is.element != field.dtype || !field.shape.admits(shape))
     refuse(slot, "promised image of shape " + shape.to_string(), is.element, shape.rank());
   Cell& cell = cells[slot];
-  // The cell's destination may be another value's by the time when this one is made.
+  // The promise takes over the cell's destination, because the cell may get another value's destination before the
+  // image is decoded.
   cell.promise = ::new (promise_memory(sizeof(Promise)))
       Promise{&image, is, std::exchange(cell.destination, nullptr), std::exchange(cell.row, 0), slot};
   cell.data = nullptr;
@@ -53,7 +54,7 @@ void Cells::keep_promise(std::size_t slot) {
   const Shape shape = cells[slot].shape;
   std::byte* memory = promise.destination;
   if (memory == nullptr) {
-    // The schema may be that of a stage which makes values of another dtype.
+    // `schema` may be the schema of a later stage, in which the field has another dtype.
     const std::uint64_t bytes = shape.elements() * size_of(promise.shape.element);
     require_size(slot, bytes);
     memory = promise.row == 0 ? scratch(static_cast<std::size_t>(bytes)) : destination(promise.row - 1, shape);
@@ -69,7 +70,7 @@ void Cells::decode(const Promise& promise, std::byte* out) {
   decode_whole(*promise.image, promise.shape, true, out, scratch);
 }
 
-std::byte* Cells::destination(std::size_t, const Shape&) { std::terminate(); }  // no cell of these has a row
+std::byte* Cells::destination(std::size_t, const Shape&) { std::terminate(); }  // cells of this class never have a row
 
 void Cells::require_size(std::size_t slot, std::uint64_t bytes) const {
   if (bytes > max_bytes) [[unlikely]]

@@ -14,9 +14,9 @@ Schema::Schema(std::vector<Field> fields) : fields_(std::move(fields)) { check()
 
 namespace {
 
-// The first field whose name one before it has.
+// Returns the index of the first field that has the name of an earlier field.
 std::optional<std::size_t> first_repeated(std::span<const Field> fields) {
-  // Schemas of a few fields are made often.
+  // Schemas with few fields are made often, so the check must not allocate.
   constexpr std::size_t few = 16;
   if (fields.size() <= few) {
     for (std::size_t i = 0; i < fields.size(); ++i)
@@ -90,7 +90,7 @@ std::string Schema::to_string() const {
 
 namespace {
 
-// Name of the element type as it is written in a program.
+// Returns the C++ type of an element, as a program writes it.
 std::string_view element_type_name(DType dtype) {
   switch (dtype) {
     case DType::u8:
@@ -123,7 +123,7 @@ std::string_view element_type_name(DType dtype) {
   return "?";
 }
 
-// What is the matter, and what is asked for rightly.
+// Says what the tensor is, what was asked for, and which `View` is right.
 std::string mismatch_text(DType asked, std::size_t asked_rank, DType have, const Shape& shape) {
   const auto words = [](DType dtype, std::size_t rank) {
     return std::string(to_string(dtype)) + " of rank " + std::to_string(rank);

@@ -32,7 +32,8 @@ void ScratchArena::add_block(std::size_t bytes) {
   capacity_ += bytes;
 }
 
-// All that is allowed, at once. A system that promises no more than it has may refuse; then it goes on in small blocks.
+// Allocates the whole limit as one block. A system that does not overcommit memory may refuse such a large block. Then
+// the arena allocates small blocks when it needs them.
 void ScratchArena::reserve_limit() {
   try {
     add_block(limit_ / alignment * alignment);
@@ -57,7 +58,7 @@ std::byte* ScratchArena::allocate(std::size_t bytes) {
     used_ = 0;
   }
   if (current_ == blocks_.size()) {
-    if (before == 0) {  // blocks that nobody uses must not keep a larger one from its place
+    if (before == 0) {  // unused small blocks must not take the room of a larger one
       free_blocks();
       current_ = used_ = 0;
     }

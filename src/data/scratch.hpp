@@ -10,11 +10,11 @@
 
 namespace penstock::detail {
 
-/// Memory for what one sample needs while it is made: handed out from the front, and freed all together. After the
-/// first few samples it is one block as large as the largest of them needed, and nothing more is allocated. One thread
-/// at a time uses it.
+/// Memory for what one sample needs while it is made. Pieces are handed out one after the other, and freed all
+/// together. After the first few samples, the arena is one block with room for the largest sample so far, and allocates
+/// no more. One thread at a time uses it.
 ///
-/// With a limit it is one block of that size from the beginning, and the system provides only the pages that are
+/// With a limit, the arena is one block of that size from the beginning. The system provides only the pages that are
 /// touched. So whether a sample fits does not depend on how earlier samples divided the memory.
 class ScratchArena final : public Scratch {
  public:
@@ -38,9 +38,9 @@ class ScratchArena final : public Scratch {
   /// Frees what was handed out since `mark`.
   void rewind(Mark mark) noexcept;
 
-  /// Sets the least number of bytes to allocate at a time from now on.
+  /// Sets the least size of the blocks that are allocated after this call.
   void set_min_block(std::size_t bytes) noexcept { min_block_ = bytes; }
-  /// Exchanges memory and its contents with another arena. Limits stay.
+  /// Exchanges all blocks and their contents with another arena. Each arena keeps its limit.
   void swap_memory(ScratchArena& other) noexcept;
   /// Returns whether `data` is in memory of this arena.
   bool holds(const std::byte* data) const noexcept;

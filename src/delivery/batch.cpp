@@ -58,7 +58,8 @@ TensorView Batch::operator[](std::string_view field) const {
 
 namespace {
 
-// Returns the field's slot in the batch as the pipeline made it, which numbers the notes about rows of any size.
+// Returns the field's slot in the schema before the stages after `batch`. `made_layout` and `info` use this slot for
+// rows that differ in size.
 std::size_t made_slot(const detail::runtime::Lease& lease, std::string_view field) {
   const std::size_t slot = lease.schema().slot(field);
   if (const auto made = lease.data().schema.find(field))
@@ -112,7 +113,7 @@ std::uint64_t Batch::global_size() const noexcept {
   if (lease_ == nullptr) return 0;
   const detail::PipelineData& data = lease_->data();
   if (!data.reordered()) return detail::BatchPositions(data).global_valid(number());
-  // If ranks share a reordered batch, all their batches are full.
+  // If several ranks share batches of a reordered pipeline, every batch is full.
   return data.rank_value().world > 1 ? data.batch->rows : std::max(lease_->info().valid, lease_->info().of_all);
 }
 std::span<const std::uint64_t> Batch::indices() const noexcept {

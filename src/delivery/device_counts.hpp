@@ -10,32 +10,32 @@
 
 namespace penstock::detail::runtime {
 
-/// Timed pieces of a stream's work. A piece is not timed if an earlier one is still running; the next timed piece
-/// stands for it too. So `ns` and `bytes` are those of all pieces.
+/// Timed pieces of a stream's work. A piece is not timed while all timers are in use. The next timed piece represents
+/// the untimed pieces before it too, so `ns` and `bytes` estimate the sums over all pieces.
 struct TimedCounts {
   std::uint64_t timed = 0;      ///< pieces that were timed
-  std::uint64_t stood_for = 0;  ///< pieces that they stand for, including themselves
+  std::uint64_t stood_for = 0;  ///< pieces that the timed pieces represent, including themselves
   std::uint64_t ns = 0, bytes = 0;
 };
 
-/// Times of the streams of one device.
+/// Times of the work on one device's streams.
 struct DeviceCounts {
   std::string name;
   TimedCounts copies;   ///< copies of a batch, on the copy stream
   TimedCounts stages;   ///< the stages after `batch`, per batch
-  TimedCounts buffer;   ///< the copy stream waited for the memory of a batch
-  TimedCounts starved;  ///< the caller's stream had reached the call of `next()` and waited for the batch
+  TimedCounts buffer;   ///< waits of the copy stream for the memory of a batch
+  TimedCounts starved;  ///< waits of the caller's stream for a batch, from the call of `next()` on
 };
 
 /// How the thread that sends batches to devices spent its time, in nanoseconds.
 struct SendCounts {
-  std::uint64_t batch_ns = 0;   ///< it waited for a batch from the runners
-  std::uint64_t buffer_ns = 0;  ///< it had a batch, and waited for a buffer on the device
-  std::uint64_t read_ns = 0;    ///< it waited until devices had read batches in the host's memory
-  std::uint64_t call_ns = 0;    ///< it was in calls to the device
+  std::uint64_t batch_ns = 0;   ///< waiting for a batch from the runners
+  std::uint64_t buffer_ns = 0;  ///< waiting for a buffer on the device, while it had a batch
+  std::uint64_t read_ns = 0;    ///< waiting until devices had read batches in the host's memory
+  std::uint64_t call_ns = 0;    ///< calls to devices
 };
 
-/// Counts of the way to devices; empty on the host.
+/// Times of sending batches to devices; empty on the host.
 struct DeliveryTimes {
   std::vector<DeviceCounts> devices;
   SendCounts sending;

@@ -101,7 +101,7 @@ DeviceDecode::Images DeviceDecode::enqueue(const DecodeOp* ops, const PackedFiel
     const auto encoded = static_cast<std::size_t>(file_table[r + 1] - file_table[r]);
     images_.push_back(
         {{files.staged_data + file_table[r], encoded}, {ops[r].height, ops[r].width, ops[r].channels}, at});
-    // From one block of memory to another: as numbers.
+    // The two addresses are in different blocks of memory, so they are subtracted as numbers.
     buffer.staged[r] =
         static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(at) - reinterpret_cast<std::uintptr_t>(pixels.data));
     at += aligned_image(ops[r]);
@@ -116,7 +116,7 @@ DeviceDecode::Images DeviceDecode::enqueue(const DecodeOp* ops, const PackedFiel
           {buffer.data, bytes, false}};
 }
 
-// They are one after the other, like in the device's memory.
+// The images are placed as in the device's memory, so that one copy moves all of them.
 void DeviceDecode::decode_on_host(Buffer& buffer, std::size_t bytes, StreamRef prep) {
   buffer.host = static_cast<std::byte*>(pinned_.allocate(bytes, image_alignment));
   buffer.host_bytes = bytes;

@@ -21,39 +21,38 @@
 
 namespace penstock::detail::runtime {
 
-/// One stage after `batch` that decodes, on one device. Has memory for decoded images, which grows to the largest
-/// batch, and a table of the address of each image. An image is in that memory, or among those that runners decoded.
-/// One thread at a time; the caller has entered the device.
+/// One decoding stage after `batch`, on one device. Has memory for decoded images, which grows to the largest batch,
+/// and a table with the position of each image. An image is in this memory, or it is one of the images that runners
+/// decoded. One thread at a time may use it. The caller must have entered the device.
 class DeviceDecode {
  public:
-  /// `limit`: bytes of a batch's images. `verifies`: runners decode all images. The arguments must outlive it. @throws
-  /// Error(out_of_memory | device), and what the decoder throws.
+  /// `limit`: most bytes of a batch's images. `verifies`: runners decode all images. The arguments must outlive this
+  /// object. @throws Error(out_of_memory | device), and whatever the decoder throws.
   DeviceDecode(std::shared_ptr<DeviceModel> device, MemoryResource& memory, const DeviceStep& step, std::uint64_t rows,
                std::size_t limit, bool verifies);
   DeviceDecode(const DeviceDecode&) = delete;
   DeviceDecode& operator=(const DeviceDecode&) = delete;
-  /// REQUIRES: nothing reads its memory any more.
+  /// REQUIRES: no work on the device reads this object's memory.
   ~DeviceDecode();
 
   /// Image r begins at `data` + `offsets`[r], which may be anywhere on the device.
   struct Images {
     TensorView data, offsets;
-    MemoryUse decoded;  ///< the use of its own memory by this batch
+    MemoryUse decoded;  ///< which part of this object's memory the batch uses
   };
-  /// Enqueues on `prep` the decoding of the images of `ops` that are the device's to decode. Waits for the stages that
-  /// read the images of the batch before the last, because a decoder may write immediately. `files` and `pixels`: as
-  /// they were packed.
+  /// Enqueues on `prep` the decoding of the images that `ops` gives to the device. First waits until stages have read
+  /// the images of the batch before the last, because a decoder may write immediately. `files`, `pixels`: the packed
+  /// fields of the part.
   Images enqueue(const DecodeOp* ops, const PackedField& files, const PackedField& pixels, std::uint64_t rows,
                  StreamRef prep);
-  /// Notes that the work that reads the last images is on `prep`.
+  /// Call after all work that reads the images of the last `enqueue` was enqueued on `prep`.
   void read(StreamRef prep);
-  /// Forgets enqueued work. Call after a failure, when the device is idle.
+  /// Forgets the enqueued work. Call after a failure, when the device is idle.
   void forget() noexcept;
 
-  /// Returns how many images the device refused to decode with their batches, so that the host decoded them. Any
-  /// thread.
+  /// Returns how many images the host decoded because the device refused their batches. Any thread.
   std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
-  /// Returns the bytes of the decoded images of the largest batch so far. Any thread.
+  /// Returns the bytes that were allocated for the decoded images of the largest batch so far. Any thread.
   std::size_t capacity() const noexcept { return largest_.load(std::memory_order_relaxed); }
   static constexpr unsigned buffers = 2;
   /// Returns the bytes of the table of image addresses for `rows` rows.
@@ -63,9 +62,9 @@ class DeviceDecode {
   struct Buffer {
     std::byte* data = nullptr;
     std::size_t bytes = 0;
-    std::int64_t* staged = nullptr;  // the table, pinned
+    std::int64_t* staged = nullptr;  // the table in pinned memory
     std::byte* table = nullptr;
-    std::byte* host = nullptr;  // pinned, images that the device refused
+    std::byte* host = nullptr;  // pinned memory of images that the device refused
     std::size_t host_bytes = 0;
     std::unique_ptr<DeviceModel::Event> read;
     bool used = false;

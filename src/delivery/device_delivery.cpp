@@ -25,13 +25,13 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// What the submitter has made, in order: a batch, or the end of an epoch.
+// A batch that the submitter has sent, or the end of an epoch.
 struct Submitted {
   DeviceBatch* batch = nullptr;
   std::optional<EpochEnd> end = {};
 };
 
-// Time of a block; null: it is not counted.
+// Adds the time of its scope to a counter; null: the time is not counted.
 class Spent {
  public:
   explicit Spent(RelaxedCounter* on) noexcept : on_(on), begun_(on == nullptr ? 0 : now_ns()) {}
@@ -46,9 +46,9 @@ class Spent {
   std::uint64_t begun_;
 };
 
-// Two threads in addition to the caller's; only these call the device. The submitter takes batches from the engine like
-// a consumer, and enqueues their copies. The reaper gives their buffers back. A single thread for both would leave gaps
-// between copies.
+// Has two threads in addition to the caller's thread. The submitter takes batches from the engine, as its consumer, and
+// enqueues their copies. The reaper gives the engine's buffers back. A single thread for both would leave gaps between
+// copies.
 class DeviceDelivery final : public Delivery {
  public:
   DeviceDelivery(DeviceModels devices, std::shared_ptr<Engine> engine, const DeviceDeliveryOptions& options)
@@ -66,7 +66,7 @@ class DeviceDelivery final : public Delivery {
   }
   ~DeviceDelivery() override {
     DeviceDelivery::close();
-    lanes_.clear();  // the engine's buffers go next: nothing may read them still
+    lanes_.clear();  // waits until no device reads the engine's buffers, which are destroyed next
   }
 
   std::size_t parts() const noexcept override { return lanes_.size(); }
@@ -81,7 +81,7 @@ class DeviceDelivery final : public Delivery {
     engine_->interrupt();
     lock.lock();
     ring_->changed.notify_all();
-    // Does not wait for the device: what it reads still returns to the engine afterwards.
+    // Does not wait until devices have read the buffers that were sent. The engine gets these buffers back later.
     ring_->changed.wait(lock, [&] { return submitter_is_ == Submitter::idle && !reaper_->stuck(lock); });
     recover(lock);
     give_up(lock);
@@ -105,8 +105,8 @@ class DeviceDelivery final : public Delivery {
     Lock lock(ring_->mutex);
     for (;;) {
       if (engine_->stopped()) return nullptr;
-      ring_->tell_of_lost(lock);                       // immediately: no ready batch depends on it
-      if (!made_.empty()) return made_.front().batch;  // none: an epoch's end
+      ring_->tell_of_lost(lock);                       // at once: ready batches don't depend on lost batches
+      if (!made_.empty()) return made_.front().batch;  // null at an epoch's end
       if (ring_->failure(lock)) throw Error(*ring_->failure(lock));
       if (submitter_is_ == Submitter::starved && ring_->leased(lock) == ring_->usable(lock)) {
         if (grow(lock)) continue;
@@ -169,7 +169,7 @@ class DeviceDelivery final : public Delivery {
       reaper_->close(lock);
     }
     ring_->changed.notify_all();
-    // Before the engine, which has one consumer.
+    // Ends before the engine is closed, because the submitter is the engine's consumer.
     if (submitter_.joinable()) submitter_.join();
     engine_->close();
     reaper_->join();
@@ -205,17 +205,17 @@ class DeviceDelivery final : public Delivery {
 
  private:
   using Lock = DeviceRing::Lock;
-  // What is to be submitted.
+  // What the submitter should send.
   enum class Course : std::uint8_t {
-    paused,    // nothing, before the place to begin at is known
-    running,   // all there is
-    finished,  // nothing: the last epoch was
-    closing,   // nothing ever again
+    paused,    // nothing, until `seek` has set where to begin
+    running,   // every batch
+    finished,  // nothing, because the last epoch was sent
+    closing,   // nothing any more
   };
   enum class Submitter : std::uint8_t {
     idle,
     busy,
-    starved,  // it has a batch, and no buffer on the device for it
+    starved,  // it has a batch, and no buffer on the device is free
   };
 
   void begin_threads() {
@@ -228,7 +228,7 @@ class DeviceDelivery final : public Delivery {
     }
   }
 
-  // Adds one more batch on the device, if that is allowed and there is memory for it.
+  // Allocates one more batch on the device. Returns false if the ring has its largest size, or if there is no memory.
   bool grow(Lock& lock) {
     if (!ring_->can_grow(lock)) return false;
     lock.unlock();
@@ -245,7 +245,8 @@ class DeviceDelivery final : public Delivery {
     return grown;
   }
 
-  // What was in the device's hands when it failed is ours again once it does nothing. @throws Error(device).
+  // After a failure, waits until the devices are idle, and takes back all buffers that they could still use. @throws
+  // Error(device).
   void recover(Lock& lock) {
     if (!reaper_->failed(lock) && stuck_.empty()) return;
     lock.unlock();
@@ -271,7 +272,7 @@ class DeviceDelivery final : public Delivery {
            ends_ < ring_->most();
   }
 
-  // The batch at hand is not wanted any more.
+  // Returns whether the submitter must drop the batch that it has.
   bool must_leave(const Lock& lock) const {
     return course_ == Course::paused || course_ == Course::closing || ring_->failure(lock);
   }
@@ -306,14 +307,14 @@ class DeviceDelivery final : public Delivery {
     try {
       const Spent waiting(&for_batch_);
       from = engine_->wait(epoch_);
-    } catch (const LeasesExhausted&) {  // the ring was made less deep at the same time: buffers will come back
+    } catch (const LeasesExhausted&) {  // the ring was made smaller at the same time; the reaper will return buffers
       lock.lock();
       return;
     }
     if (from == nullptr) {
       std::optional<EpochEnd> end = engine_->take_epoch_end(epoch_);
       lock.lock();
-      if (!end) return;  // interrupted, or stopped
+      if (!end) return;  // the engine was interrupted or stopped
       made_.push_back({.end = std::move(end)});
       ++ends_;
       return begin_epoch(epoch_ + 1);
@@ -330,7 +331,8 @@ class DeviceDelivery final : public Delivery {
     DeviceBatch& to = ring_->acquire(lock);
     lock.unlock();
     engine_->lease(*from);
-    // What is known of the batch goes with it; the buffer gets another's room for the next one's.
+    // Moves the BatchInfo to the device's batch. The engine's buffer gets the memory of an old BatchInfo for its next
+    // batch.
     std::swap(static_cast<BatchInfo&>(*from), static_cast<BatchInfo&>(to));
     const SentBuffer sent{from, from->place};
     try {
@@ -343,7 +345,7 @@ class DeviceDelivery final : public Delivery {
     } catch (...) {
       const std::optional<Error> error = described_error("device");
       lock.lock();
-      // How much of it the device has in work is not known.
+      // It is unknown how much of the batch's work was enqueued.
       reaper_->sent_in_part(lock, sent);
       stuck_.push_back(&to);
       if (!ring_->failure(lock)) after_failure_ = to.next;
@@ -367,19 +369,19 @@ class DeviceDelivery final : public Delivery {
   const bool reordered_;
   const std::shared_ptr<const StagingMemory> staging_;
   std::shared_ptr<DeviceRing> ring_;
-  std::vector<std::unique_ptr<DeviceLane>> lanes_;  // one for each device
+  std::vector<std::unique_ptr<DeviceLane>> lanes_;  // one lane per device
 
-  // Under the ring's mutex:
-  std::vector<Submitted> made_;      // these never grow beyond what is reserved for them
-  std::vector<DeviceBatch*> stuck_;  // what a failed copy may write to
-  std::size_t ends_ = 0;             // how many of `made_` are epochs' ends
-  std::uint64_t epoch_ = 0;          // the epoch that is submitted; the submitter's while it submits
+  // Guarded by the ring's mutex:
+  std::vector<Submitted> made_;      // like `stuck_`, never has more elements than were reserved
+  std::vector<DeviceBatch*> stuck_;  // batches to which a failed copy may still write
+  std::size_t ends_ = 0;             // how many elements of `made_` are ends of epochs
+  std::uint64_t epoch_ = 0;          // the epoch that is sent; only the submitter uses it while it is not idle
   Course course_ = Course::paused;
   Submitter submitter_is_ = Submitter::idle;
-  std::optional<Cursor> after_failure_;  // where to go on after a batch that failed on its way
-  std::string why_not_;                  // why the ring did not grow; the caller's
+  std::optional<Cursor> after_failure_;  // cursor after a batch that failed while it was sent
+  std::string why_not_;                  // why the ring did not grow; only the caller's thread uses it
 
-  RelaxedCounter for_batch_, for_place_, for_reading_, in_calls_;  // the submitter's
+  RelaxedCounter for_batch_, for_place_, for_reading_, in_calls_;  // only the submitter adds to these
   std::optional<DeviceReaper> reaper_;
   std::thread submitter_;
 };

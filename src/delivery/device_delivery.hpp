@@ -11,15 +11,16 @@
 namespace penstock::detail::runtime {
 
 struct DeviceDeliveryOptions {
-  MemoryResource* memory = nullptr;                   ///< memory for the only device; null: the device's own
-  std::shared_ptr<const StagingMemory> staging = {};  ///< staging for the engine's buffers, if the user does not give
-                                                      ///< it
-  bool grows = false;                                 ///< two batches at first, and up to the plan's number later
+  MemoryResource* memory = nullptr;  ///< memory for batches on the only device; null: the device's own memory
+  /// Memory of the engine's buffers, unless the user gives a resource.
+  std::shared_ptr<const StagingMemory> staging = {};
+  /// Begins with two batches and allocates more when the caller needs them, up to the plan's number.
+  bool grows = false;
 };
 
-/// Copies batches to devices: the whole buffer in one copy to a single device, or its balanced part to each of several.
-/// The copy runs while the batches before are worked on. The buffers of `engine` must be in memory that the devices
-/// read. @throws Error(out_of_memory | device).
+/// Returns a delivery that copies batches to devices. A single device gets the whole buffer in one copy; each of
+/// several devices gets a balanced part. Copies run while the caller works on earlier batches. The buffers of `engine`
+/// must be in memory that the devices can read. @throws Error(out_of_memory | device).
 std::unique_ptr<Delivery> device_delivery(DeviceModels devices, std::shared_ptr<Engine> engine,
                                           const DeviceDeliveryOptions& options);
 

@@ -7,8 +7,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Enters devices for one thread, which is in one device at a time. Enters a single device once, and several in turn.
-/// One thread.
+/// Enters devices for one thread. The thread is in one device at a time: `enter` leaves the previous device if it is a
+/// different one.
 class DeviceEntry {
  public:
   explicit DeviceEntry(const DeviceModels& devices) : devices_(devices) {}

@@ -41,7 +41,7 @@ DeviceLane::DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& 
   for (std::size_t i = 0; i < buffers; ++i) copied_.push_back(device_.make_event());
 }
 
-// A device that fails has nothing in work.
+// If a call fails, the device failed and has no work in progress.
 DeviceLane::~DeviceLane() {
   try {
     const Entered entered(device_);
@@ -61,18 +61,19 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t buffer, DeviceBatch&
   DevicePart& part = to.parts[number_];
   const std::uint64_t rows = to.info(number_).rows;
   DeviceModel::Event& copied = *copied_[buffer];
-  // If rows found no room, only the facts about the batch are passed on.
+  // If the host's memory had no room for the rows, only the BatchInfo is passed on.
   const bool whole = !to.overflow;
-  // The host's own work comes first: it is not part of a stream's time.
+  // The host's own work comes first, so that the timers of streams don't include it.
   if (rows_ && whole) rows_->pack(to, buffer, part, to.info(number_));
   place_time_.begin(copies);
   wait_for_users(part, writes);
   if (prep_ && whole) {
     const StreamRef rows_stream = prep_->rows_stream(copies);
-    // Ahead of the stages: those of the batch before in this part may read its rows still.
+    // Rows are copied before the stages run, but stages of the previous batch may still read the rows of this part.
     if (rows_) wait_for_users(part, rows_stream);
     if (rows_ && part.written) device_.wait(rows_stream, *part.ready);
-    // Rows need not wait for a raw batch. The larger of the two copies is timed, because the wait is between them.
+    // The copy of rows need not wait for a raw batch. Only the larger of the two copies is timed, because a wait may
+    // come between them.
     const bool times_rows = rows_ && rows_->packed() >= ring_.made_layout().bytes();
     if (times_rows) begin_copies(copies);
     const std::size_t row_bytes = rows_ ? rows_->enqueue(buffer, part, rows_stream) : 0;
@@ -103,8 +104,8 @@ void DeviceLane::wait_for_users(const DevicePart& part, StreamRef stream) const 
   for (std::size_t i = 0; i < part.users; ++i) device_.wait(stream, *part.released[i]);
 }
 
-// Copies everything in one copy, or, if several devices share the batch, this device's rows of each field. Returns the
-// bytes.
+// Copies the whole batch in one copy. If several devices share the batch, copies this device's rows field by field.
+// Returns the copied bytes.
 std::size_t DeviceLane::copy(std::byte* to, const std::byte* from, const DevicePart& part, std::uint64_t rows) const {
   const BatchLayout& layout = ring_.made_layout();
   const StreamRef copies = copies_->ref();
@@ -127,7 +128,7 @@ void DeviceLane::ask(StreamRef stream) noexcept {
   try {
     const Entered entered(device_);
     starved_time_.begin(stream);
-  } catch (...) {  // a failure of the device is reported where something depends on it
+  } catch (...) {  // other calls will report the device's failure
   }
 }
 

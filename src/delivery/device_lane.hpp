@@ -16,40 +16,42 @@
 
 namespace penstock::detail::runtime {
 
-/// The way of batches to one device: its copy stream, the stages after `batch`, and an event per buffer of the engine,
-/// recorded after the buffer was read. The loader's two threads use it, and the thread that closes the loader. The
-/// caller has entered the device, unless a comment says otherwise.
+/// What carries batches to one device: its copy stream, the stages after `batch`, and an event per buffer of the
+/// engine, recorded after the buffer was read. The submitter, the reaper and the caller's thread use it. The caller
+/// must have entered the device, unless a comment says that the function enters it.
 class DeviceLane {
  public:
-  /// For part `number` of each batch of `ring`. `buffers`: number of the engine's buffers, which have layout `whole`.
-  /// `plan`: bytes of a batch for fields of any size, and for decoded images. `trace`: the run's timeline; null: none
-  /// is kept. Enters the device. @throws Error(out_of_memory | device).
+  /// Carries part `number` of each batch of `ring`. `buffers`: number of the engine's buffers. `whole`: their layout.
+  /// `plan`: limits a batch's bytes for fields whose rows differ in size, and for decoded images. `trace`: the run's
+  /// timeline; null: no timeline is kept. Enters the device. @throws Error(out_of_memory | device).
   DeviceLane(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t buffers,
              const MemoryPlan& plan, Trace* trace);
   DeviceLane(const DeviceLane&) = delete;
   DeviceLane& operator=(const DeviceLane&) = delete;
-  /// Waits until nothing reads the engine's buffers any more. Enters the device.
+  /// Waits until the device no longer reads the engine's buffers. Enters the device.
   ~DeviceLane();
 
   DeviceModel& device() const noexcept { return device_; }
-  /// Notes that the caller asks for a batch on its stream, which is not being captured. The caller's thread.
+  /// Begins to time how long the stream waits for the next batch. The stream must not be captured. Called by the
+  /// caller's thread. Enters the device.
   void ask(StreamRef stream) noexcept;
-  /// Makes the stream wait for this device's part, which it asked for. The caller's thread. @throws Error(device).
+  /// Makes the stream of the last `ask` wait for this device's part. Called by the caller's thread. Enters the device.
+  /// @throws Error(device).
   void arrive(DeviceBatch& batch, StreamRef stream);
-  /// Enqueues everything between the engine's buffer `buffer`, with memory `from`, and this device's part of `to`. `to`
-  /// must be complete except for its fields. @throws Error(device), or what a stage throws.
+  /// Enqueues all work that makes this device's part of `to` from the engine's buffer `buffer`, whose memory is `from`.
+  /// `to` must be complete except for its fields. @throws Error(device), or whatever a stage throws.
   void enqueue(const std::byte* from, std::size_t buffer, DeviceBatch& to);
-  /// Waits on the host until the engine's buffer was read. Call after `enqueue` of that buffer, from a different
-  /// thread.
+  /// Waits on the host until the device has read the engine's buffer. The reaper calls this, after the `enqueue` of the
+  /// buffer.
   void wait_until_read(std::size_t buffer) const;
-  /// Returns whether it was read, without waiting. Threads as for `wait_until_read`.
+  /// Returns whether the device has read the engine's buffer. The reaper calls this, after the `enqueue` of the buffer.
   bool was_read(std::size_t buffer) const;
   /// Waits, after a failure, until the device is idle. Enters the device. @throws Error(device).
   void recover();
 
-  /// Any thread.
+  /// Any thread may call this.
   DeviceCounts counts() const;
-  /// Sets the report's facts about the device. `depth`: number of batches there.
+  /// Sets the report's facts about the device. `depth`: number of batches on the device.
   void describe(Report& report, std::size_t depth) const;
 
  private:
@@ -61,14 +63,15 @@ class DeviceLane {
   DeviceModel& device_;
   const std::size_t number_;
   const BatchLayout& whole_;
-  TraceLine *enqueues_ = nullptr, *waits_ = nullptr;  // lines of a timeline, one for each of the two threads
-  std::optional<DevicePrep> prep_;                    // if there are stages after `batch`
-  std::optional<DeviceRows> rows_;                    // if there are fields of any size
+  // Lines of a timeline, for the submitter and for the reaper; null: no timeline is kept.
+  TraceLine *enqueues_ = nullptr, *waits_ = nullptr;
+  std::optional<DevicePrep> prep_;  // set if there are stages after `batch`
+  std::optional<DeviceRows> rows_;  // set if fields have rows that differ in size
   std::unique_ptr<DeviceModel::Stream> copies_;
-  // An event per buffer of the engine, recorded after its copies.
+  // One event per buffer of the engine, recorded after the buffer was read.
   std::vector<std::unique_ptr<DeviceModel::Event>> copied_;
   TimedWork copies_time_, stages_time_, place_time_;
-  TimedWork starved_time_;  // the caller's thread only
+  TimedWork starved_time_;  // used only by the caller's thread
 };
 
 }  // namespace penstock::detail::runtime

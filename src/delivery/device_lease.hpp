@@ -28,7 +28,7 @@ inline void check_device_stream(DeviceModel& device, StreamRef stream) {
 /// A batch on a device in the caller's hands.
 class DeviceLease final : public Lease {
  public:
-  /// Leases the part of device number `part`.
+  /// Creates a lease for the part of device number `part`.
   DeviceLease(std::shared_ptr<DeviceRing> ring, std::size_t part)
       : Lease(ring->data(), ring->layout(), ring->made_layout()),
         ring_(std::move(ring)),
@@ -38,7 +38,8 @@ class DeviceLease final : public Lease {
   }
   ~DeviceLease() override {
     if (buffer_ == nullptr) return;
-    // In a forked child a thread that does not exist there may hold the mutex, and the child must not use the device.
+    // In a forked child, a thread that exists only in the parent may hold the mutex, and the child must not use the
+    // device. So the child never frees the ring.
     if (process_id() == pid_) {
       ring_->give_back(*buffer_, part_, streams_);
     } else {
@@ -46,7 +47,7 @@ class DeviceLease final : public Lease {
     }
   }
 
-  /// For the host's stream: the caller has no work on the device that uses the batch.
+  /// Begins the lease. If `stream` is the host's stream, no work on the device uses the batch.
   void take(DeviceBatch& buffer, StreamRef stream) noexcept {
     if (stream.device() != host()) streams_.push_back(stream);
     buffer_ = &buffer;
@@ -69,8 +70,8 @@ class DeviceLease final : public Lease {
       return;
     }
     const Entered entered(device);
-    // The handle of a default stream per thread means a different stream on each thread, so the known streams are
-    // waited for as well.
+    // A handle can mean a different stream on each thread, for a default stream per thread. So this waits on a known
+    // handle too.
     for (const StreamRef known : streams_)
       if (known.handle() == stream.handle()) return device.wait(stream, *part.ready);
     if (part.released.size() == streams_.size()) part.released.push_back(device.make_event());

@@ -6,8 +6,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Divides a batch among several devices, in balanced parts, and sets what each device has of it. `whole`: layout of
-/// the batch; `each`: layout of a part, both as the runners make them. The caller moves rows of any size.
+/// Divides a batch into balanced parts, one per device, and sets the BatchInfo of each part. `whole`: layout of the
+/// batch before the stages after `batch`. `each`: the same layout for a part. Rows that differ in size are not set.
 void share_out(DeviceBatch& buffer, const BatchLayout& whole, const BatchLayout& each);
 
 }  // namespace penstock::detail::runtime

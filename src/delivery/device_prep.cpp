@@ -20,7 +20,7 @@ std::size_t aligned_batch(std::size_t bytes) {
   return (bytes + BatchLayout::field_alignment - 1) / BatchLayout::field_alignment * BatchLayout::field_alignment;
 }
 
-// Returns whether a step's result for a field is delivered.
+// Returns whether the field's value of this step is delivered: no later step removes or replaces it.
 bool makes_last(const DeviceProgram& program, std::size_t step, const std::string& field) {
   for (std::size_t later = step + 1; later < program.steps.size(); ++later) {
     const DeviceStep& s = program.steps[later];
@@ -41,7 +41,7 @@ std::size_t batch_bytes(const Field& field, std::uint64_t rows, const std::strin
   return static_cast<std::size_t>(elements * element * rows);
 }
 
-// What a step that decodes makes has memory of its own.
+// Returns the bytes of values between stages. Decoded images are not counted, because DeviceDecode has their memory.
 std::size_t bytes_between(const DeviceProgram& program, std::uint64_t rows) {
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
@@ -89,7 +89,7 @@ DevicePrep::DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memo
   between_ = memory_ + raws_.size() * raw.bytes();
 }
 
-// Before the memory is freed, enqueued work must end.
+// Waits until the enqueued work has ended, before memory is freed.
 DevicePrep::~DevicePrep() {
   try {
     const Entered entered(*device_);
@@ -97,7 +97,7 @@ DevicePrep::~DevicePrep() {
     prep_.reset();
     raws_.clear();
     launches_.clear();
-  } catch (...) {  // a device that failed has nothing in work
+  } catch (...) {  // the device failed and has no work in progress
   }
   if (memory_ != nullptr) resource_.deallocate(memory_, memory_bytes_, BatchLayout::field_alignment);
 }
@@ -193,10 +193,11 @@ std::byte* DevicePrep::begin(const std::byte* from, StreamRef copies) {
 void DevicePrep::finish(std::byte* begun, const HostBatch& from, DeviceModel::Event& copied, DevicePart& to,
                         std::uint64_t rows, StreamRef copies, TimedWork& stages_time) {
   const StreamRef prep = prep_->ref();
-  // A decoder reads the host's batch itself.
+  // The host's batch is free after the stages, not after the copy, if a decoder reads its files there or the device is
+  // the host.
   const bool read_by_stages = raws_.empty() || program_->decodes();
   if (raws_.empty()) {
-    run_stages(begun, from, to, rows);  // on the host, whose stages are not timed
+    run_stages(begun, from, to, rows);  // the device is the host, whose stages are not timed
   } else {
     Raw& raw = raws_[std::exchange(next_, (next_ + 1) % raws_.size())];
     device_->record(copied, copies);

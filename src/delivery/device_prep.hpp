@@ -19,37 +19,39 @@
 
 namespace penstock::detail::runtime {
 
-/// The stages after `batch`, between the copy of a batch and its buffer in the device's ring. Has raw batches, its own
-/// stream, and the values between stages. One thread at a time.
+/// Runs the stages after `batch` on a device. They turn a raw batch, which was copied from the host, into a batch of
+/// the device's ring. Has the memory of raw batches and of values between stages, and a stream. One thread at a time
+/// may use it.
 class DevicePrep {
  public:
-  /// Takes its memory from `memory`, the device's. `raw`: layout of the batch as the runners make it. `delivered`: its
-  /// layout in the ring. `images_limit`: bytes of a batch of decoded images. `verifies`: runners decode all images. The
-  /// arguments must outlive it. @throws Error(out_of_memory | device), and what decoders throw.
+  /// `memory`: memory of the device. `raw`: layout of the batch before the stages. `delivered`: layout after the
+  /// stages. `images_limit`: most bytes of decoded images per batch. `verifies`: runners decode all images. The
+  /// arguments must outlive this object. @throws Error(out_of_memory | device), and whatever decoders throw.
   DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memory, std::shared_ptr<const DeviceProgram> program,
              const BatchLayout& raw, const BatchLayout& delivered, std::size_t images_limit, bool verifies);
   DevicePrep(const DevicePrep&) = delete;
   DevicePrep& operator=(const DevicePrep&) = delete;
   ~DevicePrep();
 
-  /// Returns the bytes that it needs on a device in addition to the ring.
+  /// Returns the bytes that the stages need on a device in addition to the ring.
   static std::size_t bytes(const DeviceProgram& program, const BatchLayout& raw, bool on_host);
 
   /// Returns the stream on which batches become ready.
   StreamRef stream() const noexcept { return prep_->ref(); }
-  /// Returns where a batch of the host goes first: to a raw batch, which may be written on `copies` from this call on.
-  /// On the host itself it returns `from`. @throws Error(device).
+  /// Returns the memory of a raw batch to which the host's batch must be copied on `copies`. If the device is the host,
+  /// returns `from`. @throws Error(device).
   std::byte* begin(const std::byte* from, StreamRef copies);
-  /// Returns the stream that brings rows of any size to the part that `finish` receives.
+  /// Returns the stream on which rows that differ in size must be copied to the part.
   StreamRef rows_stream(StreamRef copies) const noexcept { return raws_.empty() ? stream() : copies; }
-  /// A batch of the host: its memory, its layout, and the number of the part's first row.
+  /// The host's batch: its memory, its layout, and the number of the part's first row.
   struct HostBatch {
     const std::byte* data;
     const BatchLayout& layout;
     std::uint64_t first;
   };
-  /// Enqueues everything from there to `to`, whose users `stream()` already waits for. Records `copied` once the host's
-  /// batch was read, and times the stages. @throws Error(device), or what a stage throws; the error names the stage.
+  /// Enqueues the stages that make `to` from `begun`, the memory that `begin` returned. `stream()` must already wait
+  /// for the users of `to`. Records `copied` after the last read of the host's batch, and times the stages. @throws
+  /// Error(device), or whatever a stage throws; the error names the stage.
   void finish(std::byte* begun, const HostBatch& from, DeviceModel::Event& copied, DevicePart& to, std::uint64_t rows,
               StreamRef copies, TimedWork& stages_time);
   /// Forgets all enqueued work. Call after a failure, when the device is idle.
@@ -60,10 +62,10 @@ class DevicePrep {
  private:
   struct Raw {
     std::byte* data = nullptr;
-    std::unique_ptr<DeviceModel::Event> read;  // recorded after the stages that read it
+    std::unique_ptr<DeviceModel::Event> read;  // recorded after the stages that read the raw batch
     bool used = false;
   };
-  // Where a field is while its batch is processed.
+  // Where a field is before or after a stage.
   struct Where {
     enum class In : std::uint8_t { raw, rows, decoded, between, delivered } in = In::raw;
     // Where the field begins. `rows`: number of the field; `decoded`: number of the launch.
@@ -94,14 +96,15 @@ class DevicePrep {
   const BatchLayout& raw_layout_;
   const BatchLayout& delivered_layout_;
   std::unique_ptr<DeviceModel::Stream> prep_;
-  std::vector<Raw> raws_;  // none on the host, whose own batch serves instead
+  std::vector<Raw> raws_;  // empty if the device is the host, where stages read the host's batch itself
   std::size_t next_ = 0;
   MemoryResource& resource_;
   std::byte* memory_ = nullptr;  // memory of the raw batches, and of the values between stages
   std::size_t memory_bytes_ = 0, between_bytes_ = 0;
   std::byte* between_ = nullptr;
   std::vector<Launch> launches_;
-  std::vector<std::pair<Where, Where>> kept_;  // fields that no stage changes
+  // Fields that no stage changes: from the raw batch to the delivered batch.
+  std::vector<std::pair<Where, Where>> kept_;
 };
 
 }  // namespace penstock::detail::runtime

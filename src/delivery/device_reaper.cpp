@@ -52,7 +52,7 @@ void DeviceReaper::run() noexcept {
   }
 }
 
-// Waits for the oldest, and gives it back together with those after it that were read by then.
+// Waits until the oldest buffer was read. Releases it, and the following buffers that were also read.
 void DeviceReaper::give_back_read(Lock& lock, DeviceEntry& entry) {
   const std::size_t oldest = sent_.front().number;
   lock.unlock();
@@ -61,7 +61,8 @@ void DeviceReaper::give_back_read(Lock& lock, DeviceEntry& entry) {
     lanes_[i]->wait_until_read(oldest);
   }
   lock.lock();
-  // After a failure the newest buffer may not be enqueued, so its events show nothing.
+  // After a failure only the oldest buffer is checked, because the work on the newest buffer may be missing, so that
+  // its events show nothing.
   asked_.assign(sent_.begin(), failed_ ? sent_.begin() + 1 : sent_.end());
   lock.unlock();
   for (std::size_t i = 0; i < lanes_.size() && asked_.size() > 1; ++i) {

@@ -36,7 +36,7 @@ DeviceRing::DeviceRing(DeviceModels devices, std::shared_ptr<const PipelineData>
   }
 }
 
-// With one block of memory on each device.
+// Makes batches with one block of memory on each device.
 std::vector<std::unique_ptr<DeviceBatch>> DeviceRing::make_buffers(unsigned count) {
   std::vector<std::unique_ptr<DeviceBatch>> buffers;
   for (unsigned i = 0; i < count; ++i) {
@@ -73,8 +73,8 @@ void DeviceRing::grow() {
   put_back(lock, *buffers_.back());
 }
 
-// No lease is left, so every use was recorded, except uses of lost batches: for these it waits for the whole device. If
-// even that fails, their memory is never freed, because something may still write to it.
+// No lease is left, so every use of a batch was recorded, except uses of lost batches. If batches are lost, waits for
+// the whole device. If this wait fails, memory is never freed, because work may still write to it.
 DeviceRing::~DeviceRing() {
   bool known = true;
   for (std::size_t d = 0; d < devices_.size(); ++d) try {
@@ -86,7 +86,7 @@ DeviceRing::~DeviceRing() {
         part.ready.reset();
         part.released.clear();
       }
-    } catch (...) {  // a device that failed has no work in hand
+    } catch (...) {  // the device failed and has no work in progress
     }
   if (!known) return;
   for (const auto& buffer : buffers_)
@@ -96,7 +96,7 @@ DeviceRing::~DeviceRing() {
   free_memory(0);
 }
 
-// All blocks but the first ones.
+// Frees all blocks except the first `kept` blocks.
 void DeviceRing::free_memory(std::size_t kept) noexcept {
   for (; memory_.size() > kept; memory_.pop_back()) {
     const Block& block = memory_.back();
@@ -104,9 +104,9 @@ void DeviceRing::free_memory(std::size_t kept) noexcept {
   }
 }
 
-// Returns the buffer that came back first, because its uses are done soonest. A caller runs ahead of the device, so
-// leases end long before the work on their streams. The copy into the buffer of the last lease would wait for all of
-// that work.
+// Returns the buffer that has been free for the longest time, because work on it ends first. The caller runs ahead of
+// the device, so a lease ends long before the work on its streams. A copy into the buffer of the last lease would wait
+// for all this work.
 DeviceBatch& DeviceRing::acquire(const Lock&) noexcept {
   DeviceBatch& buffer = *free_.front();
   free_.erase(free_.begin());
@@ -150,13 +150,13 @@ void DeviceRing::tell_of_lost(const Lock&) {
           (all ? ": make another loader" : ""));
 }
 
-// An event on a stream that is being captured would become part of the graph, and what waits for it would be captured
-// too. Waiting for such a stream spoils the graph.
+// Uses on a stream that is captured can't be recorded. An event on the stream would become part of the graph, and work
+// that waits for the event would be captured too. Waiting for the stream would make the capture invalid.
 DeviceRing::LastUse DeviceRing::record_uses(DeviceModel& device, DevicePart& part,
                                             std::span<const StreamRef> streams) noexcept {
   part.users = 0;
   if (streams.empty()) return LastUse::known;
-  // If events fail: waiting takes longer, with the same effect.
+  // If recording an event fails, waits for the streams, which has the same effect but takes longer.
   for (const bool waits : {false, true}) try {
       const Entered entered(device);
       for (const StreamRef stream : streams)

@@ -22,34 +22,37 @@ namespace penstock::detail::runtime {
 /// Where the rows of a ragged field are on a device.
 struct PackedField {
   std::size_t field = 0;
-  std::byte* table = nullptr;  ///< i64 [N + 1]: the element with which each row begins
+  std::byte* table = nullptr;  ///< i64 [N + 1]: number of each row's first element, and the number of all elements
   std::byte* data = nullptr;
   std::int64_t elements = 0;
-  const std::byte *staged_table = nullptr, *staged_data = nullptr;  ///< their copies in the host's memory
+  /// Where `table` and `data` are in the host's memory.
+  const std::byte *staged_table = nullptr, *staged_data = nullptr;
 };
 
 /// One device's part of a batch.
 struct DevicePart {
   std::byte* data = nullptr;
-  std::byte* rows = nullptr;  ///< its own memory for fields of any size, which grows
+  std::byte* rows = nullptr;  ///< memory for fields whose rows differ in size; grows when needed
   std::size_t rows_bytes = 0;
-  std::vector<PackedField> tables;                            ///< tables of its ragged fields
-  std::unique_ptr<DeviceModel::Event> ready;                  ///< recorded after everything that was written to it
-  std::vector<std::unique_ptr<DeviceModel::Event>> released;  ///< one per stream that used it
-  std::size_t users = 0;                                      ///< how many of `released` belong to the last lease
-  bool written = false;                                       ///< `ready` was recorded
-  std::uint64_t first = 0;                                    ///< its first row's number in the batch
-  BatchInfo own;  ///< what is known of its rows, if there are several devices
+  std::vector<PackedField> tables;            ///< the ragged fields
+  std::unique_ptr<DeviceModel::Event> ready;  ///< recorded after all writes to the part
+  /// Recorded on streams that used the part; at least one per stream of the last lease.
+  std::vector<std::unique_ptr<DeviceModel::Event>> released;
+  std::size_t users = 0;    ///< how many elements of `released` the last lease recorded
+  bool written = false;     ///< `ready` was recorded
+  std::uint64_t first = 0;  ///< number of the part's first row in the batch
+  BatchInfo own;            ///< what is known about the part's rows; used only if there are several devices
 };
 
-/// One batch's memory, on one device or shared out among several, and what is known about the batch.
+/// One batch on one device, or divided among several devices, and what is known about it.
 struct DeviceBatch : BatchInfo {
-  std::vector<DevicePart> parts;  ///< one per device
-  std::size_t held = 0;           ///< how many of `parts` are leased. Under the ring's mutex
-  bool lost = false;              ///< it is unknown what still uses one of `parts`. Under the ring's mutex
-  bool captured = false;          ///< it was released while a graph was captured on a stream. Under the ring's mutex
+  std::vector<DevicePart> parts;  ///< one part per device
+  std::size_t held = 0;           ///< how many parts are leased; guarded by the ring's mutex
+  bool lost = false;              ///< it is unknown which work still uses a part; guarded by the ring's mutex
+  /// A part was released while its stream was captured into a graph; guarded by the ring's mutex.
+  bool captured = false;
 
-  /// Returns what is known of this part.
+  /// Returns the facts about a part.
   BatchInfo& info(std::size_t part) noexcept { return parts.size() == 1 ? *this : parts[part].own; }
 };
 
@@ -59,12 +62,13 @@ using DeviceModels = std::vector<std::shared_ptr<DeviceModel>>;
 std::string names_of(const DeviceModels& devices);
 
 /// The batches on devices. Each device has a balanced part of every batch. Leases keep the ring alive after their
-/// loader is gone; the last owner waits for what still uses it. Any thread, unless a comment says otherwise.
+/// loader was destroyed. The destructor waits for work that still uses batches. Any thread may call the functions,
+/// unless a comment says otherwise.
 class DeviceRing {
  public:
-  /// Allocates memory and events for `depth` batches, and room for up to `most`. `memory`: memory of a single device;
-  /// null: the device's own. `made`: layout of the batches as the runners make them. @throws Error(out_of_memory |
-  /// device).
+  /// Allocates memory and events for `depth` batches. `grow` can add batches up to `most`. `memory`: memory for a
+  /// single device; null: the devices' own memory. `made`: layout of batches before the stages after `batch`. @throws
+  /// Error(out_of_memory | device).
   DeviceRing(DeviceModels devices, std::shared_ptr<const PipelineData> data, const BatchLayout& made, unsigned depth,
              unsigned most, MemoryResource* memory = nullptr);
   DeviceRing(const DeviceRing&) = delete;
@@ -78,43 +82,44 @@ class DeviceRing {
   }
   DeviceModel& device(std::size_t part) const noexcept { return *devices_[part]; }
   const PipelineData& data() const noexcept { return *data_; }
-  /// Returns the layout of a device's part; `made_layout` is the layout of that part as the runners make it. They
-  /// differ if there are stages after `batch`.
+  /// Returns the layout of a device's part. `made_layout` returns the part's layout before the stages after `batch`.
   const BatchLayout& layout() const noexcept { return layout_; }
   const BatchLayout& made_layout() const noexcept { return made_layout_; }
-  /// Returns the most batches.
+  /// Returns the largest number of batches.
   std::size_t most() const noexcept { return most_; }
 
   // -- under `mutex` --
   using Lock = std::unique_lock<std::mutex>;
-  /// Batches: their number, whether `grow` may add one, and whether one is free; `acquire` takes a free one.
+  /// `depth`: number of batches. `can_grow`: whether `grow` may add a batch. `has_free`: whether a batch is free.
+  /// `acquire` takes a free batch.
   std::size_t depth(const Lock&) const noexcept { return buffers_.size(); }
   bool can_grow(const Lock&) const noexcept { return buffers_.size() < most_; }
   bool has_free(const Lock&) const noexcept { return !free_.empty(); }
   DeviceBatch& acquire(const Lock&) noexcept;
-  /// Puts back a batch that is not leased.
+  /// Makes a batch free that is not leased.
   void put_back(const Lock&, DeviceBatch& buffer) noexcept;
   /// Leases all parts of the batch.
   void lease(const Lock&, DeviceBatch& buffer) noexcept;
   std::size_t leased(const Lock&) const noexcept { return leased_; }
-  /// Sets the failure, unless there is one already; none: there was no memory for the error.
+  /// Sets the failure, unless a failure is set. `error` is none if there was no memory for the error.
   void fail(const Lock&, std::optional<Error> error) noexcept;
   const std::optional<Error>& failure(const Lock&) const noexcept { return failure_; }
-  /// Clears the failure, which was reported.
+  /// Clears the failure after it was reported.
   void clear_failure(const Lock&);
-  /// Reports lost buffers, once each. @throws Error(device); Error(unsupported) if a stream was being captured.
+  /// Reports lost batches by an exception, each batch once, and again while all batches are lost. @throws
+  /// Error(device), or Error(unsupported) if a stream was captured.
   void tell_of_lost(const Lock&);
-  /// Returns the number of batches, without those that a failed device may still write to.
+  /// Returns the number of batches that are not lost.
   std::size_t usable(const Lock&) const noexcept { return buffers_.size() - lost_; }
 
   // -- the caller's thread --
-  /// Allocates memory for one more batch. Call without the lock, one thread at a time. @throws Error(out_of_memory |
-  /// device); then the number stays the same.
+  /// Adds a batch. Call without the lock, one thread at a time. @throws Error(out_of_memory | device), and adds no
+  /// batch in this case.
   void grow();
-  /// Ends the lease of a part: it is written again after the present work on these streams.
+  /// Ends the lease of a part. The part is not written again before the present work on these streams is done.
   void give_back(DeviceBatch& buffer, std::size_t part, std::span<const StreamRef> streams) noexcept;
 
-  std::mutex mutex;  ///< guards everything here that changes; `changed` waits with it
+  std::mutex mutex;  ///< guards all members that change; `changed` is used with it
   std::condition_variable changed;
 
  private:
@@ -138,9 +143,9 @@ class DeviceRing {
   std::vector<std::unique_ptr<DeviceBatch>> buffers_;
   std::vector<DeviceBatch*> free_;
   std::size_t leased_ = 0, lost_ = 0, told_ = 0;  ///< `told_`: lost batches that were reported
-  bool captured_ = false;                         ///< one of the unreported ones was captured
+  bool captured_ = false;                         ///< an unreported lost batch was captured
   std::optional<Error> failure_;
-  std::optional<Error> spare_;  ///< made early, while there is memory
+  std::optional<Error> spare_;  ///< made in advance, in case memory for an error is missing later
 };
 
 }  // namespace penstock::detail::runtime

@@ -62,8 +62,8 @@ std::size_t DeviceRows::enqueue(std::size_t buffer, const DevicePart& part, Stre
   return packed_;
 }
 
-// A ragged field gets its table, [N + 1] elements, then its rows; one that is as long as its longest row gets its
-// padded rows.
+// Decides where each field is in the packed memory, and returns its size. A ragged field has its table of [N + 1]
+// elements, followed by its rows. A field that is padded to its longest row has its padded rows.
 std::size_t DeviceRows::lay_out(const BatchInfo& from, const DevicePart& part, std::uint64_t rows) {
   std::size_t at = 0;
   for (Section& section : sections_) {
@@ -83,8 +83,8 @@ std::size_t DeviceRows::lay_out(const BatchInfo& from, const DevicePart& part, s
   return at;
 }
 
-// Before memory is freed on the device, all work on it must end: copies to it, including copies of a batch that was
-// never taken, and the last users.
+// Before memory on the device is freed, waits for all work on it: copies, also of a batch that the caller never took,
+// and the work of the last users.
 void DeviceRows::make_room(std::size_t bytes, Staging& staging, DevicePart& part) {
   const auto room_for = [&](std::size_t had) { return std::min(limit_, aligned_rows(std::max(bytes, had + had / 4))); };
   if (part.rows_bytes < bytes) {

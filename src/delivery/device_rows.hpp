@@ -15,34 +15,36 @@
 
 namespace penstock::detail::runtime {
 
-/// Takes fields of any size to one device. Packs their rows one after the other into pinned memory, with a table of
-/// their beginnings per ragged field. One copy moves them, besides the copy of the other fields. The memory here and on
-/// the device grows to the largest batch. One thread at a time, unless a comment says otherwise; the caller has entered
-/// the device.
+/// Carries fields whose rows differ in size to one device. Packs the rows one after the other into pinned memory, with
+/// a table of the rows' beginnings for each ragged field. One copy moves the packed rows, and another copy the other
+/// fields. The pinned memory and the memory on the device grow to the largest batch. One thread at a time may use it,
+/// unless a comment says otherwise. The caller must have entered the device.
 class DeviceRows {
  public:
-  /// `whole`: layout of the batches, which has such fields; `buffers`: their number. `limit`: bytes of a batch, here
-  /// and on the device, which the user's `option` sets. All arguments must outlive it.
+  /// `whole`: layout of the engine's batches. `buffers`: number of the engine's buffers. `limit`: most bytes of a batch
+  /// in pinned memory, and on the device. `option`: the user's option that sets the limit. All arguments must outlive
+  /// this object.
   DeviceRows(DeviceRing& ring, std::size_t number, const BatchLayout& whole, std::size_t buffers, std::size_t limit,
              const char* option);
   DeviceRows(const DeviceRows&) = delete;
   DeviceRows& operator=(const DeviceRows&) = delete;
-  /// REQUIRES: nothing reads the pinned memory any more.
+  /// REQUIRES: the device no longer reads the pinned memory.
   ~DeviceRows();
 
-  /// Packs this device's rows of `from`, the batch in the engine's buffer `buffer`. Sets in `to` where the rows are on
-  /// the device once they are copied. `from` and `to` may be the same. @throws Error(out_of_memory) beyond the limit,
-  /// and if memory runs out; Error(device).
+  /// Packs this device's rows of `from`, the batch in the engine's buffer `buffer`. Sets in `to` the addresses that the
+  /// rows will have on the device. `from` and `to` may be the same object. @throws Error(out_of_memory) if the rows
+  /// exceed the limit or memory runs out; Error(device).
   void pack(const BatchInfo& from, std::size_t buffer, DevicePart& part, BatchInfo& to);
-  /// Returns the bytes that were packed last.
+  /// Returns the bytes that the last `pack` packed.
   std::size_t packed() const noexcept { return packed_; }
-  /// Enqueues the copy of the packed rows on `copies`, which already waits for the part's users. Returns its bytes.
+  /// Enqueues the copy of the rows of the last `pack` on `copies`, which must already wait for the part's users.
+  /// Returns the copied bytes.
   /// @throws Error(device).
   std::size_t enqueue(std::size_t buffer, const DevicePart& part, StreamRef copies) const;
 
-  /// Returns the bytes on the device for the largest batch so far, with room to spare. Any thread.
+  /// Returns the bytes that were allocated on the device for the largest batch so far. Any thread.
   std::size_t capacity() const noexcept { return largest_.load(std::memory_order_relaxed); }
-  /// Returns the bytes in pinned memory for the largest batch so far, with room to spare. Any thread.
+  /// Returns the bytes that were allocated in pinned memory for the largest batch so far. Any thread.
   std::size_t staged() const noexcept { return staged_.load(std::memory_order_relaxed); }
   /// See StagingMemory.
   std::string note() const { return staging_memory_.note(); }
@@ -68,9 +70,9 @@ class DeviceRows {
   const std::size_t limit_;
   const char* const option_;
   StagingMemory staging_memory_;
-  std::vector<Staging> staging_;  // one per buffer of the engine
+  std::vector<Staging> staging_;  // one element per buffer of the engine
   std::vector<Section> sections_;
-  std::size_t packed_ = 0;  // bytes that were packed last
+  std::size_t packed_ = 0;  // bytes that the last `pack` packed
   std::atomic<std::size_t> largest_{0}, staged_{0};
 };
 

@@ -53,7 +53,7 @@ HostLease::HostLease(std::shared_ptr<Engine> engine)
 
 HostLease::~HostLease() {
   if (buffer_ == nullptr) return;
-  // In a forked child the mutex may be held by a thread that does not exist there.
+  // In a forked child, a thread that exists only in the parent may hold the mutex. So the child never frees the engine.
   if (process_id() == pid_) {
     engine_->release(*buffer_);
   } else {

@@ -8,10 +8,10 @@
 
 namespace penstock::detail::runtime {
 
-/// Returns the delivery that copies nothing: the buffer that the runners filled is the batch.
+/// Returns a delivery without copies. The caller gets the buffers that the runners filled.
 std::unique_ptr<Delivery> host_delivery(std::shared_ptr<Engine> engine);
 
-/// Sets in the report that batches are on the host, and why.
+/// Sets in the report that batches are on the host, and why `best_device()` is the host, if it is.
 void describe_host(Report& report);
 
 /// A buffer of the engine's ring in the caller's hands.

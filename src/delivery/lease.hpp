@@ -22,31 +22,32 @@ class Lease {
 
   /// Returns where the batch is.
   virtual Device device() const noexcept = 0;
-  /// Notes that work on this stream uses the batch too; its memory is not written before that work is done. For the
-  /// host's stream it waits until the batch is ready. @throws Error(invalid_argument) if the stream is of a different
-  /// device; Error(device).
+  /// Notes that work on this stream uses the batch too, so that the batch's memory is not written before this work is
+  /// done. For the host's stream, waits until the batch is ready. @throws Error(invalid_argument) if the stream belongs
+  /// to a different device; Error(device).
   virtual void also_used_on(StreamRef stream) = 0;
 
-  /// A ragged field on a device.
+  /// Where a ragged field is on a device. See PackedField.
   struct Packed {
     std::byte *table, *data;
     std::int64_t elements;
   };
-  /// Returns none on the host, where each row has its own address.
+  /// Returns where a ragged field is; none on the host, where each row has an address of its own.
   virtual std::optional<Packed> packed(std::size_t) const noexcept { return std::nullopt; }
 
   const PipelineData& data() const noexcept { return *data_; }
   /// Returns the schema of a row.
   const Schema& schema() const noexcept { return data_->delivered(); }
   const BatchLayout& layout() const noexcept { return *layout_; }
-  /// Returns the layout by which `info` numbers rows of any size: that of the batch as the runners make it.
+  /// Returns the layout of the batch before the stages after `batch`. `info` numbers rows that differ in size by this
+  /// layout.
   const BatchLayout& made_layout() const noexcept { return *made_layout_; }
   const BatchInfo& info() const noexcept { return *info_; }
-  /// Returns the fields at fixed addresses.
+  /// Returns the memory of the fields whose rows have fixed addresses.
   std::byte* fields() const noexcept { return fields_; }
 
  protected:
-  /// Creates a lease that holds nothing so far.
+  /// Creates a lease that holds no batch.
   Lease(const PipelineData& data, const BatchLayout& layout, const BatchLayout& made_layout) noexcept
       : data_(&data), layout_(&layout), made_layout_(&made_layout) {}
   void hold(const BatchInfo& info, std::byte* fields) noexcept {

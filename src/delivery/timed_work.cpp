@@ -21,7 +21,7 @@ void TimedWork::take_ended() {
     if (!ns) return;
     ++oldest_;
     --ended_;
-    // Not together: who looks between them sees one stretch too many or too few.
+    // The counters are not changed together, so a thread that reads between the changes sees a part of the piece.
     stood_for_.add(oldest.stands_for);
     ns_.add(oldest.stands_for * *ns);
     all_bytes_.add(oldest.stands_for * oldest.bytes);

@@ -12,22 +12,24 @@
 
 namespace penstock::detail::runtime {
 
-/// Times pieces of a stream's work, as many together as there are timers. The next timed piece stands for the untimed
-/// ones before it. Never fails: if the device's clock fails, timing ends. One thread at a time, except for `counts`.
+/// Times pieces of a stream's work. A piece is not timed while all timers are in use; the next timed piece represents
+/// the untimed pieces before it. If the device's clock fails, timing ends without an error. One thread at a time may
+/// use it, except `counts`.
 class TimedWork {
  public:
-  /// More timers would time more pieces of a stream with much work; each costs the device a few microseconds.
+  /// With more timers, more pieces would be timed on a stream with much work, but each timed piece costs the device a
+  /// few microseconds.
   static constexpr std::size_t timers = 4;
-  /// If the device has no clock, nothing is timed. The caller has entered the device.
+  /// If the device has no clock, nothing is timed. The caller must have entered the device.
   explicit TimedWork(DeviceModel& device);
   /// Times nothing.
   TimedWork() = default;
 
-  /// Begins a piece after the present work on the stream. Drops a piece that has begun and not ended.
+  /// Begins a piece after the present work on the stream. Drops the last piece if it has not ended.
   void begin(StreamRef stream) noexcept;
-  /// Ends the piece. `bytes`: its bytes.
+  /// Ends the piece. `bytes`: how many bytes the piece moved.
   void end(StreamRef stream, std::size_t bytes = 0) noexcept;
-  /// Any thread.
+  /// Any thread may call this.
   TimedCounts counts() const noexcept;
 
  private:
@@ -40,8 +42,9 @@ class TimedWork {
   Stretch& stretch(std::size_t number) noexcept { return stretches_[number % stretches_.size()]; }
 
   std::vector<Stretch> stretches_;
-  std::size_t oldest_ = 0, ended_ = 0;  // pieces that ended and were not read, from the oldest on
-  std::uint64_t untimed_ = 0;           // pieces since the last timed one
+  // Number of the oldest piece that was not read, and how many ended pieces were not read.
+  std::size_t oldest_ = 0, ended_ = 0;
+  std::uint64_t untimed_ = 0;  // untimed pieces since the last timed piece
   enum class Now : std::uint8_t { none, timed, untimed } now_ = Now::none;
   RelaxedCounter timed_, stood_for_, ns_, all_bytes_;
 };

@@ -17,7 +17,7 @@ std::atomic<bool> best_was_host{false};
 }
 
 int detail::gpu_of_rank(int count, const std::function<const char*(const char*)>& environment) {
-  // A launcher that shows each process its own GPU alone has chosen already.
+  // A launcher may show each process only its own GPU. Then the choice is made already.
   if (count <= 1) return 0;
   for (const char* name : {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}) {
     const char* const value = environment(name);

@@ -14,28 +14,30 @@
 
 namespace penstock::detail {
 
-/// What the engine needs of a device. Its calls match calls of the CUDA runtime one to one, so all that can go wrong in
-/// an order of calls is in the code above. Implementations: `cuda/`, and `emulated/`, which needs no GPU.
+/// What the engine needs of a device. Each call matches one call of the CUDA runtime. So the code that uses the model
+/// is responsible for the order of calls, and can be tested without a GPU. Implementations: `cuda/`, and `emulated/`,
+/// which needs no GPU.
 ///
-/// Any thread that has entered may use it. Every call may throw Error(device | out_of_memory), unless it is noexcept.
-/// Work on a stream runs in the order in which it was enqueued, at any later time. Between streams, and between a
-/// stream and the host, only events and synchronizing calls order work.
+/// Any thread that has called `enter` may use a model. Every call may throw Error(device | out_of_memory), unless it is
+/// noexcept. Work on a stream runs in the order in which it was enqueued, at any later time. Between streams, and
+/// between a stream and the host, only events and synchronizing calls order work.
 class DeviceModel {
  public:
-  /// A stream of the engine. A consumer's streams are only known as `StreamRef`. It is destroyed after all work on it
-  /// is done.
+  /// A stream of the engine. A consumer's streams are only known as `StreamRef`. A Stream is destroyed only after all
+  /// work on it is done.
   class Stream {
    public:
     virtual ~Stream() = default;
     virtual StreamRef ref() const noexcept = 0;
   };
-  /// A point on a stream. Recording it again moves it; work that waits for the earlier point still waits for that.
+  /// A point on a stream. Recording the event again moves it to a later point. Work that waits for the earlier point
+  /// still waits for the earlier point.
   class Event {
    public:
     virtual ~Event() = default;
   };
-  /// Measures the time between two points of a stream, by the device's own clock. It orders nothing. One thread at a
-  /// time uses it.
+  /// Measures the time between two points of a stream, by the device's own clock. A timer orders no work. One thread at
+  /// a time uses it.
   class Timer {
    public:
     virtual ~Timer() = default;
@@ -44,7 +46,8 @@ class DeviceModel {
     virtual void begin(StreamRef stream) = 0;
     /// Sets the second point, on the same stream.
     virtual void end(StreamRef stream) = 0;
-    /// Returns the nanoseconds between the points; none before the stream has reached the second one. Does not wait.
+    /// Returns the nanoseconds between the points. Returns none if the stream has not reached the second point. Does
+    /// not wait.
     virtual std::optional<std::uint64_t> read() = 0;
   };
   enum class Priority : std::uint8_t { normal, high };
@@ -55,14 +58,14 @@ class DeviceModel {
   virtual std::string name() const = 0;
   /// Returns whether the device is the host: its own memory and the memory that it reads by itself are the same.
   virtual bool is_host() const noexcept { return false; }
-  /// Directs the calling thread's other calls to this device. Returns the argument for `leave`. Calls nest, each
-  /// `enter` with a `leave`; a thread that ends need not leave.
+  /// Directs the calling thread's other calls to this device. Returns the argument for `leave`. Calls nest: each
+  /// `enter` has its `leave`. A thread that ends need not call `leave`.
   virtual int enter() = 0;
   virtual void leave(int before) noexcept = 0;
 
-  /// Memory on the device, and memory of the host that the device reads by itself. Any thread may use it. Allocating
-  /// and freeing may wait for everything that is enqueued. REQUIRES: the caller has waited for all work on memory that
-  /// it frees.
+  /// Return memory on the device, and pinned memory of the host, which the device reads by itself. Any thread may use
+  /// both. Allocating and freeing may wait for everything that is enqueued. REQUIRES: the caller has waited for all
+  /// work on memory that it frees.
   virtual MemoryResource& device_memory() noexcept = 0;
   virtual MemoryResource& pinned_memory() noexcept = 0;
 
@@ -71,13 +74,14 @@ class DeviceModel {
   /// Returns null if the device measures no time.
   virtual std::unique_ptr<Timer> make_timer() { return nullptr; }
 
-  // -- enqueued: these return immediately --
-  /// Copies between pinned and device memory, or within either. Both must stay unchanged until the copy is done.
+  // -- calls that enqueue work and return immediately --
+  /// Copies between pinned and device memory, or within either. Neither memory may be changed or freed until the copy
+  /// is done.
   virtual void copy(void* to, const void* from, std::size_t bytes, StreamRef stream) = 0;
   /// Sets the event after all work that is on the stream now.
   virtual void record(Event& event, StreamRef stream) = 0;
-  /// Makes work that is enqueued from now on wait for the event's last recorded point. Does nothing if the event was
-  /// never recorded.
+  /// Makes work that is enqueued on `stream` after this call wait for the event's last recorded point. Does nothing if
+  /// the event was never recorded.
   virtual void wait(StreamRef stream, const Event& event) = 0;
 
   /// Enqueues work of the host, if the host does the device's work. The work must neither wait nor call the device.
@@ -85,23 +89,23 @@ class DeviceModel {
   virtual void launch_on_host(StreamRef stream, const char* name, std::function<void()> work,
                               std::initializer_list<MemoryUse> uses);
 
-  // -- the host waits --
+  // -- calls for which the host waits --
   /// Waits for the event's last recorded point. Returns immediately if the event was never recorded.
   virtual void synchronize(const Event& event) = 0;
   virtual void synchronize(StreamRef stream) = 0;
-  /// Waits until all work on the device is done, including work of other code: for memory whose users are not known.
-  /// Returns false if a graph is being captured on the device; the capture is spoilt then. A device that failed has no
-  /// work.
+  /// Waits until all work on the device is done, including work of other code. This is for memory whose users are not
+  /// known. Returns false if a graph is being captured on the device; the capture is spoilt then. Does not wait for a
+  /// device that has failed.
   virtual bool settle() noexcept = 0;
   /// Returns whether an event is reached, without waiting for it.
   virtual bool reached(const Event& event) = 0;
 
-  /// Returns whether the stream is being captured into a graph. The engine must not put events there. Waiting for such
-  /// a stream is an error, and spoils the graph.
+  /// Returns whether the stream is being captured into a graph. The engine must not record events on such a stream.
+  /// Waiting for it is an error, and spoils the graph.
   virtual bool captures(StreamRef stream) = 0;
 
-  /// Reports that the host is about to read or write memory that a stream may use as well. Only a device that checks
-  /// orders uses it.
+  /// Report that the host is about to read or write memory that a stream may use too. Only a device that checks orders
+  /// uses these reports.
   virtual void host_reads(const void*, std::size_t) {}
   virtual void host_writes(const void*, std::size_t) {}
 };

@@ -22,7 +22,7 @@ struct Registry {
 };
 
 Registry& registry() {
-  static Registry& all = *new Registry;  // never destroyed: loaders in static storage may ask it still
+  static Registry& all = *new Registry;  // never destroyed, because loaders in static storage may still use it
   return all;
 }
 

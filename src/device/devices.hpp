@@ -11,19 +11,21 @@
 
 namespace penstock::detail {
 
-/// Returns the model that runs this device; null for the host. The first caller opens a GPU, all callers share it, and
-/// it is closed with the last owner.
-/// @throws Error(unsupported) that says why there is none, and what to do; Error(device | out_of_memory).
+/// Returns the model that runs this device; null for the host. The first caller opens a GPU, and all callers share it.
+/// It is closed when its last owner is destroyed.
+/// @throws Error(unsupported) if there is no such device; the error says why, and what to do. @throws Error(device |
+/// out_of_memory).
 std::shared_ptr<DeviceModel> open_device(Device device);
 
-/// Makes `device` the model that runs its `device()`, from now on and as long as it has an owner.
+/// Makes `open_device(device->device())` return `device`, as long as `device` has an owner.
 void register_device(const std::shared_ptr<DeviceModel>& device);
 
-/// Returns which of `count` GPUs is this process's: see `best_device()`. `environment` is `getenv`, or a test's
+/// Returns which of `count` GPUs this process should use: see `best_device()`. `environment` is `getenv`, or a test's
 /// function. REQUIRES: `count` is at least 1.
 int gpu_of_rank(int count, const std::function<const char*(const char*)>& environment);
 
-/// Returns why `best_device()` was the host; empty if it was a GPU, or was not called. Any thread may call it.
+/// Returns why `best_device()` returned the host. Returns an empty text if it returned a GPU or was never called. Any
+/// thread may call it.
 std::string why_best_is_host();
 
 }  // namespace penstock::detail

@@ -19,8 +19,8 @@ struct CannotPin : Error {
   using Error::Error;
 };
 
-/// Allocates the host's memory that a device reads batches from. This is pinned memory, or ordinary memory if memory
-/// can't be pinned; copies from that are slower. Any thread may use it.
+/// Allocates the host memory from which batches are copied to a device. This is pinned memory. If memory can't be
+/// pinned, it is ordinary memory, from which copies are slower. Any thread may use it.
 class StagingMemory final : public MemoryResource {
  public:
   explicit StagingMemory(std::shared_ptr<DeviceModel> device);
@@ -30,7 +30,7 @@ class StagingMemory final : public MemoryResource {
   void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override;
   MemoryKind kind() const noexcept override { return device_->pinned_memory().kind(); }
 
-  /// Returns a note for the report if some of the memory was ordinary; otherwise empty.
+  /// Returns a note for the report if any memory was ordinary; otherwise an empty text.
   std::string note() const;
 
  private:

@@ -24,7 +24,8 @@ struct Exporter::Shared {
 
 namespace {
 
-// All that a tensor points to. The tensor's deleter destroys it, and so ends this tensor's part of the lease.
+// Everything that an exported tensor points to. The tensor's deleter destroys this object, and with it the tensor's
+// share of the lease.
 template <class Managed>
 struct Exported {
   std::shared_ptr<const void> lease;
@@ -59,7 +60,7 @@ TensorView field_of(const Batch& batch, std::string_view field) {
   }
 }
 
-// `also_used_on` comes last: if anything before it throws, the lease has no stream to wait for.
+// Callers call `also_used_on` after this function. So if this function throws, the lease does not wait for the stream.
 template <class Managed>
 std::unique_ptr<Exported<Managed>> exported(const std::shared_ptr<const void>& lease, const Batch& batch,
                                             std::string_view field) {
@@ -100,7 +101,7 @@ const Batch& Exporter::batch() const { return need().batch; }
 
 void Exporter::also_used_on(StreamRef stream) const {
   Shared& shared = need();
-  // Before the mutex, which another thread may have held when this process was forked.
+  // This check comes before the mutex, which another thread may have held when this process was forked.
   if (shared.pid != ::getpid()) throw Error(Errc::forked, "the batch is the parent process's; export it there");
   const std::lock_guard lock(shared.streams);
   shared.batch.also_used_on(stream);

@@ -64,7 +64,8 @@ Shape shape_of(const RawTensor& tensor) {
   return Shape(dims);
 }
 
-// In a dimension of one element, the stride has no effect.
+// Returns whether the elements follow each other without gaps, in row-major order. Ignores strides of dimensions of one
+// element.
 bool is_compact(const RawTensor& tensor, const Shape& shape) noexcept {
   if (tensor.strides == nullptr) return true;
   std::int64_t stride = 1;
@@ -92,7 +93,8 @@ std::byte* data_of(const RawTensor& tensor, std::size_t bytes, std::size_t eleme
 
 }  // namespace
 
-// When these begin, the other constructor is done: if they throw, the destructor runs.
+// The bodies of these two constructors run after the delegated constructor. So if a body throws, the destructor runs
+// and ends the tensor.
 Tensor::Tensor(ManagedTensorVersioned* tensor) : Tensor(tensor, &end_imported<ManagedTensorVersioned>) {
   need_tensor(tensor);
   if (tensor->version.major != version.major)

@@ -10,17 +10,17 @@
 
 namespace penstock::detail::runtime {
 
-/// The batches that are issued and not yet delivered, in order. They are numbered from 0 since the last `reset`.
+/// The batches that are issued and not yet delivered, in order. Batches are numbered from 0 since the last `reset`.
 ///
-/// Call everything under the run's mutex, with two exceptions. Any runner may call `at` and `admitted` without it. The
-/// consumer may call `empty` and `front` without it, because only the consumer delivers.
+/// Call all functions under the run's mutex, with two exceptions. Any runner may call `at` and `admitted` without the
+/// mutex. The consumer may call `empty` and `front` without the mutex, because only the consumer delivers.
 class BatchQueue {
  public:
   explicit BatchQueue(std::size_t depth) : buffers_(depth, nullptr) {}
 
-  /// Returns how many batches were admitted. A runner that sees a number sees the batches below it.
+  /// Returns how many batches were admitted. A thread that sees this number sees the data of all admitted batches.
   std::uint64_t admitted() const noexcept { return admitted_.load(std::memory_order_acquire); }
-  /// Returns batch number `ordinal`, which is admitted and not delivered.
+  /// Returns batch number `ordinal`. REQUIRES: the batch is admitted and not delivered.
   BatchBuffer& at(std::uint64_t ordinal) const noexcept { return *buffers_[ordinal % buffers_.size()]; }
   /// Adds the next batch, with the number that `admitted` returned before.
   void admit(BatchBuffer& buffer) noexcept {

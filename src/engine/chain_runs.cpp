@@ -34,8 +34,8 @@ ChainRuns::ChainRuns(PoolWork& work, std::size_t most) : work_(work) {
   idle_.reserve(most);
 }
 
-// Releases the mutex while a reader is opened; the caller already counts as running. If a reader can't be opened, there
-// is one runner fewer; if it is the first of all, the run ends.
+// The caller must already count as running, because the mutex is released while a reader is opened. If a reader can't
+// be opened, there will be fewer runners. If no reader at all can be opened, the run ends.
 ChainRun* ChainRuns::lease(Lock& lock) noexcept {
   if (!idle_.empty()) {
     ChainRun* run = idle_.back();

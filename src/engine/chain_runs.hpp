@@ -18,38 +18,41 @@
 
 namespace penstock::detail::runtime {
 
-/// What runners work with: a ChainRun each, with a reader of the source. A ChainRun is opened when a runner comes; a
-/// runner that leaves passes it on to the next one.
+/// The ChainRuns of a run's runners, each with a reader of the source. When a runner comes, it takes a free ChainRun,
+/// or a new ChainRun is opened. When the runner leaves, its ChainRun is free again.
 ///
-/// Call everything under the monitor's mutex.
+/// Call all functions under the monitor's mutex.
 class ChainRuns {
  public:
   using Lock = Monitor::Lock;
 
-  /// `most`: the most runs.
+  /// `most`: the largest number of ChainRuns.
   ChainRuns(PoolWork& work, std::size_t most);
 
-  /// Returns a free run, or opens a further one; null: it can't be opened. Releases the mutex while it opens one.
+  /// Returns a free ChainRun, or opens a new one, and releases the mutex while it opens. Returns null if opening fails
+  /// or has failed before.
   ChainRun* lease(Lock& lock) noexcept;
   void give_back(ChainRun* run) noexcept { idle_.push_back(run); }
   bool has_idle() const noexcept { return !idle_.empty(); }
-  /// Returns how many runs are open or being opened.
+  /// Returns how many ChainRuns are open or being opened.
   std::size_t count() const noexcept { return all_.size() + opening_; }
-  /// Returns whether opening a further run failed; then the open ones do all the work.
+  /// Returns whether opening a ChainRun failed, so that no further ChainRun will be opened.
   bool are_all() const noexcept { return no_more_; }
-  /// Returns whether opening a further run failed and there is only one.
+  /// Returns whether opening a ChainRun failed and only one ChainRun is open.
   bool is_one_for_all() const noexcept { return no_more_ && all_.size() == 1; }
-  /// Returns whether no reader could be opened; `error` is the reason.
+  /// Returns whether no ChainRun could be opened; `error` is the reason.
   bool failed() const noexcept { return failed_; }
   const std::optional<Error>& error() const noexcept { return error_; }
   /// Allows readers to be opened again.
   void forget_failures();
-  /// Removes all runs permanently. They hold a user's readers, which must be destroyed without the mutex.
+  /// Removes all ChainRuns permanently. The caller must destroy the ChainRuns without the mutex, because their readers
+  /// are a user's code.
   std::vector<std::unique_ptr<ChainRun>> take() noexcept;
 
-  /// Returns the number of samples that were made with the runs.
+  /// Returns the number of samples that were made with the ChainRuns.
   std::uint64_t samples() const noexcept;
-  /// Fills `out` with threads that work with the runs, in turn if there are too many. Returns how many it wrote.
+  /// Writes the numbers of threads that work with ChainRuns to `out`, and returns how many it wrote. If not all fit,
+  /// the next call begins after the last ChainRun of this call.
   std::size_t threads_in_work(std::span<int> out) noexcept;
   void add_to(RunTotals& totals) const;
 
@@ -60,8 +63,8 @@ class ChainRuns {
   unsigned opening_ = 0;
   bool no_more_ = false, failed_ = false;
   std::optional<Error> error_;  ///< why opening failed
-  Error spare_ = no_memory();   ///< made early, while there is memory
-  std::size_t looked_at_ = 0;   ///< the run that was looked at last, for the turns
+  Error spare_ = no_memory();   ///< made in advance, in case memory for an error is missing later
+  std::size_t looked_at_ = 0;   ///< the ChainRun at which `threads_in_work` looked last
 };
 
 }  // namespace penstock::detail::runtime

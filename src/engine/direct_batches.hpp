@@ -11,7 +11,7 @@
 
 namespace penstock::detail::runtime {
 
-/// Decides which samples are in which batch, if every position is one sample.
+/// Decides which samples are in which batch. For pipelines in which every position is one sample.
 class DirectBatches {
  public:
   explicit DirectBatches(const RunSetup& setup) : setup_(setup), positions_(*setup.data), steps_(setup.data->steps()) {}
@@ -19,13 +19,13 @@ class DirectBatches {
   // -- under the mutex --
   void begin(const Cursor& cursor) noexcept { cursor_ = cursor; }
   bool over() const noexcept { return steps_ == 0 || (setup_.epochs != 0 && cursor_.epoch >= setup_.epochs); }
-  /// Moves on after a prepared batch, which is issued.
+  /// Continues after a batch that was prepared and issued.
   void go_on_after(const BatchBuffer& buffer) noexcept { cursor_ = buffer.next; }
 
   /// Sets the samples of the next batch: positions, source indices, mask. Call without the mutex, from one thread,
-  /// while no thread calls `begin` or `go_on_after`. @throws what the order throws.
+  /// while no thread calls `begin` or `go_on_after`. @throws whatever the order throws.
   void prepare(BatchBuffer& buffer) const;
-  /// Returns the epoch for the random draws of the batch's samples.
+  /// Returns the epoch in the Place of the batch's samples.
   std::uint64_t epoch_of(const BatchBuffer& buffer) const { return positions_.place(buffer.epoch, buffer.first).epoch; }
   /// Returns a feed of the records from `at` on.
   BlockSchedule::Feed feed(Cursor at) const;

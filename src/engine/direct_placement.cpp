@@ -15,10 +15,10 @@ namespace penstock::detail::runtime {
 
 namespace {
 constexpr std::uint64_t spin_ns = 20'000;
-constexpr std::uint64_t busy_ns = 30'000;  // between two batches: a caller that does something itself
-// How many samples a runner takes together if they are certainly short.
+constexpr std::uint64_t busy_ns = 30'000;  // a caller that asks later than this after a batch does work of its own.
+// The most samples that a runner takes together if the pool has found samples to be short.
 constexpr std::uint64_t max_short_at_once = 4 * max_at_once;
-// No samples that are taken together for short ones should take so long.
+// Samples that a runner takes together because they are short should take less time than this.
 constexpr std::uint64_t long_ns = 200'000;
 }  // namespace
 
@@ -59,9 +59,9 @@ std::optional<Idle> DirectPlacement::why_idle() noexcept {
   return ring_.free_count() != 0 ? Idle::order : why_no_batch();
 }
 
-// Gives every free buffer to the next batch and raises the limit: the only place where work is issued. Orders are a
-// user's code and may be slow, so the mutex is released while they are asked. One thread does it at a time. It also
-// takes buffers that become free until then, but not forever.
+// Prepares a batch in each free buffer and raises the limit of tickets. Work is issued only here. The mutex is released
+// while the order is asked, because orders are a user's code and may be slow. One thread at a time admits. It also uses
+// buffers that become free while it admits, but at most as many as the ring has.
 void DirectPlacement::admit(Lock& lock) noexcept {
   if (admitting_) return;
   admitting_ = true;
@@ -138,8 +138,9 @@ BatchBuffer* DirectPlacement::wait(std::uint64_t) {
   return paused() ? nullptr : &buffer;
 }
 
-// Falling asleep and waking up costs about as much as a batch of tiny samples. If runners need every core, this one is
-// for them: to make the samples, if these are tiny; otherwise it is given up immediately.
+// Waits for the batch without falling asleep, because falling asleep and waking up costs about as much as a batch of
+// tiny samples. If runners need every core, the consumer makes samples itself while they are tiny. If they are not
+// tiny, this function returns at once, so that the core is free for a runner.
 void DirectPlacement::wait_awake(const BatchBuffer& buffer) noexcept {
   const std::uint64_t begun = now_ns();
   if (pool().leaves_a_core()) {
@@ -155,7 +156,7 @@ void DirectPlacement::wait_awake(const BatchBuffer& buffer) noexcept {
   }
 }
 
-// On the consumer's thread: until the batch that it waits for is ready, or runners have taken all there is.
+// Makes samples on the consumer's thread until the batch that it waits for is ready, or no tickets are left.
 void DirectPlacement::work_along(ChainRun& run, const BatchBuffer& wanted) noexcept {
   while (!wanted.ready() && !monitor_.is_paused()) {
     if (advises_ && advice_waits()) advise(run);
@@ -173,13 +174,13 @@ void DirectPlacement::work_along(ChainRun& run, const BatchBuffer& wanted) noexc
 
 // -- runners --
 
-// True: others wait for a thread, and this one has had its turn.
+// Returns true if other tasks wait for a thread and this runner has had its turn.
 bool DirectPlacement::work(ChainRun& run) noexcept {
   if (blocks_ != nullptr) return work_in_blocks(run);
   const Turn turn(executor_);
   run.runner.blocked = times_blocked();
-  // The rows that this runner has made of one batch are counted together, when it turns to the next batch. The batch
-  // can't be ready before, and the count is in memory that all runners share.
+  // Counts the rows that this runner made of a batch together, when it turns to the next batch. Counting each row would
+  // cost more, because the count is in memory that all runners share.
   BatchBuffer* buffer = nullptr;
   std::uint32_t made = 0;
   const auto count = [&] {
@@ -193,13 +194,13 @@ bool DirectPlacement::work(ChainRun& run) noexcept {
       return false;
     }
     if (advises_ && advice_waits()) {
-      count();  // finished rows must not wait for it
+      count();  // finished rows must not wait for the advice
       advise(run);
     }
     TicketRun tickets = take_tickets(run);
     if (tickets.count == 0) {
       count();
-      // A consumer that is about to give a batch back costs less to await than a sleeping thread to wake.
+      // The consumer may be about to release a batch. Waiting for that costs less than waking a sleeping thread.
       for (int i = 0; i < 256 && !tickets_.available(); ++i) relax();
       tickets = tickets_.take(1);
       if (tickets.count == 0) return false;
@@ -217,7 +218,7 @@ bool DirectPlacement::work(ChainRun& run) noexcept {
   }
 }
 
-// The last tickets of a batch may be taken before its advice is.
+// Advice counts as work too, because a batch's last tickets may be taken before a runner takes its advice.
 bool DirectPlacement::has_work() noexcept {
   return (blocks_ != nullptr ? blocks_->available() : tickets_.available()) || (advises_ && advice_waits());
 }
@@ -226,15 +227,15 @@ bool DirectPlacement::advice_waits() const noexcept {
   return advised_.load(std::memory_order_relaxed) < queue_.admitted();
 }
 
-// Tells the source which records an admitted batch will want. It counts as one of the batch's parts, so the batch, and
-// with it the list of indices, stays until it is done.
+// Announces the records of an admitted batch to the source. The advice is one of the batch's parts, so the batch and
+// its indices stay until the advice is done.
 bool DirectPlacement::advise(ChainRun& run) noexcept {
   std::uint64_t ordinal = advised_.load(std::memory_order_relaxed);
   do {
     if (ordinal >= queue_.admitted()) return false;
   } while (!advised_.compare_exchange_weak(ordinal, ordinal + 1, std::memory_order_relaxed));
-  // Relaxed, as the number alone is exchanged: the buffer after it was published by the queue, and stays, as its
-  // advice is one of the parts that it waits for.
+  // Relaxed, because only the number is exchanged. The queue published the buffer, and the buffer stays because it
+  // waits for its advice.
   BatchBuffer& buffer = queue_.at(ordinal);
   if (buffer.valid != 0) detail::runtime::advise(*data_.source, run, {buffer.indices.data(), buffer.valid});
   finish(buffer, 1);
@@ -246,8 +247,8 @@ TicketRun DirectPlacement::take_tickets(const ChainRun& run) noexcept {
   return tickets_.take(tickets_at_once(run.counters.sample_ns, most), pool().shares());
 }
 
-// False: the batch is given up, whatever becomes of it. Samples that turn out to be long are left to others, and
-// `tickets` are those that are made.
+// Makes the samples of `tickets`. Returns false if the run is paused, because then the batch is given up. If samples
+// turn out to be long, gives back the tickets that are not begun, and sets `tickets` to the others.
 bool DirectPlacement::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun& tickets) noexcept {
   const std::uint64_t begin = tickets.first % rows_, end = begin + tickets.count;
   if (tickets.count > 1 && begin < buffer.valid)
@@ -270,14 +271,16 @@ bool DirectPlacement::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun
     maker_.make(run, buffer, row, tickets.first + (row - begin));
   }
   if (!timed) return true;
-  // Samples that became long must not be taken together once more before one of them happens to be measured.
+  // If samples became long, corrects the estimate now, so that no further tickets are taken together before a chain is
+  // measured.
   const std::uint64_t took = now_ns() - begun, each = took / tickets.count;
   if (tickets.count > 4 && each > 4 * run.counters.sample_ns) run.counters.sample_ns = each;
   if (took > long_ns) note_long(run);
   return true;
 }
 
-// Reports to the pool whether the runner waited during that time; lack of a core does not count as waiting.
+// Reports to the pool that samples took long, and whether the runner waited in that time. Waiting for a core does not
+// count.
 void DirectPlacement::note_long(ChainRun& run) noexcept {
   const std::uint64_t blocked = times_blocked();
   pool().note_long(blocked != std::exchange(run.runner.blocked, blocked));
@@ -297,7 +300,8 @@ void DirectPlacement::help(ChainRun& run) noexcept {
 
 // -- runners, if records share blocks: they load blocks, and make samples whose blocks are loaded --
 
-// Which fields of the source end up in a batch as they are read, and how large their rows are there.
+// Returns for each field of the source the bytes of its row in a batch if the values go to the batch as they are read,
+// else 0.
 std::vector<std::size_t> DirectPlacement::destination_bytes() const {
   std::vector<std::size_t> bytes(data_.source_schema.size());
   for (const Step::Destination& destination : chain_.steps().front()->destinations)
@@ -306,7 +310,7 @@ std::vector<std::size_t> DirectPlacement::destination_bytes() const {
   return bytes;
 }
 
-// Returns the rows that a block is decoded to.
+// Returns the memory of the rows to which a block is decoded; null if the block does not go into a batch.
 std::byte* DirectPlacement::destination_of(const Residency& load) const noexcept {
   if (!load.in_batch) return nullptr;
   const Step& read = *chain_.steps().front();
@@ -314,7 +318,7 @@ std::byte* DirectPlacement::destination_of(const Residency& load) const noexcept
   return ring_.address(queue_.at(load.first_user / rows_), destination->row, load.first_user % rows_);
 }
 
-// True: others wait for a thread, and this one has had its turn.
+// Returns true if other tasks wait for a thread and this runner has had its turn.
 bool DirectPlacement::work_in_blocks(ChainRun& run) noexcept {
   const Turn turn(executor_);
   bool over = false;
@@ -334,7 +338,7 @@ void DirectPlacement::help_in_blocks(ChainRun& run) noexcept {
   blocks_->leave(run.blocks.stretch);
 }
 
-// False: there is nothing to do.
+// Returns false if there is no work.
 bool DirectPlacement::step_in_blocks(ChainRun& run) noexcept {
   if (advises_) advise(run);
   BlockSchedule::Work work = blocks_->take(run.blocks.stretch);

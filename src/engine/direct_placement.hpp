@@ -19,7 +19,7 @@
 namespace penstock::detail::runtime {
 
 /// Placement for pipelines in which every position is one sample. The sample's row is known when its ticket is issued,
-/// so it is made there.
+/// so the sample is made in its row.
 class DirectPlacement final : public Placement {
  public:
   explicit DirectPlacement(const Context& context);
@@ -47,7 +47,7 @@ class DirectPlacement final : public Placement {
   bool make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun& tickets) noexcept;
   void note_long(ChainRun& run) noexcept;
 
-  // For records that share blocks:
+  // Used if records share blocks:
   bool work_in_blocks(ChainRun& run) noexcept;
   bool step_in_blocks(ChainRun& run) noexcept;
   void help_in_blocks(ChainRun& run) noexcept;
@@ -57,15 +57,16 @@ class DirectPlacement final : public Placement {
   const RowMaker maker_;
   const bool advises_;
   Tickets tickets_;
-  std::atomic<std::uint64_t> advised_{0};  // batches
+  std::atomic<std::uint64_t> advised_{0};  // number of batches that the source was advised of
 
-  // Under the mutex. On its own cache line, because runners read the members above for each sample.
+  // The following members are guarded by the mutex. They begin a cache line, because runners read the members above for
+  // each sample.
   alignas(64) DirectBatches batches_;
   bool admitting_ = false;
-  std::optional<Error> order_error_;  // reported after the admitted batches
-  Error spare_ = no_memory();         // made early, while there is memory
+  std::optional<Error> order_error_;  // reported after the admitted batches were delivered
+  Error spare_ = no_memory();         // made in advance, in case memory for an error is missing later
 
-  std::uint64_t delivered_ns_ = 0;  // when wait() returned the last batch; only the consumer's
+  std::uint64_t delivered_ns_ = 0;  // when wait() last returned a batch; used only by the consumer
 };
 
 }  // namespace penstock::detail::runtime

@@ -33,14 +33,15 @@ Engine::~Engine() = default;
 
 void Engine::seek(Cursor cursor, const QuotaCount& count) {
   Lock lock(monitor_.mutex);
-  placement_->note_idle();  // while the batch that runners waited for knows when it became ready
+  placement_->note_idle();  // before the buffers are released, because `ready_ns` of the next batch is read
   monitor_.paused.store(true, std::memory_order_seq_cst);
   monitor_.changed.wait(lock, [this] { return placement_->pool().idle() && !placement_->admitting(); });
   queue_.reset([this](BatchBuffer& unread) { ring_.release(unread); });
   placement_->pool().forget_failures();
   placement_->begin(cursor, count);
   monitor_.paused.store(false, std::memory_order_seq_cst);
-  // A stop sets `stopped` before it pauses, so that one of the two is seen.
+  // `stop` may run at the same time. It sets `stopped` before `paused`, so either this thread sees `stopped`, or `stop`
+  // sets `paused` later.
   if (monitor_.stopped.load(std::memory_order_seq_cst)) monitor_.paused.store(true, std::memory_order_seq_cst);
   placement_->admit(lock);
 }
@@ -71,7 +72,8 @@ void Engine::release(BatchBuffer& buffer) noexcept {
 }
 
 void Engine::stop() noexcept {
-  // A sample whose work saw the request may be unfinished, so the code that takes it must see that all is over.
+  // Set before the request: work that sees the request leaves its sample unfinished, and the code that takes the batch
+  // must see `stopped` or `paused`.
   monitor_.stopped.store(true, std::memory_order_seq_cst);
   monitor_.paused.store(true, std::memory_order_seq_cst);
   stop_source_.request_stop();
@@ -111,7 +113,7 @@ void Engine::close() noexcept {
   if (placement_ == nullptr) return;
   stop();
   placement_->pool().close_door();
-  std::unique_ptr<Placement> placement;  // readers and streams are a user's: they go without the mutex
+  std::unique_ptr<Placement> placement;  // destroyed without the mutex, because readers and streams are a user's code
   std::vector<std::unique_ptr<ChainRun>> runs;
   Lock lock(monitor_.mutex);
   monitor_.closed = true;

@@ -19,43 +19,46 @@
 
 namespace penstock::detail::runtime {
 
-/// A run: its ring of batches, the placement that fills them, and the one consumer that takes them in order. Batches
-/// that outlive the loader keep the run alive.
+/// A run: its ring of batches, and the placement that fills the batches. One consumer takes the batches in order.
+/// Batches that outlive the loader keep the engine alive.
 class Engine final {
  public:
-  /// `executor` must live until close() returns.
+  /// `executor` must live until `close` returns.
   Engine(RunSetup setup, Executor::Impl& executor);
   ~Engine();
 
   // -- the consumer's thread --
-  /// Discards everything unread and starts to issue at `cursor`. `count`: what the run counted before. Waits for work
-  /// in progress: samples, a call of the order, a reader that is being opened.
+  /// Discards all batches that were not leased, and starts to issue at `cursor`. `count`: what the run counted before.
+  /// Waits for work in progress: samples, a call of the order, a reader that is being opened.
   void seek(Cursor cursor, const QuotaCount& count = {});
-  /// Returns the buffer of the next batch, once it is ready. Returns null after a stop or `interrupt`. If only the
-  /// samples determine the end of epoch `epoch`, it also returns null at that end.
-  /// @throws LeasesExhausted, or the error that ended the engine: an order's failure after the batches before it, or
-  /// that no reader can be opened.
+  /// Waits until the next batch is ready and returns its buffer. Returns null after `stop` or `interrupt`. If the end
+  /// of epoch `epoch` depends on the samples, also returns null at that end.
+  /// @throws LeasesExhausted, or the error that ended the run: an order's failure, after the batches before the
+  /// failure, or the error of a reader if no reader can be opened.
   BatchBuffer* wait(std::uint64_t epoch);
-  /// Returns what the epoch's last batch did not report, if the epoch has ended. None: it has not, or a batch comes
-  /// first.
+  /// Returns the counts that the epoch's last batch did not report. None: the epoch has not ended, a batch is delivered
+  /// first, or batches report all counts.
   std::optional<EpochEnd> take_epoch_end(std::uint64_t epoch) { return placement_->take_epoch_end(epoch); }
-  /// Leases the buffer that wait() returned, and moves on.
+  /// Leases the buffer that `wait` returned. The next `wait` returns the next batch.
   void lease(BatchBuffer& buffer);
-  /// Continues with new settings, which must be between those of the plan. The number of entries changes with the next
-  /// `seek`. Call from the thread of the loader's caller only. @throws what the resources throw; then the run continues
-  /// as before, and `trim` frees what was allocated.
+  /// Continues with new settings. The number of entries changes with the next `seek`. Each setting must be between the
+  /// plan's `first` and `most`; fewer runners are allowed too. Call only from the thread of the loader's caller.
+  /// @throws whatever the resources throw. After an exception the run continues as before, and `trim` frees what was
+  /// allocated.
   void change(const TunedSettings& settings);
-  /// Frees the memory that a change replaced. Returns false if some of it is still in use. Same thread as `change`.
+  /// Frees the memory that `change` replaced. Returns false if a part of this memory is still in use. Call from the
+  /// thread that calls `change`.
   bool trim() noexcept;
-  /// Returns the present settings, including those that begin with the next `seek`. Same thread as `change`.
+  /// Returns the settings of the last `change`, even if the number of entries changes only with the next `seek`. Call
+  /// from the thread that calls `change`.
   const TunedSettings& settings() const noexcept { return settings_; }
-  /// Waits for work in progress, then frees everything except the ring.
+  /// Stops, waits for work in progress, and frees everything except the ring.
   void close() noexcept;
 
   // -- any thread --
   void release(BatchBuffer& buffer) noexcept;
   void stop() noexcept;
-  /// Wakes wait(), which returns null. Nothing is issued before the next `seek`.
+  /// Makes `wait` return null. Nothing is issued before the next `seek`.
   void interrupt() noexcept;
   bool stopped() const noexcept { return monitor_.stopped.load(std::memory_order_relaxed); }
   BatchRing& ring() noexcept { return ring_; }
@@ -74,10 +77,10 @@ class Engine final {
   BatchRing ring_;
   BatchQueue queue_;
   std::stop_source stop_source_;
-  std::unique_ptr<Placement> placement_;  ///< null once closed
+  std::unique_ptr<Placement> placement_;  ///< null after `close`
   Executor::Impl& executor_;
   TunedSettings settings_;
-  bool waited_ = false;  ///< wait() had to wait for a batch at least once; only the consumer's
+  bool waited_ = false;  ///< `wait` was called at least once; used only by the consumer
 };
 
 }  // namespace penstock::detail::runtime

@@ -14,7 +14,7 @@ void IdleTime::begin(std::uint64_t now) noexcept {
 void IdleTime::take() noexcept {
   constexpr std::uint64_t enough = 4, much_longer = 8;
   constexpr auto caller = static_cast<std::size_t>(Idle::caller), pause = static_cast<std::size_t>(Idle::pause);
-  // A caller that pauses from time to time is not a slow caller.
+  // If the caller took much longer than usual, counts the time as a pause and not as a slow caller.
   const std::uint64_t waited_ns = counted_.idle_ns[caller] - taken_.idle_ns[caller];
   if (takes_ >= enough && waited_ns > much_longer * (taken_.all_ns / takes_)) {
     counted_.idle_ns[caller] -= waited_ns;
@@ -33,10 +33,11 @@ void IdleTime::change(std::uint64_t now, const Now& to) noexcept {
   if (!begun_ || was.ended) return;
   const std::uint64_t all_ns = was.runners * (end - begin);
   counted_.all_ns += all_ns;
-  // Batches were taken during that time. When the last one was taken is unknown; the rest is small in comparison.
+  // If all runners were busy when a batch was taken, `change` was not called before. So the time up to this call is
+  // added to `taken_` now, although a small part is after the last batch.
   if (std::exchange(taken_while_busy_, false)) taken_.all_ns += all_ns;
   if (was.idle == 0) return;
-  // A batch becomes ready without the mutex, so when that was is found out afterwards.
+  // A batch becomes ready without the mutex and without a call of `change`, so the moment is read afterwards.
   std::uint64_t ready = end;
   if (was.next != nullptr)
     if (const std::uint64_t at = was.next->ready_ns.load(std::memory_order_relaxed); at != 0)

@@ -12,41 +12,42 @@
 
 namespace penstock::detail::runtime {
 
-/// Measures how long runners had nothing to do, by reason. Each call of `change` counts the time since the call before
-/// it with the state given then.
+/// Measures how long runners had nothing to do, by reason. Each call of `change` counts the time since the previous
+/// call for the state that the previous call set.
 ///
-/// Call everything under the run's mutex.
+/// Call all functions under the run's mutex.
 class IdleTime {
  public:
   static constexpr std::size_t reasons = static_cast<std::size_t>(Idle::threads) + 1;
 
-  /// The state from a change on.
+  /// The state that lasts until the next `change`.
   struct Now {
-    std::size_t runners = 0;            ///< the present limit of runners
-    std::size_t idle = 0;               ///< how many of them have nothing to do
-    bool ended = true;                  ///< nothing is to be issued any more; this time is not counted
-    Idle why = Idle::caller;            ///< the reason until `next`, if it is set, becomes ready; from then on
-                                        ///< Idle::caller
-    const BatchBuffer* next = nullptr;  ///< the batch that the caller takes next; null: none is being made
+    std::size_t runners = 0;  ///< how many runners may run
+    std::size_t idle = 0;     ///< how many of `runners` have nothing to do
+    bool ended = true;        ///< nothing will be issued any more, so the time is not counted
+    Idle why = Idle::caller;  ///< why runners are idle; if `next` becomes ready, the reason is Idle::caller from that
+                              ///< moment on
+    /// The batch that the caller takes next; null: `why` does not end when a batch becomes ready.
+    const BatchBuffer* next = nullptr;
   };
-  /// What runners did with their time, in nanoseconds, summed over them.
+  /// How runners spent their time: nanoseconds, summed over all runners.
   struct Counts {
     std::array<std::uint64_t, reasons> idle_ns{};
-    std::uint64_t all_ns = 0;  ///< idle and busy time
+    std::uint64_t all_ns = 0;  ///< sum of idle and busy time
   };
 
-  /// Also shows the times, and how many runners were idle, in this line of a timeline.
+  /// Shows idle times, and how many runners were idle, in this line of a timeline.
   void show(TraceLine& line) noexcept { line_ = &line; }
   /// Starts counting time.
   void begin(std::uint64_t now) noexcept;
   void change(std::uint64_t now, const Now& to) noexcept;
-  /// Returns whether all runners were busy and still are. Then `change` need not be called, which saves reading the
+  /// Returns whether all runners were busy and still are. If so, `change` need not be called, which saves reading the
   /// clock.
   bool still_busy(const Now& to) const noexcept {
     return was_busy() && to.idle == 0 && to.runners == last_.runners && to.ended == last_.ended;
   }
-  /// Notes that the caller took a batch: the time counted so far belongs to the run. The time after the caller's last
-  /// batch does not.
+  /// Notes that the caller took a batch. `counts` includes the time up to this call. So the time after the caller's
+  /// last batch is never included.
   void take() noexcept;
   /// Returns the counts up to the last `take`.
   const Counts& counts() const noexcept { return taken_; }

@@ -62,7 +62,7 @@ void Placement::note_idle(std::uint64_t now) noexcept {
     const std::optional<Idle> why = to.idle != 0 ? why_idle() : Idle::caller;
     to.ended = !why;
     if (why) to.why = *why;
-    // What else is in the way stays in the way when the caller takes a batch.
+    // Only these two reasons end when the next batch becomes ready.
     if ((why == Idle::buffers || why == Idle::straggler) && !queue_.empty()) to.next = &queue_.front();
   }
   if (now != 0 || !idle_.still_busy(to)) idle_.change(now != 0 ? now : now_ns(), to);

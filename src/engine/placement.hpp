@@ -21,11 +21,11 @@
 
 namespace penstock::detail::runtime {
 
-/// How samples get to their rows. There are two ways. Either each sample is made in its row (DirectPlacement), or it is
-/// made in a different place, and its row is known when the samples before it are finished (ReorderedPlacement).
+/// How samples get to their rows. There are two ways. DirectPlacement makes each sample in its row. ReorderedPlacement
+/// makes a sample in an entry. The sample's row is known when all samples before it are finished.
 ///
-/// A placement issues work as batches become free, and its runners do the work. It admits batches to the queue in
-/// order; a batch becomes ready when all of its rows are made.
+/// A placement issues work when buffers become free, and its runners do the work. It admits batches to the queue in
+/// order. A batch becomes ready when all its parts are done.
 class Placement : public PoolWork {
  public:
   using Lock = Monitor::Lock;
@@ -47,9 +47,11 @@ class Placement : public PoolWork {
   std::unique_ptr<ChainRun> open_run() final;
 
   // -- under the mutex --
-  /// Issues work from `cursor` on. `count`: what the run counted before. Call while nothing is being processed.
+  /// Makes `cursor` the place from which `admit` issues. `count`: what the run counted before. Call only while no
+  /// runner works.
   virtual void begin(const Cursor& cursor, const QuotaCount& count) = 0;
-  /// Continues after a buffer became free or a pause ended. May release the mutex until it returns.
+  /// Issues work for free buffers. Call after `begin`, and after a buffer became free. May release the mutex for a
+  /// time.
   virtual void admit(Lock& lock) noexcept = 0;
   /// Returns whether a thread is in `admit` and has released the mutex.
   virtual bool admitting() const noexcept { return false; }
@@ -63,37 +65,38 @@ class Placement : public PoolWork {
     pool_.set_threads(lock, threads);
     note_idle();
   }
-  /// Notes that the work of runners, or what they wait for, may have changed, at `now`; 0: now.
+  /// Call after the number of idle runners, or what they wait for, may have changed. `now`: the time; 0: the clock is
+  /// read.
   void note_idle(std::uint64_t now = 0) noexcept;
   void runners_changed(std::uint64_t now) noexcept final { note_idle(now); }
   IdleTime& idle() noexcept { return idle_; }
 
   // -- without the mutex, one thread --
-  /// Allocates memory for a new number of entries, if samples wait for older ones. The number changes with the next
-  /// `begin`. @throws what the resource throws.
+  /// Allocates memory for a new number of entries, if the placement has entries. The number changes with the next
+  /// `begin`. @throws whatever the resource throws.
   virtual void prepare_entries(std::size_t) {}
-  /// Frees what `begin` replaced. Returns false if that `begin` is still to come.
+  /// Frees the entries that `begin` replaced. Returns false if prepared entries still wait for a `begin`.
   virtual bool free_replaced() noexcept { return true; }
 
   // -- the consumer's thread --
-  /// Returns the first batch of the queue, once it is ready. Returns null if the run is paused. If only the samples
-  /// determine the end of epoch `epoch`, it also returns null at that end.
-  /// @throws LeasesExhausted, an order's failure after the batches before it, or that no reader can be opened.
+  /// Waits until the first batch of the queue is ready and returns it. Returns null if the run is paused. If the end of
+  /// epoch `epoch` depends on the samples, also returns null at that end.
+  /// @throws LeasesExhausted, an order's failure after the batches before the failure, or the error of a reader if no
+  /// reader can be opened.
   virtual BatchBuffer* wait(std::uint64_t epoch) = 0;
-  /// Returns what the epoch's last batch did not report. None: the epoch has not ended, a batch comes first, or batches
-  /// report everything.
+  /// Returns the counts that the epoch's last batch did not report. None: the epoch has not ended, a batch is delivered
+  /// first, or batches report all counts.
   virtual std::optional<EpochEnd> take_epoch_end(std::uint64_t) { return std::nullopt; }
 
  protected:
-  /// Notes that `parts` more of the buffer's parts are done. Any runner.
+  /// Notes that `parts` more parts of the batch are done. Any runner may call this.
   void finish(BatchBuffer& buffer, std::uint32_t parts) noexcept;
   LeasesExhausted leases_exhausted() const;
-  /// Returns why a runner has nothing to do while the next batch isn't ready; none if nothing is to be issued any more.
-  /// Under the mutex.
+  /// Returns why a runner has nothing to do; none if nothing will be issued any more. Called under the mutex.
   virtual std::optional<Idle> why_idle() noexcept = 0;
-  /// Returns the same for the case that the batches being made have no work left.
+  /// Returns why a runner has nothing to do if no buffer is free and the admitted batches have no work left.
   Idle why_no_batch() const noexcept;
-  /// Starts runners if there is new work. Any runner, and the consumer.
+  /// Starts runners up to their limit, unless the run is paused. Any runner and the consumer may call this.
   void wake_pool() noexcept;
 
   const RunSetup& setup_;
@@ -105,7 +108,7 @@ class Placement : public PoolWork {
   Executor::Impl& executor_;
   const std::stop_token stop_;
   const std::uint64_t rows_;               ///< most rows of this rank in a batch
-  std::unique_ptr<BlockSchedule> blocks_;  ///< null: records share no blocks
+  std::unique_ptr<BlockSchedule> blocks_;  ///< blocks that records share; null: records share no blocks
   TraceLine* order_line_ = nullptr;        ///< line of the timeline for calls of the order; null: no timeline is kept
 
  private:

@@ -42,7 +42,7 @@ void ReorderedPlacement::admit(Lock& lock) noexcept {
 std::optional<Idle> ReorderedPlacement::why_idle() noexcept {
   if (reordered_->has_work()) return Idle::threads;
   if (!stalled()) return reordered_->why_idle();
-  // Ends of epochs that the caller has not fetched.
+  // Ends of epochs fill `ends_` until the caller takes one.
   if (queue_.empty() && queue_.leased() < ring_.depth()) return Idle::caller;
   return why_no_batch();
 }
@@ -85,7 +85,7 @@ BatchBuffer* ReorderedPlacement::open_batch() noexcept {
   {
     const Lock lock(monitor_.mutex);
     buffer = ring_.acquire();
-    // Under the mutex, as is the release that ends it.
+    // Under the mutex, like the `admit` that ends the stall.
     if (buffer == nullptr) set_stalled(true);
   }
   if (buffer != nullptr)
@@ -96,7 +96,7 @@ BatchBuffer* ReorderedPlacement::open_batch() noexcept {
 }
 
 void ReorderedPlacement::close_batch(BatchBuffer& buffer) noexcept {
-  // Parts without a runner: rows that don't exist, and the closing.
+  // Parts that no runner does: rows that the batch does not have, and the closing.
   const auto parts = static_cast<std::uint32_t>(1 + rows_ - buffer.valid);
   for (std::uint64_t row = buffer.valid; row < buffer.rows; ++row) ring_.clear_row(buffer, row);
   {
@@ -129,13 +129,14 @@ void ReorderedPlacement::end_epoch(EpochEnd end) noexcept {
 
 // -- the consumer --
 
-// Its end is known, and all of its batches are delivered.
+// Returns whether the epoch's end is known and all its batches are delivered.
 bool ReorderedPlacement::epoch_over(std::uint64_t epoch) const noexcept {
   if (ends_.empty() || ends_.front().epoch != epoch) return false;
   return queue_.empty() || queue_.front().epoch != epoch;
 }
 
-// Lets a user's code decide what of the waiting records is skipped. Returns false if no record waits.
+// Decides which samples of the waiting records are skipped. Releases the mutex for the decision, which is a user's
+// code. Returns false if no record waits.
 bool ReorderedPlacement::answer(Lock& lock) noexcept {
   if (paused() || !reordered_->asks()) return false;
   lock.unlock();
@@ -168,7 +169,7 @@ std::optional<EpochEnd> ReorderedPlacement::take_epoch_end(std::uint64_t epoch) 
   if (monitor_.stopped.load(std::memory_order_relaxed) || !epoch_over(epoch)) return std::nullopt;
   EpochEnd end = std::move(ends_.front());
   ends_.erase(ends_.begin());
-  admit(lock);  // there is room for another one
+  admit(lock);  // there is room for another epoch's end
   return end;
 }
 

@@ -12,9 +12,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Placement for pipelines in which a sample's row is known only when the samples before it are finished. Samples wait
-/// in a reorder buffer, where the runners' work is decided. This class has the batches, the ends of epochs, and the
-/// consumer.
+/// Placement for pipelines in which a sample's row is known only when all samples before it are finished. Reordered
+/// decides and does the runners' work. This class handles the batches, the ends of epochs, and the consumer's calls.
 class ReorderedPlacement final : public Placement, private BatchOutlet, private ThreadSignals {
  public:
   explicit ReorderedPlacement(const Context& context);
@@ -52,7 +51,7 @@ class ReorderedPlacement final : public Placement, private BatchOutlet, private 
   bool paused() const noexcept override { return monitor_.is_paused(); }
 
   std::unique_ptr<Reordered> reordered_;
-  std::vector<EpochEnd> ends_;  // oldest first; at most as many as buffers. Under the mutex
+  std::vector<EpochEnd> ends_;  // oldest first; at most as many as the ring's depth. Guarded by the mutex
 };
 
 }  // namespace penstock::detail::runtime

@@ -9,7 +9,7 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-/// Rows without a size of their own go straight to the batch.
+/// Appends values whose size differs between samples to the batch's memory.
 class BufferOutlet final : public RowOutlet {
  public:
   explicit BufferOutlet(BatchBuffer& buffer) : buffer_(buffer) {}

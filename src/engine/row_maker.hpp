@@ -12,12 +12,12 @@
 
 namespace penstock::detail::runtime {
 
-/// Makes samples in their rows. Any runner.
+/// Makes samples in their rows. Any runner may use it.
 class RowMaker {
  public:
   RowMaker(const Chain& chain, BatchRing& ring) : chain_(chain), ring_(ring), positions_(chain.data()) {}
 
-  /// Makes the row of the batch: its sample, or zeros if it is padding.
+  /// Makes a row of the batch: the row's sample, or padding if the batch has no sample for the row.
   void make(ChainRun& run, BatchBuffer& buffer, std::uint64_t row, std::uint64_t ticket) const noexcept {
     if (row < buffer.valid) {
       try {

@@ -22,7 +22,7 @@ RunnerPool::RunnerPool(PoolWork& work, Monitor& monitor, Executor::Impl& executo
       threads_(threads),
       cores_(usable_cores()),
       duration_(short_time, cores_),
-      runs_(work, most_threads_ + std::size_t{1}) {  // the consumer's thread may help
+      runs_(work, most_threads_ + std::size_t{1}) {  // one more, because the consumer's thread may help
   door_->pool = this;
 }
 
@@ -36,8 +36,8 @@ void RunnerPool::wake(Lock&) noexcept {
   while (scheduled_ < max_runners() && submit_runner()) ++scheduled_;
 }
 
-// Returns how many runners have, or may get, a reader; the consumer may have one of these. If samples wait for nothing,
-// runners without their own core only hinder the others.
+// Returns how many runners may work, without the consumer. If opening readers failed, only runners with a reader may
+// work. If samples are short, runners without a core of their own would only hinder the others.
 std::size_t RunnerPool::max_runners() const noexcept {
   std::size_t most = threads();
   if (runs_.are_all()) most = std::min(most, std::max<std::size_t>(runs_.count(), 1));
@@ -51,15 +51,16 @@ void RunnerPool::count_runners() noexcept {
   crowded_.store(runners_ > max_runners(), std::memory_order_relaxed);
 }
 
-// `now` is read under the mutex, after all times that are in `busy_ns_`.
+// Reads `now` under the mutex, so that it is after all times in `busy_ns_`.
 void RunnerPool::look_at_samples() noexcept {
   const std::uint64_t now = now_ns();
   duration_.look(now, busy_ns_ + running_ * now + consumer_.busy_ns.get(), runs_.samples(),
                  running_ + (consumer_.run != nullptr ? 1u : 0u));
 }
 
-// A run can end while its tasks still wait for a thread: they find the door closed. A task that is through it holds the
-// mutex until it counts as running. Returns false if there is no memory for a task: the consumer does the work then.
+// The run may end before the task gets a thread. If so, the task finds the door closed. Otherwise the task locks the
+// mutex before it leaves the door, and holds the mutex until it counts as running. Returns false if there is no memory
+// for a task.
 bool RunnerPool::submit_runner() noexcept {
   try {
     executor_.submit([door = door_] {
@@ -91,7 +92,7 @@ void RunnerPool::end_work() noexcept {
   monitor_.changed.notify_all();
 }
 
-// What a runner does, from its first piece of work to its last.
+// The whole task of a runner.
 void RunnerPool::run(Lock& lock) noexcept {
   if (monitor_.closed || monitor_.is_paused() || runners_ >= max_runners()) {
     --scheduled_;
@@ -118,8 +119,8 @@ void RunnerPool::run(Lock& lock) noexcept {
     run->runner.delay.end(now_ns());
     run->reader->pause();
     lock.lock();
-    // Work is issued under this mutex, or by a runner that goes on itself and then wakes others, so none can be missed
-    // between the look and the leave.
+    // No work can be missed between this check and the end of the task. Work is issued under this mutex, or by a runner
+    // that continues itself and wakes other runners.
     if (monitor_.closed || monitor_.is_paused() || runs_.failed() || runners_ > max_runners() || !work_.has_work())
       break;
     if (gives_way) {
@@ -148,12 +149,13 @@ void RunnerPool::help(Lock& lock) noexcept {
     lock.lock();
     consumer_.helped += run->counters.totals.samples.get() - before;
     runs_.give_back(run);
-    if (work_.has_work()) wake(lock);  // a runner may have found no reader while this one was used
+    if (work_.has_work()) wake(lock);  // a runner may have found no free ChainRun while this thread used it
   }
-  end_work();  // on a device, the thread that helps is not the one that ends the run
+  end_work();  // notifies too, because another thread may wait for an idle pool to end the run
 }
 
-// It opens no reader beyond the runners' limit: it waits until a runner has left.
+// Opens a reader only if fewer than `threads()` are open. Otherwise the consumer gets a ChainRun only after a runner
+// has left.
 ChainRun* RunnerPool::join_anew(bool busy) noexcept {
   Lock lock(monitor_.mutex);
   look_at_samples();
@@ -180,7 +182,7 @@ void RunnerPool::stop_joining() noexcept {
 }
 
 void RunnerPool::leave_if_long(Lock& lock) noexcept {
-  // If runners have left cores free, the consumer no longer joins.
+  // Stays joined only while samples are short and runners need all cores.
   if (!consumer_.joins || (short_samples() && !leaves_a_core())) return;
   stop_joining();
   count_runners();

@@ -26,7 +26,7 @@
 
 namespace penstock::detail::runtime {
 
-/// A runner's turn on its thread: how long it stays if other tasks wait for one.
+/// A runner's turn: how long the runner keeps its thread while other tasks wait for a thread.
 class Turn {
  public:
   explicit Turn(const Executor::Impl& executor) noexcept : executor_(executor), begun_ns_(now_ns()) {}
@@ -39,61 +39,66 @@ class Turn {
   std::uint64_t begun_ns_;
 };
 
-/// The runners of one run: tasks of an executor that come when there is work and leave when there is none. Each has its
-/// own ChainRun, which it passes on to the next runner.
+/// The runners of one run: tasks of an executor that come when there is work and leave when there is no work. Each
+/// runner takes a ChainRun, and leaves it to a later runner.
 ///
-/// Call everything under the monitor's mutex, except `close_door` and the functions marked for the consumer or any
-/// thread.
+/// Call all functions under the monitor's mutex, except functions whose comments name other threads or say "without the
+/// mutex".
 class RunnerPool {
  public:
   using Lock = Monitor::Lock;
 
-  /// `executor`, `monitor` and `work` must live until no runner works after `close_door`. Samples are short if they
-  /// take less than `short_time` on average. `most`: most runners later; at least `threads`.
+  /// `executor`, `monitor` and `work` must live until `close_door` was called and no runner works. `threads`: number of
+  /// runners at first. `most`: the largest number that `set_threads` may set; `threads` if it is less. Samples are
+  /// short if they take less than `short_time` on average.
   RunnerPool(PoolWork& work, Monitor& monitor, Executor::Impl& executor, unsigned threads, unsigned most,
              std::chrono::nanoseconds short_time = std::chrono::microseconds(5));
 
-  /// Sets the number of runners, at most the constructor's `most`. Runners beyond it leave soon.
+  /// Sets the number of runners, limited to 1 up to the constructor's `most`. If more runners work, the surplus runners
+  /// leave soon.
   void set_threads(Lock& lock, unsigned threads) noexcept;
-  /// Returns the limit of runners. Any thread.
+  /// Returns the number that `set_threads` set. Any thread.
   unsigned threads() const noexcept { return threads_.load(std::memory_order_relaxed); }
-  /// Starts runners up to the limit.
+  /// Starts runners until `max_runners()` of them are scheduled.
   void wake(Lock& lock) noexcept;
-  /// Returns whether samples wait for nothing and are so short that falling asleep and waking up costs as much as a
-  /// batch of them. There are no more runners than cores then. Any thread.
+  /// Returns whether samples wait for nothing and are short. If so, waking a thread costs as much as making a batch,
+  /// and there are at most as many runners as cores. Any thread.
   bool short_samples() const noexcept { return duration_.is_short(); }
-  /// Returns the number of shares into which runners divide the work. If samples are short, each runner takes its whole
-  /// share: whole batches if possible, so that no other thread writes their rows. Any thread.
+  /// Returns the number of shares into which runners divide the tickets that are left. If samples are short, it is one
+  /// share per runner, so that a runner takes whole batches if possible and no other thread writes to them. Any thread.
   unsigned shares() const noexcept { return short_samples() ? std::min(threads(), cores_) : 2 * threads(); }
-  /// Returns whether a core is left for the consumer. Any thread.
+  /// Returns whether there are more cores than `threads()`, so that the consumer has a core. Any thread.
   bool leaves_a_core() const noexcept { return threads() < cores_; }
-  /// Returns a run with which the consumer works as a runner while it waits for a batch; null: it should sleep or spin
-  /// instead. The consumer works too if samples are short and no core is left for it; then there are only as many
-  /// runners as leave it a core. `busy`: it does other things between its batches, so runners get all cores. Call
-  /// without the mutex; only the consumer.
+  /// Returns a ChainRun with which the consumer works as a runner while it waits for a batch; null: the consumer should
+  /// not work. The consumer works if samples are short and runners need all cores, and takes the place of one runner.
+  /// `busy`: the consumer does other work between batches, so it does not work as a runner. Only the consumer calls
+  /// this, without the mutex.
   ChainRun* join(std::uint64_t now, bool busy) noexcept {
     return consumer_.run != nullptr && !busy && short_samples() && !duration_.is_due(now) ? consumer_.run
                                                                                           : join_anew(busy);
   }
-  /// Gives up what runners need, before the consumer sleeps.
+  /// Ends the consumer's work as a runner, unless samples are still short and runners need all cores. The consumer
+  /// calls it before it sleeps.
   void leave_if_long(Lock& lock) noexcept;
-  /// Counts samples that the consumer made with that run, and their time. Only the consumer.
+  /// Counts samples that the consumer made with the ChainRun of `join`, and their time. Only the consumer calls this,
+  /// without the mutex.
   void count_joined(std::uint64_t samples, std::uint64_t ns) noexcept {
     consumer_.joined.add(samples);
     consumer_.busy_ns.add(ns);
   }
-  /// Notes that samples that were taken together as short took long. `waited`: they waited for something. Call without
-  /// the mutex; any thread that makes samples.
+  /// Notes that samples took long although they were taken together as short samples. `waited`: the runner waited for
+  /// something else than a core. Any thread that makes samples may call this, without the mutex.
   void note_long(bool waited) noexcept;
-  /// Returns whether there are more runners than the limit; a runner that sees it leaves. Any thread.
+  /// Returns whether more than `max_runners()` runners work. A runner that sees this leaves. Any thread.
   bool crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
-  /// Waits until something changes. If all runners are running, it waits at most `longest`, if that is set. If threads
-  /// are scarce, this thread works too until `ready`. That happens with an application's own limit, with a busy shared
-  /// executor, and if the only worker waits here itself.
+  /// Waits until the monitor's `changed` is notified, or a time passes. The time is at most `longest`, if it is set,
+  /// while all runners are running; otherwise it is 1 ms. If no runner comes within 1 ms although there is work, this
+  /// thread works itself until `ready`, or until a runner comes. Runners may not come if an application limits or uses
+  /// the executor's threads, or if its only thread waits here.
   template <class Ready>
   void sleep_or_help(Lock& lock, const Ready& ready, std::optional<std::chrono::nanoseconds> longest = {}) {
     using namespace std::chrono_literals;
-    if (running_ >= max_runners()) {  // a runner that leaves wakes it as well
+    if (running_ >= max_runners()) {  // a runner that leaves notifies `changed` too
       const auto until_look = looks_.until_due(now_ns());
       if (monitor_.changed.wait_for(lock, std::min(longest.value_or(until_look), until_look)) ==
           std::cv_status::timeout)
@@ -104,11 +109,12 @@ class RunnerPool {
     look_at_waits(lock, now_ns());
     if (running_ >= max_runners() || !work_.has_work()) return;
     do {
-      help(lock);  // while no runner comes at all, without waiting in between
+      help(lock);  // works without waiting in between, as long as no runner comes
     } while (!ready() && !monitor_.is_paused() && !runs_.failed() && running_ == 0 && work_.has_work());
   }
 
-  /// Returns the limit of runners. `idle_runners` is how many of them are not working.
+  /// Returns how many runners may work: `threads()`, or fewer if readers are missing, samples are short, or the
+  /// consumer is one of the runners. `idle_runners` returns how many of them do not work.
   std::size_t most() const noexcept { return max_runners(); }
   std::size_t idle_runners() const noexcept { return max_runners() - std::min<std::size_t>(running_, max_runners()); }
   /// Returns whether no runner is working.
@@ -119,21 +125,21 @@ class RunnerPool {
   /// Allows readers to be opened again. Call while idle.
   void forget_failures() { runs_.forget_failures(); }
 
-  /// Lets no further task in; a task that is already in counts as running. Call without the mutex.
+  /// Makes tasks that begin after this call end without work. A task that began before counts as running. Call without
+  /// the mutex.
   void close_door() noexcept;
-  /// Removes the runs of the runners permanently. Call while idle. They hold a user's readers, which must be destroyed
-  /// without the mutex.
+  /// Removes all ChainRuns permanently. Call while idle. The caller must destroy the ChainRuns without the mutex,
+  /// because their readers are a user's code.
   std::vector<std::unique_ptr<ChainRun>> take_runs() noexcept;
 
-  /// Samples what busy runners wait for, at moments that they don't choose. Releases the mutex until it returns. Only
-  /// the consumer.
+  /// Notes what busy runners wait for at this moment, if it is time to do so. Releases the mutex while it looks. Only
+  /// the consumer calls this.
   void look_at_waits(Lock& lock, std::uint64_t now) noexcept;
 
   void add_to(RunTotals& totals) const;
 
  private:
-  /// The way in for tasks. They hold the door instead of the pool, so that no task keeps the pool, or its arguments,
-  /// alive after `close_door`.
+  /// The way from a task to the pool. Tasks hold the door, because they may begin after the pool was destroyed.
   struct Door {
     std::mutex mutex;
     RunnerPool* pool;
@@ -150,11 +156,11 @@ class RunnerPool {
   void run(Lock& lock) noexcept;
   void help(Lock& lock) noexcept;
 
-  /// The consumer's share of the runners' work while it waits.
+  /// The work that the consumer does for runners while it waits.
   struct Consumer {
-    bool joins = false;              ///< it is one of the runners
-    ChainRun* run = nullptr;         ///< its run, once it has one; only the consumer changes this
-    RelaxedCounter joined, busy_ns;  ///< samples that it made as a runner, and their time
+    bool joins = false;              ///< the consumer is one of the runners
+    ChainRun* run = nullptr;         ///< the consumer's ChainRun; null: it has none. Only the consumer changes this
+    RelaxedCounter joined, busy_ns;  ///< samples that the consumer made as a runner, and their time
     std::uint64_t helped = 0;
   };
 
@@ -163,18 +169,18 @@ class RunnerPool {
   Executor::Impl& executor_;
   std::shared_ptr<Door> door_;
   const unsigned most_threads_;
-  std::atomic<unsigned> threads_;  ///< changed under the mutex
+  std::atomic<unsigned> threads_;  ///< changed only under the mutex
   const unsigned cores_;
   std::atomic<bool> crowded_{false};
   SampleDuration duration_;
   ChainRuns runs_;
   WaitProbe looks_;
   Consumer consumer_;
-  unsigned scheduled_ = 0;              ///< tasks that wait for a thread, or are running
-  unsigned running_ = 0, runners_ = 0;  ///< running: runners, including those without a reader so far, and the
-                                        ///< consumer's help
-  unsigned threads_seen_ = 0;           ///< the most runners at one time
-  std::uint64_t busy_ns_ = 0;           ///< minus the start time of each running runner (wraps)
+  unsigned scheduled_ = 0;              ///< tasks that wait for a thread or are running
+  unsigned running_ = 0, runners_ = 0;  ///< `runners_`: tasks that have a ChainRun. `running_`: these, tasks that still
+                                        ///< open a ChainRun, and the consumer while it helps
+  unsigned threads_seen_ = 0;           ///< the most runners at one time, including the consumer as a runner
+  std::uint64_t busy_ns_ = 0;           ///< summed busy time, minus the start time of each running runner (wraps)
 };
 
 }  // namespace penstock::detail::runtime

@@ -5,8 +5,9 @@
 
 namespace penstock::detail::runtime {
 
-// Averages over a few milliseconds: one long sample among thousands of short ones makes all of them long. Long samples
-// count immediately. A runner without a core is not busier for it, so at most the number of cores counts.
+// Takes averages over a few milliseconds. One long sample can make the average of thousands of samples long. Long
+// samples change the result immediately. If there are more runners than cores, their times include waiting for a core,
+// so the sum is reduced to the number of cores.
 void SampleDuration::look(std::uint64_t now, std::uint64_t busy_ns, std::uint64_t samples,
                           std::uint64_t at_once) noexcept {
   constexpr std::uint64_t least = 64, after_a_wait_ns = 200'000'000;

@@ -7,8 +7,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Measures whether samples wait for nothing and are so short that falling asleep and waking up costs as much as a
-/// batch of them.
+/// Measures whether samples wait for nothing and are short. Waking a thread costs about as much as making a batch of
+/// short samples.
 class SampleDuration {
  public:
   /// Samples are short if they take less than `short_time` on average, on `cores` cores.
@@ -17,15 +17,15 @@ class SampleDuration {
 
   // -- any thread --
   bool is_short() const noexcept { return short_.load(std::memory_order_relaxed); }
-  /// Returns whether it is time for a `look`.
+  /// Returns whether `look` should be called.
   bool is_due(std::uint64_t now) const noexcept {
     return now - looked_ns_.load(std::memory_order_relaxed) >= look_every_ns;
   }
   /// Notes that samples waited for something.
   void note_wait(std::uint64_t now) noexcept { waited_ns_.store(now, std::memory_order_relaxed); }
 
-  /// Looks at the samples made so far and their time, summed over `at_once` runners. `now` is read under the mutex,
-  /// after all times in `busy_ns`. Call under the mutex.
+  /// Decides whether samples are short. `samples`: number of samples made so far. `busy_ns`: the time that they took,
+  /// summed over `at_once` runners. `now`: read under the mutex, after all times in `busy_ns`. Call under the mutex.
   void look(std::uint64_t now, std::uint64_t busy_ns, std::uint64_t samples, std::uint64_t at_once) noexcept;
 
  private:

@@ -18,7 +18,7 @@ bool is_one_of(long call, std::initializer_list<long> calls) noexcept {
   return std::find(calls.begin(), calls.end(), call) != calls.end();
 }
 
-// Newer architectures lack some of the older calls.
+// Some architectures lack the older calls, like `open` and `poll`.
 Wait wait_in(long call) noexcept {
   if (is_one_of(call, {SYS_futex})) return Wait::lock;
   if (is_one_of(call, {SYS_nanosleep, SYS_clock_nanosleep})) return Wait::sleep;
@@ -43,7 +43,8 @@ Wait wait_in(long call) noexcept {
 
 int this_thread_id() noexcept { return static_cast<int>(::syscall(SYS_gettid)); }
 
-// "running", or the number of the call it is in and its arguments; -1 for a wait outside all calls, as one for a page.
+// The text is "running", or the number of the system call and its arguments. The number is -1 if the thread waits
+// outside a call, for a page for example.
 std::optional<Wait> parse_wait(std::string_view syscall) noexcept {
   long call = 0;
   const auto [after, error] = std::from_chars(syscall.data(), syscall.data() + syscall.size(), call);

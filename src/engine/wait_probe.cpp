@@ -5,7 +5,7 @@
 
 namespace penstock::detail::runtime {
 
-// If batches are rare, several samples are due together.
+// If the last call was long ago, several looks are due together.
 std::size_t WaitProbe::due(std::uint64_t now) noexcept {
   constexpr std::uint64_t most = 8;
   const std::uint64_t passed = now - std::min(now, last_ns_);

@@ -13,7 +13,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Samples, from time to time, what busy runners wait for. One thread samples; any thread reads the counts.
+/// Counts what busy runners wait for, by looking at their threads from time to time. One thread looks; any thread may
+/// read the counts.
 class WaitProbe {
  public:
   struct Counts {
@@ -21,9 +22,9 @@ class WaitProbe {
     std::uint64_t looks = 0;
   };
 
-  /// Returns how many threads are to be sampled now.
+  /// Returns how many threads to look at now, and expects the caller to do it.
   std::size_t due(std::uint64_t now) noexcept;
-  /// Returns the time until the next sampling.
+  /// Returns the time until `due` returns more than 0.
   std::chrono::nanoseconds until_due(std::uint64_t now) const noexcept;
   void look_at(std::span<const int> threads) noexcept;
   Counts counts() const noexcept;

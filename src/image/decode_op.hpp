@@ -5,7 +5,8 @@
 
 namespace penstock::detail {
 
-/// Specifies what decodes one image of a batch after `batch`, and its size. Plain; all zeros mean no image.
+/// For a decode after `batch`: who decodes one image of the batch, and the image's size. Plain data; all zeros mean
+/// that there is no image.
 struct DecodeOp {
   enum class By : std::uint32_t { nobody, runner, device };
   std::int32_t height = 0, width = 0, channels = 0;

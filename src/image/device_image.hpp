@@ -13,16 +13,17 @@
 
 namespace penstock::detail {
 
-/// Executes the image stages after `batch`, image by image: boxes, flips, turns, conversion. Reads one PixelOp per row.
+/// Does what the image stages after `batch` ask for, except resampling: crops, margins, flips, turns and conversion.
+/// Reads one PixelOp per row.
 class DeviceImage final : public DeviceStageModel {
  public:
-  /// `in`: u8 [H, W, C]. `out`: the same field after the stages, in the layout `layout`.
+  /// `in`: a field of u8 [H, W, C]. `out`: the same field after the stages, in the layout `layout`.
   DeviceImage(Field in, Field out, Layout layout);
 
   Schema schema(const Schema& in) const override { return in.with(out_); }
   void run(BatchView in, BatchView out, StreamRef stream) const override;
   std::size_t draw_bytes() const override { return sizeof(PixelOp); }
-  void draw(Rng&, void*) const override {}  ///< the draws of the stages are composed instead
+  void draw(Rng&, void*) const override {}  ///< does nothing, because `draw_row` writes the PixelOp
   std::vector<std::string> writes() const override { return {out_.name}; }
   std::string name() const override { return "image"; }
 

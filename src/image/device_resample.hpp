@@ -12,22 +12,24 @@
 
 namespace penstock::detail {
 
-/// Cuts images out of a batch's images, which may be of any size, and resamples them. This is the first half of the
-/// image stages after `batch`; DeviceImage does the rest. Reads one ResampleOp per row, and its ResampleTables.
+/// Cuts a box out of each image of a batch, and resamples the box. The images may differ in size. This is the first
+/// half of the image stages after `batch`; DeviceImage does the rest. Reads one ResampleOp per row, and the row's
+/// ResampleTables.
 class DeviceResample final : public DeviceStageModel {
  public:
-  /// `in`: u8 [H, W, C], of one size or ragged. `out`: the same field as u8, of the size after the stages.
+  /// `in`: a field of u8 [H, W, C], with a fixed size or ragged. `out`: the same field as u8, with the size after the
+  /// stages.
   DeviceResample(Field in, Field out);
 
   Schema schema(const Schema& in) const override { return in.with(out_); }
   void run(BatchView in, BatchView out, StreamRef stream) const override;
   std::size_t draw_bytes() const override { return sizeof(ResampleOp); }
-  void draw(Rng&, void*) const override {}  ///< the draws of the stages are composed instead
+  void draw(Rng&, void*) const override {}  ///< does nothing, because `draw_row` writes the ResampleOp
   std::vector<std::string> writes() const override { return {out_.name}; }
   std::string name() const override { return "resample"; }
 
   static ResampleOp resample_op(const ImageOp& op);
-  /// Returns what is left of `op` after this step, for an image that has the kept part at its top left corner.
+  /// Returns the part of `op` that is left to do after this step. Its image has the kept part at the top left corner.
   static ImageOp rest_of(const ImageOp& op);
 
  private:

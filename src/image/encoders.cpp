@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int32_t most_channels = 4;
 
-// "1, 2 or 4"; empty: none.
+// Returns a list such as "1, 2 or 4"; empty if the encoder takes no such images.
 std::string channels_taken(const ImageEncoder& encoder, DType element) {
   std::vector<std::string> numbers;
   for (std::int32_t channels = 1; channels <= most_channels; ++channels)

@@ -13,13 +13,13 @@ namespace penstock {
 namespace {
 
 std::string size_string(Size size) { return std::to_string(size.height) + "x" + std::to_string(size.width); }
-// Along one axis: what is left of what is kept and of the margins around it.
+// What a crop leaves along one axis: `count` kept pixels from `first` on, and the margins before and after them.
 struct Cut {
   std::int32_t before = 0, first = 0, count = 0, after = 0;
   bool possible(bool reflects) const { return count > 0 && (!reflects || (before < count && after < count)); }
 };
 
-// `begin` and `length` count in what is kept and its margins together.
+// Crops one axis. `begin` is counted from the beginning of the margin before the kept pixels.
 Cut cut(std::int32_t begin, std::int32_t length, std::int32_t kept, std::int32_t margin) {
   const std::int32_t end = begin + length;
   const std::int32_t from = std::max(begin, margin), to = std::min(end, margin + kept);
@@ -148,7 +148,7 @@ void ImageOp::rot90(int quarters) {
   if (refused_) return;
   const int turns = (quarters % 4 + 4) % 4;
   if (turns % 2 == 1) {
-    // A transpose that follows flips is those flips with their axes exchanged, after it.
+    // Flips before a transpose equal the transpose followed by flips with exchanged axes.
     transpose = !transpose;
     std::swap(flip_x, flip_y);
     flip_y = !flip_y;
@@ -197,7 +197,7 @@ Shape ImageOp::tensor_shape() const {
 
 namespace {
 
-// Inputs of `count` outputs of an axis.
+// Returns the range of inputs that `count` outputs of an axis need, from output `first` on.
 Taps axis_needs(std::int32_t in, std::int32_t out, std::int32_t first, std::int32_t count, Filter filter, bool mirror) {
   Taps taps{first, first + count};
   if (in != out && filter == Filter::linear) {
@@ -215,7 +215,7 @@ Taps linear_taps(std::int32_t in, std::int32_t out, std::int32_t i) noexcept {
   const double scale = static_cast<double>(in) / out;
   const double support = scale > 1 ? scale : 1;
   const double center = (i + 0.5) * scale;
-  // Inputs whose centre lies within the support: k + 0.5 > center - support, and so on.
+  // The inputs are those whose centre k + 0.5 is between center - support and center + support.
   return {center - support + 0.5 > 0 ? static_cast<std::int32_t>(center - support + 0.5) : 0,
           std::min(in, static_cast<std::int32_t>(center + support + 0.5))};
 }

@@ -10,18 +10,18 @@
 
 namespace penstock::detail {
 
-/// The operation on one image of a batch: the part of its ImageOp that does not resample. Plain, for a kernel to read.
-/// If all of it is zeros, the result is zeros.
+/// The operation on one image of a batch: the part of its ImageOp that does not resample. Plain data for a kernel. If
+/// all members are zero, the result is zeros.
 struct alignas(16) PixelOp {
   enum : std::uint32_t { transpose = 1, flip_x = 2, flip_y = 4, reflect = 8 };
-  std::int32_t top = 0, left = 0;  ///< upper left corner of the box, which with its margin is as large as the result
+  std::int32_t top = 0, left = 0;  ///< upper left corner of the box; box and margin together are as large as the result
   std::uint32_t turns = 0;
   float scale[4] = {}, bias[4] = {};  ///< factor and offset of each channel, if the result is not u8
   std::int32_t above = 0, before = 0, below = 0, after = 0;  ///< rows and columns of the margin around the box
   std::uint8_t fill[4] = {};                                 ///< colour of the margin, if the margin does not reflect
 };
 
-/// The images of a batch, in and out, as a kernel gets them. An input row has less than 4 GiB.
+/// The input images and results of a batch, as a kernel gets them. A row of an input image has less than 4 GiB.
 struct PixelWork {
   enum class Result : std::uint8_t { u8, f16, bf16, f32 };
   const std::uint8_t* in = nullptr;  ///< [N, in_height, in_width, channels]
@@ -29,30 +29,32 @@ struct PixelWork {
   const PixelOp* ops = nullptr;  ///< [N]
   std::uint64_t images = 0;      ///< N
   std::int32_t in_height = 0, in_width = 0, channels = 0, height = 0,
-               width = 0;  ///< `height` and `width` are the result's
+               width = 0;  ///< `height` and `width` are the size of the result
   Result result = Result::u8;
   bool planar = false;  ///< [N, channels, height, width]; otherwise [N, height, width, channels]
 };
 
-/// Product and sum round separately, as on every CPU: no fused multiply-add.
+/// Returns value * scale + bias. Product and sum are rounded separately, without a fused multiply-add, so that GPUs
+/// return the same bits as CPUs.
 PENSTOCK_HOST_DEVICE inline float scaled(float value, float scale, float bias) {
   return exact::sum(exact::product(value, scale), bias);
 }
 
-/// Returns, for one axis, which of `size` pixels is at `at`, or is reflected there.
+/// Returns, for one axis of `size` pixels, the pixel at `at`. If `at` is outside, returns the pixel that is reflected
+/// there.
 PENSTOCK_HOST_DEVICE inline std::int32_t reflected(std::int32_t at, std::int32_t size) {
   if (at < 0) return -at;
   return at < size ? at : 2 * size - 2 - at;
 }
 
-/// The pixel of an image that goes to a place of the result.
+/// Where a pixel of the result comes from.
 struct PixelPlace {
-  std::int32_t y, x;  ///< from the image's top left
-  bool filled;        ///< no pixel, but the margin's colour
+  std::int32_t y, x;  ///< position in the image
+  bool filled;        ///< true if the pixel has the margin's colour; `y` and `x` have no meaning then
 };
 PENSTOCK_HOST_DEVICE inline PixelPlace place_of_pixel(const PixelWork& work, const PixelOp& op, std::int32_t y,
                                                       std::int32_t x) {
-  // Backwards: flipped last, transposed before.
+  // Goes back from the result: undoes the flips first, then the transpose.
   std::int32_t from_y = (op.turns & PixelOp::flip_y) != 0 ? work.height - 1 - y : y;
   std::int32_t from_x = (op.turns & PixelOp::flip_x) != 0 ? work.width - 1 - x : x;
   const bool turned = (op.turns & PixelOp::transpose) != 0;
@@ -73,7 +75,7 @@ PENSTOCK_HOST_DEVICE inline PixelPlace place_of_pixel(const PixelWork& work, con
   return {op.top + from_y, op.left + from_x, outside && (op.turns & PixelOp::reflect) == 0};
 }
 
-/// One image of `PixelWork::in`: its first byte, and the distances of rows and pixels.
+/// Finds the bytes of pixels in one image of `PixelWork::in`.
 struct ImageBytes {
   const std::uint8_t* first;
   std::uint32_t row, pixel;  ///< bytes of one row and of one pixel
@@ -83,7 +85,7 @@ struct ImageBytes {
         pixel(static_cast<std::uint32_t>(work.channels)) {
     first = work.in + image * (static_cast<std::uint64_t>(work.in_height) * row);
   }
-  /// Returns all channels of a pixel.
+  /// Returns the first channel of a pixel. The other channels follow.
   PENSTOCK_HOST_DEVICE const std::uint8_t* at(std::int32_t y, std::int32_t x) const {
     return first + static_cast<std::uint64_t>(static_cast<std::uint32_t>(y)) * row +
            static_cast<std::uint32_t>(x) * pixel;

@@ -12,8 +12,8 @@
 #include <cuda_fp16.h>
 #endif
 
-/// One thread of the kernel of image stages makes four pixels side by side, read and written by the word. The host has
-/// the same code, so its bits can be compared with those of `make_pixel` without a GPU.
+/// A thread of the image stages' kernel makes this many pixels side by side, and reads and writes whole words. The host
+/// can run the same code, so its result can be compared with the result of `make_pixel` without a GPU.
 namespace penstock::detail {
 
 constexpr std::int32_t quad_pixels = 4;
@@ -26,10 +26,10 @@ struct QuadBytes {
   PENSTOCK_HOST_DEVICE std::uint8_t byte(int number) const {
     return static_cast<std::uint8_t>(words[number / 4] >> (8 * (number % 4)));
   }
-  /// Returns one of the values as a number.
+  /// Returns a byte as a number.
   PENSTOCK_HOST_DEVICE float value(int number) const {
 #ifdef __CUDA_ARCH__
-    // The byte as the last of a float of 2^23: a conversion takes four times as long.
+    // Makes the byte the lowest byte of the float 2^23, and subtracts 2^23. A conversion takes four times as long.
     constexpr float base = 0x1p23f;
     const std::uint32_t bits = __byte_perm(words[number / 4], 0x4b000000, 0x7540 + static_cast<unsigned>(number % 4));
     return __fsub_rn(__uint_as_float(bits), base);
@@ -56,7 +56,8 @@ PENSTOCK_HOST_DEVICE inline QuadBytes<channels> load_quad(const std::uint8_t* fr
   return quad;
 }
 
-/// Moves the four pixels to the front by one, and puts this one last. Bits of `pixel` above its bytes don't count.
+/// Drops the first pixel, moves the others forward, and puts `pixel` last. Bits of `pixel` above its channels are
+/// ignored.
 template <int channels>
 PENSTOCK_HOST_DEVICE inline void push_pixel(QuadBytes<channels>& quad, std::uint32_t pixel) {
   if constexpr (channels == 4) {
@@ -69,8 +70,8 @@ PENSTOCK_HOST_DEVICE inline void push_pixel(QuadBytes<channels>& quad, std::uint
   }
 }
 
-/// Returns a word of chosen bytes. Digit i of `selector`, from 0 to 7, chooses byte i of the result: 0 to 3 from
-/// `bytes`, 4 to 7 from `more`.
+/// Returns a word of chosen bytes. Hexadecimal digit i of `selector` chooses byte i of the result: 0 to 3 chooses a
+/// byte of `bytes`, 4 to 7 a byte of `more`.
 PENSTOCK_HOST_DEVICE inline std::uint32_t chosen_bytes(std::uint32_t bytes, std::uint32_t more,
                                                        std::uint32_t selector) {
 #ifdef __CUDA_ARCH__
@@ -85,7 +86,8 @@ PENSTOCK_HOST_DEVICE inline std::uint32_t chosen_bytes(std::uint32_t bytes, std:
 #endif
 }
 
-/// Returns the selector that puts bytes of word `from` into the mirrored pixels' word `to`; other bytes stay.
+/// Returns the selector for `chosen_bytes` that moves bytes of word `from` to their mirrored places in word `to`. Other
+/// bytes of word `to` stay.
 PENSTOCK_HOST_DEVICE constexpr std::uint32_t selector_of_mirror(int channels, int to, int from) {
   std::uint32_t selector = 0;
   for (int i = 3; i >= 0; --i) {
@@ -114,7 +116,8 @@ PENSTOCK_HOST_DEVICE inline QuadBytes<channels> mirrored(const QuadBytes<channel
   return out;
 }
 
-/// Like `read_quad`, pixel by pixel: for images that are turned, and where a margin begins or a row ends.
+/// Like `read_quad`, but reads pixel by pixel. This is for turned images, and for quads that reach into a margin or
+/// beyond the end of a row.
 template <int channels>
 PENSTOCK_HOST_DEVICE inline QuadBytes<channels> gather_quad(const PixelWork& work, std::uint64_t image, std::int32_t y,
                                                             std::int32_t x) {
@@ -135,8 +138,8 @@ PENSTOCK_HOST_DEVICE inline QuadBytes<channels> gather_quad(const PixelWork& wor
   return quad;
 }
 
-/// Reads pixels x to x + 3 of row y of the result, in the result's order. Pixels beyond its width are like the last
-/// one.
+/// Reads pixels x to x + 3 of row y of the result, in the result's order. Pixels beyond its width equal the last pixel
+/// of the row.
 template <int channels>
 PENSTOCK_HOST_DEVICE inline QuadBytes<channels> read_quad(const PixelWork& work, const PixelOp& op, std::uint64_t image,
                                                           std::int32_t y, std::int32_t x) {
@@ -150,7 +153,7 @@ PENSTOCK_HOST_DEVICE inline QuadBytes<channels> read_quad(const PixelWork& work,
   return mirror ? mirrored(quad) : quad;
 }
 
-/// Four numbers of the result.
+/// Converts values to numbers of the result, one or four at a time.
 template <PixelWork::Result result>
 struct QuadNumbers;
 
@@ -170,7 +173,7 @@ struct QuadNumbers<PixelWork::Result::u8> {
   }
 };
 
-/// Numbers of two bytes each. `Pair::of(low, high)`: two of them.
+/// `QuadNumbers` for numbers of two bytes. `Pair::of(low, high)` must return a word with two numbers.
 template <class Pair>
 struct QuadOfPairs {
   using Element = std::uint16_t;
@@ -229,8 +232,8 @@ struct QuadNumbers<PixelWork::Result::f32> {
   }
 };
 
-/// Returns four consecutive numbers of the result: channel `group` of four pixels, or their numbers 4 group to 4 group
-/// + 3.
+/// Four consecutive numbers of the result. In a planar result, they are channel `group` of the four pixels. Otherwise
+/// they are numbers 4 * group to 4 * group + 3 of the numbers of these pixels.
 template <bool planar, int channels>
 struct ScaledGroup {
   const QuadBytes<channels>& quad;
@@ -247,8 +250,8 @@ struct ScaledGroup {
   }
 };
 
-/// Writes four pixels. `whole`: the result's rows are whole quads; these are aligned, and one store writes four
-/// numbers.
+/// Writes four pixels. `whole`: whether the width of the result is a multiple of four. Then quads are aligned, and one
+/// store writes four numbers.
 template <PixelWork::Result result, bool planar, int channels, bool whole>
 PENSTOCK_HOST_DEVICE inline void write_quad(const PixelWork& work, const PixelOp& op, const QuadBytes<channels>& quad,
                                             std::uint64_t image, std::int32_t y, std::int32_t x) {

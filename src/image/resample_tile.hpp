@@ -12,22 +12,24 @@
 
 namespace penstock::detail {
 
-/// A tile of an image's result, which one block of `threads` makes. Functions with a `thread` do that thread's part.
-/// The tile takes the input's columns one stretch after the other. For each stretch it makes the rows that are kept
-/// between the two passes, and adds their part to each output. All sums are of integers, so their order changes no bit.
+/// A tile of an image's result, which a block of `threads` threads makes. Functions with a parameter `thread` do the
+/// part of that thread. The tile takes the input's columns in stretches. For each stretch, `make_rows` does the first
+/// pass and keeps its rows in memory. Then `add` adds these rows to the sums of the second pass. All sums are of
+/// integers, so their order changes no bit.
 template <int channels>
 class ResampleTile {
  public:
   static constexpr std::int32_t height = 16, width = AxisTable::group, threads = 256;
-  /// Number of pixels of a thread, all in one column, `threads / width` rows apart.
+  /// The number of pixels that a thread makes. They are in one column, `threads / width` rows apart.
   static constexpr std::int32_t rows_each = height * width / threads;
-  /// The memory between the passes: rows of `stretch` pixels, each in a word of its own, for any number of channels.
-  /// Bytes of other channels have any value. Zeros are before the first row, after the last and between the others.
+  /// The memory between the passes has rows of `stretch` pixels. Each pixel takes one word, whatever its number of
+  /// channels; the word's other bytes have any value. There are `zeros` words of 0 before the first row, between rows,
+  /// and after the last row.
   static constexpr std::int32_t stretch = 256, zeros = 4;
   static constexpr std::int32_t row_cells = zeros + stretch, cells = height * row_cells + zeros;
   using Sums = std::uint32_t[rows_each][channels];
 
-  /// A thread's column of the tile: an output and its inputs.
+  /// The column of the result that a thread makes: its position `x`, and its `length` inputs from `start` on.
   struct Column {
     std::int32_t x, start, length;
   };
@@ -60,22 +62,22 @@ class ResampleTile {
   PENSTOCK_HOST_DEVICE bool blank() const { return op_.height == 0; }
   /// Returns whether the tile begins inside the result.
   PENSTOCK_HOST_DEVICE bool has_pixels() const { return top_ < op_.height && left_ < op_.width; }
-  /// The columns of the box that the tile needs: [low, high).
+  /// Return the range [low, high) of the box's columns that the tile needs.
   PENSTOCK_HOST_DEVICE std::int32_t low() const { return low_; }
   PENSTOCK_HOST_DEVICE std::int32_t high() const { return high_; }
 
-  /// Writes the zeros around the rows. Once is enough, because nothing overwrites them.
+  /// Writes the zeros around the rows. One call is enough, because nothing overwrites the zeros.
   PENSTOCK_HOST_DEVICE static void write_zeros_around(std::int32_t thread, std::uint32_t* between) {
     for (std::int32_t i = thread; i < (height + 1) * zeros; i += threads)
       between[i / zeros * row_cells + i % zeros] = 0;
   }
 
-  /// Makes the rows of the stretch that begins with column `from`.
+  /// Makes the rows of the first pass for the stretch that begins with column `from`.
   PENSTOCK_HOST_DEVICE void make_rows(std::int32_t thread, std::int32_t from, std::uint32_t* between) const {
     const std::int32_t rows = op_.height - top_ < height ? op_.height - top_ : height;
     const std::int32_t columns = high_ - from < stretch ? high_ - from : stretch;
     const std::uint32_t groups = static_cast<std::uint32_t>(columns + 3) / 4;
-    // Below 65536 / groups the quotient of a number and `groups` is exact so.
+    // For each i below 65536 / groups, i * reciprocal >> 16 is exactly i / groups.
     static_assert(height * (stretch / 4) <= 65536 / (stretch / 4));
     const std::uint32_t reciprocal = 65535 / groups + 1, all = static_cast<std::uint32_t>(rows) * groups;
     for (auto i = static_cast<std::uint32_t>(thread); i < all; i += threads) {
@@ -94,13 +96,13 @@ class ResampleTile {
   /// Returns the initial value of the columns' sums.
   PENSTOCK_HOST_DEVICE std::uint32_t rounding() const { return columns_.wide != 0 ? 1 << 21 : 1 << 13; }
 
-  /// Adds to a thread's sums the part of the stretch that begins with column `from`.
+  /// Adds to a thread's sums the rows of the stretch that begins with column `from`.
   PENSTOCK_HOST_DEVICE void add(std::int32_t thread, const Column& column, std::int32_t from,
                                 const std::uint32_t* between, Sums& sums) const {
     const std::int32_t skipped = from - column.start, left = skipped + stretch;
     const std::int32_t last = column.length < left ? column.length : left;
-    // Pairs begin with an even input, so that their weights lie in one word. What a pair has beyond the stretch meets
-    // zeros, and what it has beyond the output's inputs has no weight.
+    // A pair begins with an even input, so that its two weights are in one word. If an input of a pair is outside the
+    // stretch, it is read as 0. If it is after the column's last input, its weight is 0.
     std::int32_t k = skipped > 0 ? skipped & ~1 : 0;
     if (k >= last) return;
     const std::uint32_t* at = between + thread / width * row_cells + zeros + (k - skipped);
@@ -147,7 +149,7 @@ class ResampleTile {
     }
   }
 
-  /// Writes zeros for a thread's pixels. Here they are counted in the result, not in the window.
+  /// Writes zeros for a thread's pixels. The tile's position is then a position in the result, not in the window.
   PENSTOCK_HOST_DEVICE void write_zeros(std::int32_t thread) const {
     const std::int32_t x = left_ + thread % width;
     if (x >= out_width_) return;
@@ -172,7 +174,8 @@ class ResampleTile {
     const std::uint8_t* at = in_ + start * op_.stride + column * channels;
     if (op_.columns < 4)
       return make_narrow_group(at, (op_.columns - static_cast<std::int32_t>(column)) * channels, y, inputs, to);
-    // Nothing is read after the box's end: there the four pixels begin earlier.
+    // Nothing may be read after the end of the box. So the last four pixels are read from an earlier column, and `back`
+    // of them are skipped.
     const std::uint32_t end = static_cast<std::uint32_t>(op_.columns), back = column + 4 > end ? column + 4 - end : 0;
     at -= back * channels;
     std::uint32_t words[channels], pixels[4];
@@ -191,8 +194,9 @@ class ResampleTile {
       if (i >= back) to[i - back] = pixels[i];
   }
 
-  /// Two bytes share a word of sums: because the weights add up to 65536, no sum exceeds 16 bits. Their products with
-  /// half a weight share a word too: (v * w) >> 8 is v * (w >> 8) + (v * (w & 255) >> 8).
+  /// Sums the weighted inputs of four pixels. A word has the sums of two bytes: the weights add up to 65536, so no sum
+  /// exceeds 16 bits. A word also has two products of a byte and half a weight: (v * w) >> 8 is v * (w >> 8) + (v * (w
+  /// & 255) >> 8).
   PENSTOCK_HOST_DEVICE void sum(const std::uint8_t* at, const std::uint16_t* weights, std::int32_t inputs,
                                 std::uint32_t (&words)[channels]) const {
     const std::uint32_t half = static_cast<std::uint32_t>(128 + inputs / 2) * 0x10001;
@@ -211,7 +215,7 @@ class ResampleTile {
     for (int i = 0; i < channels; ++i) words[i] = joined_odd_bytes(even[i], odd[i]);
   }
 
-  /// Works word by word, because four sums at a time need few registers.
+  /// Like `sum`, for wide weights. Works word by word, because four sums at a time need few registers.
   PENSTOCK_HOST_DEVICE void sum_wide(const std::uint8_t* at, const std::uint32_t* weights, std::int32_t inputs,
                                      std::uint32_t (&words)[channels]) const {
     for (int i = 0; i < channels; ++i) {
@@ -227,7 +231,7 @@ class ResampleTile {
     }
   }
 
-  /// For boxes of fewer than four columns: byte by byte.
+  /// Like the rest of `make_group`, but byte by byte, for boxes of fewer than four columns.
   PENSTOCK_HOST_DEVICE void make_narrow_group(const std::uint8_t* at, std::int32_t bytes, std::int32_t y,
                                               std::int32_t inputs, std::uint32_t* to) const {
     const bool wide = rows_.wide != 0;

@@ -6,18 +6,18 @@
 
 namespace penstock::detail {
 
-/// Where one image of a batch is cut out, and how its window is written. With its ResampleTables this is all that a
-/// kernel needs. Plain; if all of it is zeros, the result is zeros.
+/// Which box of one image of a batch is resampled, and how the kept window of the resampled box is written. A kernel
+/// needs this operation and the image's ResampleTables. Plain data; if all members are zero, the result is zeros.
 struct alignas(16) ResampleOp {
-  std::uint64_t first = 0;             ///< byte of the image at which the box begins
-  std::uint64_t stride = 0;            ///< bytes from a row of the image to the next
+  std::uint64_t first = 0;             ///< the image's byte at which the box begins
+  std::uint64_t stride = 0;            ///< bytes from a row of the image to the next row
   std::int32_t height = 0, width = 0;  ///< height and width of the window
-  std::int32_t columns = 0;            ///< columns of the box
-  std::uint32_t transpose = 0;         ///< 1: rows of the window become columns
+  std::int32_t columns = 0;            ///< number of columns of the box
+  std::uint32_t transpose = 0;         ///< 1 if rows of the window become columns of the result
 };
 
-/// The images of a batch, as a kernel gets them. Image i begins at in + offsets[i], or, without offsets, at
-/// in + i * image_bytes; its tables at tables + table_offsets[i].
+/// The images of a batch, as a kernel gets them. Image i begins at in + offsets[i], or at in + i * image_bytes if
+/// `offsets` is null. Its tables begin at tables + table_offsets[i].
 struct ResampleWork {
   const std::uint8_t* in = nullptr;
   const std::int64_t* offsets = nullptr;  ///< [N + 1], or null
@@ -25,8 +25,8 @@ struct ResampleWork {
   const std::byte* tables = nullptr;
   const std::int64_t* table_offsets = nullptr;  ///< [N + 1]
   const ResampleOp* ops = nullptr;              ///< [N]
-  std::uint8_t* out = nullptr;                  ///< [N, height, width, channels]: a window from its top left corner on
-  std::uint64_t images = 0;                     ///< N
+  std::uint8_t* out = nullptr;  ///< [N, height, width, channels]; each window begins at the top left corner
+  std::uint64_t images = 0;     ///< N
   std::int32_t channels = 0, height = 0, width = 0;
 };
 

@@ -26,7 +26,7 @@ bool holds_whole_numbers(DType dtype) {
 std::string way_to_image(const Field& field) {
   const std::string name = "(\"" + field.name + "\"";
   if (field.dtype == DType::boolean) return "cast" + name + ", DType::u8) before it makes 0 and 1 of it";
-  // Label masks, as HDF5 and NumPy have them.
+  // Label masks from HDF5 and NumPy often have these dtypes.
   if (holds_whole_numbers(field.dtype))
     return "cast" + name +
            ", DType::u8) before it keeps 0 to 255, DType::u16 0 to 65535, and makes a sample with other "

@@ -7,7 +7,7 @@
 
 namespace penstock::detail {
 
-/// Returns advice for an error: what to do with a field that is not an image, u8 or u16[H, W, C], to make it one.
+/// Returns advice for an error message: how to turn a field into an image, which is u8 or u16 [H, W, C].
 std::string way_to_image(const Field& field);
 
 }  // namespace penstock::detail

@@ -6,18 +6,18 @@
 
 #include <penstock/extend/host_device.hpp>
 
-/// Put this before a loop that a kernel seldom enters, or that has few turns. Unrolled, it would fill the instruction
-/// cache, and threads of a warp with different numbers of turns would diverge.
+/// Put this before a loop that a kernel seldom enters, or that has few turns. An unrolled loop would fill the
+/// instruction cache. The threads of a warp would also diverge if their numbers of turns differ.
 #ifdef __CUDA_ARCH__
 #define PENSTOCK_ROLLED _Pragma("unroll 1")
 #else
 #define PENSTOCK_ROLLED
 #endif
 
-/// Reads and writes bytes by the word, for kernels and the host.
+/// The functions below read and write bytes in whole words, for kernels and the host.
 namespace penstock::detail {
 
-/// The lower word of (high, low) shifted right, by less than 32 bits.
+/// Shifts the 64 bits (high, low) right by `bits`, and returns the lower word. REQUIRES: `bits` is less than 32.
 PENSTOCK_HOST_DEVICE inline std::uint32_t shifted_right(std::uint32_t low, std::uint32_t high, std::uint32_t bits) {
 #ifdef __CUDA_ARCH__
   return __funnelshift_r(low, high, bits);
@@ -26,7 +26,7 @@ PENSTOCK_HOST_DEVICE inline std::uint32_t shifted_right(std::uint32_t low, std::
 #endif
 }
 
-/// `at`: aligned to a word.
+/// Returns the word at `at`, which must be aligned to a word.
 PENSTOCK_HOST_DEVICE inline std::uint32_t word_at(const std::uint8_t* at) {
 #ifdef __CUDA_ARCH__
   return *reinterpret_cast<const std::uint32_t*>(at);
@@ -37,14 +37,14 @@ PENSTOCK_HOST_DEVICE inline std::uint32_t word_at(const std::uint8_t* at) {
 #endif
 }
 
-/// Returns four bytes from any address on, the first one lowest. Reads the aligned words that hold them.
+/// Returns the four bytes at any address, the first byte lowest. Reads the aligned words that have these bytes.
 PENSTOCK_HOST_DEVICE inline std::uint32_t unaligned_word_at(const std::uint8_t* at) {
   const auto past = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at) % 4);
   const std::uint32_t low = word_at(at - past);
   return past == 0 ? low : shifted_right(low, word_at(at - past + 4), 8 * past);
 }
 
-/// Returns 4 * n bytes from any address on. Reads the aligned words that hold them.
+/// Reads the 4 * n bytes at any address into `words`. Reads the aligned words that have these bytes.
 template <int n>
 PENSTOCK_HOST_DEVICE inline void unaligned_words_at(const std::uint8_t* at, std::uint32_t (&words)[n]) {
   const auto past = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at) % 4);
@@ -55,7 +55,7 @@ PENSTOCK_HOST_DEVICE inline void unaligned_words_at(const std::uint8_t* at, std:
   for (int i = 0; i < n; ++i) words[i] = shifted_right(read[i], read[i + 1], 8 * past);
 }
 
-/// `at`: aligned to a word.
+/// Writes a word to `at`, which must be aligned to a word.
 PENSTOCK_HOST_DEVICE inline void store_word(std::uint8_t* at, std::uint32_t word) {
 #ifdef __CUDA_ARCH__
   *reinterpret_cast<std::uint32_t*>(at) = word;
@@ -64,7 +64,7 @@ PENSTOCK_HOST_DEVICE inline void store_word(std::uint8_t* at, std::uint32_t word
 #endif
 }
 
-/// Stores four words; `to` must be aligned to 16 bytes.
+/// Writes four words to `to`, which must be aligned to 16 bytes.
 PENSTOCK_HOST_DEVICE inline void store_words(std::uint32_t* to, const std::uint32_t (&words)[4]) {
 #ifdef __CUDA_ARCH__
   *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
@@ -73,10 +73,10 @@ PENSTOCK_HOST_DEVICE inline void store_words(std::uint32_t* to, const std::uint3
 #endif
 }
 
-/// Bytes 0 and 2, each in the low half of 16 bits.
+/// Returns bytes 0 and 2, each extended to 16 bits.
 PENSTOCK_HOST_DEVICE inline std::uint32_t even_bytes(std::uint32_t word) { return word & 0x00FF00FF; }
 
-/// Bytes 1 and 3, each in the low half of 16 bits.
+/// Returns bytes 1 and 3, each extended to 16 bits.
 PENSTOCK_HOST_DEVICE inline std::uint32_t odd_bytes(std::uint32_t word) {
 #ifdef __CUDA_ARCH__
   return __byte_perm(word, 0, 0x4341);
@@ -112,7 +112,7 @@ PENSTOCK_HOST_DEVICE inline std::uint32_t high_pairs(std::uint32_t a, std::uint3
 #endif
 }
 
-/// Returns sum + low half of `weights` * byte 0 + high half * byte 1.
+/// Returns `sum` + (low half of `weights`) * (byte 0) + (high half of `weights`) * (byte 1).
 PENSTOCK_HOST_DEVICE inline std::uint32_t plus_low_pair(std::uint32_t weights, std::uint32_t bytes, std::uint32_t sum) {
 #ifdef __CUDA_ARCH__
   return __dp2a_lo(weights, bytes, sum);
@@ -121,7 +121,7 @@ PENSTOCK_HOST_DEVICE inline std::uint32_t plus_low_pair(std::uint32_t weights, s
 #endif
 }
 
-/// Returns sum + low half of `weights` * byte 2 + high half * byte 3.
+/// Returns `sum` + (low half of `weights`) * (byte 2) + (high half of `weights`) * (byte 3).
 PENSTOCK_HOST_DEVICE inline std::uint32_t plus_high_pair(std::uint32_t weights, std::uint32_t bytes,
                                                          std::uint32_t sum) {
 #ifdef __CUDA_ARCH__

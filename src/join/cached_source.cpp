@@ -20,14 +20,15 @@ class CachedReader final : public ReaderModel {
       : cache_(std::move(cache)), reader_(std::move(reader)), recalled_(cache_->open_reader()) {}
 
   void read(std::uint64_t index, SampleBuilder& out) override {
-    // A record that the plan left out, as the cache had it, has no blocks; if it must be made after all, its reader is
-    // to find them.
+    // The plan lent no blocks for a record that the cache had at that time. If the record must be made after all, the
+    // reader finds its blocks by itself.
     if (const auto lent = lent_.take(index); lent && (!lent->blocks.empty() || lent->failure != nullptr))
       reader_->lend(index, lent->blocks, lent->failure);
     reader_->read(index, out);
   }
   void expect(std::span<const std::uint64_t> indices) noexcept override {
-    // Advice on some of each would be taken for the whole of what comes.
+    // A reader takes advice as a list of all records that come. So advice is given only if all records are cached, or
+    // none.
     bool all = true, none = true;
     for (const std::uint64_t index : indices) (cache_->has(index) ? none : all) = false;
     if (all) recalled_->expect(indices);
@@ -38,7 +39,7 @@ class CachedReader final : public ReaderModel {
     reader_->pause();
     recalled_->pause();
   }
-  // They are there until this sample is made: one that is recalled never looks at them.
+  // Only keeps the blocks until the sample is made, because a recalled sample does not need them.
   void lend(std::uint64_t index, BlockData blocks, const Error* failure) noexcept override {
     lent_.set(index, blocks, failure);
   }
@@ -80,11 +81,11 @@ class CachedSource final : public ForwardedSource {
       for (const std::uint64_t index : indices) (has(index) ? there : missing).push_back(index);
       if (RecordCache* const cache = cache_->get(); !there.empty() && cache->wants_advice()) cache->will_need(there);
       if (!missing.empty() && source().wants_advice()) source().will_need(missing);
-    } catch (...) {  // advice only
+    } catch (...) {  // no memory for advice
     }
   }
 
-  // Some of a block's records may come from the cache.
+  // Returns none, because some of a block's records may come from the cache.
   std::optional<BlockRows> rows_of(std::uint64_t) const override { return std::nullopt; }
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const override {
     if (!has(index)) ForwardedSource::blocks_of(index, ids);

@@ -9,8 +9,9 @@
 
 namespace penstock::detail {
 
-/// Returns a source with a cache before it. Its readers recall records from the cache and offer new ones to it. For
-/// records that the cache has, the source is asked for neither blocks nor advice. The first reader opens the cache.
+/// Returns `source` with a cache before it. The readers of the returned source recall records from the cache and offer
+/// new records to it. For records that the cache has, `source` gets no advice and its blocks are not loaded. The first
+/// reader opens the cache.
 std::shared_ptr<const SourceModel> make_cached_source(std::shared_ptr<const SourceModel> source,
                                                       std::shared_ptr<const OpenedCache> cache);
 

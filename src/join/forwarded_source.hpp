@@ -13,13 +13,13 @@
 #include <penstock/detail/source_model.hpp>
 #include <penstock/error.hpp>
 
-/// Sources that wrap other sources pass on here what they don't answer themselves. An optional member of a source is
-/// declared in the list of `Source`, has its default in `SourceModel`, and is called by `SourceMembers`. One function
-/// here passes it on: in `ForwardedRecords` if it is asked about one record, in `ForwardedSource` if it is asked about
-/// all records. For a member about a block, these are `BlockSource`, `BlockModel`, `BlockSourceOf`, `ForwardedBlocks`.
-/// No other code has to know the member, except a join whose answer differs: the join overrides it. If a member is
-/// asked about all records, joins of several sources return the default until they define their own answer. So do zip()
-/// and pair() for members about one record, because their records come from several sources.
+/// The classes in this file pass calls on to the sources that a source wraps. To add an optional member to sources,
+/// declare it in the list of `Source`, give it a default in `SourceModel`, and call it in `SourceMembers`. Then pass it
+/// on here: in `ForwardedRecords` if it is about one record, in `ForwardedSource` if it is about all records. For a
+/// member about a block, the classes are `BlockSource`, `BlockModel`, `BlockSourceOf` and `ForwardedBlocks`. Other code
+/// needs no change, except that a join with another answer overrides the member. For a member about all records, a join
+/// of several sources returns the default unless it overrides the member. For a member about one record, zip() and
+/// pair() return the default too, because their records come from several sources.
 namespace penstock::detail {
 
 /// The source and index that a record comes from.
@@ -33,7 +33,7 @@ struct BlockOrigin {
   std::uint64_t block;
 };
 
-/// Blocks of other sources. The source of a block answers all questions about it.
+/// A model whose blocks are blocks of other sources. Passes each call about a block on to the block's source.
 class ForwardedBlocks : public BlockModel {
  public:
   std::uint64_t block_bytes(std::uint64_t block) const override {
@@ -54,7 +54,8 @@ class ForwardedBlocks : public BlockModel {
   virtual BlockOrigin block_origin(std::uint64_t block) const = 0;
 };
 
-/// Records that are, or begin with, records of other sources. The source of a record answers all questions about it.
+/// A source whose records are records of other sources, or begin with a record of another source. Passes each call
+/// about a record on to the record's source.
 class ForwardedRecords : public SourceModel, public ForwardedBlocks {
  public:
   std::string file_of(std::uint64_t index) const override {
@@ -67,7 +68,8 @@ class ForwardedRecords : public SourceModel, public ForwardedBlocks {
   }
 
  protected:
-  /// Returns where a record comes from, for any index: this function, or the source, refuses an index past the end.
+  /// Returns where a record comes from. If the index is past the end, this function throws, or the source that it
+  /// returns does.
   virtual RecordOrigin origin(std::uint64_t index) const = 0;
 };
 

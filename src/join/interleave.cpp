@@ -21,12 +21,13 @@ class Turns final : public detail::Parts {
     std::ranges::sort(by_size_);
     std::uint64_t sum = 0;
     for (const std::uint64_t size : by_size_) sums_.push_back(sum += size);
-    // A block as long as the longest part is as good as any longer one, and can't overflow.
+    // A block longer than the longest part gives the same order as a block of that part's length. The shorter block
+    // can't overflow.
     block_ = std::min(block_, std::max<std::uint64_t>(by_size_.back(), 1));
   }
 
   detail::PartRecord locate(std::uint64_t index) const override {
-    // The round: the last one before which at most `index` records were given.
+    // Finds the round of the record: the last round before which at most `index` records were given.
     std::uint64_t round = 0, beyond = by_size_.back() / block_ + 1;
     while (beyond - round > 1) {
       const std::uint64_t middle = round + (beyond - round) / 2;
@@ -57,7 +58,7 @@ class Turns final : public detail::Parts {
   }
 
  private:
-  // Records in the first rounds.
+  // Returns the number of records in the first `rounds` rounds.
   std::uint64_t given(std::uint64_t rounds) const {
     const std::uint64_t each = rounds * block_;
     const auto over = static_cast<std::size_t>(std::ranges::upper_bound(by_size_, each) - by_size_.begin());

@@ -9,11 +9,11 @@
 
 namespace penstock::detail {
 
-/// The blocks that a join's reader was lent for the record it reads next.
+/// Keeps the blocks that a join's reader was lent for the record that it reads next.
 class LentBlocks {
  public:
   struct Lent {
-    BlockData blocks;      ///< the blocks; with a failure, the blocks before the one that could not be loaded
+    BlockData blocks;      ///< the record's blocks; after a failure, only the blocks before the failed one
     const Error* failure;  ///< the failure, or null
   };
   void set(std::uint64_t index, BlockData blocks, const Error* failure) noexcept {
@@ -21,7 +21,7 @@ class LentBlocks {
     lent_ = {blocks, failure};
   }
   void forget() noexcept { index_.reset(); }
-  /// Returns what was lent, once, and only for this record.
+  /// Returns what was lent for this record; none if nothing was lent for it. Forgets what was lent.
   std::optional<Lent> take(std::uint64_t index) noexcept {
     return std::exchange(index_, std::nullopt) == index ? std::optional(lent_) : std::nullopt;
   }

@@ -82,7 +82,7 @@ class MappedClasses final : public detail::ForwardedSource {
     }
     return labels;
   }
-  // Rows of a field that is renumbered can't go into a batch as they are.
+  // Rows of a renumbered field can't be copied from a block into a batch.
   std::optional<BlockRows> rows_of(std::uint64_t block) const override {
     auto rows = ForwardedSource::rows_of(block);
     if (rows && std::ranges::find(mapped_, rows->field, &MappedField::slot) != mapped_.end()) rows.reset();
@@ -104,7 +104,7 @@ class NamedClasses final : public detail::ForwardedSource {
   const Schema schema_;
 };
 
-// The source's schema with these classes for the field.
+// Returns the source's schema, with the classes of `field` replaced by `classes`.
 Schema with_classes(const SourceModel& source, const std::string& field, ClassNames classes, const char* stage) {
   try {
     const Schema schema = source.schema();

@@ -18,7 +18,7 @@ namespace penstock::detail {
 
 namespace {
 
-// What the system's allocator gives in any case: for more it takes more.
+// The alignment that the system's allocator gives anyway. A larger alignment would take more memory.
 constexpr std::size_t entry_alignment = alignof(std::max_align_t);
 
 void check_table(std::uint64_t records, std::size_t bytes) {
@@ -27,7 +27,8 @@ void check_table(std::uint64_t records, std::size_t bytes) {
                                             std::to_string(records) + " records takes, which is 8 bytes each");
 }
 
-// One record: its size, the shapes of fields that vary, then the fields, each aligned.
+// The head of a cached record. It is followed by the shapes of the fields whose shapes vary, then by the fields, each
+// aligned.
 struct CachedRecord {
   std::size_t bytes;
 };
@@ -38,7 +39,7 @@ class MemoryCache final : public RecordCache, public std::enable_shared_from_thi
       : schema_(key.schema), records_(key.records), limit_(bytes), memory_(memory) {
     check_table(records_, limit_);
     const std::size_t table = static_cast<std::size_t>(records_) * sizeof(CachedRecord*);
-    // Its pages cost nothing until they are written to.
+    // Pages from calloc take no memory until they are written to.
     entries_.reset(static_cast<CachedRecord**>(std::calloc(std::max<std::size_t>(table, 1), 1)));
     if (entries_ == nullptr) throw std::bad_alloc();
     used_.store(table, std::memory_order_relaxed);
@@ -60,7 +61,8 @@ class MemoryCache final : public RecordCache, public std::enable_shared_from_thi
     if (index >= records_ || has(index)) return;
     std::size_t bytes = header_;
     for (std::size_t slot = 0; slot < schema_.size(); ++slot) bytes += aligned(sample.bytes(slot).size());
-    // What has no room keeps none of the smaller ones out. Looked at first, as a full cache is asked by all threads.
+    // A record that has no room must not keep out smaller records, so it gives back the bytes it has reserved. `used_`
+    // is read before it is changed, because all threads offer records to a full cache.
     const std::size_t most = limit_ - std::min(bytes, limit_);
     if (used_.load(std::memory_order_relaxed) > most) return full_.store(true, std::memory_order_relaxed);
     if (used_.fetch_add(bytes, std::memory_order_relaxed) > most) {
@@ -78,7 +80,7 @@ class MemoryCache final : public RecordCache, public std::enable_shared_from_thi
     CachedRecord* none = nullptr;
     if (!std::atomic_ref(entries_.get()[index])
              .compare_exchange_strong(none, entry, std::memory_order_release, std::memory_order_relaxed)) {
-      memory_.deallocate(entry, bytes, entry_alignment);  // another runner was quicker with the same
+      memory_.deallocate(entry, bytes, entry_alignment);  // another runner has stored this record first
       used_.fetch_sub(bytes, std::memory_order_relaxed);
       return;
     }
@@ -142,8 +144,8 @@ class MemoryCache final : public RecordCache, public std::enable_shared_from_thi
   MemoryResource& memory_;
   std::size_t header_ = 0;
   std::unique_ptr<CachedRecord*, Free> entries_;
-  // Relaxed: every addition sees all before it, so their sum never passes the limit; records are published by the
-  // table.
+  // Relaxed is enough: each addition sees all earlier additions, so the sum never passes the limit. `entries_`
+  // publishes the records.
   std::atomic<std::size_t> used_{0};
   std::atomic<std::uint64_t> kept_{0};
   std::atomic<bool> full_{false};

@@ -14,7 +14,7 @@ class OpenedCache {
  public:
   OpenedCache(std::shared_ptr<const CacheMaker> maker, CacheKey key);
 
-  /// Opens the cache, unless it is open. After a failed call it may be called again.
+  /// Returns the cache. Opens it if it is not open. May be called again after it has failed.
   /// @throws what the maker throws, with its label as the stage.
   const std::shared_ptr<RecordCache>& open() const;
   /// Returns the cache; null until it is open.

@@ -17,7 +17,7 @@ using detail::SourceModel;
 
 std::string to_text(PairBy by) { return by == PairBy::key ? "key" : by == PairBy::name ? "name" : "stem"; }
 
-// "2 of 40 records of part 1 (files masks/) have no partner (\"a\", \"b\")"
+// Returns words such as: 2 of 40 records of part 1 (files masks/) have no partner ("a", "b")
 std::string describe_left_out(const KeyMatches& matches, const std::vector<const SourceModel*>& sources) {
   std::string text;
   for (std::size_t part = 0; part < sources.size(); ++part) {

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::uint64_t max_records = std::uint64_t{1} << 62;
 
-// Calls f(part, its indices) for each part that has some of these records, whose order is kept. Those past the end are
-// left out.
+// Calls f(part, indices in the part) for each part that has any of these records. The records of a part keep their
+// order. Indices past the end are left out.
 template <class F>
 void by_part(const Parts& parts, std::span<const std::uint64_t> indices, F f) {
   std::vector<PartRecord> records;
@@ -52,7 +52,7 @@ class PartsReader final : public ReaderModel {
   void lend(std::uint64_t index, BlockData blocks, const Error* failure) noexcept override {
     lent_.set(index, blocks, failure);
   }
-  // A part that was never read has no reader to tell; it is advice.
+  // A part that was never read has no reader, so it gets no advice.
   void expect(std::span<const std::uint64_t> indices) noexcept override {
     try {
       by_part(*parts_, indices, [this](std::uint64_t part, std::span<const std::uint64_t> own) {
@@ -80,7 +80,7 @@ std::string to_text(const Field& field) {
   return text;
 }
 
-// What joins want of the parts' schemas to be equal.
+// Returns the schema without its classes. What is left must be equal in all parts of a join.
 Schema without_classes(const Schema& schema) {
   std::vector<Field> fields(schema.begin(), schema.end());
   for (Field& field : fields) field.classes = {};
@@ -91,7 +91,7 @@ std::string part_text(std::size_t number, const std::string& name, const ClassNa
   return (classes.empty() ? "none" : classes.to_string()) + " in part " + std::to_string(number) + " (" + name + ")";
 }
 
-// The classes of one field of a join, given those of its parts.
+// Returns the classes of one field of a join. `of_parts`: the field's classes in each part.
 ClassNames classes_of_join(const std::vector<ClassNames>& of_parts, JoinedClasses joined, const std::string& field,
                            const std::vector<std::string>& names, const std::string& kind) {
   const ClassNames& first = of_parts.front();
@@ -108,12 +108,13 @@ ClassNames classes_of_join(const std::vector<ClassNames>& of_parts, JoinedClasse
   return joined_classes(of_parts);
 }
 
-// A join's name has those of its parts in it: without an end, names of joins of joins would have none either.
+// Cuts a long name. A join's name includes the names of its parts, so names of joins of joins would grow without limit.
 std::string short_name(const std::string& name) {
   constexpr std::size_t longest = 60;
   if (name.size() <= longest) return name;
   std::size_t end = longest;
-  while (end != 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;  // whole characters of UTF-8
+  while (end != 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80)
+    --end;  // cuts only between UTF-8 characters
   return name.substr(0, end) + "…";
 }
 
@@ -246,14 +247,15 @@ void Parts::will_need(std::span<const std::uint64_t> indices) const noexcept {
   }
 }
 
-// The index the part may have said is its own one; that of the join must stand there.
+// The part may set its own index in the error. `of_record` drops that index, because the error is about a record of the
+// join.
 template <class F>
 void Parts::describe_by(std::uint64_t index, Error& error, F describe_part) const {
   const PartRecord record = find(index);
   Error inner = error;
   try {
     describe_part(*parts_[record.part], record.index, inner);
-  } catch (...) {  // what is known so far
+  } catch (...) {  // the error keeps what is known so far
   }
   error = of_record(inner, "; it is record " + std::to_string(record.index) + " of part " +
                                std::to_string(record.part) + " of " + name_);
@@ -268,7 +270,7 @@ void Parts::describe_field(std::uint64_t index, std::size_t slot, Error& error) 
   });
 }
 
-// Those of parts that can't say theirs are read.
+// Reads the records of parts that don't know their labels.
 std::optional<std::vector<std::int64_t>> Parts::labels(std::string_view field) const {
   const auto slot = schema_.find(field);
   if (!slot || !is_label(schema_[*slot])) return std::nullopt;

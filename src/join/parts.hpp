@@ -23,8 +23,8 @@ struct PartRecord {
   std::uint64_t part, index;
 };
 
-/// Sources with the same fields, joined to one source of all their records and blocks. Blocks come in the order of the
-/// parts. A derived class decides only which part a record comes from.
+/// Several sources with the same fields, joined to one source that has all their records and blocks. Blocks are in the
+/// order of the parts. A derived class decides only which part a record comes from.
 class Parts : public ForwardedRecords {
  public:
   /// @throws Error(invalid_argument | schema_mismatch) of the stage `kind`.
@@ -58,10 +58,10 @@ class Parts : public ForwardedRecords {
 
  protected:
   std::uint64_t identity_of_parts() const;
-  /// Returns each part's groups, made from keys if a part has none. Returns nothing if no part has groups. @throws like
-  /// groups_of.
+  /// Returns the groups of each part. If a part has none, its groups are made from its keys. Returns an empty list if
+  /// no part has groups. @throws like `groups_of`.
   std::vector<std::vector<Group>> groups_of_parts(const std::string& stage) const;
-  /// Returns which part a block comes from, and its number there.
+  /// Returns which part a block comes from, and the block's number in that part.
   PartRecord locate_block(std::uint64_t block) const;
 
   RecordOrigin origin(std::uint64_t index) const final;
@@ -75,9 +75,10 @@ class Parts : public ForwardedRecords {
                    JoinedClasses joined);
 
   std::vector<std::shared_ptr<const SourceModel>> parts_;
-  // A source that is several parts is asked once. Otherwise joins of such joins would ask it once per record.
+  // Each source once, even if it is several parts. Otherwise nested joins of the same source would ask it an
+  // exponential number of times.
   std::vector<const SourceModel*> distinct_;
-  std::vector<std::size_t> which_;  // which of `distinct_` each part is
+  std::vector<std::size_t> which_;  // for each part, its index in `distinct_`
   std::vector<std::uint64_t> sizes_, block_ends_;
   std::string name_;
   Schema schema_;
@@ -85,14 +86,14 @@ class Parts : public ForwardedRecords {
   bool has_keys_ = true, wants_advice_ = false;
 };
 
-/// Makes the error of a record from the error of the record it is made of: without that record's index, and with
-/// `which` after the cause.
+/// Makes the error of a join's record from `inner`, the error of a part's record. Drops the index of the part's record,
+/// and appends `which` to the cause.
 Error of_record(const Error& inner, const std::string& which);
 
 /// Checks an index. @throws Error(not_found) if it is past the end of the join.
 void require_record(const SourceModel& join, std::uint64_t index);
 
-/// Returns the name of a join: "concat(lmdb, lmdb)". Names only the first few parts, and the beginning of long names.
+/// Returns the name of a join, such as "concat(lmdb, lmdb)". Has only the first few names, and cuts long names.
 std::string joined_name(std::string_view kind, const std::vector<std::string>& names);
 
 }  // namespace penstock::detail

@@ -20,7 +20,7 @@ constexpr std::size_t max_ending = 8, named = 3;
 bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-// Without the dot; empty: there is none.
+// Returns the ending of a file's name without the dot; empty if there is no ending.
 std::string_view ending_of(std::string_view name) noexcept {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || dot == 0) return {};
@@ -39,7 +39,7 @@ std::string_view compared(std::string_view key, PairBy by) noexcept {
   return by == PairBy::name ? last_part(stem) : stem;
 }
 
-// Records by the hash of what is compared of their keys.
+// Finds records by key. Keeps, for each record, a hash of the part of its key that is compared.
 class HashedKeys {
  public:
   HashedKeys(const SourceModel& source, std::size_t part, PairBy by, std::string_view stage)
@@ -88,7 +88,7 @@ class HashedKeys {
   std::vector<Entry> entries_;
 };
 
-// All have one size, the same keys, and these ascend, so that none is there twice.
+// Returns whether all sources have the same keys at the same positions, and the keys ascend. Then no key occurs twice.
 bool in_one_order(const std::vector<const SourceModel*>& sources, PairBy by, std::string_view stage) {
   const std::uint64_t size = sources.front()->size();
   for (const SourceModel* source : sources)
@@ -119,7 +119,7 @@ std::string_view last_part(std::string_view key) noexcept {
 }
 
 std::string_view stem_of(std::string_view key) noexcept {
-  // Numbers in binary have dots and slashes that are none.
+  // A key that is a binary number may have bytes that look like a dot or a slash.
   if (std::ranges::any_of(key, [](char c) { return static_cast<unsigned char>(c) < 0x20; })) return key;
   static constexpr std::array<std::string_view, 4> packed{"gz", "bz2", "xz", "zst"};
   const std::string_view ending = ending_of(last_part(key));
@@ -160,7 +160,7 @@ std::optional<KeyMismatch> compare_keys(const SourceModel& first, const SourceMo
       return KeyMismatch{i, std::move(a), std::move(b)};
     if (!by_last_part) by_last_part = KeyMismatch{i, std::move(a), std::move(b)};
   }
-  // Where both know folders, one that is missing tells records apart.
+  // If both sources have keys with folders, a key without a folder is a different key.
   return folders_in_first && folders_in_second ? by_last_part : std::nullopt;
 }
 

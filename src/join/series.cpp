@@ -18,7 +18,8 @@ namespace penstock::detail {
 
 namespace {
 
-// None also where a value is larger than labels can be: it tells series apart all the same.
+// Returns the source's labels. Returns none if it has no labels or a value is too large for a label. Then the values
+// are read and compared.
 std::optional<std::vector<std::int64_t>> labels_that_fit(const SourceModel& source, const std::string& field) {
   try {
     return source.labels(field);
@@ -28,7 +29,7 @@ std::optional<std::vector<std::int64_t>> labels_that_fit(const SourceModel& sour
   }
 }
 
-// Calls f(row) for each row whose value of the field is another than that of the row before it.
+// Calls f(row) for each row whose value of the field differs from the value in the row before it.
 template <class F>
 void for_each_change(const SourceModel& source, const std::string& field, F f) {
   const Schema schema = source.schema();
@@ -59,14 +60,14 @@ void for_each_change(const SourceModel& source, const std::string& field, F f) {
       Error error = current_error();
       try {
         source.describe(i, error);
-      } catch (...) {  // a source that can't even name the record
+      } catch (...) {  // the source can't even name the record
       }
       throw error.with_index(i);
     }
   }
 }
 
-// A value as a name: text as it is, other bytes in hexadecimal.
+// Returns a value as a group's name. Text stays unchanged; other values become hexadecimal digits.
 std::string name_of(const Field& field, std::span<const std::byte> value) {
   if (field.dtype == DType::u8 && field.shape.rank() == 1)
     return {reinterpret_cast<const char*>(value.data()), value.size()};

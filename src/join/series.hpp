@@ -10,11 +10,13 @@
 
 namespace penstock::detail {
 
-/// Runs of rows that windows may not cross, and the places of the windows in them. Immutable.
+/// Knows the series of a source, which are runs of rows that no window crosses, and the windows in each series.
+/// Immutable.
 class Series {
  public:
   Series() = default;
-  /// Reads the values of `group_by`. @throws what reading them throws, as an error of the stage "windows".
+  /// Reads the values of the field `group_by` from `source`. @throws what the source throws, as an error of the stage
+  /// "windows".
   Series(const SourceModel& source, const WindowOptions& options);
 
   std::uint64_t windows() const noexcept { return windows_; }
@@ -22,16 +24,17 @@ class Series {
   std::uint64_t first_row(std::uint64_t window) const;
   /// Returns the number of windows whose first row is below `row`.
   std::uint64_t windows_before(std::uint64_t row) const;
-  /// Returns a hash of the places of all windows.
+  /// Returns a hash of the positions of all windows.
   std::uint64_t hash() const;
-  /// Returns runs of windows with the same value of `group_by`, as groups. REQUIRES: `group_by` is a field.
+  /// Returns the groups of the windows. Consecutive windows with the same value of `group_by` are one group. REQUIRES:
+  /// `group_by` is not empty.
   std::vector<Group> groups(const SourceModel& source) const;
   /// Returns notes for `SourceModel::notes`.
   std::vector<std::string> notes() const;
 
  private:
   struct Run {
-    std::uint64_t row, window;  ///< its first ones
+    std::uint64_t row, window;  ///< first row and first window of the run
   };
   void add(std::uint64_t first, std::uint64_t end);
 

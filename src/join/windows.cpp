@@ -31,10 +31,10 @@ Error refused(Errc code, const std::string& why, const SourceModel& source) {
   return Error(code, why).with_stage("windows").with_source(source.name());
 }
 
-// Puts the rows of one window into its values, one after the other.
+// Reads the rows of one window, and puts them one after the other into the window's values.
 class Rows {
  public:
-  /// `once`: the slot of a field that is given once, as it is.
+  /// `once`: the slot of a field whose value is taken from the window's first row, and not stacked.
   Rows(const Schema& row, const Schema& window, std::uint64_t length, std::size_t once)
       : schema_(&row), window_(&window), record_(row), length_(length), once_(once) {
     for (const Field& field : row)
@@ -43,7 +43,7 @@ class Rows {
     destinations_.resize(bytes_.size());
   }
 
-  /// Calls read(row's number in the window, its builder) for each.
+  /// Calls read(number of the row in the window, builder of the row) for each row.
   template <class F>
   void read(SampleBuilder& out, F read) {
     for (std::size_t slot = 0; slot < bytes_.size(); ++slot)
@@ -58,7 +58,7 @@ class Rows {
     }
   }
 
-  /// Decodes what the row in work was promised.
+  /// Decodes the promised images of the row that is being read.
   void keep() {
     for (std::size_t slot = 0; slot < bytes_.size(); ++slot) record_.value(slot);
   }
@@ -82,7 +82,7 @@ class Rows {
   detail::OneRecord record_;
   std::uint64_t length_;
   std::size_t once_;
-  std::vector<std::size_t> bytes_;  // bytes of a row's value, by slot; 0 where its size varies
+  std::vector<std::size_t> bytes_;  // for each slot, the bytes of a row's value; 0 if its size varies
   std::vector<std::byte*> destinations_;
 };
 
@@ -122,9 +122,9 @@ class Windows final : public detail::ForwardedSource {
         ends.push_back(end);
     return ends;
   }
-  // The source knows those of its rows.
+  // Returns none, because the source's labels are labels of rows.
   std::optional<std::vector<std::int64_t>> labels(std::string_view) const override { return std::nullopt; }
-  // A window is the group's of its first row. Where nothing else tells groups, series are.
+  // A window belongs to the group of its first row. If the source has no groups and no keys, the series are the groups.
   std::vector<Group> groups() const override {
     std::vector<Group> all;
     if (!options_.group_by.empty() && !source().has_keys() && detail::known_groups(source(), "windows").empty())
@@ -139,12 +139,12 @@ class Windows final : public detail::ForwardedSource {
     for (std::string& note : source().notes()) all.push_back(std::move(note));
     return all;
   }
-  // Does what any source does: what there is to say of a row, `guarded` says.
+  // Uses the default, because `guarded` has already described the row.
   void describe(std::uint64_t index, Error& error) const override { SourceModel::describe(index, error); }
   void describe_field(std::uint64_t index, std::size_t, Error& error) const override { describe(index, error); }
   std::unique_ptr<ReaderModel> open_reader() const override { return std::make_unique<Reader>(*this); }
 
-  // A window has several rows.
+  // Returns none, because a window has several rows.
   std::optional<BlockRows> rows_of(std::uint64_t) const override { return std::nullopt; }
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const override {
     const std::size_t before = ids.size();
@@ -194,8 +194,8 @@ class Windows final : public detail::ForwardedSource {
     }
 
    private:
-    // The window's blocks come in the order of `blocks_of`, which is that of its rows. The first row whose blocks are
-    // not all there fails.
+    // The window's blocks were lent in the order of `blocks_of`, which is the order of its rows. The first row that
+    // lacks a block gets the failure.
     void lend_row(std::uint64_t row, bool first, const detail::LentBlocks::Lent& lent) {
       of_row_.clear();
       all_->ForwardedSource::blocks_of(row, of_row_);
@@ -255,14 +255,14 @@ class Windows final : public detail::ForwardedSource {
     window_ = Schema(std::move(fields));
   }
 
-  // Among the ids from `first` on, at whose end it is added where it is not there yet.
+  // Returns the position of `id` among the ids from `first` on. Appends `id` if it is not among them.
   static std::size_t index_of(std::uint64_t id, std::vector<std::uint64_t>& ids, std::size_t first) {
     const auto found = std::find(ids.begin() + static_cast<std::ptrdiff_t>(first), ids.end(), id);
     const auto at = static_cast<std::size_t>(found - ids.begin()) - first;
     if (found == ids.end()) ids.push_back(id);
     return at;
   }
-  // A window has what is known of its first row.
+  // Calls about a window are passed on as calls about its first row.
   detail::RecordOrigin origin(std::uint64_t index) const override { return {source(), first_row(index)}; }
   std::uint64_t first_row(std::uint64_t index) const {
     detail::require_record(*this, index);
@@ -278,7 +278,7 @@ class Windows final : public detail::ForwardedSource {
     }
     return rows;
   }
-  // What is wrong with a row is said of it; which window that is, the engine says.
+  // Adds the description of the row to an error. The engine adds which window it was.
   template <class F>
   void guarded(std::uint64_t row, F read) const {
     try {
@@ -287,7 +287,7 @@ class Windows final : public detail::ForwardedSource {
       Error error = detail::current_error();
       try {
         source().describe(row, error);
-      } catch (...) {  // a source that can't even name itself
+      } catch (...) {  // the source can't describe the row
       }
       throw detail::of_record(error, "; it is row " + std::to_string(row) + " of " + source().name());
     }
@@ -297,7 +297,7 @@ class Windows final : public detail::ForwardedSource {
 
   WindowOptions options_;
   Schema row_, window_;
-  std::size_t once_ = none;  // slot of `group_by`, where its values can't be stacked
+  std::size_t once_ = none;  // slot of `group_by` if its values can't be stacked
   detail::Series series_;
 };
 

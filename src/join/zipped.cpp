@@ -20,11 +20,11 @@ namespace {
 
 struct Part {
   std::shared_ptr<const SourceModel> source;
-  Schema schema;                       // its own names
-  std::size_t first;                   // slot of its first field among all
-  const BlockModel* blocks;            // null: it has none
-  std::uint64_t first_block;           // number of its first block among those of all parts
-  std::vector<std::uint64_t> indices;  // its record for each of the join's; empty: the same
+  Schema schema;                       // with the part's own field names
+  std::size_t first;                   // slot of the part's first field in the join
+  const BlockModel* blocks;            // null if the part has no blocks
+  std::uint64_t first_block;           // number of the part's first block in the join
+  std::vector<std::uint64_t> indices;  // for each record of the join, the index in the part; empty if they are the same
 
   std::uint64_t record(std::uint64_t index) const { return indices.empty() ? index : indices[index]; }
 };
@@ -86,7 +86,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
       if (std::string file = part.source->file(); !file.empty()) return file;
     return {};
   }
-  // Each part's: which of them a stage stumbled over, the stage says.
+  // Returns the files of all parts. A stage that fails says which of these files it was.
   std::string file_of(std::uint64_t index) const override {
     require_record(*this, index);
     std::vector<std::string> files;
@@ -111,7 +111,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
     }
     return {};
   }
-  // Those of the first part that knows any.
+  // Returns the groups of the first part that has groups.
   std::vector<Group> groups() const override {
     for (const Part& part : parts_) {
       std::vector<Group> own = known_groups(*part.source, kind_);
@@ -159,10 +159,10 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
   }
   std::unique_ptr<ReaderModel> open_reader() const override { return std::make_unique<Reader>(*this); }
 
-  // A record's are its parts', one part's after the other's.
+  // The blocks of a record are the blocks of its parts' records, in the order of the parts.
   const BlockModel* block_model() const noexcept override { return blocks_ == 0 ? nullptr : this; }
   std::uint64_t blocks() const override { return blocks_; }
-  // None of a part that is joined in another order: its records don't stand side by side.
+  // Returns none for a part with `indices`, because its consecutive records are not consecutive in the join.
   std::optional<BlockRows> rows_of(std::uint64_t block) const override {
     const Part& part = part_of_block(block);
     if (!part.indices.empty()) return std::nullopt;
@@ -214,7 +214,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
     }
 
    private:
-    // Takes the part's blocks from those of the record that are left.
+    // Takes the part's blocks from the front of `left` and lends them to the part's reader.
     void lend_part(ReaderModel& reader, const Part& part, std::uint64_t own, LentBlocks::Lent& left) {
       ids_.clear();
       part.blocks->blocks_of(own, ids_);
@@ -241,7 +241,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
     return *std::ranges::find_if(parts_, has);
   }
 
-  // Calls f(the part's records at these positions).
+  // Calls f with the part's own indices of these records.
   template <class F>
   static void with_records(const Part& part, std::span<const std::uint64_t> indices, F f) noexcept {
     if (part.indices.empty()) return f(indices);
@@ -255,7 +255,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
     }
   }
 
-  // What is said of a part's record, as an error of the record it is part of.
+  // Describes the part's record in the error, and makes it an error of the join's record.
   Error as_record(Error error, const Part& part, std::uint64_t index, std::optional<std::size_t> slot = {}) const {
     const std::uint64_t own = part.record(index);
     try {
@@ -263,7 +263,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
         part.source->describe_field(own, *slot, error);
       else
         part.source->describe(own, error);
-    } catch (...) {  // a part that can't even name itself
+    } catch (...) {  // the part can't describe the record
     }
     if (part.indices.empty()) return error;
     return of_record(error, "; it is record " + std::to_string(own) + " of part " +
@@ -287,7 +287,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
   std::vector<std::string> notes_;
   std::uint64_t size_ = 0, identity_ = 0, blocks_ = 0;
   bool wants_advice_ = false;
-  std::size_t keyed_ = 0;  // the first part with keys
+  std::size_t keyed_ = 0;  // number of the first part with keys
 };
 
 }  // namespace

@@ -12,12 +12,12 @@
 
 namespace penstock::detail {
 
-/// Sources whose fields are put side by side.
+/// Sources whose records are joined side by side: a joined record has the fields of all parts.
 struct SideBySide {
-  std::string kind;            ///< "zip"
+  std::string kind;            ///< the stage's name: "zip" or "pair"
   std::vector<ZipPart> parts;  ///< at least one
   std::uint64_t size = 0;
-  /// For each part, the index of its record at each position; empty if index and position are the same.
+  /// For each part, the index of its record at each position of the join. Empty if index and position are the same.
   std::vector<std::vector<std::uint64_t>> indices;
   std::vector<std::string> notes = {};
 };

@@ -40,12 +40,12 @@ Loader& Loader::operator=(Loader&& other) noexcept {
   return *this;
 }
 Loader::~Loader() {
-  // In a forked child there is nothing to join, and locks may be held by threads that are not there.
+  // In a forked child there are no threads to join, and threads that exist only in the parent may hold locks.
   if (impl_ != nullptr && !impl_->here()) static_cast<void>(impl_.release());
 }
 
 EpochRange Loader::epoch(StreamRef stream) & {
-  impl_->check({&stream, 1});  // before anything of an epoch is given up
+  impl_->check({&stream, 1});  // throws before the rest of the present epoch is discarded
   impl_->begin_epoch();
   return EpochRange(this, stream, impl_->beginnings(), impl_->epoch());
 }

@@ -74,7 +74,7 @@ CountsSoFar LoaderCounts::mark() const {
   return mark;
 }
 
-// A report compares the whole with what came after the mark before the last one: some seconds at least.
+// Keeps two marks. A report compares the whole run with the time since the older mark, which is at least a few seconds.
 void LoaderCounts::mark_if_due(Clock::time_point now) noexcept {
   if (now - marked_ < mark_every) return;
   marked_ = now;
@@ -82,7 +82,7 @@ void LoaderCounts::mark_if_due(Clock::time_point now) noexcept {
     CountsSoFar made = mark();
     const std::lock_guard lock(mutex_);
     lately_ = std::exchange(latest_, std::move(made));
-  } catch (...) {  // no memory: without it
+  } catch (...) {  // no memory: this mark is left out
   }
 }
 
@@ -95,7 +95,8 @@ void LoaderCounts::begin_anew() {
   latest_.reset();
 }
 
-// A report may be asked for much later. With many short epochs, only few are worth asking the system.
+// Reads the cores' times now, because a report may be made much later. With many short epochs, reads them only at a few
+// ends.
 void LoaderCounts::end_epoch(Clock::time_point now) noexcept {
   if (!cores_first_) return;
   const std::uint64_t first = cores_first_->at, ns = to_ns(now);
@@ -146,7 +147,7 @@ Report LoaderCounts::report() const {
     now.delivered.caller_delay_share =
         static_cast<double>(caller_.delay_ns()) / static_cast<double>(caller_.measured_ns());
   if (now.delivered.batches != 0 && first) {
-    // Time long after the last batch is not part of the run.
+    // Uses the cores' times of this moment only if the last batch was delivered a short time ago.
     const std::uint64_t elapsed = now.delivered.elapsed_ns, end = first->at + elapsed;
     if (const auto read = read_core_time();
         read && read->at - std::min(read->at, end) <= std::max<std::uint64_t>(elapsed / 10, 50'000'000))

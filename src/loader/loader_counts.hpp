@@ -23,33 +23,33 @@
 
 namespace penstock::detail::runtime {
 
-/// Counts batches as a loader delivers them, and makes the report. The caller's thread, except for `report`.
+/// Counts batches as a loader delivers them, and makes the report. Only the caller's thread uses it, except `report`.
 class LoaderCounts {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Both arguments must outlive it.
+  /// Both arguments must outlive this object.
   LoaderCounts(const Engine& engine, const Delivery& delivery);
 
   /// Begins a call of next().
   void begin_call(Clock::time_point now) noexcept;
-  /// Counts a batch that is delivered by the call that began at `begun`. Returns the time.
+  /// Counts a batch that is delivered by the call of `next()` that began at `begun`. Returns the present time.
   Clock::time_point deliver(const BatchInfo& batch, Clock::time_point begun, const PolicyLedger& ledger) noexcept;
-  /// Keeps the counts from time to time, for `Report::lately`.
+  /// Keeps the present counts for `Report::lately`, if the last kept counts are a few seconds old.
   void mark_if_due(Clock::time_point now) noexcept;
-  /// Makes reports begin at this moment. @throws std::bad_alloc; then nothing has changed.
+  /// Makes the counts of reports begin at this moment. @throws std::bad_alloc, and changes nothing in this case.
   void begin_anew();
-  /// Notes that the epoch is over.
+  /// Notes that the epoch is over. Reads the cores' times now and then.
   void end_epoch(Clock::time_point now) noexcept;
 
   /// Keeps the messages of bad samples.
   void note_messages(const PolicyLedger& ledger);
-  /// Notes that the epoch's outcome is known. `empty`: it had no batch.
+  /// Notes that the epoch's outcome is known. `empty`: the epoch had no batch.
   void note_end(const PolicyLedger& ledger, bool empty) noexcept;
-  /// Notes that an epoch after the last of `epochs` was asked for.
+  /// Notes that the caller asked for an epoch after the last of `epochs` epochs.
   void note_beyond(std::uint64_t epochs) noexcept;
 
-  /// Any thread.
+  /// Any thread may call this.
   Report report() const;
 
  private:
@@ -57,9 +57,9 @@ class LoaderCounts {
 
   const Engine& engine_;
   const Delivery& delivery_;
-  // Bytes of a delivered row at fixed addresses, if there are stages after `batch`.
+  // Bytes of a delivered row in fields at fixed addresses. Used if there are stages after `batch`.
   std::uint64_t delivered_row_bytes_ = 0;
-  // Fields with rows of any size that those stages leave in the batch.
+  // Fields whose rows differ in size and that the stages after `batch` keep.
   std::vector<std::size_t> delivered_appended_;
 
   Clock::time_point first_call_{}, marked_{};
@@ -67,12 +67,11 @@ class LoaderCounts {
   DelayMeter caller_;
   std::thread::id caller_thread_;
   mutable std::mutex mutex_;
-  // Under the mutex, because any thread may make a report:
+  // Guarded by the mutex, because any thread may make a report:
   DeliveryCounters counters_;
-  std::optional<CoreTime> cores_first_, cores_last_;  // at the first call, and at an epoch's end
-  std::optional<CountsSoFar> begin_;                  // where reports begin, after tuning changed something
-  std::optional<CountsSoFar> lately_, latest_;  // counts from a few seconds ago; the later ones, once the next are
-                                                // taken
+  std::optional<CoreTime> cores_first_, cores_last_;  // at the first call of `next()`, and at the end of an epoch
+  std::optional<CountsSoFar> begin_;            // the counts from which reports begin, after tuning changed a setting
+  std::optional<CountsSoFar> lately_, latest_;  // the last two kept counts; `lately_` is the older
 };
 
 }  // namespace penstock::detail::runtime

@@ -112,7 +112,8 @@ void Loader::Impl::check(std::span<const StreamRef> streams) const {
   delivery_->check(streams);
 }
 
-// In a forked child nothing runs that could be stopped, and the mutex may be held by a thread that is not there.
+// In a forked child no runner exists that could be stopped, and a thread that exists only in the parent may hold the
+// mutex.
 void Loader::Impl::stop() noexcept {
   if (here()) delivery_->stop();
 }
@@ -134,7 +135,8 @@ void Loader::Impl::end_epoch() {
 }
 
 void Loader::Impl::leave_epoch() {
-  // Only next() reports what a reordered epoch's end has to report: here it would depend on how far the runners are.
+  // If the epoch's end already arrived, it is discarded without a report. Otherwise the report would depend on how far
+  // the runners are.
   bool read_to_the_end = !ended_by_error_ && !must_seek_ && cursor_.epoch != epoch_;
   if (read_to_the_end && shape_.reordered) read_to_the_end = delivery_->take_epoch_end(epoch_).has_value();
   if (shape_.endless && ended_by_error_ && after_error_) cursor_ = *after_error_;
@@ -176,7 +178,8 @@ bool Loader::Impl::over() {
   return false;
 }
 
-// Ends the epoch with the exception in flight, at this batch if the exception is a batch's. Call inside a catch block.
+// Ends the epoch with the exception in flight. `batch`: the batch that caused the exception, or null. Call inside a
+// catch block.
 Error Loader::Impl::ended(const detail::runtime::BatchInfo* batch) {
   in_epoch_ = false;
   ended_by_error_ = true;
@@ -215,7 +218,7 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
       to_epoch(epoch_ + 1);
       return over();
     }
-    // Not if all batches of the epoch are delivered: its end is still to be reported.
+    // A change waits if all batches of the epoch were delivered, because a `seek` would discard the epoch's end.
     if (must_seek_ || (begins_anew_ && cursor_.epoch == epoch_)) {
       delivery_->seek(cursor_, {ledger_.acted(), samples_});
       must_seek_ = begins_anew_ = false;
@@ -262,7 +265,7 @@ bool Loader::Impl::next(std::span<const StreamRef> streams, std::span<std::uniqu
   }
 }
 
-// Some device would have none.
+// Returns whether the batch has fewer rows than there are devices.
 bool Loader::Impl::few_rows(const detail::runtime::BatchInfo& batch) const noexcept {
   return delivery_->parts() > 1 && batch.rows < delivery_->parts();
 }
@@ -283,7 +286,7 @@ bool Loader::Impl::beyond_epochs() {
   return true;
 }
 
-// -- what became of samples --
+// -- outcomes of samples --
 
 void Loader::Impl::account(detail::runtime::SampleCounts& tally) {
   if (tally.unreported) throw detail::no_memory();
@@ -292,11 +295,11 @@ void Loader::Impl::account(detail::runtime::SampleCounts& tally) {
   counts_->note_messages(ledger_);
 }
 
-// False: there was a stop, and how the epoch ends is not known.
+// Counts the epoch's end. Returns false if the loader was stopped before the end was known.
 bool Loader::Impl::account_end() {
   std::optional<detail::runtime::EpochEnd> end = delivery_->take_epoch_end(epoch_);
   if (!end) return false;
-  // After a batch that held the pass's last sample the cursor is where the next epoch begins.
+  // If the epoch had a batch with the pass's last sample, the cursor is already at the next epoch.
   const bool no_batch = cursor_.epoch == epoch_ && cursor_.number == 0 && cursor_.position == 0 && cursor_.child == 0;
   const detail::runtime::PolicyLedger before = ledger_;
   account(*end);
@@ -316,7 +319,7 @@ void Loader::Impl::refuse_lost_epoch() {
   const OnError policy = pipeline_.data().policy_value().policy;
   const std::optional<Error> lost = outcome_.lost(policy, epoch_);
   if (!lost) return;
-  if (policy != OnError::drop) cursor_ = beginning_of(epoch_ + 1);  // its batches were delivered
+  if (policy != OnError::drop) cursor_ = beginning_of(epoch_ + 1);  // the epoch's batches were delivered
   in_epoch_ = false;
   ended_by_error_ = true;
   throw *lost;
@@ -335,7 +338,7 @@ void Loader::Impl::tune(std::uint64_t samples, Clock::time_point begun, Clock::t
     if (next == Next::done || next == Next::go_on) return;
     if (next == Next::begin_anew) begins_anew_ = true;
     counts_->begin_anew();
-  } catch (...) {  // no memory: all stays as it is now
+  } catch (...) {  // no memory: the settings are not changed any more
     tuned_ = true;
   }
 }

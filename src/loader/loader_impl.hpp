@@ -33,28 +33,28 @@ class Loader::Impl {
   Impl& operator=(const Impl&) = delete;
   ~Impl();
 
-  /// @throws Error(forked) in a child of the process that made it.
+  /// @throws Error(forked) in a forked child of the process that made the loader.
   void check_process() const;
-  /// Checks the process, and whether batches can go on these streams, one per device.
+  /// Checks the process, and whether batches can be used on these streams, one per device.
   void check(std::span<const StreamRef> streams) const;
   void stop() noexcept;
 
-  /// Begins the next epoch. Discards the rest of the current one, if there is one.
+  /// Begins the next epoch. Discards the rest of the current epoch, if an epoch is being read.
   void begin_epoch();
-  /// Discards the rest of the current epoch. An epoch that a state restored counts only if something of it was
-  /// delivered.
+  /// Discards the rest of the current epoch. Does nothing for an epoch that a state restored if none of its batches was
+  /// delivered since.
   void end_epoch();
-  /// Returns whether batches of the epoch that began as number `beginning` are still to come. @throws
-  /// Error(invalid_argument) if a different epoch has begun since.
+  /// Returns whether the present epoch is not over. @throws Error(invalid_argument) if another epoch was begun since
+  /// `beginnings()` returned `beginning`.
   bool goes_on(std::uint64_t beginning, std::uint64_t of_epoch) const;
 
-  /// Returns false if the epoch is over.
+  /// Sets `leases` to the next batch's parts. Returns false if the epoch is over.
   bool next(std::span<const StreamRef> streams, std::span<std::unique_ptr<detail::runtime::Lease>> leases);
   std::optional<Batch> next(StreamRef stream);
   std::optional<std::vector<Batch>> next_parts(std::span<const StreamRef> streams);
 
   State state() const;
-  /// `text`: the pipeline of the saved state, if the state's file has it.
+  /// Continues from a state. `text`: description of the saved state's pipeline; empty if the state's file has none.
   void resume(const State& s, const std::string& text);
   /// Returns the number of the epoch of the next batch.
   std::uint64_t epoch_number() const noexcept { return ended_by_error_ ? epoch_ + 1 : cursor_.epoch; }
@@ -91,31 +91,32 @@ class Loader::Impl {
   pid_t pid_;
   detail::runtime::PolicyLedger ledger_;
   std::optional<Executor> executor_;
-  detail::runtime::DeviceModels devices_;  // none: the host. Declared before the engine, because its buffers may be
-                                           // their memory
-  detail::TraceLine* line_ = nullptr;      ///< the line of next() in the timeline; null: none is kept
+  // Empty: the host. Declared before the engine, whose buffers may be in the devices' memory.
+  detail::runtime::DeviceModels devices_;
+  detail::TraceLine* line_ = nullptr;  ///< the line of `next()` in the timeline; null: no timeline is kept
   std::shared_ptr<detail::runtime::Engine> engine_;
   std::unique_ptr<detail::runtime::Delivery> delivery_;
-  std::unique_ptr<detail::runtime::Tuning> tuning_;  ///< null: nothing is tuned
+  std::unique_ptr<detail::runtime::Tuning> tuning_;  ///< null: the loader does not tune
   std::optional<std::stop_callback<std::function<void()>>> stop_callback_;
-  std::optional<detail::runtime::LoaderCounts> counts_;  ///< made with the delivery
-  /// Facts of the pipeline that decide how an epoch goes.
+  std::optional<detail::runtime::LoaderCounts> counts_;  ///< set after the delivery is created
+  /// Facts about the pipeline on which the course of an epoch depends.
   struct Shape {
     std::uint64_t fingerprint = 0, steps = 0;
     bool reordered = false, empty = false;
-    bool endless = false;  // an epoch ends after a set number of batches, independent of the data
+    bool endless = false;  // an epoch ends after a set number of batches, not with a pass
   };
   Shape shape_;
 
-  std::uint64_t epoch_ = 0;            // epoch that the caller reads
-  Cursor cursor_;                      // where the batch after the last delivered one begins
+  std::uint64_t epoch_ = 0;            // number of the epoch that the caller reads
+  Cursor cursor_;                      // cursor after the last delivered batch
   std::optional<Cursor> after_error_;  // cursor after the error that ended the epoch
   detail::runtime::EpochOutcome outcome_;
-  std::uint64_t step_ = 0, samples_ = 0;  // delivered batches and samples, including those before a resume
+  // Delivered batches and samples, including batches and samples before a resume.
+  std::uint64_t step_ = 0, samples_ = 0;
   std::uint64_t beginnings_ = 0;
   bool in_epoch_ = false, ended_by_error_ = false, must_seek_ = true;
 
-  bool begins_anew_ = false;  ///< changes take effect when the run is begun again
+  bool begins_anew_ = false;  ///< a change of settings takes effect at the next `seek`
   bool tuned_ = false;        ///< `tuning_` needs no further batches
 };
 

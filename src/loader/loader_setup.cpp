@@ -33,8 +33,8 @@ void check_fields(const PipelineData& data, const RowLayout& layout) {
           .with_stage("batch");
 }
 
-// Returns the least bytes for a batch's fields of any size. With `max_bytes` this includes room to align the rows;
-// without, it is a guess per row, at most as for a small batch.
+// Returns the least bytes for a batch's fields whose rows differ in size. With `max_bytes`, returns room for these
+// bytes and for the alignment of rows. Otherwise guesses 64 bytes per row, at most 1 MiB.
 std::size_t min_append_bytes(const PipelineData& data) {
   constexpr std::uint64_t guess = 64, most = 1u << 20;
   const std::uint64_t rows = data.batch->rows, bound = data.batch->options.max_bytes;
@@ -47,7 +47,7 @@ void request_device(MemoryRequest& request, const PipelineData& data, const Devi
   const std::uint64_t rows = max_rows_of_device(request.rows, devices.size());
   request.device.buffer_bytes = BatchLayout(data.delivered(), rows).bytes();
   request.device.is_host = devices[0]->is_host();
-  // The notes about a batch, plus the notes about each part.
+  // The BatchInfo of a batch, plus the BatchInfos of its parts.
   request.device.notes_bytes = (devices.size() > 1 ? 2 : 1) * request.rows * batch.row_notes_bytes();
   if (!data.device) return;
   request.device.fixed_bytes = DevicePrep::bytes(*data.device, BatchLayout(data.schema, rows), request.device.is_host);
@@ -112,7 +112,7 @@ MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& opti
       if (!options.executor) request.threads = std::min(threads, std::max(usable_cores(), 2u) - 1);
     }
     request.raises.depth = options.depth == 0;
-    // What a stream has read can't be read again.
+    // A change of the number of entries begins the run again, but a stream can't be read again.
     request.raises.stream = options.max_reorder_bytes == 0 && data.source->is_stream();
     request.raises.entries = options.max_reorder_bytes == 0 && !request.raises.stream;
     request.raises.blocks = options.max_block_bytes == 0;
@@ -130,10 +130,10 @@ MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& opti
   request.device.max_bytes = options.max_device_bytes;
   request.device.depth = options.device_depth;
   request.buffer_bytes = batch_layout.bytes() + request.rows * batch_layout.row_notes_bytes();
-  // On the way to a device such rows are in memory twice.
+  // With a device, rows that differ in size are in the ring and in the staging memory.
   if (layout.appends()) {
     request.append_buffer = min_append_bytes(data) * (devices.empty() ? 1 : 2);
-    // At most a guess, so that the chosen depth leaves more than nothing.
+    // A guess that leaves some of the device's memory for these rows.
     if (!devices.empty())
       request.device.rows_bytes = std::max(min_append_bytes(data) / devices.size(), request.device.buffer_bytes / 4);
   }
@@ -161,7 +161,7 @@ std::vector<bool> decodes_on_devices(const PipelineData& data, const DeviceModel
   const std::vector<DeviceStep>& steps = data.device->steps;
   std::vector<bool> decodes;
   for (const DeviceStep& step : steps) decodes.push_back(step.kind == DeviceStep::Kind::decode);
-  // What has to be verified is decoded by runners: no device is asked.
+  // With `verify` runners decode all images, so no device is asked.
   if (data.check_value().verify) return {};
   for (const auto& device : devices) {
     const Entered entered(*device);

@@ -11,7 +11,7 @@
 #include "pipeline/pipeline_data.hpp"
 #include "pipeline/pipeline_facts.hpp"
 
-// Saves a loader's position as a state, and continues from one.
+// Saves a loader's position as a state, and continues from a state.
 namespace penstock {
 
 State Loader::Impl::state() const {

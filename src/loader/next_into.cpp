@@ -14,7 +14,7 @@ namespace penstock {
 
 namespace {
 
-// Checks that the target can hold the most rows of the field that a batch may have.
+// Checks that the target can hold the field of the largest batch.
 void check_target(const Field& field, const detail::RowField& row, std::uint64_t rows, const TensorView& to) {
   if (row.appended())
     throw Error(Errc::unsupported, "field \"" + field.name +

@@ -10,20 +10,21 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// A caller that waits less than that would not have its batches much earlier.
+// If the caller waits for a smaller share of the time, faster batches would gain little.
 constexpr double least_wait = 0.03;
-constexpr unsigned most_calm = 8;  // windows in which it does
-// How much longer than for all else it waits until it is known what more memory for blocks would save.
+constexpr unsigned most_calm = 8;  // windows in a row with less waiting that end tuning
+// Tuning waits at most this many times `most_windows_` windows to learn what memory for blocks would save.
 constexpr unsigned most_waits = 8;
-// What runners lack for a smaller share of their time is not worth a try.
+// If runners lack something for a smaller share of their time, no trial is made.
 constexpr double least_lack = 0.03, least_far_lack = 0.1;
-// What is tried has to be better by so much: the first time, and as a mean. What is clear needs two pairs of windows.
+// How much better tried settings must be: in the first pair of windows, and in the mean of all pairs. If the gain is
+// clear, no further pairs are measured after the second.
 constexpr double first_gain = 1, least_gain = 1.03, clear_gain = 1.1;
 constexpr unsigned most_pairs = 4;
 
 std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
 
-// Returns the one setting in which they differ.
+// Returns the one setting in which `from` and `to` differ.
 TuneTrial trial_of(const TunedSettings& from, const TunedSettings& to) {
   TuneTrial step;
   const auto differ = [&](const char* name, std::uint64_t before, std::uint64_t after) {
@@ -50,7 +51,7 @@ void Tuner::measured(const TuneWindow& window) {
   switch (phase_) {
     case Phase::base:
       base_ = window;
-      // More memory for blocks is there without a trial.
+      // More memory for blocks was kept without a trial, so this window is the first that shows its rate.
       if (!trials_.empty() && trials_.back().kept && trials_.back().after_samples_per_s == 0)
         trials_.back().after_samples_per_s = window.rate;
       return go_on();
@@ -64,7 +65,7 @@ void Tuner::measured(const TuneWindow& window) {
   }
 }
 
-// A machine's speed may change, so one pair of windows proves little, except that a trial is not better.
+// A machine's speed may change. So one pair of windows can refute a trial but not confirm it.
 void Tuner::compare(const TuneWindow& window) {
   ++pairs_;
   before_ += base_.rate;
@@ -92,7 +93,7 @@ void Tuner::stop(const TunedSettings& settings, std::string why) {
   finish(std::move(why));
 }
 
-// The trial is over. The settings that it was compared with show what to try next.
+// Ends the trial. The last window with the kept settings shows what to try next.
 void Tuner::decide(bool better, double before, double after) {
   TuneTrial& step = trials_.back();
   step.before_samples_per_s = before;
@@ -110,7 +111,7 @@ void Tuner::decide(bool better, double before, double after) {
 
 void Tuner::go_on() {
   phase_ = Phase::base;
-  // A caller's first trials may be slow for reasons of their own.
+  // Requires several windows in a row, because the caller's first batches may be slow for other reasons.
   calm_ = base_.wait_share < least_wait ? calm_ + 1 : 0;
   if (calm_ >= most_calm)
     return finish("the caller waits " + percent(base_.wait_share) + " of the time: faster batches would gain nothing");
@@ -144,7 +145,7 @@ void Tuner::finish(std::string why) {
   end_ = std::move(why);
 }
 
-// There is memory for it, and it was not tried without success.
+// Returns whether settings may be tried: there is memory for them, and they were not refuted.
 bool Tuner::open(const TunedSettings& settings) const noexcept {
   return settings != kept_ && growth_.cost(settings) <= growth_.bytes &&
          std::ranges::find(refuted_, settings) == refuted_.end();
@@ -156,7 +157,7 @@ std::optional<Tuner::Proposal> Tuner::propose() const {
   const auto add = [&](const TunedSettings& to, double share, double least, const char* what) {
     if (share >= least && open(to)) all.push_back({to, share, what + percent(share) + " of their time"});
   };
-  // A little more may be far too little.
+  // Proposes eight times as much too, because twice as much may be far too little.
   for (const unsigned times : {2u, 8u}) {
     const double least = times == 2 ? least_lack : least_far_lack;
     TunedSettings deeper = kept_, more_entries = kept_;
@@ -173,16 +174,16 @@ std::optional<Tuner::Proposal> Tuner::propose() const {
 std::optional<Tuner::Proposal> Tuner::propose_blocks() const {
   TunedSettings to = kept_;
   to.block_limit = kept_.block_limit + std::min(kept_.block_limit, growth_.most.block_limit - kept_.block_limit);
-  // What other settings took is no longer there for blocks.
+  // Blocks get only the memory that raises of other settings have left.
   if (const std::size_t cost = growth_.cost(to); cost > growth_.bytes)
     to.block_limit -= std::min(to.block_limit - kept_.block_limit, cost - growth_.bytes);
-  // Blocks that were evicted before memory was added show nothing about those evicted after.
+  // After memory was added, new evictions must be counted first.
   if (!base_.blocks_known || base_.saved_by_blocks < least_lack || !open(to)) return std::nullopt;
   return Proposal{to, base_.saved_by_blocks,
                   "twice as much saves decodes that take " + percent(base_.saved_by_blocks) + " of the runners' time"};
 }
 
-// Raises threads up to the number of cores; beyond it only if samples wait for something else.
+// Proposes more threads, but more threads than cores only if samples wait for something else than a core.
 std::optional<Tuner::Proposal> Tuner::propose_more_threads() const {
   constexpr double least_in_work = 0.5, least_waiting = 0.1;
   const unsigned now = kept_.threads, most = growth_.most.threads;
@@ -198,10 +199,10 @@ std::optional<Tuner::Proposal> Tuner::propose_more_threads() const {
   return std::nullopt;
 }
 
-// What runners lack most of what may not be raised.
+// Describes what runners lack most among the settings that may not be raised.
 std::string Tuner::held_back() const {
   constexpr double least_in_work = 0.5;
-  constexpr std::string_view entries = "max_reorder_bytes";  // counted in samples here
+  constexpr std::string_view entries = "max_reorder_bytes";  // the setting is counted in samples here
   std::string words;
   double largest = least_far_lack;
   const auto look = [&](std::string_view setting, std::uint64_t now, std::uint64_t most, HeldBy by, double share,
@@ -231,7 +232,7 @@ std::string Tuner::held_back() const {
   return words;
 }
 
-// They may be in each other's way.
+// Proposes half the threads, because runners may hinder each other.
 std::optional<Tuner::Proposal> Tuner::propose_fewer_threads() const {
   constexpr double least_in_work = 0.5;
   TunedSettings to = kept_;

@@ -14,44 +14,43 @@
 
 namespace penstock::detail::runtime {
 
-/// Decides the settings of a run from measurements. Raises what the run lacks. Keeps the change if batches then come
-/// faster, and takes it back otherwise.
+/// Decides the settings of a run from measurements. Raises the setting that the run lacks most. Keeps the change if
+/// batches are delivered faster, and takes the change back otherwise.
 ///
-/// A trial is measured two to four times, in turn with the settings that it is compared to, because a machine is faster
-/// and slower at different times. More memory for blocks is calculated instead of tried, because the number of decodes
-/// that it saves is known.
+/// A promising trial is measured up to four times, in turns with the kept settings, because a machine's speed changes
+/// with time. More memory for blocks is not tried but calculated, because the number of decodes that it saves is known.
 class Tuner {
  public:
-  /// The run begins with `growth.first`. `cores`: number of cores that the process may use. It ends after
-  /// `most_windows` at the latest.
+  /// The run begins with `growth.first`. `cores`: number of cores that the process may use. Tuning ends after
+  /// `most_windows` windows at the latest.
   Tuner(const TuningBounds& growth, unsigned cores, unsigned most_windows = 64);
 
-  /// Returns the settings for the next window, or, once it is done, for the rest of the run.
+  /// Returns the settings for the next window or, after the end of tuning, for the rest of the run.
   const TunedSettings& settings() const noexcept { return settings_; }
   bool done() const noexcept { return done_; }
-  /// Takes the measurements of a window with these settings.
+  /// Takes the measurements of a window that ran with `settings()`.
   void measured(const TuneWindow& window);
-  /// Notes that there is no memory for the settings; the run has those that are kept.
+  /// Notes that there is no memory for `settings()`, so that the run uses the kept settings.
   void refused();
-  /// Ends tuning: the run continues with these settings. `why`: the reason.
+  /// Ends tuning. The run continues with `settings`. `why`: the reason.
   void stop(const TunedSettings& settings, std::string why);
-  /// Returns the kept settings, without the present trial.
+  /// Returns the kept settings, without the change of the present trial.
   const TunedSettings& kept() const noexcept { return kept_; }
 
   /// Returns the trials, in order.
   const std::vector<TuneTrial>& trials() const noexcept { return trials_; }
-  /// Returns why it is done.
+  /// Returns why tuning ended.
   const std::string& end() const noexcept { return end_; }
 
  private:
   enum class Phase : std::uint8_t {
-    base,        // the settings that are kept
-    trial,       // the tried settings
-    base_again,  // the kept settings, a second time
+    base,        // a window with the kept settings
+    trial,       // a window with the tried settings
+    base_again,  // a further window with the kept settings, before the tried settings are measured again
   };
   struct Proposal {
     TunedSettings settings;
-    double share;  // share of the runners' time that speaks for it
+    double share;  // share of the runners' time that the proposal may save
     std::string why;
   };
 
@@ -69,14 +68,15 @@ class Tuner {
 
   const TuningBounds growth_;
   const unsigned cores_, most_windows_;
-  unsigned windows_ = 0, waits_ = 0;  // waits: windows in which runners waited only for blocks
-  unsigned calm_ = 0;                 // successive windows in which the caller hardly waited
+  // `waits_`: windows in which tuning only waited until it was known what memory for blocks would save.
+  unsigned windows_ = 0, waits_ = 0;
+  unsigned calm_ = 0;  // how many windows in a row the caller hardly waited
   TunedSettings settings_, kept_, tried_;
   Phase phase_ = Phase::base;
-  TuneWindow base_;                     // the last window with the kept settings
-  unsigned pairs_ = 0;                  // windows of this trial, one with the kept and one with the tried settings each
-  double before_ = 0, after_ = 0;       // their rates, summed
-  std::vector<TunedSettings> refuted_;  // settings that were not better than the kept ones
+  TuneWindow base_;                // the last window with the kept settings
+  unsigned pairs_ = 0;             // pairs of windows of this trial: one with the kept and one with the tried settings
+  double before_ = 0, after_ = 0;  // sums of the rates in these pairs, with the kept and with the tried settings
+  std::vector<TunedSettings> refuted_;  // settings that were tried and not kept, since settings were last kept
   std::vector<TuneTrial> trials_;
   std::string end_;
   bool done_ = false;

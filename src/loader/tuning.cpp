@@ -12,7 +12,8 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// A caller that is away for so much longer than a batch takes does something else: a validation, a checkpoint.
+// A caller that is away for so long, compared with the time of a batch, does something else: a validation, a
+// checkpoint.
 constexpr std::uint64_t pause_ns = 1'000'000'000, pause_times = 20;
 
 double share_of(std::uint64_t part, std::uint64_t all) noexcept {
@@ -80,12 +81,12 @@ TuneWindow Tuning::window_of(const RunTotals& totals) {
   std::uint64_t idle_ns = 0;
   for (const std::uint64_t ns : t.idle.idle_ns) idle_ns += ns;
   w.in_work = t.idle.all_ns == 0 ? 0 : 1 - share_of(idle_ns, t.idle.all_ns);
-  // One sample in 64 is measured, so that there may be none in a window.
+  // If the window has no measured sample, uses the whole run, because only one sample in 64 is measured.
   w.waiting = waiting_of(t.wall_ns != 0 ? t : totals);
   if (totals.blocks.loads == 0) return w;
   w.saved_by_blocks =
       share_of(t.loads.cpu_ns + t.loads.wait_ns, t.busy_ns) * share_of(t.blocks.saved_by_double, t.blocks.loads);
-  // Memory that is never full has room for all there are.
+  // Memory that was never full may have room for all blocks.
   constexpr std::uint64_t times = 3;
   filled_bytes_ += t.loads.bytes;
   w.blocks_known = t.blocks.loads == 0 || filled_bytes_ / times >= block_limit_ ||
@@ -93,7 +94,8 @@ TuneWindow Tuning::window_of(const RunTotals& totals) {
   return w;
 }
 
-// A caller may hold a batch forever.
+// Waits until memory that a change gave up is free. Gives up after 1,000 batches, because the caller may hold a batch
+// forever.
 Tuning::Next Tuning::go_on_waiting() {
   constexpr std::uint64_t most = 1000;
   waits_for_memory_ = !engine_.trim();
@@ -121,7 +123,7 @@ Tuning::Next Tuning::change() {
 void Tuning::apply() {
   const TunedSettings& wanted = tuner_.settings();
   while (engine_.settings() != wanted) try {
-      // Memory that is given up is available to others once nothing uses it.
+      // Lowers settings first. The memory for raises is free only after nothing uses the memory that was given up.
       TunedSettings fewer = engine_.settings();
       fewer.depth = std::min(fewer.depth, wanted.depth);
       fewer.entries = std::min(fewer.entries, wanted.entries);
@@ -139,7 +141,8 @@ void Tuning::apply() {
   waits_for_memory_ = !engine_.trim();
 }
 
-// Any thread may ask for reports. `changed`: their counts begin at this moment.
+// Updates the report under the mutex, because any thread may ask for it. `changed`: the report's counts begin at this
+// moment.
 void Tuning::note(bool changed) noexcept {
   const TunedSettings& now = engine_.settings();
   const std::lock_guard lock(mutex_);
@@ -156,7 +159,7 @@ void Tuning::note(bool changed) noexcept {
   try {
     report_.end = tuner_.end();
     report_.trials = tuner_.trials();
-  } catch (...) {  // no memory for words
+  } catch (...) {  // no memory for the list of trials
     report_.trials.clear();
   }
   for (TuneTrial& step : report_.trials) {

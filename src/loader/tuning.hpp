@@ -12,36 +12,38 @@
 
 namespace penstock::detail::runtime {
 
-/// How long a window lasts.
+/// How long a window lasts: at least `ns` nanoseconds and `batches` batches.
 struct TunePace {
   std::uint64_t ns = 250'000'000, batches = 8;
-  bool skips = true;                  ///< batches that may have been made with the settings before belong to no window
-  TuneWindow (*made_up)() = nullptr;  ///< makes up a window, instead of the measured one
+  bool skips = true;                  ///< leaves out batches that may have been made with earlier settings
+  TuneWindow (*made_up)() = nullptr;  ///< for tests: returns a window that replaces the measured window
 };
-/// The pace of all loaders. Tests make it as short as possible, while no loader runs.
+/// The pace of all loaders. Tests shorten it while no loader runs.
 inline TunePace tune_pace;
 
-/// Measures a run's batches as they are delivered, and changes the run as a Tuner decides. The caller's thread, except
-/// for `report`.
+/// Measures a run's batches as they are delivered, and changes the run as a Tuner decides. Only the caller's thread
+/// uses it, except `report`.
 class Tuning {
  public:
-  /// `engine` must outlive it, and its plan must allow raises. `device_depth`: batches on a device, in addition to the
-  /// ring's.
+  /// `engine` must outlive this object, and its plan must allow raises. `device_depth`: number of batches on a device,
+  /// in addition to the batches in the ring.
   Tuning(Engine& engine, unsigned device_depth);
 
   /// What to do after a batch was delivered.
   enum class Next : std::uint8_t {
     go_on,
-    changed,     ///< settings changed: counts of the run begin at this moment
-    begin_anew,  ///< the same, and the run is begun again at the next batch, which puts the change into effect
-    done,        ///< it was the last batch that tuning needed
+    changed,     ///< settings changed, so the counts of reports should begin at this moment
+    begin_anew,  ///< like `changed`, but the change takes effect only when the run is begun again, which the caller
+                 ///< should do at the next batch
+    done,        ///< tuning has ended and needs no further batches
   };
-  /// Takes a batch of `samples` samples, delivered at `now` by a call that began at `begun`, in nanoseconds.
+  /// Counts a batch of `samples` samples that was delivered at `now` by a call that began at `begun`, both in
+  /// nanoseconds.
   Next delivered(std::uint64_t begun, std::uint64_t now, std::uint64_t samples);
   /// Begins a window, because the run was begun again.
   void begin_window() noexcept;
 
-  /// Any thread.
+  /// Any thread may call this.
   TuneReport report() const;
 
  private:
@@ -53,16 +55,16 @@ class Tuning {
 
   Engine& engine_;
   const unsigned device_depth_;
-  const std::size_t entry_bytes_;  // as `max_reorder_bytes` counts them
+  const std::size_t entry_bytes_;  // bytes per entry, as `max_reorder_bytes` counts them
   Tuner tuner_;
-  RunTotals before_;            // at the window's beginning
+  RunTotals before_;            // the counts at the window's beginning
   std::uint64_t first_ns_ = 0;  // when the first batch was delivered
-  std::uint64_t last_ns_ = 0;   // when the last one was delivered; 0: none was
-  std::uint64_t to_skip_ = 0;   // batches that may have been made with other settings
-  std::uint64_t batches_ = 0, samples_ = 0, took_ns_ = 0, waited_ns_ = 0;  // the window's
-  std::uint64_t seen_batches_ = 0, seen_samples_ = 0;                      // all windows'
-  bool waits_for_memory_ = false;                                          // memory that was given up is still in use
-  std::uint64_t waited_batches_ = 0;                                       // batches during that time
+  std::uint64_t last_ns_ = 0;   // when the last batch was delivered; 0: no batch was delivered
+  std::uint64_t to_skip_ = 0;   // how many of the next batches may have been made with earlier settings
+  std::uint64_t batches_ = 0, samples_ = 0, took_ns_ = 0, waited_ns_ = 0;  // counts of the window
+  std::uint64_t seen_batches_ = 0, seen_samples_ = 0;                      // counts of all windows
+  bool waits_for_memory_ = false;     // a change waits because memory that it gave up is still in use
+  std::uint64_t waited_batches_ = 0;  // batches that were delivered during this wait
   std::size_t block_limit_ = 0;
   std::uint64_t filled_bytes_ = 0;  // bytes of blocks that were loaded with the present limit
 

@@ -22,7 +22,7 @@ class AliasTable {
 
  private:
   struct Column {
-    std::uint64_t own;  ///< number of the `sum_` chances that choose the column itself
+    std::uint64_t own;  ///< how many of the column's `sum_` chances choose the column itself; the rest choose `other`
     std::uint64_t other;
   };
   std::vector<Column> columns_;

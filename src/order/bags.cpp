@@ -113,8 +113,9 @@ void Bags::fill(std::uint64_t seed, std::uint64_t, std::span<OrderPoint> points)
     const auto table = tables_->get({seed, epoch}, [&] { return build(seed, epoch); });
     const Bag& bag = *(std::ranges::upper_bound(table->bags, points[i].position, {}, &Bag::before) - 1);
     const std::uint64_t records = records_of(bag.group), end = bag.before + records;
-    // Drawn without replacement: a stretch of a permutation of the group, keyed by its name. Later bags of the group
-    // have the stretches after it, for as long as there are whole ones, then those of another permutation.
+    // A bag draws without replacement: it is a stretch of a permutation of the group. The permutation depends on the
+    // group's key. Later bags of the group in this epoch take the following stretches. When no whole stretch is left,
+    // the next bag begins another permutation.
     const std::uint64_t each = groups_->size_of(bag.group) / records, first = bag.nth % each * records;
     std::uint64_t key = hash_mix(epoch_seed, (*keys_)[groups_->number_of(bag.group)]);
     if (bag.nth >= each) key = hash_mix(key, bag.nth / each);

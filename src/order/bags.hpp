@@ -16,21 +16,21 @@
 
 namespace penstock::detail {
 
-/// Positions of groups, to draw from. Memory: 16 bytes per run of neighbours, and 24 per group. Immutable once it is
-/// filled.
+/// The positions of each group, from which bags are drawn. Memory: 16 bytes per run of consecutive positions, and 24
+/// bytes per group. Immutable after `finish`.
 class GroupedPositions {
  public:
   explicit GroupedPositions(std::uint64_t groups) : groups_(groups) {}
-  /// Adds `positions` positions from `first` on to a group. Calls may come in any order.
+  /// Adds `positions` consecutive positions to a group, the first of which is `first`. Calls may come in any order.
   void add(std::uint64_t group, std::uint64_t first, std::uint64_t positions);
   /// Sorts the positions by group. Leaves out groups of fewer than `min_size` positions.
   void finish(std::uint64_t min_size);
 
   std::uint64_t groups() const noexcept { return kept_.size(); }
-  /// Returns the number of positions of a group, even if it is left out. `number` is the number that it was added with.
+  /// Returns the number of positions of the group that was added as `number`, even if `finish` left the group out.
   std::uint64_t added(std::uint64_t number) const noexcept { return groups_[number].positions; }
   std::uint64_t size_of(std::uint64_t kept) const noexcept { return groups_[kept_[kept]].positions; }
-  /// Returns the number that the group was added with.
+  /// Returns the number that a kept group was added with.
   std::uint64_t number_of(std::uint64_t kept) const noexcept { return kept_[kept]; }
   /// Returns the `i`-th position of a group.
   std::uint64_t position(std::uint64_t kept, std::uint64_t i) const;
@@ -38,8 +38,8 @@ class GroupedPositions {
 
  private:
   struct Run {
-    std::uint64_t first;   ///< its first position
-    std::uint64_t before;  ///< the group's positions in the runs before it; until `finish`: the group
+    std::uint64_t first;   ///< first position of the run
+    std::uint64_t before;  ///< number of the group's positions in earlier runs; until `finish`, the group's number
   };
   struct Positions {
     std::uint64_t first_run = 0, runs = 0, positions = 0;
@@ -50,11 +50,11 @@ class GroupedPositions {
   std::vector<std::uint64_t> kept_;
 };
 
-/// An order that visits groups in a new order in each epoch. From each group it draws at most `size` positions, again
-/// in each epoch.
+/// An order that visits groups in a new order in each epoch. From each group it draws at most `size` positions, and it
+/// draws again in each epoch.
 class Bags {
  public:
-  /// The classes of the groups, if classes are to come equally often.
+  /// The classes of the groups, for an order in which all classes come equally often.
   struct Classes {
     std::string field;                 ///< the field that has the classes
     std::vector<std::int64_t> labels;  ///< class of each group, by its number
@@ -71,8 +71,8 @@ class Bags {
  private:
   struct Bag {
     std::uint64_t group;
-    std::uint64_t before;  ///< records of the bags before it
-    std::uint64_t nth;     ///< number of bags of the group before it in this epoch
+    std::uint64_t before;  ///< number of records in the bags before this bag
+    std::uint64_t nth;     ///< number of earlier bags of the group in this epoch
   };
   struct Table {
     std::vector<Bag> bags;

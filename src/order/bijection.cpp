@@ -10,7 +10,7 @@ namespace penstock::detail {
 
 namespace {
 
-// The finaliser of MurmurHash3 over value and round key: every output bit depends on every input bit.
+// Mixes a value with a round key, like the finaliser of MurmurHash3. Every output bit depends on every input bit.
 inline std::uint64_t mix(std::uint64_t value, std::uint64_t key) noexcept {
   std::uint64_t x = (value + key) * 0xff51afd7ed558ccdull;
   x ^= x >> 32;

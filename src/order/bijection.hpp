@@ -8,9 +8,9 @@ namespace penstock::detail {
 
 /// A pseudo-random permutation of [0, n) that is computed, not stored. `b(i)` costs tens of nanoseconds and no memory.
 ///
-/// Up to `table_limit` it is a shuffled table inside the object, so that small sets are permuted uniformly. Above, it
-/// is an unbalanced Feistel network over the smallest power of two that holds n, applied until the result is below n.
-/// Immutable.
+/// If n is at most `table_limit`, the permutation is a shuffled table inside the object, so that small sets are
+/// permuted uniformly. For a larger n it is an unbalanced Feistel network over the smallest power of two that is at
+/// least n. The network is applied again until the result is below n. Immutable.
 class Bijection {
  public:
   static constexpr std::uint64_t table_limit = 256;

@@ -17,7 +17,7 @@ namespace penstock::detail {
 
 namespace {
 
-constexpr std::uint64_t max_blocks = std::uint64_t{1} << 27;  // 2 GiB a table
+constexpr std::uint64_t max_blocks = std::uint64_t{1} << 27;  // a table of 2 GiB
 
 Error refused(const SourceModel& source, std::string cause) {
   return Error(Errc::invalid_argument, std::move(cause)).with_stage("shuffle").with_source(source.name());
@@ -78,7 +78,7 @@ Blocks Blocks::after(std::uint64_t positions, const RecordsAt& records_at, const
   for (std::uint64_t done = 0; done < positions;) {
     const std::uint64_t n = std::min<std::uint64_t>(records.size(), positions - done);
     if (const std::uint64_t run = run_at(done); run > n) {
-      // Only the blocks of a run are looked at, not its records.
+      // In a run of consecutive records, visits only the first record of each block.
       records_at(done, {records.data(), 1});
       for (std::uint64_t record = records[0], end = record + run; record < end;) {
         visit(done, record);
@@ -123,7 +123,7 @@ BlockShuffle BlockShuffle::for_batches(std::uint64_t rows) const {
   return bound;
 }
 
-// Where a record of the order for several ranks stands in the order for one.
+// Converts a position in the order for several ranks to the same record's position in the order for one rank.
 std::uint64_t BlockShuffle::position_without_ranks(std::uint64_t position, std::uint64_t n) const noexcept {
   const std::uint64_t batches = n / batch_rows_;
   if (position >= batches * batch_rows_) return position;
@@ -153,7 +153,7 @@ void BlockShuffle::fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoin
   }
 }
 
-// The first point, and those after it that fall into the same window.
+// Fills the first point and the points after it that are in the same window. Returns how many points it filled.
 std::size_t BlockShuffle::fill_window(const Table& table, std::uint64_t epoch_seed, std::uint64_t n,
                                       std::span<OrderPoint> points) const {
   const auto after = [](std::uint64_t at, const Block& block) { return at < block.before; };

@@ -18,20 +18,21 @@
 
 namespace penstock::detail {
 
-/// Consecutive records that belong together: with given ends, or all of one size except the last. Immutable.
+/// The blocks of a source: runs of consecutive records. Their ends are given, or all blocks except the last have the
+/// same size. Immutable.
 class Blocks {
  public:
   /// Makes the blocks of the source, or blocks of `block_size` records if that isn't 0.
-  /// @throws Error(invalid_argument) if the source has no blocks, if its ends are invalid, or if there are too many
-  /// blocks.
+  /// @throws Error(invalid_argument) if the source has no blocks, if the ends of its blocks are invalid, or if there
+  /// are too many blocks.
   Blocks(const SourceModel& source, std::uint64_t block_size);
-  /// Writes the records at `position` and after it.
+  /// Writes to `records` the source's records at `position` and the positions after it.
   using RecordsAt = std::function<void(std::uint64_t position, std::span<std::uint64_t> records)>;
-  /// Returns how many records from `position` on follow each other.
+  /// Returns how many positions from `position` on have consecutive records.
   using RunAt = std::function<std::uint64_t(std::uint64_t position)>;
-  /// Returns what is left of the blocks after fixed orders, as positions of these orders. `last_order` is for the
-  /// message.
-  /// @throws Error(invalid_argument) if the orders tear a block apart.
+  /// Returns the blocks as they are in the result of fixed orders, where `records_at` gives the record of each
+  /// position. `last_order` is the order that the error message names.
+  /// @throws Error(invalid_argument) if the records of a block are not consecutive in the result.
   Blocks after(std::uint64_t positions, const RecordsAt& records_at, const RunAt& run_at, const SourceModel& source,
                const std::string& last_order) const;
 
@@ -60,8 +61,8 @@ class Blocks {
 };
 
 /// An order that permutes blocks, cuts them into windows and permutes the records of each window. For several ranks,
-/// the order is cut into one stretch per rank, and their records take turns: each turn has the rows of one rank in a
-/// batch.
+/// this order is cut into one stretch per rank. The stretches take turns: each turn gives the rows that one rank has in
+/// a batch.
 class BlockShuffle {
  public:
   BlockShuffle(Blocks blocks, std::uint64_t window, std::uint64_t ranks);
@@ -69,14 +70,15 @@ class BlockShuffle {
   void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const;
   std::string name() const { return "shuffle"; }
   std::string describe() const;
-  /// Returns the order for batches of `rows` rows; 0 if that is not known beforehand.
-  /// @throws Error(invalid_argument) if there are several ranks that can't share `rows` evenly, or `rows` is 0.
+  /// Returns this order for batches of `rows` rows. `rows` is 0 if the rows per batch are not known beforehand.
+  /// @throws Error(invalid_argument) if there are several ranks, and `rows` is 0 or not a multiple of the number of
+  /// ranks.
   BlockShuffle for_batches(std::uint64_t rows) const;
 
  private:
   struct Block {
-    std::uint64_t first;   ///< its first record in the source
-    std::uint64_t before;  ///< records of the blocks before it in this epoch
+    std::uint64_t first;   ///< first record of the block in the source
+    std::uint64_t before;  ///< number of records in the blocks that come before this block in this epoch
   };
   struct Table {
     std::vector<Block> blocks;

@@ -48,7 +48,8 @@ ClassTurns::ClassTurns(std::span<const Group> groups) : members_(groups.size()) 
   for (const Class& one : classes_) share_turns(one, groups);
 }
 
-// Each size gets as many turns as its part of the class is; what is left over goes to the largest remainders.
+// Shares the turns of a class among its sizes, in proportion to their numbers of groups, rounded down. The turns that
+// are left go to the sizes with the largest remainders.
 void ClassTurns::share_turns(const Class& among, std::span<const Group> groups) {
   struct Remainder {
     std::uint64_t remainder, key;
@@ -68,7 +69,7 @@ void ClassTurns::share_turns(const Class& among, std::span<const Group> groups) 
   for (std::uint64_t i = 0; i < left; ++i) ++remainders[i].of->turns;
 }
 
-// The turns of one class, in the order in which it has them.
+// Writes the group of each turn of one class.
 void ClassTurns::fill_class(std::uint64_t number, std::uint64_t seed, std::uint64_t epoch,
                             std::span<std::uint64_t> turns) const {
   const Class& one = classes_[number];
@@ -79,7 +80,8 @@ void ClassTurns::fill_class(std::uint64_t number, std::uint64_t seed, std::uint6
     for (std::uint64_t i = 0; i < whole * stratum.groups; ++i)
       turns[next++] = members_[stratum.first + i % stratum.groups];
     if (more == 0) continue;
-    // One circle through all epochs: fewer turns than it is long are those of different groups.
+    // The turns that are left go round a circle of the groups, through all epochs. An epoch has fewer of these turns
+    // than there are groups, so no group gets two of them.
     const Bijection circle(stratum.groups, hash_mix(seed, s));
     const std::uint64_t first = epoch % stratum.groups * more;
     for (std::uint64_t i = 0; i < more; ++i)
@@ -101,7 +103,7 @@ std::vector<std::uint64_t> ClassTurns::of_epoch(std::uint64_t seed, std::uint64_
     const std::uint64_t last = round.empty() ? 0 : round.back();
     Rng rng(hash_mix(seed, epoch), rounds_key, Place{0, r, 0, 0});
     shuffle(round, rng);
-    // Two turns of a class next to each other could be one group's.
+    // Two turns of a class in succession could belong to the same group.
     if (r != 0 && classes > 1 && round.front() == last) std::swap(round.front(), round[1 + rng.below(classes - 1)]);
     for (const std::uint64_t c : round) out.push_back(of_classes[c * rounds_ + r]);
   }

@@ -45,7 +45,7 @@ std::string hash_of_values(const std::vector<T>& values) {
   return std::to_string(detail::hash_bytes(values.data(), values.size() * sizeof(T)));
 }
 
-// Copies of an order share what it holds.
+// Makes a model of an order. Copies of an order share its tables.
 template <class O>
 std::shared_ptr<const detail::OrderModel> model_of(O order) {
   return std::make_shared<const detail::OrderOf<O>>(std::move(order));
@@ -92,7 +92,8 @@ struct DistinctDraws {
   std::string describe() const { return description; }
 };
 
-// Records grouped by class, classes ascending.
+// `members`: the records of the first class, then of the next, and so on; classes ascend. `ends`: where each class ends
+// in `members`.
 struct Classes {
   std::vector<std::uint64_t> members, ends;
 };

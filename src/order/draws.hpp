@@ -8,9 +8,11 @@
 
 namespace penstock::detail {
 
-/// Draws records by weight. @throws Error(invalid_argument) as documented for the stage.
+/// Returns an order that draws records by weight. @throws Error(invalid_argument) as documented for the stage
+/// `draw_weighted`.
 std::shared_ptr<const OrderModel> weighted_draws(WeightedOptions options);
-/// Draws records of each class in proportion to its weight. @throws like `weighted_draws`.
+/// Returns an order that draws records of each class in proportion to the class's weight. @throws
+/// Error(invalid_argument) as documented for the stage `draw_balanced`.
 std::shared_ptr<const OrderModel> balanced_draws(const BalancedOptions& options);
 
 }  // namespace penstock::detail

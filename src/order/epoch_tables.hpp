@@ -11,21 +11,24 @@
 
 namespace penstock::detail {
 
-/// The key of a table: an order's seed, an epoch, and, if tables are not for whole epochs, a stretch of it.
+/// The key of a table: the seed of an order, an epoch, and the number of a stretch of the epoch. `stretch` is 0 if
+/// tables are for whole epochs.
 struct EpochKey {
   std::uint64_t seed = 0, epoch = 0, stretch = 0;
   friend bool operator==(const EpochKey&, const EpochKey&) = default;
 };
 
-/// Tables that an order builds, each for one epoch or a stretch of one. The last used tables are kept: where one epoch
-/// ends, two are in use, and a resume goes back to an earlier one. A table is a pure function of its key, so a dropped
-/// table costs time, but never changes a result. `Table` returns its size from `bytes()`. Any thread may use it. A
-/// thread that needs a table that is being built waits for it; other threads don't.
+/// Tables that an order builds, each for one epoch or a stretch of one. The tables that were used last are kept: two
+/// tables are in use when one epoch ends and the next begins, and a resume goes back to an earlier epoch. A table
+/// depends only on its key. So dropping a table costs time, but never changes a result. `Table` returns its size from
+/// `bytes()`. Any thread may call `get`. If another thread is building the table, the call waits. Calls for other
+/// tables don't wait.
 template <class Table>
 class EpochTables {
  public:
-  static constexpr std::size_t max_entries = 64;       ///< they are searched one by one
-  static constexpr std::size_t max_bytes = 64u << 20;  ///< bytes of all tables together; the last two stay in any case
+  static constexpr std::size_t max_entries = 64;  ///< a small number, because entries are searched one by one
+  static constexpr std::size_t max_bytes = 64u
+                                           << 20;  ///< bytes of all tables together; the two used last are always kept
   static constexpr std::size_t always_kept = 2;
 
   template <class Build>
@@ -64,7 +67,7 @@ class EpochTables {
     return entries_.front();
   }
 
-  // The last used come first.
+  // Drops the entries that were used longest ago. `entries_` is sorted by last use, the latest first.
   void trim() {
     std::size_t kept = 0, bytes = 0;
     while (kept < entries_.size() && kept < max_entries) {

@@ -11,7 +11,7 @@
 
 namespace penstock::detail {
 
-// The source is asked without the lock: what it does is its own affair.
+// The source is read without the lock, because its code is not ours and may take long.
 std::shared_ptr<const GroupTable> KeptGroupTable::of(const SourceModel& source, const std::string& stage) {
   {
     const std::lock_guard lock(mutex_);

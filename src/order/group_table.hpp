@@ -11,8 +11,8 @@
 
 namespace penstock::detail {
 
-/// The group of each record of a source, as a number. Memory: 16 bytes per run of records, and the names. Immutable;
-/// any thread may use it.
+/// The group of each record of a source, as a number. Memory: 16 bytes per run of records, and the names of the groups.
+/// Immutable, so any thread may use it.
 class GroupTable {
  public:
   /// @throws like for_each_group.
@@ -27,10 +27,10 @@ class GroupTable {
   std::uint64_t hash() const;
 
   struct Run {
-    std::uint64_t end;  ///< the record after its last one
+    std::uint64_t end;  ///< the record after the run's last record
     std::uint64_t group;
   };
-  /// Returns the runs in order. The first one begins at record 0, each later one where the one before it ends.
+  /// Returns the runs in order. The first run begins at record 0. Each later run begins where the run before it ends.
   const std::vector<Run>& runs() const noexcept { return runs_; }
   /// Returns the run that a record is in. REQUIRES: the record exists.
   const Run& run_of(std::uint64_t record) const;
@@ -42,7 +42,7 @@ class GroupTable {
   std::vector<std::uint64_t> name_hashes_;
 };
 
-/// The table of one source, made when it is first asked for, and kept, because reading all keys of a large source takes
+/// Makes the table of one source at the first call and keeps it, because reading all keys of a large source takes
 /// seconds. Any thread may use it.
 class KeptGroupTable {
  public:

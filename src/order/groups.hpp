@@ -11,25 +11,26 @@
 
 namespace penstock::detail {
 
-/// Returns the source's own groups; empty if it has none. @throws Error(invalid_argument) of `stage` if they are not
-/// runs.
+/// Returns the source's own groups; empty if it has none. @throws Error(invalid_argument) of `stage` if the ends of the
+/// groups do not ascend to the source's size.
 std::vector<Group> known_groups(const SourceModel& source, const std::string& stage);
 
-/// Calls `give(name, first record, records)` for each run of records of one group, in order. Groups are the source's
-/// own. If it has none, the group of a record is the part of its key before the last '/'.
-/// @throws Error(invalid_argument) of `stage` if the source has no keys, a key has no '/', or its groups are not runs;
-/// and what the source throws.
+/// Calls `give(name, first record, records)` for each run of records of one group, in order. Uses the source's own
+/// groups. If it has none, the group of a record is the part of its key before the last '/'.
+/// @throws Error(invalid_argument) of `stage` like `known_groups`, or if the source has no groups and no keys, or if a
+/// key has no '/'; and what the source throws.
 void for_each_group(const SourceModel& source, const std::string& stage,
                     const std::function<void(std::string_view name, std::uint64_t first, std::uint64_t records)>& give);
 
 /// Returns the groups of `for_each_group` as a list. @throws like `for_each_group`.
 std::vector<Group> groups_of(const SourceModel& source, const std::string& stage);
 
-/// Finds the group of a record. `groups` must outlive it.
+/// Finds the group of a record. `groups` must outlive this object.
 class GroupLookup {
  public:
   explicit GroupLookup(const std::vector<Group>& groups) : groups_(&groups) {}
-  /// Returns the name of a record's group. Fast for consecutive records. REQUIRES: `record` is below the last end.
+  /// Returns the name of a record's group. Fast for consecutive records. REQUIRES: `record` is below the last group's
+  /// end.
   const std::string& name_of(std::uint64_t record);
 
  private:
@@ -37,7 +38,8 @@ class GroupLookup {
   std::size_t last_ = 0;
 };
 
-/// Adds a run up to `end`. Extends the last run instead if it is the same group's.
+/// Appends a run of records of the group `name`, up to record `end`. If the last run is of the same group, extends it
+/// instead.
 void append_group(std::vector<Group>& groups, const std::string& name, std::uint64_t end);
 
 }  // namespace penstock::detail

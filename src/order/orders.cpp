@@ -21,7 +21,7 @@ namespace {
 struct Shuffle {
   std::uint64_t size(std::uint64_t n) const { return n; }
   void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const {
-    // Consecutive points nearly always share their epoch, and with it the permutation.
+    // Consecutive points are nearly always in the same epoch, so they share a permutation.
     for (std::size_t i = 0; i < points.size();) {
       const std::uint64_t epoch = points[i].epoch;
       const detail::Bijection bijection(n, detail::hash_mix(seed, epoch));
@@ -93,7 +93,7 @@ struct Repeat {
   std::string describe() const { return std::to_string(times); }
 };
 
-// A fixed permutation, the same in every epoch, of which a part is a consecutive range.
+// A part of a split by index: a consecutive range of a permutation that is the same in every epoch.
 struct SplitByIndex {
   SplitOptions options;
   std::uint64_t size(std::uint64_t n) const {

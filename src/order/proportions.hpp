@@ -7,9 +7,9 @@
 
 namespace penstock::detail {
 
-/// An endless sequence of draws that is shared out among parts by integer weights. After any number of draws, the error
-/// of each part's share is at most 1/2 for each halving of the parts, together half of log2(parts) rounded up. After a
-/// multiple of the weights' sum, shares are exact. Immutable.
+/// Shares an endless sequence of draws among parts, in proportion to integer weights. The parts are halved again and
+/// again, and each halving rounds by at most 1/2. So after any number of draws, each part's share is off by at most
+/// ceil(log2(parts)) / 2. After a multiple of the weights' sum, shares are exact. Immutable.
 class Proportions {
  public:
   /// REQUIRES: the sum of `weights` is above 0 and at most 2^56.
@@ -18,16 +18,16 @@ class Proportions {
   }
   std::size_t parts() const noexcept { return before_.size() - 1; }
 
-  /// Shares out the draws [begin, end). Calls f(part, first, last) in order for each part that has some of them. For
-  /// the part these are its own draws [first, last). REQUIRES: `end` is below 2^63.
+  /// Shares out the draws [begin, end). Calls f(part, first, last), in order, for each part that gets any of these
+  /// draws. They are draws [first, last) of the part, counted from its first draw. REQUIRES: `end` is below 2^63.
   template <class F>
   void share(std::uint64_t begin, std::uint64_t end, F f) const {
     share(0, parts(), begin, end, f);
   }
 
  private:
-  // With halving, the numbers of both halves never decrease. Rounding each part's share by itself would not ensure
-  // that.
+  // A part's number of draws must not decrease when the number of all draws grows. Halving ensures that. Rounding each
+  // part's share by itself would not.
   template <class F>
   void share(std::size_t low, std::size_t high, std::uint64_t begin, std::uint64_t end, F& f) const {
     if (begin == end) return;
@@ -42,7 +42,7 @@ class Proportions {
     share(middle, high, begin - left_begin, end - left_end, f);
   }
 
-  std::vector<std::uint64_t> before_;  ///< sums of the weights before each part, and of all
+  std::vector<std::uint64_t> before_;  ///< for each part, the sum of the weights before it; then the sum of all weights
 };
 
 }  // namespace penstock::detail

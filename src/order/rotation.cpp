@@ -14,7 +14,7 @@
 namespace penstock::detail {
 
 namespace {
-// Draws that are mixed with each other.
+// The least number of draws in a stretch. The draws of a stretch are shuffled.
 constexpr std::uint64_t min_stretch = 64;
 constexpr std::uint64_t max_draws = std::uint64_t{1} << 62;
 }  // namespace
@@ -40,10 +40,11 @@ void Rotation::fill(std::uint64_t seed, std::uint64_t, std::span<OrderPoint> poi
 Rotation::Stretch Rotation::build(std::uint64_t seed, std::uint64_t epoch, std::uint64_t number) const {
   const Options& options = shared_->options;
   const std::uint64_t first = number * shared_->stretch, last = std::min(options.count, first + shared_->stretch);
-  // Draws are counted through all epochs, so that what one epoch rounded up the next rounds down.
+  // Draws are counted through all epochs. So if a set's share is rounded up in one epoch, it is rounded down in
+  // another.
   const std::uint64_t before = epoch * options.count % max_draws;
   Stretch stretch;
-  std::vector<Turn> next;  // next turn of each set that has some of these draws
+  std::vector<Turn> next;  // next turn of each set that gets any of these draws
   std::vector<std::size_t> whose;
   shared_->proportions.share(before + first, before + last,
                              [&](std::uint64_t set, std::uint64_t begin, std::uint64_t end) {
@@ -60,7 +61,7 @@ Rotation::Stretch Rotation::build(std::uint64_t seed, std::uint64_t epoch, std::
   return stretch;
 }
 
-// The first point, and those after it that fall into the same stretch.
+// Fills the first point and the points after it that are in the same stretch. Returns how many points it filled.
 std::size_t Rotation::fill_stretch(std::uint64_t seed, std::span<OrderPoint> points) const {
   const Options& options = shared_->options;
   const std::uint64_t epoch = points.front().epoch, number = points.front().position / shared_->stretch;
@@ -75,7 +76,7 @@ std::size_t Rotation::fill_stretch(std::uint64_t seed, std::span<OrderPoint> poi
     if (point.epoch != epoch || point.position / shared_->stretch != number) break;
     draws.push_back({stretch->turns[point.position % shared_->stretch], &point});
   }
-  // One set after the other: a permutation costs more to make than to use.
+  // The draws of one set are handled together, because making a permutation costs more than using it.
   std::ranges::sort(draws, {}, [](const Draw& draw) { return std::pair(draw.turn.set, draw.turn.ordinal); });
   std::optional<Bijection> permutation;
   std::pair<std::uint64_t, std::uint64_t> made_for;

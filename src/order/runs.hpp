@@ -17,7 +17,7 @@ namespace penstock::detail {
 /// An order that visits runs of consecutive records. Memory: 16 bytes per run.
 class Runs {
  public:
-  /// Adds a run. REQUIRES: runs come in order, before the first use as an order.
+  /// Adds a run. REQUIRES: runs ascend, and all runs are added before the order is used.
   void add(std::uint64_t first, std::uint64_t records) {
     if (records == 0) return;
     if (runs_->empty() || end_ != first) runs_->push_back({first, records_});
@@ -46,14 +46,14 @@ class Runs {
 
  private:
   struct Run {
-    std::uint64_t first;   ///< its first record
-    std::uint64_t before;  ///< records of the runs before it
+    std::uint64_t first;   ///< first record of the run
+    std::uint64_t before;  ///< number of records in the runs before this run
   };
   const Run& run_of(std::uint64_t position) const {
     return *(std::ranges::upper_bound(*runs_, position, {}, &Run::before) - 1);
   }
 
-  // Shared by copies, which pipelines make.
+  // Copies of this order, which pipelines make, share the runs.
   std::shared_ptr<std::vector<Run>> runs_ = std::make_shared<std::vector<Run>>();
   std::uint64_t records_ = 0, end_ = 0;
 };

@@ -14,7 +14,7 @@
 
 namespace penstock::detail {
 
-// Turns points of the last order's result into source indices, in place.
+// Replaces each position in the result of the last order by the index of its record in the source.
 void SampleOrder::resolve(std::span<OrderPoint> points) const {
   for (std::size_t i = orders_.size(); i-- > 0;) {
     const BoundOrder& order = orders_[i];
@@ -23,7 +23,7 @@ void SampleOrder::resolve(std::span<OrderPoint> points) const {
     } catch (...) {
       throw current_error().with_stage(order.label);
     }
-    // What lies outside would be read as foreign memory by a source that trusts its caller.
+    // A source that trusts its caller would read foreign memory at a position beyond its size.
     for (const OrderPoint& point : points)
       if (point.position >= order.input_size) [[unlikely]]
         throw Error(Errc::invalid_argument, "the order gave position " + std::to_string(point.position) + " of " +
@@ -62,7 +62,7 @@ std::uint64_t SampleOrder::run_length(std::uint64_t position) const {
 }
 
 std::uint64_t SampleOrder::replacement(const Place& place) const {
-  static constexpr std::uint64_t key = 0x7265706c616365;  // "replace": no stage's key, which are hashes
+  static constexpr std::uint64_t key = 0x7265706c616365;  // "replace" in ASCII; the keys of stages are hashes
   Rng rng(seed_, key, place);
   OrderPoint point{place.epoch, rng.below(size_)};
   resolve({&point, 1});

@@ -11,7 +11,7 @@
 
 namespace penstock::detail {
 
-/// An order that joined a pipeline.
+/// An order that is part of a pipeline.
 struct BoundOrder {
   std::shared_ptr<const OrderModel> model;
   std::string label;
@@ -20,7 +20,7 @@ struct BoundOrder {
 };
 
 /// Finds which record of the source is at each of the `size` positions of a pipeline. Any thread may use it; `orders`
-/// must outlive it.
+/// must outlive this object.
 class SampleOrder {
  public:
   SampleOrder(std::span<const BoundOrder> orders, std::uint64_t seed, std::uint64_t size) noexcept

@@ -33,7 +33,7 @@ std::string to_text(SplitOptions::By by) {
   return by == SplitOptions::By::key ? "key" : by == SplitOptions::By::group ? "group" : "index";
 }
 
-// Decides by a hash, so that what a text decides does not depend on the others.
+// Decides by a hash whether a text belongs to the part. So the decision for a text does not depend on other texts.
 class PartOfText {
  public:
   explicit PartOfText(const SplitOptions& options)
@@ -90,7 +90,7 @@ std::pair<std::uint64_t, std::uint64_t> split_range(const SplitOptions& options,
 }
 
 std::vector<std::uint64_t> stratified_members(const SplitOptions& options, std::span<const std::int64_t> labels) {
-  // Records by class, in order.
+  // Sorts the records by class. Records of one class keep their order.
   std::map<std::int64_t, std::uint64_t> next;
   for (const std::int64_t label : labels) ++next[label];
   std::uint64_t end = 0;
@@ -98,8 +98,10 @@ std::vector<std::uint64_t> stratified_members(const SplitOptions& options, std::
   std::vector<std::uint64_t> by_class(labels.size());
   for (std::uint64_t i = 0; i < labels.size(); ++i) by_class[next[labels[i]]++] = i;
 
-  // How much of a record a share has too little is rounded up in as many classes as the share is of it: by the golden
-  // ratio, which spreads evenly over however many there are. One value for all shares of a class, so that they meet.
+  // The border between two parts may fall inside a record of a class. If a fraction f of that record is before the
+  // border, the border is rounded up in about the share f of all classes, so that the errors cancel. The golden ratio
+  // spreads these classes evenly, however many classes there are. All borders of a class use the same `up`, so that
+  // parts meet.
   std::uint64_t rounding = hash_mix(options.salt, 0x73747261);
   const double first = share_before(options, options.part), last = share_before(options, options.part + 1);
   std::vector<std::uint64_t> members;

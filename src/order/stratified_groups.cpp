@@ -23,21 +23,21 @@ struct GroupRun {
   std::uint64_t first, records, group;
 };
 
-// What a group has of one value.
+// How many of a group's records have one value.
 struct ValueCount {
   std::uint64_t group;
-  std::int64_t value;  // then the value's number
+  std::int64_t value;  // a value; after `number_values`, its index in `CountedGroups::values`
   std::uint64_t records;
 };
 
 struct CountedGroups {
   std::vector<GroupRun> runs;
   std::vector<std::uint64_t> hashes;     // hashes of the groups' names, with the salt
-  std::vector<ValueCount> counts;        // counts by group, then by value, which is one of those below
-  std::vector<std::int64_t> values;      // values that records have, ascending
-  std::vector<std::uint64_t> of_value;   // records of each value, in all groups
-  std::vector<std::size_t> first_count;  // where each group's counts begin, and the end
-  std::vector<std::uint64_t> records;    // records of each group
+  std::vector<ValueCount> counts;        // sorted by group, then by value
+  std::vector<std::int64_t> values;      // all values that occur, ascending
+  std::vector<std::uint64_t> of_value;   // number of records with each value, in all groups
+  std::vector<std::size_t> first_count;  // where each group's counts begin in `counts`; last, their end
+  std::vector<std::uint64_t> records;    // number of records of each group
 
   std::span<const ValueCount> counts_of(std::size_t group) const {
     return std::span(counts).subspan(first_count[group], first_count[group + 1] - first_count[group]);
@@ -52,7 +52,7 @@ void add_counts(std::vector<ValueCount>& counts, std::uint64_t group, std::vecto
   }
 }
 
-// One entry for each value of a group, whose runs may lie apart.
+// Merges the counts of the same group and value. There are several if the group has several runs.
 void merge_counts(std::vector<ValueCount>& counts) {
   const auto place = [](const ValueCount& count) { return std::tuple(count.group, count.value); };
   std::ranges::sort(counts, {}, place);
@@ -77,7 +77,8 @@ void number_values(CountedGroups& groups) {
   }
 }
 
-// The largest first, which is the order in which they are gone through; of one size, as hashes decide.
+// Numbers the groups by size, the largest first, because `move_each` visits them in this order. Groups of the same size
+// are sorted by hash.
 void number_by_size(CountedGroups& groups) {
   groups.records.resize(groups.hashes.size());
   for (const ValueCount& count : groups.counts) groups.records[count.group] += count.records;
@@ -119,7 +120,7 @@ CountedGroups count_groups(const SplitOptions& options, const GroupTable& table,
   return groups;
 }
 
-// Which part each group is in.
+// The part that each group is in.
 using PartOfGroup = std::vector<std::uint32_t>;
 
 class PartsNearShares {
@@ -132,7 +133,8 @@ class PartsNearShares {
     }
   }
 
-  // Where groups are few, several splits are made, as one may end far from the shares.
+  // Makes several splits if there are few groups, because a single split may end far from the shares. Returns the split
+  // with the least distance.
   PartOfGroup find() {
     constexpr std::size_t most_tries = 64, groups_of_all_tries = 1u << 17;
     const std::size_t tries =
@@ -157,7 +159,7 @@ class PartsNearShares {
     return static_cast<double>(groups_.of_value[static_cast<std::size_t>(value)]);
   }
 
-  // Each by a hash; at first the one that decides where nothing is moved.
+  // Puts each group into a part by a hash. The first attempt uses the hash that decides in a split without `stratify`.
   void begin(std::size_t attempt) {
     parts_.assign(groups_.hashes.size(), 0);
     held_.assign(shares_.size() * values_, 0);
@@ -174,7 +176,7 @@ class PartsNearShares {
       held(part, count.value) += times * static_cast<double>(count.records);
   }
 
-  // Half of what the move adds to the distance.
+  // Returns half of what moving the group from one part to another would add to `distance()`.
   double change(std::size_t group, std::size_t from, std::size_t to) {
     double sum = 0;
     for (const ValueCount& count : groups_.counts_of(group)) {
@@ -184,10 +186,12 @@ class PartsNearShares {
     return sum - static_cast<double>(groups_.records[group]) * (shares_[to] - shares_[from]);
   }
 
-  // Large groups first, so that small ones make up for what these leave. A part without a share is never the best one:
-  // where some have too much, others have too little. True where one was moved.
+  // Moves each group to the part where it reduces the distance most. Visits large groups first, so that small groups
+  // can even out what large groups leave. A part with share 0 is never the best: if any part has too much, another has
+  // too little. Returns whether a group was moved.
   bool move_each() {
-    // Least gain for a record: above what sums are rounded by, so that it comes to an end.
+    // A move must gain at least this much per record. That is more than the rounding errors of the sums, so the moves
+    // end.
     constexpr double least_gain = 1e-9;
     bool moved = false;
     for (std::size_t group = 0; group < parts_.size(); ++group) {
@@ -225,10 +229,10 @@ class PartsNearShares {
   const std::size_t values_;
   std::vector<double> shares_, ends_;
   PartOfGroup parts_;
-  std::vector<double> held_;  // records of each value in each part; whole numbers
+  std::vector<double> held_;  // number of records with each value in each part
 };
 
-// Which value has the most records too many or too few.
+// Describes the value whose number of records in the part is farthest from the value's share.
 std::string farthest(const SplitOptions& options, const CountedGroups& groups,
                      const std::vector<std::uint64_t>& in_part) {
   const double share = share_before(options, options.part + 1) - share_before(options, options.part);

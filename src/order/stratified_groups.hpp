@@ -16,12 +16,12 @@ namespace penstock::detail {
 /// A part of a split by group that gives each value of a field its share.
 struct StratifiedGroups {
   Runs records;
-  std::string said;  ///< its numbers of groups and records, and how close its values are to their shares, in words
+  std::string said;  ///< in words: the part's numbers of groups and records, and which value is farthest from its share
 };
 
-/// Returns the part. `labels`: the values of all records, for `options.stratify`. See `split` for the promises about
-/// parts.
-/// @throws Error(invalid_argument) if the part has a share but no group, and like `for_each_group`.
+/// Returns the part `options.part`. `labels`: each record's value of the field `options.stratify`. See `split` for what
+/// is promised about parts.
+/// @throws Error(invalid_argument) if the part has a share above 0 but no group.
 StratifiedGroups stratified_groups(const SplitOptions& options, const SourceModel& source, const GroupTable& table,
                                    std::span<const std::int64_t> labels);
 

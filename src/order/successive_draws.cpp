@@ -18,8 +18,8 @@ struct Candidate {
   }
 };
 
-// An exponential variate without a logarithm, whose last bit would depend on the C library (von Neumann, 1951): how
-// long a run of uniform numbers descends is odd with probability e^-u, where u is its first.
+// Returns an exponential variate by von Neumann's method (1951). It needs no logarithm, whose last bit would depend on
+// the C library. Uniform numbers that begin with u descend for an odd number of steps with probability e^-u.
 double exponential(Rng& rng) noexcept {
   for (double whole = 0;; ++whole) {
     const std::uint64_t first = rng.u64();
@@ -35,8 +35,8 @@ double exponential(Rng& rng) noexcept {
 
 }  // namespace
 
-// The first to ring among exponential clocks that run at the weights' speeds is drawn by weight, and so is the one that
-// rings next among the others (Efraimidis and Spirakis, 2006).
+// Each record has an exponential clock that runs at the speed of its weight. The first clock to ring draws a record by
+// weight, and the next clock to ring draws by weight among the others (Efraimidis and Spirakis, 2006).
 std::vector<std::uint64_t> successive_draws(std::span<const double> weights, std::uint64_t count, std::uint64_t key) {
   std::vector<Candidate> candidates;
   for (std::uint64_t i = 0; i < weights.size(); ++i) {

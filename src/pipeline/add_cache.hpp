@@ -7,9 +7,9 @@
 
 namespace penstock::detail {
 
-/// Puts a cache before the source. It is opened when samples are first asked for.
-/// @throws Error(invalid_argument) that names a stage that may not come before a cache; and what the maker's `check`
-/// throws.
+/// Puts a cache before the source. The cache is opened when samples are first asked for.
+/// @throws Error(invalid_argument) if a stage may not come before a cache, the source is a stream, or there is a cache
+/// already; and what the maker's `check` throws.
 void add_cache(PipelineData& data, std::shared_ptr<const CacheMaker> maker, const CacheAllows& allows);
 
 }  // namespace penstock::detail

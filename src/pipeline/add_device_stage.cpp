@@ -10,7 +10,8 @@ namespace penstock::detail {
 
 namespace {
 
-// What a stage makes has one size, so that all memory is taken before the first batch.
+// Checks that all rows of a field have one size if a stage makes the field. So all memory can be taken before the first
+// batch.
 void check_made(const Field& field, const std::string& label) {
   const std::string is =
       "field \"" + field.name + "\" would be " + std::string(to_string(field.dtype)) + field.shape.to_string();

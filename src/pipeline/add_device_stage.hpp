@@ -5,8 +5,8 @@
 
 namespace penstock::detail {
 
-/// Adds a stage after `batch`. Its `out` is the schema of a delivered row.
-/// @throws Error(schema_mismatch | unsupported) that names the stage.
+/// Adds a stage after `batch`. `stage.out`: the schema of a delivered row.
+/// @throws Error(schema_mismatch | unsupported), which names the stage.
 void add_device_stage(PipelineData& data, BoundStage stage);
 
 }  // namespace penstock::detail

@@ -11,7 +11,7 @@ namespace penstock::detail {
 
 namespace {
 
-// Asked after each stage, as for_rank may stand anywhere.
+// Called after each stage, because for_rank may be at any place in a pipeline.
 void check_rank(const PipelineData& data) {
   const Rank rank = data.rank_value();
   if (rank.steps_per_epoch != 0 && data.source->is_stream())

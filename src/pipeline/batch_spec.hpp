@@ -13,12 +13,13 @@ namespace penstock::detail {
 struct BatchSpec {
   std::uint64_t rows;
   BatchOptions options;
-  std::uint64_t enough_bytes = 0;  ///< a batch ends after the sample with which it has this size; 0: no such limit
+  std::uint64_t enough_bytes =
+      0;  ///< a batch ends after the sample with which it reaches this size; 0 means no such limit
 };
 
-/// Limit of a bucket window, because the batches made of a window are counted in 16 bits.
+/// The largest number of samples in a bucket window. Cursors count the batches that are made of a window in 16 bits.
 inline constexpr std::uint64_t max_bucket_window = 65'535;
-/// Specifies which samples come together in a batch.
+/// Specifies the field by whose length samples are sorted in a window, so that a batch has samples of similar length.
 struct BucketSpec {
   std::string field;
   BucketOptions options;

@@ -18,7 +18,8 @@ namespace penstock::detail {
 
 namespace {
 
-// What a stage can't do with these images is no mistake in this call's arguments.
+// Calls a stage. Turns its Errc::invalid_argument into Errc::unsupported, because the caller's arguments are right, and
+// only the stage can't handle these images.
 void ask_stage(const auto& stage) {
   try {
     stage();
@@ -28,7 +29,7 @@ void ask_stage(const auto& stage) {
   }
 }
 
-// The shape of the images that a step of kind `image` begins with.
+// Returns the shape of the images with which a step of kind `image` begins, or the step of kind `resample` before it.
 ImageShape source_shape(const DeviceProgram& program, std::size_t step, std::span<const Shape> shapes) {
   const bool halved = step > 0 && program.steps[step - 1].kind == DeviceStep::Kind::resample;
   const DeviceStep& first = program.steps[halved ? step - 1 : step];
@@ -45,7 +46,7 @@ bool has_op(const DeviceStep& step) {
   return step.kind == DeviceStep::Kind::image && step.out.at(step.field).shape.fixed();
 }
 
-// An ImageOp for each step; empty ones for steps that have none.
+// Composes an ImageOp for each step. The ImageOp is empty if the step has no operation.
 void compose_row(const DeviceProgram& program, std::uint64_t seed, const Place& place, std::span<const Shape> shapes,
                  std::vector<ImageOp>& ops, const std::string** at) {
   ops.clear();
@@ -56,7 +57,7 @@ void compose_row(const DeviceProgram& program, std::uint64_t seed, const Place& 
     if (has_op(step)) ask_stage([&] { ops.back() = ImageOp(source_shape(program, i, shapes)); });
   }
   alignas(std::max_align_t) std::byte params[ImageStageModel::max_params] = {};
-  Size led;  // size of the field whose draw the others follow; empty where stages to come give it a size
+  Size led;  // image size of the field whose draw other fields follow; empty if its images have no fixed size yet
   for (const DeviceDraw& draw : program.draws) {
     if (draw.image == nullptr) continue;
     if (!draw.follows) led = {};
@@ -83,7 +84,7 @@ void compose_row(const DeviceProgram& program, std::uint64_t seed, const Place& 
   }
 }
 
-// Those of a field of one size, and for the others images of `size`.
+// Returns the shape of each field. If a field's size varies, uses `size`.
 std::vector<Shape> shapes_to_try(const DeviceProgram& program, Size size) {
   std::vector<Shape> shapes;
   for (const Field& field : program.sample) {
@@ -118,7 +119,8 @@ void write_images(const DeviceProgram& program, const std::vector<ImageOp>& ops,
   }
 }
 
-// Where the device decodes, its share of the images is the same at any number of threads. It does not verify.
+// Returns whether the device decodes this image. The decision is a random draw, so it does not depend on the number of
+// threads. The device can't verify images, so it decodes none if they must be verified.
 bool is_for_device(const DeviceProgram& program, std::size_t number, std::uint64_t seed, const Place& place,
                    const ImageDecoding& opened, const DrawRoom& room) {
   const DeviceStep& step = program.steps[number];
@@ -139,7 +141,7 @@ void decode_row(const DeviceProgram& program, std::size_t number, std::uint64_t 
   if (!step.out.at(step.field).shape.admits(shapes[slot]))
     throw Error(Errc::schema_mismatch, "the image is " + shapes[slot].to_string() + ", where " +
                                            step.out.at(step.field).shape.to_string() + " was said");
-  // It is as large whoever decodes it.
+  // The image has this size whether a runner or the device decodes it.
   room.require_size(slot, shapes[slot].elements());
   const bool device = is_for_device(program, number, seed, place, decoding, room);
   const DecodeOp op{shape.height, shape.width, shape.channels, device ? DecodeOp::By::device : DecodeOp::By::runner};
@@ -153,7 +155,8 @@ void decode_row(const DeviceProgram& program, std::size_t number, std::uint64_t 
 std::vector<ImageOp> try_row(const DeviceProgram& program, const std::string** at) {
   std::vector<ImageOp> ops;
   std::optional<Error> first;
-  // Sides that no stage asks for: a resize to them would be nothing, and hide what can't follow it.
+  // No stage is likely to ask for these sides. A resize to the size of the image does nothing, so it would hide that a
+  // later stage can't follow a resize.
   for (const Size size : {Size{509, 521}, Size{4099, 4093}, Size{65521, 65519}, Size{61, 67}}) try {
       compose_row(program, 0, {}, shapes_to_try(program, size), ops, at);
       return ops;

@@ -21,32 +21,33 @@ namespace penstock::detail {
 class DrawRoom {
  public:
   virtual ~DrawRoom() = default;
-  /// Returns the row's memory in a field of the batch that holds draws.
+  /// Returns the row's memory in a field of the batch for draws, tables or pixels.
   virtual std::byte* make(std::size_t field, std::size_t bytes) = 0;
   /// Returns memory for intermediate results.
   virtual Scratch& scratch() = 0;
   /// Returns the row's value of a field of `program.sample`.
   virtual const std::byte* value(std::size_t field) = 0;
-  /// Returns the decoding of step `step`. REQUIRES: the step decodes.
+  /// Returns the decoding of step `step`. REQUIRES: the step is of kind `decode`.
   virtual ImageDecoding& decoding(std::size_t step) = 0;
   /// Returns whether the device decodes the images of step `step` that it can decode.
   virtual bool decodes_on_device(std::size_t step) const = 0;
   /// Checks a value's size. @throws Error(limit_exceeded) if a value of the field may not have `bytes` bytes.
   virtual void require_size(std::size_t field, std::uint64_t bytes) const = 0;
-  /// Returns whether images are to be decoded to their end.
+  /// Returns whether images must be verified, which decodes them to their end.
   virtual bool verifies() const = 0;
   /// Adds a decoder's remark on one image, for the report. `text` must live as long as the program.
   virtual void remark(const char* text) = 0;
 };
 
-/// Tries the image stages after `batch` with images of sizes that suit them. Returns an ImageOp for each step. For a
-/// step of kind `image` whose result has one size, it is the tried operation, otherwise an empty one. Sets `at` to the
-/// label of the current stage, for errors.
-/// @throws what the stages throw; Error(unsupported) if they can't be one operation.
+/// Tries the image stages after `batch` with images of several sizes, until a size suits the stages. Returns an ImageOp
+/// for each step. The ImageOp is empty unless the step is of kind `image` and its result has one size. Sets `at` to the
+/// label of the current stage, for error messages.
+/// @throws what the stages throw; and Error(unsupported) if the stages can't be one operation.
 std::vector<ImageOp> try_row(const DeviceProgram& program, const std::string** at);
 
-/// Draws for one row, and decodes what the device does not decode. `shapes` has the shapes of the fields of
-/// `program.sample` in this row, and gets the shapes of decoded fields. `ops` is memory that is reused.
+/// Makes the draws of one row, and decodes the images that the device does not decode. `shapes`: the shape of each
+/// field of `program.sample` in this row; the function sets the shapes of decoded fields. `ops`: memory that calls
+/// reuse.
 /// @throws like try_row, and what decoding throws.
 void draw_row(const DeviceProgram& program, std::uint64_t seed, const Place& place, std::span<Shape> shapes,
               DrawRoom& room, std::vector<ImageOp>& ops, const std::string** at);

@@ -34,7 +34,7 @@ void check_image(const DeviceStep& step) {
         .with_stage(step.label);
 }
 
-// What of an image step there is to be done is known: its images leave it with one size.
+// Returns whether the images have one size after the step. Only then is the operation of an image step known.
 bool has_size(const DeviceStep& step) { return step.out.at(step.field).shape.fixed(); }
 
 void find_made(DeviceStep& step) {
@@ -58,7 +58,8 @@ DeviceProgramBuilder::DeviceProgramBuilder(const Schema& sample) : out_(std::mak
   out_->sample = sample;
 }
 
-// Image stages of other fields between them are no hindrance; a stage of a user's may look at what is there.
+// Image stages of one field become one step, even if image stages of other fields are between them. A user's stage or a
+// decode between them separates them, because it may read the field.
 void DeviceProgramBuilder::add_image(const BoundStage& stage, const ImageFields& fields,
                                      const std::shared_ptr<const ImageStageModel>& model,
                                      const ImageExecutor& executor) {
@@ -136,13 +137,13 @@ std::shared_ptr<const DeviceProgram> DeviceProgramBuilder::finish() {
   return out_;
 }
 
-// One row's draws are tried: what can't be done after `batch` is refused before anything runs.
+// Tries the draws of one row, so that stages that can't be done after `batch` are refused before anything runs.
 void DeviceProgramBuilder::make_images() {
   const std::string* at = nullptr;
   try {
     const std::vector<ImageOp> ops = try_row(*out_, &at);
     std::vector<DeviceStep> steps;
-    std::vector<std::size_t> places;  // where each old step now stands
+    std::vector<std::size_t> places;  // for each old step, its index in `steps`
     for (std::size_t i = 0; i < out_->steps.size(); ++i) {
       DeviceStep& step = out_->steps[i];
       if (step.kind == Kind::image && has_size(step)) {
@@ -169,10 +170,10 @@ void DeviceProgramBuilder::make_images() {
   }
 }
 
-// Makes images of one size of those of `step`, in their own type.
+// Returns the step of kind `resample` that comes before `step`. It makes images of one size, as u8.
 DeviceStep DeviceProgramBuilder::first_half(const DeviceStep& step, const ImageOp& op) {
   ScratchArena scratch;
-  static_cast<void>(step.executor->resample_tables(op, scratch));  // throws where there are none
+  static_cast<void>(step.executor->resample_tables(op, scratch));  // throws if the executor has no tables
   DeviceStep first;
   first.label = step.label;
   first.kind = Kind::resample;
@@ -230,7 +231,7 @@ bool DeviceProgram::decodes() const noexcept {
   return std::any_of(steps.begin(), steps.end(), [](const DeviceStep& step) { return step.kind == Kind::decode; });
 }
 
-// A field of a user's may be called anything.
+// Returns a name that `schema` does not have, because a user's field may have any name.
 namespace {
 std::string free_name(std::string name, const Schema& schema) {
   while (schema.find(name)) name += "'";

@@ -19,40 +19,40 @@ namespace penstock::detail {
 
 struct BoundStage;
 
-/// One launch after `batch`. Neighbouring image stages of one field are one launch, or two if images change size or are
-/// of any size.
+/// One launch after `batch`. Neighbouring image stages of one field are one launch, or two launches if images are
+/// resampled or differ in size.
 struct DeviceStep {
   enum class Kind : std::uint8_t {
     own,       ///< a user's stage
-    decode,    ///< decodes images, each of its own size, for a step of kind `resample`
+    decode,    ///< decodes images, which may differ in size, for a step of kind `resample`
     resample,  ///< cuts out and resamples images, for the step after it
-    image,     ///< does the rest of what image stages ask for
+    image,     ///< does what image stages ask for, except resampling
   };
   std::string label;
   std::shared_ptr<const DeviceStageModel>
-      model;                          ///< null for kind `decode`, and while the images have not got one size
+      model;                          ///< null for kind `decode`, and for kind `image` if images still differ in size
   Schema in, out;                     ///< fields of one row before the step and after it
-  std::vector<bool> made;             ///< true for each field of `out` that the step writes
-  std::optional<std::size_t> draws;   ///< field of the batch, after the visible ones, that holds what was drawn
+  std::vector<bool> made;             ///< for each field of `out`, whether the step writes it
+  std::optional<std::size_t> draws;   ///< the batch's hidden field with the draws; none if the step has no draws
   std::size_t draw_bytes = 0;         ///< bytes of a row's draws
-  std::optional<std::size_t> tables;  ///< ragged field of the batch, after the draws: the ResampleTables of each row
-  std::optional<std::size_t> pixels;  ///< ragged field of the batch: the images that runners decoded
+  std::optional<std::size_t> tables;  ///< the batch's hidden, ragged field with the ResampleTables of each row
+  std::optional<std::size_t> pixels;  ///< the batch's hidden, ragged field with the images that runners decoded
   Kind kind = Kind::own;
-  std::string field;                        ///< the field it works on; empty for a user's stage
-  const ImageExecutor* executor = nullptr;  ///< makes the tables
-  bool resamples = false;                   ///< one of its stages may resample
+  std::string field;                        ///< the field that the step works on; empty for a user's stage
+  const ImageExecutor* executor = nullptr;  ///< makes the ResampleTables
+  bool resamples = false;                   ///< whether one of the step's stages may resample
   std::shared_ptr<const ImageDecoder> decoder;
-  std::uint64_t key = 0;  ///< key of a decode's draws
+  std::uint64_t key = 0;  ///< for kind `decode`: key of its draws
 };
 
-/// One draw for a row: for each stage one, and for an image stage of several fields one per field.
+/// One draw for a row. An image stage has a draw per field, and a user's stage has a draw if it has draw bytes.
 struct DeviceDraw {
-  std::shared_ptr<const ImageStageModel> image;  ///< null: a user's stage
+  std::shared_ptr<const ImageStageModel> image;  ///< null for a user's stage
   std::shared_ptr<const DeviceStageModel> own;
   std::string label;
   std::uint64_t key = 0;
   Filter filter = Filter::linear;
-  bool follows = false;  ///< uses the result of the draw before it
+  bool follows = false;  ///< whether it uses the result of the draw before it
   std::size_t step = 0;
 };
 
@@ -60,25 +60,26 @@ struct DeviceDraw {
 struct DeviceProgram {
   Schema sample;  ///< fields of a row as it is made before `batch`
   std::vector<DeviceStep> steps;
-  std::vector<DeviceDraw> draws;  ///< in the stages' order; draws of image stages belong to the step of kind `image`
+  std::vector<DeviceDraw> draws;  ///< draws in the order of the stages; an image stage's `step` is of kind `image`
 
   /// Returns the schema of a row of a delivered batch.
   const Schema& delivered() const noexcept { return steps.back().out; }
-  /// Returns `sample`, followed by the fields for the draws of each step that draws.
+  /// Returns `sample`, followed by the hidden fields of each step. These are a "draws" field if the step has draws, a
+  /// "tables" field for kind `resample`, and a "pixels" field for kind `decode`.
   Schema with_draws() const;
-  /// Checks the sizes of images.
-  /// @throws Error(schema_mismatch) if images are still of any size after the last stage, or if a user's stage would
-  /// get decoded images of any size.
+  /// Checks that all images get one size.
+  /// @throws Error(schema_mismatch) if images still differ in size after the last stage, or if a user's stage would get
+  /// decoded images that differ in size.
   void need_fixed_sizes() const;
-  /// Returns whether one of its steps decodes.
+  /// Returns whether a step is of kind `decode`.
   bool decodes() const noexcept;
 };
 
-/// Makes a program of stages, one after the other.
+/// Makes a program from stages that are added one after the other.
 class DeviceProgramBuilder {
  public:
   explicit DeviceProgramBuilder(const Schema& sample);
-  /// Adds an image stage. Neighbouring image stages are folded, for each field into one step.
+  /// Adds an image stage. Neighbouring image stages of one field become one step.
   void add_image(const BoundStage& stage, const ImageFields& fields,
                  const std::shared_ptr<const ImageStageModel>& model, const ImageExecutor& executor);
   void add_decode(const BoundStage& stage, const std::string& field, std::shared_ptr<const ImageDecoder> decoder);
@@ -94,7 +95,7 @@ class DeviceProgramBuilder {
   void number_draws();
 
   std::shared_ptr<DeviceProgram> out_;
-  std::vector<Field> results_;  // fields that image steps make, by step
+  std::vector<Field> results_;  // for each step, the field that it makes if it is of kind `image`
   std::size_t folds_begin_ = 0;
 };
 

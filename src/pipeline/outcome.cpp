@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t max_attempts = 8;
 
-// What is said where no stand-in was good either.
+// Returns the error for a bad sample whose stand-ins failed too.
 Error exhausted(const Error& first, const Error& last) {
   return error_at(first, first.code(),
                   first.cause() + "; the " + std::to_string(max_attempts) +
@@ -43,7 +43,7 @@ void Attempts::failed(Error error) {
   ++place_.attempt;
   try {
     index_ = data_.sample_order().replacement(place_);
-  } catch (...) {  // an order that fails is no matter of one sample
+  } catch (...) {  // an order that fails affects more than one sample
     end(current_error().with_index(index_));
   }
 }

@@ -15,36 +15,37 @@ namespace penstock::detail {
 
 /// The outcome of one sample after the policy for bad samples was applied.
 struct Outcome {
-  // Without it, compilers also zero the memory for the errors: half a kilobyte per sample.
+  // Without this constructor, compilers also zero the memory for the errors, half a kilobyte per sample.
   Outcome() noexcept {}  // NOLINT(modernize-use-equals-default)
 
-  std::uint64_t index = 0;    ///< source index of the record that it is made of
-  std::uint32_t attempt = 0;  ///< not 0: a stand-in
-  bool kept = true;           ///< false: filtered or dropped
-  bool filtered = false;      ///< not kept, because a filter left it out
+  std::uint64_t index = 0;    ///< source index of the record that the sample was made from
+  std::uint32_t attempt = 0;  ///< 0 for the sample's own record, otherwise the number of the stand-in
+  bool kept = true;           ///< false if the sample was filtered or dropped
+  bool filtered = false;      ///< whether a filter left the sample out
   bool masked = false;
   std::optional<Error> bad;    ///< the first failure, if the policy acts on it
-  std::optional<Error> fatal;  ///< ends the run
+  std::optional<Error> fatal;  ///< an error that ends the run
 };
 
-/// Returns an error about many samples, with the facts of one of them.
+/// Returns an error with this code and cause, and with stage, source, file, key, index and offset of `sample`. It is
+/// for an error about many samples, of which `sample` is an example.
 Error error_at(const Error& sample, Errc code, std::string cause);
 
 /// The attempts to make one sample: first from its own record, then, if the policy for bad samples requires it, from
 /// stand-ins. Each attempt ends with `made` or `failed`, which write the result to `outcome`.
 class Attempts {
  public:
-  /// `data` and `outcome` must outlive it.
+  /// `data` and `outcome` must outlive this object.
   Attempts(const PipelineData& data, const Place& place, std::uint64_t index, Outcome& outcome) noexcept
       : data_(data), outcome_(outcome), place_(place), index_(index) {}
 
   /// Returns whether no further attempt is needed.
   bool over() const noexcept { return over_; }
-  /// The place of this attempt, including its number, and the record to make it from.
+  /// Return the place of the current attempt, which has the attempt's number, and the source index of its record.
   const Place& place() const noexcept { return place_; }
   std::uint64_t index() const noexcept { return index_; }
 
-  /// `kept`: false if a filter left the sample out.
+  /// The sample was made. `kept`: false if a filter left it out.
   void made(bool kept) noexcept {
     outcome_.kept = kept;
     outcome_.filtered = !kept;

@@ -88,7 +88,7 @@ void PipelineBuilder::refuse_order(const std::string& name) const {
         .with_stage(name);
 }
 
-// Where a stage knows something of records by their positions.
+// For stages that know something about records by their positions.
 void PipelineBuilder::refuse_changing_orders(const std::string& stage) const {
   for (const BoundOrder& order : data_.orders)
     if (!order.model->fixed())

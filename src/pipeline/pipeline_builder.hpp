@@ -14,8 +14,8 @@
 
 namespace penstock::detail {
 
-/// A copy of a pipeline that a stage joins. It has the functions with which all kinds of stages look at the stages
-/// before them, and add to the pipeline. Each error names the stage.
+/// Lets a stage join a copy of a pipeline. All kinds of stages use its functions to look at the stages before them and
+/// to add to the pipeline. Each error names the stage.
 class PipelineBuilder {
  public:
   PipelineBuilder(PipelineData& data, const Stage& stage) : data_(data), stage_(stage) {}
@@ -34,7 +34,7 @@ class PipelineBuilder {
   void set_seed(std::uint64_t seed, const std::string& stage);
 
   // -- orders --
-  /// Adds an order. `label`: for plan(); default (empty): the order's own description.
+  /// Adds an order. `label`: the order's text in plan(). Default (empty): the order's own description.
   void add_order(std::shared_ptr<const OrderModel> model, std::string label = {});
   /// @throws Error(invalid_argument) if batches end with their groups and the policy for bad samples uses stand-ins,
   /// which would come from other groups.
@@ -48,8 +48,9 @@ class PipelineBuilder {
   /// Returns the values of a field of the source, one for each position.
   std::vector<std::int64_t> labels_of_positions(const std::string& field, const std::string& stage) const;
 
-  // -- stages that make something of samples; the stage that joins is a WorkStage --
-  /// Adds a stage before `batch`. `options`: its result options in words. `out`: the schema after it.
+  // -- stages that work on samples; REQUIRES: the stage that joins is a WorkStage --
+  /// Adds a stage before `batch`. `options`: in words, the options that change results. `out`: the schema after the
+  /// stage.
   void add_stage(const std::string& name, const std::string& label, std::string options, std::uint64_t version,
                  Schema out);
   /// Adds a stage after `batch`.
@@ -58,7 +59,7 @@ class PipelineBuilder {
   /// Adds a stage that may be on either side of `batch`.
   void add_stage_anywhere(const std::string& name, const std::string& label, std::string options, std::uint64_t version,
                           Schema out);
-  /// Adds a stage that only selects fields. Settings for the rows of a dropped field are dropped too.
+  /// Adds a stage that only selects fields. The collation of a dropped field is dropped too.
   void keep_fields(const std::string& name, std::string names, Schema left);
   void refuse_after_batch(const std::string& stage) const;
 
@@ -70,7 +71,7 @@ class PipelineBuilder {
   const Stage& stage_;
 };
 
-/// "u8[?, ?, 3]"
+/// Returns a type such as "u8[?, ?, 3]".
 std::string type_text(DType dtype, const Shape& shape);
 inline std::string type_text(const Field& field) { return type_text(field.dtype, field.shape); }
 

@@ -25,10 +25,10 @@
 
 namespace penstock::detail {
 
-/// A cache that joined a pipeline. The pipeline's source then has the cache before it.
+/// The cache of a pipeline. The pipeline's `source` includes it.
 struct BoundCache {
   std::string label;
-  std::size_t stages = 0;  ///< number of the pipeline's stages before it
+  std::size_t stages = 0;  ///< number of stages before the cache
   CacheAllows allows;
   std::shared_ptr<const OpenedCache> opened;
 };
@@ -38,22 +38,23 @@ struct PipelineData {
   std::shared_ptr<const SourceModel> source;
   Schema source_schema;
   std::uint64_t source_size = 0;
-  std::shared_ptr<KeptGroupTable> source_groups = std::make_shared<KeptGroupTable>();  ///< copies share it
+  std::shared_ptr<KeptGroupTable> source_groups =
+      std::make_shared<KeptGroupTable>();  ///< copies of the pipeline share it
   std::vector<BoundOrder> orders;
   std::vector<BoundStage> stages;
   std::optional<BoundCache> cache;
-  Schema schema;                          ///< fields of a row; with `device`, followed by the fields for its draws
-  std::vector<BoundStage> device_stages;  ///< stages after `batch`
+  Schema schema;                                ///< fields of a row; if there is a `device`, its hidden fields follow
+  std::vector<BoundStage> device_stages;        ///< stages after `batch`
   std::shared_ptr<const DeviceProgram> device;  ///< the program of `device_stages`; null if there are none
   std::uint64_t size = 0;                       ///< positions per epoch; `unknown_size` for a stream
-  std::uint64_t stream_window = 0;              ///< records per block inside which a stream is shuffled; 0: no shuffle
-  std::uint64_t stream_key = 0;                 ///< key of a stream's shuffle
+  std::uint64_t stream_window = 0;  ///< a stream is shuffled inside blocks of this many records; 0 means no shuffle
+  std::uint64_t stream_key = 0;     ///< key of a stream's shuffle
   bool filters = false, flat_maps = false;
-  std::map<std::string, Collate> collates;  ///< how rows are put together, by field
-  std::optional<BucketSpec> bucket;         ///< after `batch`, its window is resolved
-  std::optional<BatchSpec> batch;  ///< the batch; its rows are the most that bounds allow for samples of fixed size
-  bool bounded = false;            ///< sizes of samples, or their groups, end a batch
-  std::shared_ptr<const GroupTable> groups;  ///< groups that end a batch; null if none do
+  std::map<std::string, Collate> collates;   ///< how rows are put together, by field name
+  std::optional<BucketSpec> bucket;          ///< its window is set when `batch` joins
+  std::optional<BatchSpec> batch;            ///< its rows are at most what bounds allow for the fields of fixed size
+  bool bounded = false;                      ///< whether sizes or groups of samples end batches
+  std::shared_ptr<const GroupTable> groups;  ///< the groups, if a batch ends with its group; otherwise null
   std::optional<std::uint64_t> seed;
   std::optional<ErrorPolicy> policy;
   std::optional<CheckOptions> check;
@@ -65,17 +66,17 @@ struct PipelineData {
     return source_groups->of(*source, stage);
   }
 
-  /// Opens what must be open before samples are asked for. @throws what opening it throws.
+  /// Opens the cache, if there is one. Samples may be asked for only afterwards. @throws what opening the cache throws.
   void open() const {
     if (cache) cache->opened->open();
   }
 
-  /// The schema of a row as the stages before `batch` make it, and of a delivered row.
+  /// Return the schema of a row after the stages before `batch`, and the schema of a delivered row.
   const Schema& sample() const noexcept { return device ? device->sample : schema; }
   const Schema& delivered() const noexcept { return device ? device->delivered() : schema; }
 
   std::uint64_t seed_value() const noexcept { return seed.value_or(0); }
-  /// Returns the order of samples. It must not outlive this object.
+  /// Returns the order of samples, which must not outlive this object.
   SampleOrder sample_order() const noexcept { return {orders, seed_value(), size}; }
   ErrorPolicy policy_value() const noexcept { return policy.value_or(ErrorPolicy{}); }
   CheckOptions check_value() const noexcept { return check.value_or(CheckOptions{}); }

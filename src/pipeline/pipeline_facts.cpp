@@ -87,7 +87,7 @@ void add_stages(FactList& list, const PipelineData& data) {
     add_stage(list, stage);
     list.say("stage " + stage.label, words_of(stage));
   }
-  if (data.cache && data.cache->allows.random) {  // draws are not those of an epoch
+  if (data.cache && data.cache->allows.random) {  // the cache keeps draws, so they don't depend on the epoch
     list.add_text("cache");
     list.add(data.cache->stages);
     list.say("stage " + data.cache->label, "after " + std::to_string(data.cache->stages) + " stages, keeps draws");
@@ -102,7 +102,7 @@ void add_stream_window(FactList& list, const PipelineData& data) {
   list.say("order shuffle", "shuffle inside blocks of " + std::to_string(data.stream_window) + " records");
 }
 
-// So that names of a hundred thousand classes fit into a file that says what made a store.
+// Cuts a long text and appends its hash. So the names of 100,000 classes fit into the file that says what made a store.
 std::string short_enough(std::string text) {
   constexpr std::size_t most = 2000, hash_digits = 40;
   if (text.size() > most) {
@@ -159,7 +159,7 @@ void add_policies(FactList& list, const PipelineData& data) {
   list.add(static_cast<std::uint64_t>(policy.policy));
   list.add(policy.max_count);
   list.add(static_cast<std::uint64_t>(policy.max_share * 1e9));
-  // Only where it is another, as states were saved before there was one.
+  // The default is left out, so that states without this option still match.
   const bool bounds_row = policy.max_in_row != ErrorPolicy().max_in_row;
   if (bounds_row) list.add(policy.max_in_row);
   const char* const names[] = {"fail", "replace", "mask", "drop"};
@@ -176,7 +176,7 @@ void add_policies(FactList& list, const PipelineData& data) {
     list.add_text("steps");
     list.add(rank.steps_per_epoch);
     std::string words = std::to_string(rank.steps_per_epoch) + " steps an epoch";
-    if (data.reordered()) {  // else all ranks stand at the same position
+    if (data.reordered()) {  // otherwise all ranks are at the same position
       list.add(static_cast<std::uint64_t>(rank.rank));
       list.add(static_cast<std::uint64_t>(rank.world));
       words += ", rank " + std::to_string(rank.rank) + " of " + std::to_string(rank.world);
@@ -185,7 +185,7 @@ void add_policies(FactList& list, const PipelineData& data) {
   }
 }
 
-// The byte of a state's fingerprint that is of an aspect.
+// Returns the byte of a state's fingerprint that belongs to an aspect.
 std::uint64_t byte_of(std::uint64_t fingerprint, std::size_t aspect) { return fingerprint >> (8 * aspect) & 0xff; }
 
 }  // namespace
@@ -226,7 +226,7 @@ std::vector<JobFact> sample_facts_of(const PipelineData& data) {
   add_stream_window(list, data);
   const bool drops = data.policy_value().policy == OnError::drop;
   list.say("bad samples (on_error)", drops ? "dropped" : "none");
-  // It says which samples are bad, and so which are stored.
+  // The check decides which samples are bad, and bad samples are not stored.
   if (drops) list.say("check", words_of(data.check_value()));
   list.say("seed", std::to_string(data.seed_value()));
   std::vector<JobFact> facts = list.take().facts;

@@ -13,28 +13,28 @@
 
 namespace penstock::detail {
 
-/// All that a pipeline's results depend on.
+/// Everything that a pipeline's results depend on.
 struct PipelineFacts {
   enum Aspect : std::uint8_t { source, orders, stages, rest };
   std::uint64_t fingerprint = 0;
   std::array<std::uint64_t, 4> aspects{};  ///< a fingerprint of each aspect
   std::vector<JobFact> facts;
 
-  /// `State::fingerprint`.
+  /// Returns the value of `State::fingerprint`.
   std::uint64_t of_state() const noexcept;
-  /// Returns the aspects in which a state's fingerprint differs: "its source and its stages". Empty if they can't be
-  /// determined.
+  /// Returns the aspects in which a state's fingerprint differs, such as "its source and its stages". Returns an empty
+  /// text if the aspects can't be determined.
   std::string aspects_that_differ(std::uint64_t of_state) const;
-  /// Returns one fact per line, as written after a state in its file.
+  /// Returns one fact per line. A state's file has this text after the state.
   std::string text() const;
-  /// Returns how the facts of such a text differ from these, in words. Empty if they don't differ, or if the text is
-  /// not such a text.
+  /// Returns in words how the facts in `text`, which another `text()` returned, differ from this object's facts.
+  /// Returns an empty text if no fact differs, or `text` has no facts.
   std::string what_differs(std::string_view text) const;
 };
 
 PipelineFacts facts_of(const PipelineData& data);
 
-/// Returns what samples of epoch 0 depend on, however they are batched: `SinkJob::made_by`.
+/// Returns what the samples of epoch 0 depend on, whatever their batches are. `SinkJob::made_by` has these facts.
 std::vector<JobFact> sample_facts_of(const PipelineData& data);
 
 /// The beginning of `PipelineFacts::text`.

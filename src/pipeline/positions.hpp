@@ -14,12 +14,12 @@
 
 namespace penstock::detail {
 
-/// The positions from which a reordered pipeline makes samples, in order: one epoch after the other. With
-/// `steps_per_epoch`: this rank's positions of one pass after the other, without end.
+/// The positions from which a reordered pipeline makes samples, in order, one epoch after the other. With
+/// `Rank::steps_per_epoch` the positions are endless: this rank's positions, one pass after the other.
 class Positions {
  public:
-  /// `ranges`: the positions of one epoch to use, ascending; if empty, all. They must outlive this object and its
-  /// copies.
+  /// `ranges`: the positions that are used in each epoch, ascending; empty means all. `ranges` must outlive this object
+  /// and its copies.
   explicit Positions(const PipelineData& data, std::span<const PositionRange> ranges = {}) noexcept
       : data_(&data),
         ranges_(ranges),
@@ -36,7 +36,7 @@ class Positions {
     while (range_ < ranges_.size() && ranges_[range_].end <= at_) ++range_;
     if (range_ < ranges_.size()) at_ = std::max(at_, ranges_[range_].begin);
   }
-  /// Returns the current epoch. Not for endless positions.
+  /// Returns the current epoch. REQUIRES: the positions are not endless.
   std::uint64_t epoch() const noexcept { return epoch_; }
   bool endless() const noexcept { return endless_; }
   /// Returns how many positions are left in the current epoch or pass; with ranges, in the current range.
@@ -62,7 +62,7 @@ class Positions {
     if (!last(i)) ++cursor.position;
     return cursor;
   }
-  /// Writes the source indices, from the `first`-th position on. @throws what orders throw.
+  /// Writes the source indices of the positions that are left, from the `first`-th on. @throws what orders throw.
   void fill(std::uint64_t first, std::span<std::uint64_t> out) const {
     const Place at = place(first);
     data_->sample_order().fill(at.epoch, at.position, out, stride_);
@@ -87,7 +87,7 @@ class Positions {
  private:
   const PipelineData* data_;
   std::span<const PositionRange> ranges_;
-  std::size_t range_ = 0;  // the one in work
+  std::size_t range_ = 0;  // index of the current range
   bool endless_;
   std::uint64_t rank_, stride_;
   std::uint64_t epoch_ = 0, at_ = 0;

@@ -11,7 +11,8 @@ ItemRange Rank::items_of(std::span<const std::uint64_t> sizes) const {
     throw Error(Errc::invalid_argument,
                 "rank " + std::to_string(rank) + " of " + std::to_string(world) + "; ranks are 0 to world - 1")
         .with_stage("for_rank");
-  // Sizes are doubled, so that a middle is a whole number. An empty item has its place, too.
+  // An item goes to the rank whose share of all sizes has the item's middle. Sizes are doubled, so that a middle is a
+  // whole number. Each size is increased by 1, so that an empty item has a middle of its own.
   using Wide = unsigned __int128;
   const auto ranks = static_cast<Wide>(world), own = static_cast<Wide>(rank);
   Wide all = 0;

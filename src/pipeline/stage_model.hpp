@@ -23,25 +23,28 @@ struct BoundStage;
 /// use it.
 struct StageModel {
   virtual ~StageModel() = default;
-  /// Adds itself to a pipeline, after the stages there. @throws what the stage's documentation lists.
+  /// Adds the stage to a pipeline, after the stages that the pipeline has. @throws what the stage's documentation
+  /// lists.
   virtual void join(PipelineBuilder& pipeline) const = 0;
 };
 
-/// A kind of stage that works on samples. After it has joined a pipeline, it adds its step to a chain.
+/// A kind of stage that works on samples. After it has joined a pipeline, it adds its step to the chain or its launch
+/// to the device program.
 struct WorkStage : StageModel {
-  /// Adds its step to the chain of the stages before `batch`.
+  /// Adds the stage's step to the chain of the stages before `batch`.
   virtual void compile(const BoundStage& bound, runtime::ChainCompiler& chain) const;
-  /// Adds its launch to those of the stages after `batch`. Only for kinds that may stand there.
+  /// Adds the stage's launch to the program of the stages after `batch`. Only kinds that may come after `batch`
+  /// override it.
   virtual void launch(const BoundStage& bound, DeviceProgramBuilder& program) const;
   /// Returns whether the stage declares that it draws at random.
   virtual bool draws() const { return false; }
-  /// Returns whether name, options and version show a change of what it computes.
+  /// Returns whether the stage's name, options or version change whenever its computation changes.
   virtual bool versioned() const { return true; }
-  /// Returns whether it changes the number of samples.
+  /// Returns whether the stage changes the number of samples.
   virtual bool changes_count() const { return false; }
-  /// Returns whether it is known to change the values of this field.
+  /// Returns whether the stage is known to change the values of this field.
   virtual bool gives(const std::string&) const { return false; }
-  /// Returns whether the values that it gives this field are labels; none if it does not change that.
+  /// Returns whether the stage makes this field's values labels. Returns none if the stage leaves that as it was.
   virtual std::optional<bool> gives_labels(const std::string& field) const {
     return gives(field) ? std::optional(false) : std::nullopt;
   }
@@ -49,12 +52,12 @@ struct WorkStage : StageModel {
   virtual const std::string& name_before(const std::string& name) const { return name; }
 };
 
-/// A per-sample stage that joined a pipeline.
+/// A stage that has joined a pipeline.
 struct BoundStage {
   std::shared_ptr<const WorkStage> work;
   std::string name;       ///< the stage's name, without its field
-  std::string label;      ///< "resize(image)"
-  std::string options;    ///< its result options in words
+  std::string label;      ///< such as "resize(image)"
+  std::string options;    ///< in words, the options that change results
   std::uint64_t key = 0;  ///< hash of name and occurrence: the key of its random draws
   std::uint64_t version = 0;
   Schema in, out;

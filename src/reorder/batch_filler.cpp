@@ -36,7 +36,7 @@ bool BatchFiller::open() noexcept {
   buffer->first = 0;
   buffer->valid = 0;
   carried_.hand_over(*buffer);
-  // One more than rows: it can't become ready before all of them are known.
+  // One part more than rows: closing the batch is a part too, so the batch can't become ready before it is closed.
   buffer->left.store(static_cast<std::uint32_t>(rows_ + 1), std::memory_order_relaxed);
   return true;
 }

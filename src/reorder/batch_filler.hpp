@@ -16,27 +16,29 @@
 
 namespace penstock::detail::runtime {
 
-/// How an epoch ended. Counts the samples after its last batch, and, with Tail::drop, the samples of the dropped batch.
+/// The end of an epoch. Counts the samples after the epoch's last batch. With Tail::drop, counts the samples of the
+/// dropped batch too.
 struct EpochEnd : SampleCounts {
   std::uint64_t epoch = 0;
 };
 
-/// Receives the rows that are retired.
+/// Receives the batches that a BatchFiller fills, and the ends of epochs.
 class BatchOutlet {
  public:
   virtual ~BatchOutlet() = default;
-  /// Returns a buffer to fill, of which nothing is set; null: none is free, and the outlet is stalled.
+  /// Returns a buffer to fill, whose members are not set. Returns null and sets `stalled` if no buffer is free.
   virtual BatchBuffer* open_batch() noexcept = 0;
-  /// Completes the rows of the next batch. It becomes ready when all rows are copied.
+  /// Takes a batch that gets no further rows. The batch becomes ready when all its rows are copied.
   virtual void close_batch(BatchBuffer& buffer) noexcept = 0;
-  /// Reports that `rows` more of its rows were copied. Any runner.
+  /// Reports that `rows` more rows were copied to the batch. Any runner may call this.
   virtual void rows_copied(BatchBuffer& buffer, std::uint32_t rows) noexcept = 0;
-  /// Discards a buffer that was opened for an incomplete batch. Rows may still be copied into it.
+  /// Discards the buffer of an incomplete batch. Runners may still copy rows into the buffer.
   virtual void discard_batch(BatchBuffer& buffer) noexcept = 0;
-  /// Returns whether the end of an epoch can be reported; if not, the outlet is stalled.
+  /// Returns whether the end of an epoch can be reported. If not, sets `stalled`.
   virtual bool has_room_for_end() noexcept = 0;
   virtual void end_epoch(EpochEnd end) noexcept = 0;
-  /// Returns whether a buffer, or room for the end of an epoch, was missing and is still missing. Any thread.
+  /// Returns whether a buffer, or room for the end of an epoch, was missing when it was needed and is still missing.
+  /// Any thread may call this.
   bool stalled() const noexcept { return stalled_.load(std::memory_order_seq_cst); }
 
  protected:
@@ -46,60 +48,64 @@ class BatchOutlet {
   std::atomic<bool> stalled_{false};
 };
 
-/// What is known of a row: the sample's index, whether it replaces a bad one, and its place in the order.
+/// What a batch notes about a row: the sample's index, whether the row is a masked bad sample, and the sample's place
+/// in the order.
 struct FilledRow {
   std::uint64_t index = 0;
   bool masked = false;
   RowPlace place = {};
 };
 
-/// Fills one batch after the other, and reports when each of them, and the epoch, ends. Counts made between two
-/// batches, or before an epoch's end, are carried over. One thread at a time.
+/// Fills one batch after the other, and reports the end of each batch and of each epoch to the outlet. Counts made
+/// while no batch is open go to the next batch, or to the epoch's end. One thread at a time may use it.
 class BatchFiller {
  public:
-  /// `bounds` and `outlet` must outlive it. `epochs`: number of epochs of the run; 0 = no limit.
+  /// `bounds` and `outlet` must outlive this object. `epochs`: number of epochs of the run; 0 = no limit.
   BatchFiller(const PipelineData& data, const BatchBounds& bounds, BatchOutlet& outlet, std::uint64_t epochs);
 
-  /// Starts with the batch at `cursor`. No batch is open then.
+  /// Starts with the batch at `cursor`. No batch is open after the call.
   void reset(const Cursor& cursor) noexcept;
-  /// Keeps the errors of all bad samples, however many a `tally()` has.
+  /// Keeps the errors of all bad samples, however many samples a batch or an epoch's end counts.
   void list_all_bad() noexcept { most_listed_ = ~std::size_t{0}; }
 
   /// Returns the open batch, or null.
   BatchBuffer* batch() const noexcept { return batch_; }
-  /// Opens the next batch. Returns false if it has to wait for a buffer, or for room for its epoch's end.
+  /// Opens the next batch. Returns false if there is no free buffer, or if the batch is the epoch's last and there is
+  /// no room for the epoch's end.
   bool open() noexcept;
   /// Returns whether the open batch takes the row.
   bool admits(const BatchBounds::Item& item) const noexcept { return bounds_.admits(fill_, item); }
-  /// Returns the number of the row that it gets in the open batch.
+  /// Adds a row to the open batch and returns the row's number.
   std::uint64_t put(const FilledRow& row) noexcept;
-  /// Counts the size and the group of the last `put` row for the open batch.
+  /// Counts the size and the group of a row towards the open batch's limits. Call once per row, unless the window
+  /// decides which rows a batch gets.
   void count(const BatchBounds::Item& item) noexcept { bounds_.add(fill_, item); }
-  /// Returns whether the open batch has all rows, or all bytes, that it may have.
+  /// Returns whether the open batch has as many rows as it may have, or `enough_bytes`.
   bool full() const noexcept { return batch_->valid == rows_ || bounds_.enough(fill_); }
-  /// Returns the counts of the open batch, or of the time since the last one.
+  /// Returns the counts of the open batch or, if no batch is open, the counts that go to the next batch.
   SampleCounts& tally() noexcept { return batch_ != nullptr ? static_cast<SampleCounts&>(*batch_) : carried_; }
-  /// Notes a failure in the place of its sample. Only the first `max_listed` failures of a `tally()`, and those with
-  /// `must` set, keep their errors.
+  /// Notes a failure as the next sample of `tally()`. Only the first `max_listed` failures of a `tally()`, and failures
+  /// with `must` set, keep their errors.
   void note_bad(Error error, bool fatal, bool must) noexcept;
-  /// Sets the cursor after the open batch, if one is open.
+  /// Sets the cursor after the open batch, if a batch is open.
   void advance(const Cursor& next) noexcept;
   /// Closes the open batch, which gets no further rows.
   void close() noexcept;
-  /// Makes the open batch the epoch's last, or drops it, as Tail specifies. `next`: after the epoch's last sample.
+  /// Ends the epoch. Closes the open batch or, with Tail::drop, drops it. `next`: the cursor after the epoch's last
+  /// sample.
   void end_epoch(const Cursor& next) noexcept;
-  /// Returns whether the last batch of the run was closed: `epochs` epochs, each of a set number of batches.
+  /// Returns whether the last batch of the run was closed. Known only if each epoch has a set number of batches.
   bool finished() const noexcept { return finished_; }
 
  private:
   const BatchBounds& bounds_;
   BatchOutlet& outlet_;
   const std::uint64_t rows_;
-  const std::uint64_t steps_, epochs_;  // batches per epoch, or 0 if the data end it; epochs of the run
+  const std::uint64_t steps_, epochs_;  // batches per epoch, or 0 if an epoch is a pass; epochs of the run
   const Tail tail_;
-  std::size_t most_listed_;  // number of successive bad samples that keep their errors
+  std::size_t most_listed_;  // how many bad samples of one `tally()` keep their errors
   BatchBuffer* batch_ = nullptr;
-  BatchBounds::Fill fill_;  // how full the batch is
+  BatchBounds::Fill fill_;  // how full the open batch is
   Cursor at_;               // where the next batch begins
   EpochEnd carried_;
   bool finished_ = false;

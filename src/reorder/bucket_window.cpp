@@ -10,7 +10,7 @@
 namespace penstock::detail::runtime {
 
 namespace {
-constexpr std::uint64_t key = 0x6275636b6574;  // "bucket": no stage's key, which are hashes
+constexpr std::uint64_t key = 0x6275636b6574;  // "bucket" in ASCII; keys of stages are hashes, so no stage has this key
 }
 
 BucketWindow::BucketWindow(std::uint64_t size, Tail tail, const BatchBounds& bounds)
@@ -45,7 +45,7 @@ void BucketWindow::cut(std::uint64_t seed, const Cursor& next, bool last) noexce
     cut_by_rows(static_cast<std::size_t>(bounds_.rows()));
   sequence_.resize(ends_.size());
   std::iota(sequence_.begin(), sequence_.end(), 0u);
-  // An incomplete batch stays the epoch's last.
+  // An incomplete batch is not shuffled, so that it is the epoch's last.
   std::size_t whole = sequence_.size();
   if (!bounds_.by_size() && count_ % bounds_.rows() != 0 && tail_ != Tail::drop) --whole;
   Rng rng(seed, key, {begin_.epoch, begin_.position, begin_.child, 0});
@@ -59,7 +59,7 @@ void BucketWindow::sort(std::size_t count) noexcept {
             });
 }
 
-// What does not fill a batch are the last samples in order, not the longest ones.
+// The samples of an incomplete batch are the last samples of the order, not the longest samples.
 void BucketWindow::cut_by_rows(std::size_t rows) noexcept {
   const std::size_t whole = count_ - count_ % rows;
   sort(whole);

@@ -18,46 +18,47 @@ struct WaitingRow;
 /// A survivor whose batch is not known yet.
 struct Survivor {
   WaitingRow* row = nullptr;
-  std::span<const RaggedRow> varying;  ///< the row's fields that are not dense
+  std::span<const RaggedRow> varying;  ///< the row's values of the fields that are not dense
   std::uint64_t index = 0;
   bool masked = false;
   std::int64_t length = 0;
 };
 
-/// Collects consecutive survivors and makes batches of them. Allocates only in the constructor. One thread at a time.
+/// Collects consecutive survivors and makes batches of them. Allocates only in the constructor. One thread at a time
+/// may use it.
 class BucketWindow {
  public:
   BucketWindow(std::uint64_t size, Tail tail, const BatchBounds& bounds);
 
-  /// Starts to collect at `begin`. `done`: batches of the first window that were delivered before.
+  /// Starts to collect at `begin`. `done`: how many batches of the first window were delivered before a resume.
   void reset(const Cursor& begin, std::uint64_t done) noexcept;
-  /// Takes one more survivor. REQUIRES: `collecting()`.
+  /// Adds a survivor to the window. REQUIRES: `collecting()`.
   void add(const Survivor& kept) noexcept { kept_[count_++] = kept; }
   bool full() const noexcept { return count_ == kept_.size(); }
   bool empty() const noexcept { return count_ == 0; }
   bool collecting() const noexcept { return !cut_; }
-  /// Returns whether the window was collected before, so that its samples are already reported.
+  /// Returns whether the window was already collected before a resume, so that its samples were already counted.
   bool again() const noexcept { return done_ != 0; }
-  /// Puts samples of similar length together. `next`: after the window. `last`: the epoch ends there. `seed` and the
-  /// window's beginning decide the order of the batches.
+  /// Makes batches of samples of similar length. `next`: the cursor after the window. `last`: the epoch ends after the
+  /// window. `seed` and the cursor of the window's beginning decide the order of the batches.
   void cut(std::uint64_t seed, const Cursor& next, bool last) noexcept;
 
-  // -- once it is cut --
+  // -- after `cut` --
   bool last() const noexcept { return last_; }
   const Cursor& next() const noexcept { return next_; }
   /// Returns whether a further batch exists.
   bool has_batch() const noexcept { return batch_ != sequence_.size(); }
-  /// Returns whether the batch is skipped, because it was delivered before.
+  /// Returns whether the current batch is skipped, because it was delivered before a resume.
   bool skips() const noexcept { return batch_ < done_; }
-  /// Returns the rows of the current batch.
+  /// Returns the numbers of the window's rows that are in the current batch.
   std::span<const std::uint32_t> batch() const noexcept;
   const Survivor& operator[](std::uint32_t row) const noexcept { return kept_[row]; }
   /// Returns the cursor after the current batch.
   Cursor cursor_after() const noexcept;
   void next_batch() noexcept { ++batch_; }
-  /// Returns the rows that are in no batch.
+  /// Returns the numbers of the window's rows that are in no batch.
   std::span<const std::uint32_t> left_over() const noexcept;
-  /// Starts to collect the next window, once all batches are done.
+  /// Starts to collect the next window. REQUIRES: no further batch exists.
   void begin_next() noexcept;
 
  private:

@@ -59,13 +59,13 @@ PositionIssuer::Issued PositionIssuer::issue() noexcept {
   return {first, issued, {indices_.data(), static_cast<std::size_t>(good)}, pass};
 }
 
-// An order that fails does so at its own position, however many positions are asked for together; the samples before
-// that are made. Returns how many positions are good.
+// Asks the order for `count` positions. If the order fails, finds the first position at which it fails, so that the
+// samples before are made. Returns the number of positions before the failure.
 std::uint64_t PositionIssuer::fill(std::uint64_t count, std::optional<Error>& error) noexcept {
   try {
     positions_.fill(0, {indices_.data(), static_cast<std::size_t>(count)});
     return count;
-  } catch (...) {  // found again below, one by one
+  } catch (...) {  // the loop below finds the position
   }
   std::uint64_t good = 0;
   try {
@@ -93,7 +93,7 @@ void PositionIssuer::set_up_entry(ReorderEntry& entry, std::uint64_t i) {
   entry.next = positions_.after(i);
 }
 
-// No error: there was no memory for it.
+// If `error` is none, there was no memory for the error.
 void PositionIssuer::fail(std::uint64_t number, std::optional<Error> error) noexcept {
   (records_ != nullptr ? records_->at(number).broken : buffer_.entry(number).broken) = !error;
   (records_ != nullptr ? records_->at(number).outcome : buffer_.entry(number).outcome).fatal = std::move(error);

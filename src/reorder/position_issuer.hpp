@@ -19,24 +19,25 @@
 
 namespace penstock::detail::runtime {
 
-/// Turns the positions of an order into entries, or into the records that their samples share. Only the runner that
-/// entered the intake may call it, except where a comment says "any thread".
+/// Turns the positions of an order into entries or, if samples share records, into shared records. Only the runner that
+/// entered the IssueProgress may call the functions, except functions with the remark "any thread".
 class PositionIssuer {
  public:
-  /// `records`: null if samples share none. The arguments must outlive it.
+  /// `records`: null if samples share no records. The arguments must outlive this object.
   PositionIssuer(const RunSetup& setup, IssueProgress& intake, ReorderBuffer& buffer, SharedRecords* records);
 
-  /// Call only while nothing is being processed.
+  /// Starts at `cursor`. Call only while no runner works.
   void reset(const Cursor& cursor);
-  /// Returns whether there is room for one chunk of positions. Any thread.
+  /// Returns whether there is room for the next chunk of positions. Any thread.
   bool can_issue() noexcept;
 
   struct Issued {
     std::uint64_t first = 0, count = 0;
-    std::span<const std::uint64_t> indices;  ///< source indices of the positions, up to one at which the order failed
+    /// Source indices of the positions before the first position at which the order failed.
+    std::span<const std::uint64_t> indices;
     std::uint64_t pass = 0;
   };
-  /// Issues as many positions as there is room for. Returns none at the end.
+  /// Issues the next positions for which there is room, at most a chunk. Returns no positions at the end of the run.
   Issued issue() noexcept;
 
  private:
@@ -52,9 +53,9 @@ class PositionIssuer {
   ReorderBuffer& buffer_;
   SharedRecords* const records_;
   Positions positions_;
-  const std::uint64_t chunk_;             // positions that are issued together
+  const std::uint64_t chunk_;             // the most positions that are issued together
   std::vector<std::uint64_t> indices_;    // source indices of the positions that are issued together
-  std::atomic<std::uint64_t> wanted_{1};  // how many are asked for: a chunk, or the rest of the epoch
+  std::atomic<std::uint64_t> wanted_{1};  // how many positions are issued next: `chunk_`, or the rest of the epoch
 };
 
 }  // namespace penstock::detail::runtime

@@ -71,12 +71,13 @@ bool RecordSamples::can_expand() noexcept {
   return opened(run_begin_.load(std::memory_order_seq_cst) + run_seen_.load(std::memory_order_seq_cst));
 }
 
-// Its place in the ring may still be another's.
+// The check of `issued` comes first, because an earlier record may still have the ring's element of this record.
 bool RecordSamples::opened(std::uint64_t number) noexcept {
   return number < issue_progress_.issued() && records_.at(number).opened.load(std::memory_order_seq_cst);
 }
 
-// Looks for the rest of the current run. Returns true if all of it has arrived, or an end comes before.
+// Looks for further records of the current run. Returns true if all records of the run have arrived, or if an end comes
+// first.
 bool RecordSamples::see_run() noexcept {
   const std::uint64_t begin = run_begin_.load(std::memory_order_relaxed);
   std::uint64_t seen = run_seen_.load(std::memory_order_relaxed);
@@ -97,7 +98,7 @@ bool RecordSamples::see_run() noexcept {
   if (data.stream_window != 0 && seen != 0)
     permutation_.emplace(
         seen, hash_mix(hash_mix(hash_mix(data.seed_value(), data.stream_key), records_.at(begin).epoch), run_number_));
-  // Those that were delivered before a resume.
+  // Vacates the records whose samples were delivered before a resume.
   for (std::uint64_t i = 0; i < run_given_; ++i)
     records_.at(begin + permuted(i)).vacant.store(true, std::memory_order_seq_cst);
   run_known_.store(true, std::memory_order_seq_cst);
@@ -128,7 +129,7 @@ void RecordSamples::begin_next_run(std::uint64_t begin) noexcept {
   run_known_.store(false, std::memory_order_seq_cst);
 }
 
-// One entry. True: it was the record's last.
+// Gives the record's next sample an entry. Returns true if it was the record's last sample.
 bool RecordSamples::give(SharedRecord& record) noexcept {
   const bool decided = is_decided(record);
   const std::uint32_t count = decided ? 1 : record.count;

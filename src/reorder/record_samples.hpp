@@ -16,33 +16,34 @@
 
 namespace penstock::detail::runtime {
 
-/// Gives the samples of shared records their entries, record by record in order. If a stream is shuffled, it does so
-/// run by run: a run is a number of consecutive records, which are permuted. Only the runner that retires may call it,
-/// except where a comment says otherwise.
+/// Gives each sample of a shared record an entry, record by record in order. The records of a shuffled stream are
+/// permuted within runs of consecutive records. Only the runner that retires may call the functions, unless a comment
+/// names another thread.
 class RecordSamples {
  public:
-  /// The arguments must outlive it.
+  /// The arguments must outlive this object.
   RecordSamples(const RunSetup& setup, SharedRecords& records, ReorderBuffer& buffer, const IssueProgress& intake,
                 ThreadSignals& signals);
 
-  /// Returns the records per run; 1 if nothing is shuffled like this.
+  /// Returns the number of records in a run; 1 unless a stream is shuffled.
   std::uint64_t run_records() const noexcept { return run_records_; }
-  /// Starts at `cursor`. What is read must begin with the whole run that holds `cursor`. Call only while nothing is
-  /// being processed.
+  /// Starts at `cursor`. Reading a stream must begin with the first record of the run that holds `cursor`. Call only
+  /// while no runner works.
   void reset(const Cursor& cursor) noexcept;
 
-  /// Publishes a made or read record: its samples may get their entries, unless the consumer must first decide which
-  /// are skipped. Called by the runner that made the record.
+  /// Publishes a record that was made or read. Its samples may get entries, unless the consumer must first decide which
+  /// samples are skipped. Called by the runner that made or read the record.
   void publish(SharedRecord& record) noexcept;
-  /// Returns whether a record waits until the skips are decided. The consumer's thread.
+  /// Returns whether a record waits until its skips are decided. Only the consumer calls this.
   bool asks() noexcept;
   void answer() noexcept;
 
-  /// Returns whether a sample and an entry for it exist, as far as is known. Any thread.
+  /// Returns whether `expand` may have something to do. Any thread.
   bool can_expand() noexcept;
-  /// Gives samples of opened records their entries, in order, as long as there are both. Returns how many it gave.
+  /// Gives samples of opened records their entries, in order, until a record or an entry is missing. Returns how many
+  /// samples got entries.
   std::uint64_t expand() noexcept;
-  /// Returns the number of entries that have samples.
+  /// Returns how many samples have got entries since `reset`.
   std::uint64_t entries_issued() const noexcept { return entries_issued_.load(std::memory_order_relaxed); }
 
  private:
@@ -60,21 +61,23 @@ class RecordSamples {
   const bool from_stream_;
   const std::uint64_t run_records_;
 
-  // Only the retiring runner changes these, and may read them relaxed: the flag that lets one runner retire orders
-  // them.
+  // Only the runner that retires changes these members. It may read them relaxed, because the flag that lets one runner
+  // at a time retire orders the changes.
   std::atomic<std::uint64_t> entries_issued_{0};
-  std::atomic<std::uint64_t> run_begin_{0};  // the first record of the current run
-  std::atomic<std::uint64_t> run_seen_{0};   // how many of its records have arrived
-  std::atomic<bool> run_known_{false};       // all have arrived, or the epoch ends before
+  std::atomic<std::uint64_t> run_begin_{0};  // number of the current run's first record
+  std::atomic<std::uint64_t> run_seen_{0};   // how many records of the current run have arrived
+  std::atomic<bool> run_known_{
+      false};  // all records of the current run have arrived; the end of an epoch shortens a run
   std::uint64_t run_size_ = 0, run_given_ = 0, run_number_ = 0;
-  bool ends_run_ = false;  // the end of an epoch or of the run comes after it
-  bool begun_ = false;     // the current record's samples are being given entries
-  // The child of the current record that comes next, and the child that the next record begins with.
+  bool ends_run_ = false;  // the current run is followed by an end of the epoch or by a fatal failure
+  bool begun_ = false;     // some samples of the current record may already have entries
+  // `next_child_`: the child of the current record that gets the next entry. `child_`: the first child of the first
+  // record, after a resume.
   std::uint32_t next_child_ = 0, child_ = 0;
-  std::uint64_t next_position_ = 0;  // where the next run begins
+  std::uint64_t next_position_ = 0;  // how many records of the first run were delivered before a resume
   std::optional<Bijection> permutation_;
 
-  std::atomic<std::uint64_t> answered_{0};  // records; only the consumer changes it
+  std::atomic<std::uint64_t> answered_{0};  // records whose skips are decided; only the consumer changes this
 };
 
 }  // namespace penstock::detail::runtime

@@ -12,9 +12,9 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// Among this many positions a rank has `passes` times the number of records. A record that comes early in one pass may
-// come late in the next, and to a different rank. If k records are kept, a rank gets none of them in these positions
-// with probability e^(-passes k).
+// Returns the number of positions that hold `passes` times all records for one rank. A record that is early in one pass
+// may be late in the next pass, and at a different rank. If filters keep k records, a rank gets none of the k records
+// in these positions with probability e^(-passes k).
 std::uint64_t positions_of_passes(const PipelineData& data) noexcept {
   constexpr std::uint64_t passes = 8, most = std::uint64_t{1} << 62;
   const auto world = static_cast<std::uint64_t>(data.rank_value().world);
@@ -86,7 +86,7 @@ void ReorderBuffer::reset(const Cursor& cursor, const QuotaCount& count) noexcep
                  cursor.window_batches);
   emitting_.store(false, std::memory_order_relaxed);
   emitted_ = 0;
-  // Rows may be anywhere: in entries, in the window, on their way.
+  // Before this, rows may be in entries, in the window, or on their way to a batch.
   rows_->reset();
   for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].row = &(*rows_)[i];
 }
@@ -128,7 +128,7 @@ std::size_t ReorderBuffer::retire(std::span<Move> moves) noexcept {
   return count;
 }
 
-// If no record is left among this many, none may ever come.
+// If no record was kept in this many positions, none may ever be kept.
 void ReorderBuffer::check_pass(ReorderEntry& entry) noexcept {
   if (!fixed_steps_ || entry.outcome.fatal) return;
   if (entry.outcome.kept) survived_ = entry.next.position;
@@ -145,10 +145,10 @@ void ReorderBuffer::check_pass(ReorderEntry& entry) noexcept {
   }
 }
 
-// An endless stream may fail forever, without a batch that would report it.
+// If all samples of an endless stream fail, no batch is ever delivered that would report the errors.
 void ReorderBuffer::check_row(ReorderEntry& entry) noexcept {
   if (!stream_ || entry.outcome.fatal) return;
-  // It becomes ours with the entry, which may have to wait before.
+  // `failed_in_row_` is set only when the entry is retired, because the entry may have to wait.
   const std::uint64_t failed = entry.outcome.bad ? failed_in_row_ + 1 : entry.no_record ? failed_in_row_ : 0;
   entry.next.failed_in_row = entry.last && !fixed_steps_ ? 0 : failed;
   if (failed <= policy_.max_in_row) return;
@@ -163,7 +163,7 @@ void ReorderBuffer::check_row(ReorderEntry& entry) noexcept {
   }
 }
 
-// Checks the quota already here: if nothing survives, no batch comes that would check it.
+// Checks the quota here too: if no sample survives, no batch is delivered, and delivery is what checks the quota.
 bool ReorderBuffer::ends_run(const ReorderEntry& entry) const noexcept {
   const bool too_many =
       entry.outcome.bad && !told_before() && exceeds_quota(policy_, {count_.acted + 1, count_.samples + 1});
@@ -194,7 +194,8 @@ ReorderBuffer::Retired ReorderBuffer::retire_one(ReorderEntry& entry, Move& move
   return survives ? Retired::moves : Retired::leaves;
 }
 
-// A batch is open where the entry needs one. False: it has to wait for a buffer, or for room for its epoch's end.
+// Opens a batch if the entry needs one. Returns false if the entry must wait for a buffer, or for room for its epoch's
+// end.
 bool ReorderBuffer::make_room(const ReorderEntry& entry, bool ends_run) noexcept {
   const bool is_row = entry.outcome.kept && !window_;
   if (is_row && !ends_run && filler_.batch() != nullptr && !filler_.admits(item_of(entry))) close();
@@ -219,7 +220,7 @@ void ReorderBuffer::tally(ReorderEntry& entry, bool ends_run) noexcept {
   if (entry.outcome.filtered) ++filler_.tally().filtered;
 }
 
-// With a batch of what came before it.
+// Ends the run: delivers a batch of the samples before the entry, with the entry's error.
 void ReorderBuffer::end_run(ReorderEntry& entry) noexcept {
   if (entry.outcome.fatal) filler_.note_bad(std::move(*entry.outcome.fatal), true, true);
   if (entry.broken) filler_.tally().unreported = true;
@@ -241,14 +242,14 @@ BatchBounds::Item ReorderBuffer::item_of(const ReorderEntry& entry) noexcept {
   return {entry.row->varying, entry.index, entry.place.epoch};
 }
 
-// Moves the row to the window; the entry gets a different row for its next sample.
+// Moves the entry's row to the window. The entry gets a spare row for its next sample.
 void ReorderBuffer::keep(ReorderEntry& entry) noexcept {
   window_->add({entry.row, entry.row->varying, entry.outcome.index, entry.outcome.masked,
                 entry.outcome.masked ? 0 : length_->of(*rows_, *entry.row)});
   entry.row = &rows_->take_spare();
 }
 
-// One row of the window to its batch, or one step towards it.
+// Gives one of the window's rows to its batch, skips a batch, or begins the next window.
 ReorderBuffer::Retired ReorderBuffer::emit(Move& move) noexcept {
   BucketWindow& window = *window_;
   if (!window.has_batch()) {

@@ -28,76 +28,77 @@ namespace penstock::detail::runtime {
 
 struct SharedRecord;
 
-/// One sample being processed, and its row. Belongs to the thread that issues it until the ticket's limit is raised.
-/// Then it belongs to the runner with its ticket until `done`, then to the thread that retires it until `vacant`.
+/// One sample being processed, and its row. Until the limit of tickets is raised, the entry belongs to the thread that
+/// issues. From then until `done` it belongs to the runner with its ticket, and from then until `vacant` to the thread
+/// that retires.
 struct ReorderEntry {
   WaitingRow* row = nullptr;
   Place place;
-  std::uint64_t position = 0;  ///< position in the order; for a shuffled stream not the record's number
+  std::uint64_t position = 0;  ///< position in the order; in a shuffled stream it differs from the record's number
   std::uint64_t index = 0;
-  SharedRecord* record = nullptr;  ///< the record that the sample is made of; null: its own record
-  Cursor next;                     ///< cursor after it
-  bool last = false;               ///< the epoch ends after it
-  bool decided = false;            ///< the outcome of `record` is its outcome
-  bool skipped = false;            ///< nothing is made of it
-  bool broken = false;             ///< there was no memory for the error
-  bool no_record = false;          ///< a stream ended here
+  SharedRecord* record = nullptr;  ///< the shared record from which the sample is made; null: the record is not shared
+  Cursor next;                     ///< cursor after the sample
+  bool last = false;               ///< the epoch ends after the sample
+  bool decided = false;            ///< the outcome of `record` is the sample's outcome
+  bool skipped = false;            ///< the sample is not made
+  bool broken = false;             ///< the sample failed, and there was no memory for the error
+  bool no_record = false;          ///< the entry is not a sample but the end of a stream's epoch
   Outcome outcome;
   std::atomic<bool> done{false};
   std::atomic<bool> vacant{true};
 };
 
-/// Samples are finished in any order and leave in order. The oldest entry is retired first. If it survives, it gets the
-/// next row of a batch, or waits in a window whose samples are put together by length.
+/// Samples are finished in any order and leave in order. The oldest entry is retired first. If its sample survives, the
+/// sample gets the next row of a batch, or waits in the bucket window.
 ///
-/// Entries are a ring: number n, counted from 0, is entry n % size. One thread at a time issues, one retires.
+/// Entries are a ring: the sample with number n, counted from 0, is in entry n % size. One thread at a time issues, and
+/// one thread at a time retires.
 class ReorderBuffer {
  public:
-  /// One survivor's move to its batch.
+  /// The move of one survivor to its batch.
   struct Move {
     WaitingRow* from;
-    ReorderEntry* entry;  ///< entry to vacate; null: the row is a spare one
+    ReorderEntry* entry;  ///< entry to vacate after the copy; null: the row comes from the window and becomes spare
     BatchBuffer* buffer;
     std::uint64_t row;
   };
 
-  /// Returns the bytes that are kept about a row, besides its values.
+  /// Returns the bytes that are kept per row in addition to its values.
   static std::size_t row_notes_bytes(const RowLayout& layout) noexcept {
     return sizeof(ReorderEntry) + sizeof(WaitingRow) + layout.varying() * sizeof(RaggedRow);
   }
-  /// `entries`: samples being processed; `epochs`: 0 = no limit; `append_limit`: bytes of one row for fields of any
-  /// size. `bounds` and `outlet` must outlive it.
+  /// `entries`: number of entries. `epochs`: epochs of the run; 0 = no limit. `append_limit`: most bytes in one row for
+  /// fields whose rows differ in size. `bounds` and `outlet` must outlive this object.
   ReorderBuffer(const PipelineData& data, const BatchBounds& bounds, std::size_t entries, MemoryResource& memory,
                 BatchOutlet& outlet, std::uint64_t epochs = 0, std::size_t append_limit = ~std::size_t{0});
 
   std::size_t size() const noexcept { return entries_.size(); }
-  /// Allocates memory for a different number of entries, which `resize` then uses. One thread at a time allocates and
-  /// frees, without the lock, because that calls a user's resource. @throws what the resource throws.
+  /// Allocates memory for a different number of entries, to which `resize` switches. One thread calls this and
+  /// `free_replaced`, without the lock, because both call a user's resource. @throws whatever the resource throws.
   void prepare(std::size_t entries);
-  /// Frees the memory from before `resize`, or memory that was prepared and not used.
+  /// Frees the memory that `resize` replaced, or memory that was prepared and not used.
   void free_replaced() noexcept;
-  /// Switches to the prepared entries. Call only while nothing is being processed, and before a `reset`.
+  /// Switches to the prepared entries. Call only while no runner works, and call `reset` after it.
   void resize() noexcept;
   ReorderEntry& entry(std::uint64_t number) noexcept { return entries_[number % entries_.size()]; }
-  /// Returns the bytes of fields of any size that were copied to batches. Not during a `resize`.
+  /// Returns the bytes that were copied to batches for fields whose rows differ in size. Don't call during a `resize`.
   std::uint64_t appended_bytes() const noexcept { return appended_before_ + rows_->appended_bytes(); }
   /// Returns the rows of the entries, and the rows that wait in a bucket window.
   const WaitingRows& rows() const noexcept { return *rows_; }
   std::byte* address(const ReorderEntry& entry, std::size_t field) const noexcept {
     return rows_->address(*entry.row, field);
   }
-  /// Starts with the batch at `cursor`; the next entry to retire is number 0. `count`: what the run counted before.
-  /// Call only while nothing is being processed.
+  /// Starts with the batch at `cursor`. The next entry to retire has number 0. `count`: what the run counted before.
+  /// Call only while no runner works.
   void reset(const Cursor& cursor, const QuotaCount& count) noexcept;
 
-  /// Keeps the errors of bad samples, however many come without a survivor between them. Call before anything is
-  /// issued.
+  /// Keeps the errors of all bad samples. Call before anything is issued.
   void list_all_bad() noexcept { filler_.list_all_bad(); }
 
   // -- the thread that issues --
-  /// Returns whether entry `number` may be set up: the sample before it is retired and copied.
+  /// Returns whether entry `number` may be set up, because the entry's previous sample was retired and copied.
   bool vacant(std::uint64_t number) noexcept { return entry(number).vacant.load(std::memory_order_seq_cst); }
-  /// Takes the entry, for a sample that is to be made.
+  /// Takes the vacant entry for a sample that is to be made.
   ReorderEntry& take(std::uint64_t number) noexcept;
 
   // -- the runner that has its ticket --
@@ -106,27 +107,29 @@ class ReorderBuffer {
   void finish(ReorderEntry& entry) noexcept { entry.done.store(true, std::memory_order_seq_cst); }
 
   // -- the thread that retires --
-  /// Returns whether something can be retired, as far as is known: the oldest entry is done, or a window is complete.
+  /// Returns whether something can probably be retired: the oldest entry is done, or the window is complete.
   bool can_retire() noexcept {
     if (outlet_.stalled() || halted_.load(std::memory_order_relaxed)) return false;
     if (window_ && emitting_.load(std::memory_order_seq_cst)) return true;
     return entry(oldest_.load(std::memory_order_seq_cst)).done.load(std::memory_order_seq_cst) &&
            (!window_ || rows_->has_spare());
   }
-  /// Retires the entries that are done until `moves` is full. Returns the number of moves.
+  /// Retires finished entries in order until `moves` is full or nothing can be retired. Returns the number of moves.
   std::size_t retire(std::span<Move> moves) noexcept;
   /// Copies survivors to their rows, vacates their entries, and reports to the outlet. Any thread.
   void copy_rows(std::span<const Move> moves, const BatchRing& ring) noexcept;
 
-  /// Returns whether further samples are ignored: the run's last batch is closed, or a failure ended it. Any thread.
+  /// Returns whether further samples are ignored, because the run's last batch is closed or a failure ended the run.
+  /// Any thread.
   bool halted() const noexcept { return halted_.load(std::memory_order_relaxed); }
-  /// Returns the number of survivors retired since the beginning.
+  /// Returns the number of survivors that got a row since the construction.
   std::uint64_t kept() const noexcept { return kept_.load(std::memory_order_relaxed); }
-  /// Returns the buffer being filled, or null. Call only while nothing is being processed.
+  /// Returns the buffer being filled, or null. Call only while no runner works.
   BatchBuffer* open_batch_buffer() const noexcept { return filler_.batch(); }
 
  private:
-  // The outcome of the oldest entry.
+  // What a step of retiring did. `waits`: nothing, because a buffer or room is missing. `leaves`: no row moves.
+  // `moves`: a row moves to its batch.
   enum class Retired : std::uint8_t { waits, leaves, moves };
   Retired retire_one(ReorderEntry& entry, Move& move) noexcept;
   Retired emit(Move& move) noexcept;
@@ -147,34 +150,35 @@ class ReorderBuffer {
 
   const std::uint64_t seed_;
   const bool fixed_steps_, stream_;
-  const std::uint64_t patience_;  // positions after a survivor, or a batch, in which the next one must come
+  // Number of positions after a survivor or a batch within which the next survivor must come.
+  const std::uint64_t patience_;
   const ErrorPolicy policy_;
   BatchOutlet& outlet_;
   const PipelineData& data_;
   MemoryResource& memory_;
   const std::size_t append_limit_;
   std::unique_ptr<WaitingRows> rows_;
-  std::uint64_t appended_before_ = 0;  // bytes that were appended to batches before a `resize`
+  std::uint64_t appended_before_ = 0;  // bytes that were appended to batches before the last `resize`
   BatchFiller filler_;
   std::vector<ReorderEntry> entries_;
   // Rows that were prepared, or that were in use before `resize`.
   std::unique_ptr<WaitingRows> other_rows_;
   std::vector<ReorderEntry> other_entries_;
-  QuotaCount count_;            // what the error policy's quota counts, over the retired samples
-  std::uint64_t survived_ = 0;  // the position after the last survivor, or batch
+  QuotaCount count_;            // counts for the error policy's quota, of the retired samples
+  std::uint64_t survived_ = 0;  // the position after the last survivor or the last batch
   std::uint64_t failed_in_row_ = 0;
 
-  alignas(64) std::atomic<std::uint64_t> oldest_{0};  // number of the oldest entry that is not retired
+  alignas(64) std::atomic<std::uint64_t> oldest_{0};  // number of the oldest sample that is not retired
   std::atomic<std::uint64_t> kept_{0};
-  // Set by a failure that ends the run, or by its last batch: later samples are ignored. Relaxed: the thread that
-  // retires sets it and obeys it; a different thread that sees it late only tries to retire once more.
+  // A failure ended the run, or the run's last batch was closed, so later samples are ignored. Relaxed: only the thread
+  // that retires sets and needs the flag. Another thread that sees the flag late only tries to retire once more.
   std::atomic<bool> halted_{false};
 
-  // If samples are put together by length.
+  // Set if `bucket` puts samples together by length.
   std::optional<BucketWindow> window_;
   std::optional<SampleLength> length_;
-  std::atomic<bool> emitting_{false};  // the collected samples go to their batches
-  std::size_t emitted_ = 0;            // rows of the current batch
+  std::atomic<bool> emitting_{false};  // the window is cut, and its rows go to their batches
+  std::size_t emitted_ = 0;            // how many rows of the window's current batch have gone to it
 };
 
 }  // namespace penstock::detail::runtime

@@ -30,7 +30,7 @@ std::size_t Reordered::entry_bytes(const PipelineData& data) {
 }
 
 std::size_t Reordered::entries_for(const PipelineData& data, std::size_t max_reorder_bytes, unsigned threads) {
-  // If sizes end a batch, it has fewer rows than its limit.
+  // If the sizes of samples end batches, batches have fewer rows than their limit.
   const std::size_t batch = static_cast<std::size_t>(
       data.bounded ? std::min<std::uint64_t>(max_rows_of_rank(data), max_bounded_entries) : max_rows_of_rank(data));
   const std::size_t wanted = max_reorder_bytes != 0 ? max_reorder_bytes / entry_bytes(data) : batch;
@@ -42,7 +42,7 @@ std::size_t Reordered::shared_records_for(const PipelineData& data, unsigned thr
   return data.flat_maps || data.source->is_stream() ? std::size_t{4} * threads : 0;
 }
 
-// Returns the size of a record as it is read, plus working room if stages come before it is shared.
+// Returns the bytes of a record as it is read. Adds scratch if the record may pass through stages before it is shared.
 std::size_t Reordered::min_shared_record_bytes(const PipelineData& data) {
   constexpr std::size_t varying = 1u << 16, stages = 1u << 20;
   std::size_t bytes = 0;
@@ -184,7 +184,7 @@ bool Reordered::read(ChainRun& run) noexcept {
   return true;
 }
 
-// Works on a block, or on what is made of blocks: a sample, or the record that its children share.
+// Loads a block, or makes a sample or a shared record whose blocks are loaded.
 bool Reordered::work_in_blocks(ChainRun& run) noexcept {
   BlockSchedule::Work work = blocks_->take(run.blocks.stretch);
   if (!work) return false;
@@ -201,7 +201,7 @@ bool Reordered::work_in_blocks(ChainRun& run) noexcept {
   return true;
 }
 
-// Call before the entry or record is reused, because its blocks are in the same entry.
+// Call before the entry or shared record can be reused, because the schedule keeps the blocks under the same number.
 void Reordered::give_back_blocks(std::uint64_t number) noexcept {
   if (blocks_ != nullptr && blocks_->done(number)) signals_.wake_runners();
 }
@@ -226,7 +226,8 @@ void Reordered::make(ChainRun& run, TicketRun tickets) noexcept {
     if (!records_) give_back_blocks(tickets.first + i);
     buffer_.finish(entry);
   }
-  // Samples that became long must not be taken together once more before one of them happens to be measured.
+  // If samples became long, corrects the estimate now, so that no further tickets are taken together before a chain is
+  // measured.
   if (begun != 0)
     if (const std::uint64_t each = (now_ns() - begun) / tickets.count; each > 4 * run.counters.sample_ns)
       run.counters.sample_ns = each;

@@ -27,34 +27,34 @@
 
 namespace penstock::detail::runtime {
 
-/// Estimated bytes per row for fields whose size only the sample shows.
+/// Estimated bytes per row for all fields whose rows differ in size.
 inline constexpr std::size_t appended_row_bytes = 1u << 14;
 
-/// The work of a reordered pipeline's runners. Any runner does the work there is: it issues positions, reads a stream,
-/// opens shared records, makes samples, retires them. A flag guards work that only one runner at a time may do. A
-/// runner that clears such a flag, or changes what others wait for, checks again for work.
+/// The work of a reordered pipeline's runners. Every runner does whatever work exists: issues positions, reads a
+/// stream, opens shared records, makes samples, or retires samples. Flags guard the kinds of work that only one runner
+/// at a time may do. A runner that clears a flag, or changes what other runners wait for, checks again for work.
 class Reordered {
  public:
-  /// All arguments must outlive it. `blocks`: null if records share none. `order_line`: line of the timeline for calls
-  /// of the order; null: no timeline is kept.
+  /// All arguments must outlive this object. `blocks`: null if records share no blocks. `order_line`: line of the
+  /// timeline for calls of the order; null: no timeline is kept.
   Reordered(const RunSetup& setup, const Chain& chain, std::stop_token stop, BlockSchedule* blocks,
             const BatchRing& ring, BatchOutlet& outlet, ThreadSignals& signals, TraceLine* order_line);
 
-  /// Returns the bytes of an entry's row, as `max_reorder_bytes` counts them.
+  /// Returns the bytes of an entry, as `max_reorder_bytes` counts them.
   static std::size_t entry_bytes(const PipelineData& data);
-  /// Returns how many entries, or shared records, a pipeline needs.
+  /// Return how many entries, and how many shared records, a run needs.
   static std::size_t entries_for(const PipelineData& data, std::size_t max_reorder_bytes, unsigned threads);
   static std::size_t shared_records_for(const PipelineData& data, unsigned threads);
   static std::size_t min_shared_record_bytes(const PipelineData& data);
 
-  /// Allocates memory for `entries` entries, which the next `reset` switches to. Call without the lock, from the same
-  /// thread that frees the memory before. @throws what the resource throws.
+  /// Allocates memory for `entries` entries, to which the next `reset` switches. Call without the lock, from the thread
+  /// that calls `free_replaced`. @throws whatever the resource throws.
   void prepare_entries(std::size_t entries) {
     resizes_.store(false, std::memory_order_relaxed);
     buffer_.prepare(entries);
     resizes_.store(entries != buffer_.size(), std::memory_order_relaxed);
   }
-  /// Frees what the last `reset` replaced. Returns false if a `reset` is still to come.
+  /// Frees the memory that the last `reset` replaced. Returns false if prepared entries still wait for a `reset`.
   bool free_replaced() noexcept {
     if (resizes_.load(std::memory_order_relaxed)) return false;
     buffer_.free_replaced();
@@ -62,18 +62,18 @@ class Reordered {
   }
   /// Sets the number of runners. Any thread.
   void set_threads(unsigned threads) noexcept { threads_.store(threads, std::memory_order_relaxed); }
-  /// Starts at `cursor`. Call only while nothing is being processed.
+  /// Starts at `cursor`. Call only while no runner works.
   void reset(const Cursor& cursor, const QuotaCount& count);
   /// Returns whether a runner has something to do. Any thread.
   bool has_work() noexcept;
-  /// Returns why there is nothing to do while batches have room; none if nothing more comes. Any thread.
+  /// Returns why runners have no work while batches have room; none if nothing more will be issued. Any thread.
   std::optional<Idle> why_idle() noexcept;
-  /// Does some of the work. Returns false if there was none.
+  /// Does a piece of the work. Returns false if there was no work.
   bool step(ChainRun& run) noexcept;
-  /// Returns whether a record waits until the skips are decided. The consumer's thread.
+  /// Returns whether a record waits until its skips are decided. Only the consumer calls this.
   bool asks() noexcept { return samples_ && samples_->asks(); }
   void answer() noexcept { samples_->answer(); }
-  /// Returns the buffer being filled, or null. Call only while nothing is being processed.
+  /// Returns the buffer being filled, or null. Call only while no runner works.
   BatchBuffer* open_batch_buffer() const noexcept { return buffer_.open_batch_buffer(); }
   const ReorderBuffer& buffer() const noexcept { return buffer_; }
   std::size_t shared_records() const noexcept { return records_ ? records_->size() : 0; }
@@ -98,16 +98,16 @@ class Reordered {
   TraceLine* const order_line_;
   const bool advises_;
   std::atomic<unsigned> threads_;
-  std::atomic<bool> resizes_{false};  // a different number of entries is prepared
+  std::atomic<bool> resizes_{false};  // a different number of entries is prepared and waits for a `reset`
   ReorderBuffer buffer_;
-  std::optional<SharedRecords> records_;  // if samples share records
-  Tickets tickets_, to_open_;             // entries, and shared records, that are to be made
+  std::optional<SharedRecords> records_;  // set if samples share records
+  Tickets tickets_, to_open_;             // tickets of entries, and of shared records, that are to be made
   SampleMaker maker_;
   IssueProgress issue_progress_;
-  std::optional<RecordSamples> samples_;  // gives the samples of shared records their entries
-  std::optional<PositionIssuer> issuer_;  // one of these two brings the samples to make
+  std::optional<RecordSamples> samples_;  // set if samples share records
+  std::optional<PositionIssuer> issuer_;  // either `issuer_` is set, or `reader_` for a stream
   std::optional<StreamReader> reader_;
-  // The runner that retires also gives the samples of shared records their entries.
+  // A runner retires entries, and gives the samples of shared records their entries.
   alignas(64) std::atomic<bool> retiring_{false};
 };
 

@@ -13,13 +13,13 @@
 
 namespace penstock::detail::runtime {
 
-/// The length by which samples are put together: the first dimension of a field, or the value of a scalar.
+/// The length by which `bucket` puts samples together: the first dimension of a field, or the value of a scalar field.
 class SampleLength {
  public:
   SampleLength(const Schema& schema, const std::string& field)
       : field_(schema.slot(field)), dtype_(schema[field_].dtype), shape_(schema[field_].shape) {}
 
-  /// Numbers above the largest i64 become the largest i64.
+  /// Returns a row's length. Values above the largest i64 become the largest i64.
   std::int64_t of(const WaitingRows& rows, const WaitingRow& row) const noexcept {
     const RowField& how = rows.layout()[field_];
     if (shape_.rank() != 0) return how.kind == RowField::Kind::dense ? shape_[0] : row.varying[how.varying].shape[0];

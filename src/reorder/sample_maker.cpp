@@ -9,7 +9,7 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// Lends a runner's reader, and its line of the timeline, for as long as this lives.
+// Lends the reader and the timeline's line of `from` to `to`, until this object is destroyed.
 class LentReader {
  public:
   LentReader(ChainRun& from, ChainRun& to) noexcept : from_(from), to_(to) {
@@ -27,7 +27,7 @@ class LentReader {
   ChainRun &from_, &to_;
 };
 
-// Rows without a size of their own wait with their entry.
+// Appends values whose size differs between samples to the memory of the entry's row.
 class CellOutlet final : public RowOutlet {
  public:
   explicit CellOutlet(WaitingRow& row) noexcept : row_(row) {}
@@ -49,7 +49,7 @@ void SampleMaker::make(ChainRun& run, ReorderEntry& entry, std::uint64_t ticket)
   } else if (entry.decided) {
     entry.outcome = std::move(record->outcome);
     entry.broken = record->broken;
-    entry.outcome.kept = entry.outcome.masked;  // what was made has no samples
+    entry.outcome.kept = entry.outcome.masked;  // a record without children has no sample to keep, except a masked row
   } else if (!entry.outcome.fatal) {
     for (std::size_t f = 0; f < run.row.fields.size(); ++f) run.row.fields[f] = buffer_.address(entry, f);
     if (record != nullptr && entry.place.child == 0) entry.outcome.bad = std::move(record->outcome.bad);
@@ -80,7 +80,7 @@ void SampleMaker::make(ChainRun& run, ReorderEntry& entry, std::uint64_t ticket)
     buffer_.note(entry, run.row.varying);
 }
 
-// Makes a child of its record, or, if a different record replaces that, of a parent that is made for this child only.
+// Makes a child of its shared record. If another record replaces the shared record, makes a parent for this child only.
 bool SampleMaker::make_child(ChainRun& run, const SharedRecord& record, const Place& place, std::uint64_t index,
                              std::uint64_t stands_for, const ChainRun*& at_work) {
   run.parent = record.run.get();
@@ -134,7 +134,7 @@ void SampleMaker::open(ChainRun& run, SharedRecord& record, std::uint64_t number
   collect(parent, run);
 }
 
-// The counters of shared records are kept by the runner that makes them, as others read those.
+// Moves the counts to the runner that made the shared record, because only the counters of runners are read.
 void SampleMaker::collect(ChainRun& parent, ChainRun& run) noexcept {
   const auto move = [](RelaxedCounter& out_of, RelaxedCounter& into) {
     into.add(out_of.get());

@@ -11,19 +11,20 @@
 
 namespace penstock::detail::runtime {
 
-/// Makes samples in the rows of their entries, and the records that they share. Any runner, each with its own ChainRun.
-/// No two runners may work on the same entry or record.
+/// Makes samples in the rows of their entries, and shared records. Any runner may use it, each with its own ChainRun,
+/// but no two runners may work on the same entry or record.
 class SampleMaker {
  public:
-  /// The arguments must outlive it.
+  /// The arguments must outlive this object.
   SampleMaker(const RunSetup& setup, const Chain& chain, std::stop_token stop, ReorderBuffer& buffer);
 
-  /// `ticket`: the entry's number. @throws std::bad_alloc if there is no memory even for the error.
+  /// Makes the entry's sample. `ticket`: the entry's number. @throws std::bad_alloc if there is no memory even for the
+  /// error.
   void make(ChainRun& run, ReorderEntry& entry, std::uint64_t ticket);
-  /// Makes what all samples of the record share, unless the record's outcome is already known. `number`: the record's
-  /// number. @throws std::bad_alloc if there is no memory even for the error.
+  /// Makes the values that all samples of the record share, unless the record's outcome is already known. `number`: the
+  /// record's number. @throws std::bad_alloc if there is no memory even for the error.
   void open(ChainRun& run, SharedRecord& record, std::uint64_t number);
-  /// Returns the run that holds the values of a record. @throws what taking memory throws.
+  /// Returns the ChainRun that holds the values of a record. @throws std::bad_alloc.
   ChainRun& run_of(SharedRecord& record);
 
  private:

@@ -14,43 +14,43 @@
 
 namespace penstock::detail::runtime {
 
-/// One position, and what its samples share: a stream's record, or the parent of a flat_map's children. Belongs to the
-/// runner that issues it, then to the runner that opens it until `opened`. Then all its samples read it; the last of
-/// them vacates it.
+/// A record of which several samples are made: a stream's record, or the parent of a flat_map's children. It belongs
+/// first to the runner that issues it, and then to the runner that opens it. After `opened`, its samples read it. The
+/// last sample vacates it.
 struct SharedRecord {
-  std::unique_ptr<ChainRun> run;  ///< holds the values; created on first use
+  std::unique_ptr<ChainRun> run;  ///< holds the record's values; created on first use
   std::uint64_t epoch = 0, position = 0;
   std::uint64_t index = 0;
-  Cursor at;                ///< where the record is; not set for a stream
-  std::uint32_t count = 0;  ///< how many samples it has, once it is made
-  bool end = false;         ///< not a record but the epoch's end
-  bool terminates = false;  ///< an end, or a stream's failure: nothing is shuffled across it
-  bool last = false;        ///< the epoch ends after it
+  Cursor at;                ///< cursor at the record; not set for a stream
+  std::uint32_t count = 0;  ///< how many samples are made of the record; set when it is opened
+  bool end = false;         ///< not a record but the end of a stream's epoch
+  bool terminates = false;  ///< an epoch's end or a stream's fatal failure, at which a run of shuffled records ends
+  bool last = false;        ///< the epoch ends after the record
   bool broken = false;
   Outcome outcome;
-  std::vector<bool> skipped;           ///< true for each of its samples that is skipped; empty: none is
-  std::atomic<std::uint32_t> left{0};  ///< samples that are not made yet
-  std::atomic<bool> asks{false};       ///< it will be opened once the skips are decided
+  std::vector<bool> skipped;  ///< for each sample of the record: whether it is skipped; empty: no sample is skipped
+  std::atomic<std::uint32_t> left{0};  ///< samples of the record that are not made yet
+  std::atomic<bool> asks{false};       ///< the record waits until the consumer has decided its skips
   std::atomic<bool> opened{false};
   std::atomic<bool> vacant{true};
 };
 
-/// Decides which of a record's samples are skipped, before any is made: sets `skipped`, or `outcome.fatal`. Called on
-/// the consumer's thread, for one record after the other.
+/// Decides which samples of a record are skipped, before any of them is made. `choose` sets `skipped`, or
+/// `outcome.fatal` on failure. The consumer's thread calls it for one record after the other.
 class RecordSkips {
  public:
   virtual ~RecordSkips() = default;
   virtual void choose(SharedRecord& record) noexcept = 0;
 };
 
-/// The ring of shared records. Record n, counted from 0, is at n % size.
+/// The ring of shared records. Record n, counted from 0, is element n % size.
 class SharedRecords {
  public:
   explicit SharedRecords(std::size_t count) : shared_records_(count) {}
 
   std::size_t size() const noexcept { return shared_records_.size(); }
   SharedRecord& at(std::uint64_t number) noexcept { return shared_records_[number % shared_records_.size()]; }
-  /// Call only while nothing is being processed.
+  /// Vacates all records. Call only while no runner works.
   void reset() noexcept {
     for (SharedRecord& record : shared_records_) {
       record.opened.store(false, std::memory_order_relaxed);
@@ -58,7 +58,7 @@ class SharedRecords {
       record.vacant.store(true, std::memory_order_relaxed);
     }
   }
-  /// Takes a vacant record for a position.
+  /// Takes the vacant element of record `number`.
   SharedRecord& take(std::uint64_t number) noexcept {
     SharedRecord& record = at(number);
     record.vacant.store(false, std::memory_order_relaxed);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned records_at_once = 8;
 constexpr std::uint64_t long_read_ns = 200'000;
-constexpr std::uint64_t read_worth_asking_ns = 50'000;  // some microseconds more
+constexpr std::uint64_t read_worth_asking_ns = 50'000;  // asking how long the thread waited takes a few microseconds
 
 }  // namespace
 
@@ -42,9 +42,7 @@ unsigned StreamReader::read(ChainRun& run) noexcept {
   while (count < records_at_once && !context_.signals.paused() && !intake.exhausted() &&
          context_.records.at(intake.issued()).vacant.load(std::memory_order_seq_cst) && read_one(run)) {
     ++count;
-    if (now_ns() - begun.wall_ns > long_read_ns)
-      break;  // others, or this runner, can begin with these records
-              // far
+    if (now_ns() - begun.wall_ns > long_read_ns) break;  // runners can begin with the records that were read
   }
   const Clocks ended = read_clocks();
   const std::uint64_t cpu_ns = ended.cpu_ns - begun.cpu_ns, wall_ns = ended.wall_ns - begun.wall_ns;
@@ -59,7 +57,7 @@ unsigned StreamReader::read(ChainRun& run) noexcept {
   return count;
 }
 
-// False: it was interrupted.
+// Reads a record, an epoch's end or a failure. Returns false if runners should stop.
 bool StreamReader::read_one(ChainRun& run) noexcept {
   const std::uint64_t number = context_.intake.issued();
   SharedRecord& record = context_.records.take(number);
@@ -96,7 +94,7 @@ bool StreamReader::read_one(ChainRun& run) noexcept {
   return true;
 }
 
-// Counted by the runner that reads, as others read its counters.
+// Moves the counts to the runner that reads, because only the counters of runners are read.
 void StreamReader::note(ChainRun& parent, ChainRun& run) noexcept {
   std::uint64_t bytes = 0;
   for (std::size_t f = 0; f < parent.cells.size(); ++f)
@@ -108,7 +106,8 @@ void StreamReader::note(ChainRun& parent, ChainRun& run) noexcept {
   reads.scratch_bytes.set(std::max<std::uint64_t>(reads.scratch_bytes.get(), parent.arena.peak()));
 }
 
-// Call inside a catch block. If the stream could not even begin, the failure does not concern a single record.
+// Notes the exception in flight. Call inside a catch block. `began`: the stream stood at the record. If not, the
+// failure does not concern a single record and ends the run.
 void StreamReader::fail(SharedRecord& record, bool began) noexcept {
   const OnError policy = setup_.data->policy_value().policy;
   bool goes_on = false;
@@ -128,7 +127,7 @@ void StreamReader::fail(SharedRecord& record, bool began) noexcept {
   }
 }
 
-// Stands at the record that is wanted, by reading those before it where the stream can't seek.
+// Puts the stream at the record `at_`. If the stream can't seek, reads the records before.
 StreamReader::Begun StreamReader::begin(ChainRun& parent) {
   stream_->reset(at_.epoch);
   if (at_.position == 0) return Begun::at_record;

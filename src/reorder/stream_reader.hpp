@@ -18,27 +18,27 @@
 
 namespace penstock::detail::runtime {
 
-/// Reads a stream's records, each into its own shared record. Any runner may call it; the one that enters the intake
-/// reads.
+/// Reads a stream's records, each into a SharedRecord. Any runner may call `read`; the runner that enters the
+/// IssueProgress reads.
 class StreamReader {
  public:
-  /// What it works with; all of it must outlive it.
+  /// The parts of the run that the reader uses. They must outlive the reader.
   struct Context {
     IssueProgress& intake;
     SharedRecords& records;
     SampleMaker& maker;
-    RecordSamples& samples;  ///< receives the records without children
-    Tickets& to_open;        ///< receives the records with children
+    RecordSamples& samples;  ///< gets each record, unless the pipeline has a flat_map
+    Tickets& to_open;        ///< gets the tickets of records if the pipeline has a flat_map
     const ThreadSignals& signals;
   };
   StreamReader(const RunSetup& setup, const Chain& chain, const Context& context);
 
-  /// Starts at `cursor`, which must be the beginning of a run of records. Call only while nothing is being processed.
+  /// Starts at `cursor`, which must be at the first record of a shuffled run. Call only while no runner works.
   void reset(const Cursor& cursor) noexcept;
   /// Returns whether there is room for a record. Any thread.
   bool can_read() noexcept;
-  /// Reads some records, unless another runner reads or the loader pauses. Returns how many, including ends and
-  /// failures.
+  /// Reads up to 8 records, unless another runner reads or runners should stop. Returns the number of records,
+  /// including failures and ends of epochs.
   unsigned read(ChainRun& run) noexcept;
 
  private:
@@ -52,9 +52,9 @@ class StreamReader {
   const Chain& chain_;
   const Context context_;
   std::unique_ptr<StreamModel> stream_;
-  Cursor at_;  // the position of the stream
+  Cursor at_;  // cursor at the record that is read next
   bool begun_ = false;
-  std::uint64_t last_ns_ = 0;  // wall time of the last reading
+  std::uint64_t last_ns_ = 0;  // wall time of the last `read` in nanoseconds
 };
 
 }  // namespace penstock::detail::runtime

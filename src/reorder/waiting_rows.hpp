@@ -18,26 +18,27 @@
 
 namespace penstock::detail::runtime {
 
-/// Memory for a row that waits until the rows before it have their places in a batch.
+/// Memory for a row that waits until all rows before it have got their rows in batches.
 struct WaitingRow {
   explicit WaitingRow(std::size_t append_limit, std::size_t fields) : arena(append_limit, 256), varying(fields) {}
-  std::byte* data = nullptr;       ///< bytes of the fields at fixed addresses
-  ScratchArena arena;              ///< memory of appended values
-  std::vector<RaggedRow> varying;  ///< fields that are not dense
+  std::byte* data = nullptr;       ///< memory of the fields with rows at fixed addresses
+  ScratchArena arena;              ///< memory of fields whose rows differ in size
+  std::vector<RaggedRow> varying;  ///< address and shape of each field that is not dense
 };
 
-/// All waiting rows of a run, in one block of memory. Some belong to entries; the others are spare.
+/// All waiting rows of a run, in one block of memory. A row belongs to an entry, waits in the bucket window, or is
+/// spare.
 class WaitingRows {
  public:
-  /// `owned` rows belong to entries from the beginning; `spare` rows don't. `append_limit`: bytes of one row for fields
-  /// of any size. @throws Error(limit_exceeded | out_of_memory).
+  /// `owned`: number of rows that belong to entries. `spare`: number of further rows. `append_limit`: most bytes in one
+  /// row for fields whose rows differ in size. @throws Error(limit_exceeded | out_of_memory).
   WaitingRows(const Schema& schema, std::size_t owned, std::size_t spare, MemoryResource& memory,
               std::size_t append_limit);
   WaitingRows(const WaitingRows&) = delete;
   WaitingRows& operator=(const WaitingRows&) = delete;
   ~WaitingRows();
 
-  /// Returns the bytes of the fields at fixed addresses, each aligned.
+  /// Returns the bytes of a row's fields at fixed addresses, with the alignment of each field.
   static std::size_t row_bytes(const RowLayout& layout);
   std::size_t bytes_each() const noexcept { return bytes_; }
   std::size_t count() const noexcept { return rows_.size(); }
@@ -46,9 +47,10 @@ class WaitingRows {
   std::byte* address(const WaitingRow& row, std::size_t field) const noexcept { return row.data + offsets_[field]; }
   /// Sets all fields of the row to padding.
   void clear(WaitingRow& row) const noexcept;
-  /// Copies the row to a row of a batch. Any thread.
+  /// Copies a waiting row to row `row` of a batch. Any thread may call this.
   void copy(const WaitingRow& from, BatchBuffer& to, std::uint64_t row, const BatchRing& ring) noexcept;
-  /// Returns the copied bytes of fields without a fixed address. `max_appended` is the most of one row. Any thread.
+  /// Returns the bytes that were copied for fields whose rows differ in size. `max_appended` returns the most such
+  /// bytes of one row. Any thread may call these.
   std::uint64_t appended_bytes() const noexcept { return appended_.load(std::memory_order_relaxed); }
   std::size_t max_appended() const noexcept { return max_appended_.load(std::memory_order_relaxed); }
 
@@ -57,8 +59,7 @@ class WaitingRows {
   /// REQUIRES: `has_spare()`.
   WaitingRow& take_spare() noexcept;
   void give_back(WaitingRow& row) noexcept;
-  /// Takes all rows back: the first ones belong to entries again, the others are spare. Call only while nothing is
-  /// being processed.
+  /// Makes all rows spare except the first `owned` rows, which belong to entries. Call only while no runner works.
   void reset() noexcept;
 
  private:

@@ -13,7 +13,7 @@
 
 namespace penstock::detail::runtime {
 
-/// Counts up to a moment.
+/// Counts of a run up to a moment.
 struct CountsSoFar {
   RunTotals totals;
   DeliveryCounters delivered;
@@ -21,8 +21,8 @@ struct CountsSoFar {
   std::optional<CoreTime> cores;
 };
 
-/// Returns what was counted after `before`. Bad samples, messages, the first batch, and times of `next()` are those of
-/// the whole run.
+/// Returns what was counted after `before`. Bad samples, messages, the first batch, and the quantiles of `next()` are
+/// not subtracted.
 inline DeliveryCounters since(DeliveryCounters now, const DeliveryCounters& before) {
   subtract_counts<DeliveryCounts>(now, before);
   now.acted_before = before.acted;

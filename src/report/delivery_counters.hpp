@@ -10,18 +10,19 @@
 
 namespace penstock::detail::runtime {
 
-/// Counts of delivered batches, and their time.
+/// Counts of delivered batches, and times of their delivery.
 struct DeliveryCounts {
   std::uint64_t batches = 0, samples = 0, bytes = 0;
   std::uint64_t next_ns = 0, elapsed_ns = 0;
 };
 
-/// Counts of the consumer's side.
+/// Everything that is counted where the caller receives batches.
 struct DeliveryCounters : DeliveryCounts {
   std::uint64_t first_batch_ns = 0, acted = 0;
-  std::uint64_t acted_before = 0;   ///< the part of `acted` from before the other counts
-  std::uint64_t empty_epochs = 0;   ///< epochs that ended without a batch
-  std::uint64_t beyond_epochs = 0;  ///< the planned number of epochs, if one more was asked for; 0 = none was
+  std::uint64_t acted_before = 0;  ///< the bad samples in `acted` that came before the time that the other counts cover
+  std::uint64_t empty_epochs = 0;  ///< epochs that ended without a batch
+  /// The planned number of epochs, if the caller asked for a further epoch; 0: it did not.
+  std::uint64_t beyond_epochs = 0;
   double p50_s = 0, p99_s = 0;
   std::optional<double> caller_delay_share;
   std::optional<CoreShares> cores;

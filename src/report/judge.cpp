@@ -11,14 +11,14 @@
 #include "report/next_cause.hpp"
 #include "report/sample_times.hpp"
 
-// Makes a report's words of its numbers.
+// Makes the verdict and the notes of a report from its numbers.
 namespace penstock::detail::runtime {
 
 namespace {
 
-// Less of it is in every run.
+// Smaller shares occur in every run.
 constexpr double min_delay = 0.1, min_others = 0.1, min_idle = 0.15;
-// Shorter runs are mostly their beginning.
+// Shorter runs consist mostly of their beginning.
 constexpr double long_enough_s = 0.2;
 
 std::string number(double value, int digits) {
@@ -34,7 +34,7 @@ std::string cores_of(const Report& r) {
 
 bool others_are_there(const Report& r) { return r.other_core_share.value_or(0) >= min_others; }
 
-// Describes who waited for a core, and who had it, as far as that is known. Empty: hardly any wait.
+// Describes who waited for a core and, if known, who had the cores. Empty if hardly anyone waited.
 std::string delay_words(const Report& r, const std::string& who, const std::optional<double>& share) {
   if (share.value_or(0) < min_delay) return "";
   const std::string waited = " " + who + " waited " + percent(*share) + " of the time for a core";
@@ -45,7 +45,8 @@ std::string delay_words(const Report& r, const std::string& who, const std::opti
   return waited + ".";
 }
 
-// Whether without other processes the run would go well faster: they had what runners waited for.
+// Returns whether the run would be clearly faster without other processes, because they used the cores for which
+// runners waited.
 bool others_hold_up(const Report& r) {
   if (r.runner_delay_share.value_or(0) < min_delay || !others_are_there(r) || !r.own_core_share) return false;
   const double waiting = *r.runner_delay_share * (1 - r.runner_idle_share) * r.threads_seen / r.cores;
@@ -57,7 +58,7 @@ double idle_share(const Report& r, Idle why) {
   return found == r.idle.end() ? 0 : found->share;
 }
 
-// Returns what a reason for idleness bounds a run by; none if the reason is a slow caller, or unknown.
+// Returns the bound of a run whose runners are idle for this reason; none if the reason is a slow caller, or unknown.
 std::optional<Bound> bound_of(Idle why) {
   switch (why) {
     case Idle::straggler:
@@ -84,14 +85,14 @@ std::optional<Bound> bound_of(Idle why) {
 
 bool on_device(const Report& r) { return !r.device.empty() && r.device != to_string(host()); }
 
-// Batches were made and had no buffer on the device, nor a way to it.
+// Returns the share of the runners' time in which finished batches waited for the device or the copy to it.
 double device_share(const Report& r) {
   return on_device(r) ? idle_share(r, Idle::caller) + idle_share(r, Idle::leases) : 0;
 }
 
-// Returns the largest share of the runners' time in which they had nothing to do and the caller was not the reason. If
-// they waited for the caller and the caller for them, in turns, more batches would even that out. On a device both may
-// have waited for the device.
+// Returns the reason for which runners were idle longest, without reasons that the caller causes. If runners and caller
+// wait for each other in turns, the caller counts as a reason, because more batches would even that out. With a device
+// it does not count, because both may have waited for the device.
 IdleShare worst_idleness(const Report& r) {
   IdleShare worst{Idle::caller, 0};
   for (const IdleShare& i : r.idle) {
@@ -103,8 +104,8 @@ IdleShare worst_idleness(const Report& r) {
   return worst;
 }
 
-// Returns the rate without that idleness, as far as the stages allow it. One runner reads a stream, and its rate is to
-// be raised, so the stream bounds nothing here.
+// Returns the rate that the run could have without this idleness, limited by the cost of the stages. If the reason is a
+// stream, the stream's own limit is left out, because the advice is to make the stream faster.
 double rate_without(const Report& r, const IdleShare& idle) {
   const double limit = idle.why == Idle::stream && r.cpu_s_per_1000 > 0
                            ? std::min<double>(r.threads, core_time(r)) * 1000 / r.cpu_s_per_1000
@@ -112,7 +113,7 @@ double rate_without(const Report& r, const IdleShare& idle) {
   return std::max(std::min(r.samples_per_s / std::max(1 - idle.share, 0.01), limit), r.samples_per_s);
 }
 
-// The option that makes room for more samples in work.
+// Returns the options that make room for more samples being processed.
 const char* more_room(const Report& r) { return r.sink.empty() ? "`depth`" : "`max_in_flight` or `max_waiting_bytes`"; }
 
 std::string idle_words(const Report& r, const IdleShare& idle) {
@@ -157,7 +158,7 @@ std::string idle_words(const Report& r, const IdleShare& idle) {
   }
 }
 
-// What one more thread would do.
+// Describes what one more thread would do.
 std::string another_thread(const Report& r) {
   const std::string words =
       " Another thread would add about " + number(r.limit_samples_per_s / r.threads, 0) + " samples/s";
@@ -172,7 +173,7 @@ struct Judgement {
   SaidElsewhere told = {};
 };
 
-// What every verdict speaks of. The limit is an estimate, which a run may exceed.
+// The rates in every verdict. The limit is an estimate, which a run may exceed.
 struct Rates {
   explicit Rates(const Report& r)
       : of_limit(r.samples_per_s / r.limit_samples_per_s),
@@ -187,7 +188,7 @@ std::string threads_of(const Report& r) {
   return std::to_string(r.threads) + (r.threads == 1 ? " thread" : " threads");
 }
 
-// The thread of a `write` that stores hardly waits for samples.
+// Makes the verdict if the storing thread of a `write` hardly waits for samples.
 Judgement by_sink(const Report& r, const Rates& rates) {
   constexpr double long_commits = 0.2;
   const std::string commits =
@@ -215,7 +216,7 @@ Judgement by_caller(const Report& r, const Rates& rates) {
           {.delay = !runners.empty()}};
 }
 
-// Describes the run's own work that a user could reduce, if it is mostly one stage's.
+// Names the stage that takes most of the run's CPU time; empty if no stage takes most of it.
 std::string own_work_words(const Report& r) {
   constexpr double mostly = 0.5;
   const auto costliest = std::ranges::max_element(r.stages, {}, &StageReport::share);
@@ -232,13 +233,12 @@ Judgement by_other_processes(const Report& r, const Rates& rates) {
               " can do. Fewer of them, or cores that they leave alone, would help." + own_work_words(r)};
 }
 
-// Fewer timed batches prove too little.
+// With fewer timed batches, times prove too little.
 constexpr std::uint64_t enough_timed = 4;
 double busy_share(const DeviceReport& d) { return std::max(d.copies.share, d.stages.share); }
 
-// Batches found no buffer on a device. Its streams show why: the caller's stream never starves, or copies or stages
-// take most of the time of a stream that does. If the caller waits itself, on the host's own stream, that is already
-// reported.
+// Makes the verdict if batches found no buffer on a device. The device's streams show the reason: the caller's stream
+// never waits for a batch, or copies or stages take most of the time. Returns none if the streams don't show it.
 std::optional<Judgement> by_streams(const Report& r, const Rates& rates) {
   constexpr double never = 0.1, mostly = 0.5;
   const auto looked = [](const DeviceReport& d) { return d.starved.timed >= enough_timed; };
@@ -284,7 +284,7 @@ Judgement by_device(const Report& r, const Rates& rates) {
           rates.limit + "."};
 }
 
-// If reading takes longest: names the one file among several that takes most of it.
+// For a run in which reading takes longest: names the file that stands out, if there is one.
 std::string slow_file_words(const Report& r) {
   const FileReport* const slow = slow_file(r);
   if (slow == nullptr) return "";
@@ -292,7 +292,8 @@ std::string slow_file_words(const Report& r) {
          (slow->of_blocks ? " ms a block, and " : " ms a record, and ") + percent(slow->share) + " of all reading.";
 }
 
-// Returns what waiting runners mostly wait for, with its share of the waiting, if enough of them were sampled.
+// Returns what waiting runners mostly wait for, and its share of the waiting. The share is 0 if there were too few
+// looks.
 WaitShare main_wait(const Report& r) {
   constexpr std::uint64_t enough = 10;
   double all = 0;
@@ -321,7 +322,7 @@ std::string main_wait_words(const WaitShare& wait) {
   return "";
 }
 
-// Runners that gave up their core: in the source, or in a stage.
+// Makes the verdict if runners mostly wait, in the source or in a stage.
 Judgement by_waiting(const Report& r, const Rates& rates) {
   constexpr double lock_share = 0.6;
   const WaitShare wait = main_wait(r);
@@ -365,7 +366,7 @@ Judgement by_memory(const Report& r, const Rates& rates) {
                              another_thread(r)};
 }
 
-// If reading blocks takes longest, and many of them are decoded more than once for lack of memory.
+// Advises more memory for blocks, if this would save a large share of the CPU time.
 std::string block_words(const Report& r, double share_of_loads) {
   if (r.block_decodes == 0) return "";
   const double saved = static_cast<double>(r.block_decodes_saved) / static_cast<double>(r.block_decodes);
@@ -397,8 +398,8 @@ Judgement by_threads(const Report& r, const Rates& rates) {
                               rates.rate + " is " + rates.reached + " of what " + threads_of(r) + " can do."};
 }
 
-// Returns the idleness with a reason, for the time in which the caller was not away. Idleness at the end, when nothing
-// is left to be made, does not count.
+// Returns the share of idle time that has a reason, in the time without pauses of the caller. Idle time at the end of a
+// run, when nothing is left to do, has no reason.
 double idle_with_reason(const Report& r) {
   double sum = 0;
   for (const IdleShare& i : r.idle)
@@ -406,7 +407,7 @@ double idle_with_reason(const Report& r) {
   return sum / std::max(1 - idle_share(r, Idle::pause), 0.01);
 }
 
-// Threads had no work for a large part of the time, and no one reason for that is large.
+// Makes the verdict if runners were idle for long, but no single reason is large.
 Judgement by_nothing(const Report& r, const Rates& rates) {
   std::string reasons;
   for (const IdleShare& i : r.idle)
@@ -422,18 +423,18 @@ Judgement by_nothing(const Report& r, const Rates& rates) {
 Judgement judgement_of(const Report& r, double share_of_loads) {
   const Rates rates(r);
   const IdleShare idle = worst_idleness(r);
-  // Share of the runners' time in which they are at work but wait for something.
+  // Share of the runners' time in which they work but wait for something.
   const double waiting = r.runner_wait_share * (1 - r.runner_idle_share);
   const auto matters = [&](double share) { return share >= min_idle && share > waiting; };
   const bool idle_matters = (matters(idle.share) || (idle.why == Idle::stream && idle.share >= min_idle)) &&
                             rate_without(r, idle) >= 1.1 * r.samples_per_s;
   const double for_caller = idle_share(r, Idle::caller) + idle_share(r, Idle::leases);
-  // The caller's own thread also asks the order, when it releases a batch; that does not count as waiting for a batch.
+  // The caller's thread asks the order too, when it releases a batch. That time is not in `consumer_wait_share`.
   if (idle.why == Idle::order && idle_matters && idle.share > idle_share(r, Idle::caller))
     return {Bound::order, idle_words(r, idle)};
   if (r.consumer_wait_share < 0.1 || (for_caller > 0.5 && r.consumer_wait_share < 0.3)) return by_caller(r, rates);
   if (others_hold_up(r) && *r.runner_delay_share >= r.runner_wait_share) return by_other_processes(r, rates);
-  // What the caller's absence explains is not the device's.
+  // The device is the cause only of idleness that the caller's absence does not explain.
   if (matters(device_share(r)) && device_share(r) > 1 - r.consumer_wait_share) return by_device(r, rates);
   if (idle_matters)
     return {*bound_of(idle.why), idle_words(r, idle) + (bound_of(idle.why) == Bound::blocks ? slow_file_words(r) : "")};
@@ -444,7 +445,7 @@ Judgement judgement_of(const Report& r, double share_of_loads) {
   const double there = std::max(1 - idle_share(r, Idle::pause), 0.01);
   if (rates.of_limit < 0.7 * there) {
     if (idle_with_reason(r) >= 0.3) return by_nothing(r, rates);
-    // Everything was made, and the caller had not asked for it.
+    // All batches were ready, and the caller had not asked for one.
     if (r.runner_idle_share - idle_with_reason(r) * there - (1 - there) >= 0.3 && r.consumer_wait_share < 0.3)
       return by_caller(r, rates);
   }
@@ -455,9 +456,9 @@ Judgement judgement_of(const Report& r, double share_of_loads) {
 }  // namespace
 
 void judge(Report& r, bool short_samples, double share_of_loads) {
-  // Few samples of a write need few runners.
+  // Not for a write, because few samples need few runners.
   if (r.sink.empty() && r.threads_seen < (short_samples ? std::min(r.threads, r.cores) : r.threads) &&
-      r.seconds > 0.1)  // in a shorter run the others may not have been needed
+      r.seconds > 0.1)  // in a shorter run the other runners may not have been needed
     r.notes.push_back("only " + std::to_string(r.threads_seen) + " of " + std::to_string(r.threads) +
                       " runners were seen at once");
   if ((r.sink.empty() ? r.batches : r.samples) < 4 || r.limit_samples_per_s <= 0) {

@@ -9,7 +9,7 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// A device's streams show which of these it is.
+// Returns whether only the times of a device's streams distinguish this bound from the other two.
 bool of_device(Bound bound) { return bound == Bound::consumer || bound == Bound::copies || bound == Bound::device; }
 
 bool too_few_were_timed(const Report& r) {
@@ -23,7 +23,7 @@ bool too_few_were_timed(const Report& r) {
 
 std::string what_changed(const Report& whole, const Report& lately) {
   constexpr double changed = 0.2;
-  // The last seconds of a run that has had few more are nearly the whole of it.
+  // In a short run the last seconds are nearly the whole run.
   if (lately.bound == Bound::unknown || lately.seconds <= 0 || whole.seconds < 2 * lately.seconds) return "";
   const double ratio = whole.samples_per_s > 0 ? lately.samples_per_s / whole.samples_per_s : 1;
   const bool same =

@@ -7,8 +7,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Returns a note about the last seconds of a run, if something else bounds them than the whole run, or they are much
-/// slower or faster; otherwise nothing.
+/// Compares the last seconds of a run with the whole run. Returns a note if a different cause bounds the last seconds,
+/// or if they are much slower or faster; otherwise an empty string.
 std::string what_changed(const Report& whole, const Report& lately);
 
 }  // namespace penstock::detail::runtime

@@ -35,13 +35,14 @@ void fill_delivered(Report& r, const DeliveryCounters& c) {
   }
 }
 
-// How often a step ran: with each sample, once for all that share a record, or with each record of a stream.
+// Returns how often a step ran: once per sample, per shared record, or per record of a stream.
 ChainCounts runs_of(const Chain& chain, const RunTotals& t, std::size_t step) {
   if (step >= chain.children_begin()) return t.samples;
   return step == 0 && chain.data().source->is_stream() ? t.reads : t.parents;
 }
 
-// What one step did, scaled from the chains that were measured to all; `kept`: the samples that share its costs.
+// Returns the work of one step, estimated for all chains from the measured chains. `kept`: number of samples over which
+// the costs are divided.
 StageReport stage_report(const Chain& chain, const RunTotals& t, std::size_t step, double kept) {
   const StepCounts& measured = t.steps[step];
   const ChainCounts runs = runs_of(chain, t, step);
@@ -56,14 +57,14 @@ StageReport stage_report(const Chain& chain, const RunTotals& t, std::size_t ste
   return s;
 }
 
-// Blocks are loaded, and advice is given, for the first step, and all of it is measured.
+// Adds the cost of loading blocks and of advice to the first step, which reads.
 void add_loads(StageReport& reads, const StepCounts& loads, double kept) {
   reads.bytes += loads.bytes;
   reads.cpu_us_per_sample += static_cast<double>(loads.cpu_ns) / kept * 1e-3;
   reads.wait_us_per_sample += static_cast<double>(loads.wait_ns) / kept * 1e-3;
 }
 
-// Returns the share of loads in the CPU time of all stages; 0 if that time is unknown.
+// Returns the share of loads in the CPU time of all stages; 0 if the CPU time is unknown.
 double share_of_loads(const Report& r, const RunTotals& t) {
   const double kept = static_cast<double>(std::max<std::uint64_t>(t.kept, 1));
   return r.cpu_s_per_1000 > 0 ? static_cast<double>(t.loads.cpu_ns) / kept * 1e-6 / r.cpu_s_per_1000 : 0;
@@ -76,7 +77,7 @@ double cpu_us_of(const std::vector<StageReport>& stages) {
 }
 
 std::vector<StageReport> stage_reports(const Chain& chain, const RunTotals& t) {
-  // Samples that filters leave out cost time too, so costs are reported per kept sample.
+  // Costs are divided by the number of kept samples, because samples that filters leave out cost time too.
   const double kept = static_cast<double>(std::max<std::uint64_t>(t.kept, 1));
   std::vector<StageReport> stages;
   for (std::size_t i = 0; i < t.steps.size(); ++i) stages.push_back(stage_report(chain, t, i, kept));
@@ -86,19 +87,19 @@ std::vector<StageReport> stage_reports(const Chain& chain, const RunTotals& t) {
   return stages;
 }
 
-// How fast the run could be, from what its stages cost.
+// Sets how fast the run could be, from the costs of its stages.
 void fill_limit(Report& r, const RunTotals& t, bool stream) {
   const double cpu_s_per_sample = cpu_us_of(r.stages) * 1e-6;
   r.cpu_s_per_1000 = cpu_s_per_sample * 1000;
   r.limit_chains = t.measured;
   if (t.measured != 0 && cpu_s_per_sample > 0)
     r.limit_samples_per_s = std::min<double>(r.threads, core_time(r)) / cpu_s_per_sample;
-  // A stream is read by one runner at a time, however many there are.
+  // Only one runner at a time reads a stream.
   if (stream && r.stages[0].cpu_us_per_sample > 0)
     r.limit_samples_per_s = std::min(r.limit_samples_per_s, 1e6 / r.stages[0].cpu_us_per_sample);
 }
 
-// What runners did with their time.
+// Sets the shares of the runners' time.
 void fill_runner_shares(Report& r, const RunTotals& t) {
   double wait_ns = static_cast<double>(t.loads.wait_ns);
   for (const StepCounts& s : t.steps) wait_ns += static_cast<double>(s.wait_ns);
@@ -108,7 +109,7 @@ void fill_runner_shares(Report& r, const RunTotals& t) {
     r.runner_delay_share = static_cast<double>(t.delay_ns) / static_cast<double>(t.delay_measured_ns);
 }
 
-// Reasons too small to matter are left out.
+// Returns the share of each reason. Leaves out reasons with less than 0.1 %.
 std::vector<IdleShare> idle_shares(const IdleTime::Counts& counts) {
   std::vector<IdleShare> shares;
   for (std::size_t why = 0; why < IdleTime::reasons && counts.all_ns != 0; ++why)
@@ -129,8 +130,8 @@ std::vector<WaitShare> wait_shares(const WaitProbe::Counts& counts) {
   return shares;
 }
 
-// A quota is less than the cores it may be used on: other processes on these cores take nothing from it. Returns the
-// notes about it.
+// Sets the facts about cores, and returns notes about a quota. Under a quota, the cores' time that other processes use
+// does not matter, because they don't reduce the quota.
 std::vector<std::string> fill_cores(Report& r, const std::optional<CoreShares>& shares) {
   r.cores = usable_cores();
   const double quota = core_quota();
@@ -168,14 +169,14 @@ void fill_devices(Report& r, const DeliveryTimes& times) {
   r.sending = {share(s.batch_ns), share(s.buffer_ns), share(s.read_ns), share(s.call_ns)};
 }
 
-// A commit is as much the storing thread's work as the rest: no pause of a caller's.
+// Counts a pause like a slow caller, because the storing thread works during a commit.
 std::vector<IdleShare> idle_shares_of_write(IdleTime::Counts counts) {
   counts.idle_ns[static_cast<std::size_t>(Idle::caller)] +=
       std::exchange(counts.idle_ns[static_cast<std::size_t>(Idle::pause)], 0);
   return idle_shares(counts);
 }
 
-// What the stages did, and what they waited for.
+// Sets what the stages did, and what runners waited for.
 void fill_stages(Report& r, const Chain& chain, const RunTotals& t) {
   const SourceModel& source = *chain.data().source;
   r.threads = t.threads;
@@ -226,7 +227,7 @@ Report make_report(const Engine& engine, const Delivery& delivery, const CountsS
   const RunTotals& t = run.totals;
   const DeliveryCounters& c = run.delivered;
   Report r;
-  // Fewer than the plan has are fewer by choice.
+  // If there are fewer runners than the plan has, tuning chose the number.
   r.threads_wanted = t.threads < engine.setup().plan.threads ? t.threads : engine.setup().plan.wanted_threads;
   r.notes = fill_cores(r, c.cores);
   fill_delivered(r, c);

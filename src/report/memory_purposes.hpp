@@ -10,7 +10,7 @@
 
 namespace penstock::detail::runtime {
 
-/// Returns a row for each purpose of the run's memory.
+/// Returns one element for each purpose of the run's memory.
 std::vector<MemoryPurpose> memory_purposes(const Engine& engine, const RunTotals& totals);
 
 }  // namespace penstock::detail::runtime

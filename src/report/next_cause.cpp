@@ -12,12 +12,12 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// Less of it is not worth a sentence.
+// A smaller share is not worth a sentence.
 constexpr double least_share = 0.1;
 
 struct Cause {
   double share;
-  std::vector<Bound> named_by;  // verdicts that speak of it
+  std::vector<Bound> named_by;  // bounds whose verdicts already mention the cause
   std::string what;
 };
 
@@ -56,7 +56,7 @@ Cause of_idleness(const IdleShare& idle, const Report& report) {
   return {0, {}, ""};
 }
 
-// What runners in work spent without computing.
+// Returns causes for which runners at work did not compute.
 std::vector<Cause> of_work(const Report& r) {
   std::vector<Cause> all;
   const double in_work = 1 - r.runner_idle_share;

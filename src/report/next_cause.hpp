@@ -7,14 +7,14 @@
 
 namespace penstock::detail::runtime {
 
-/// What a verdict mentions in addition to what bounds the run.
+/// What the verdict already mentions in addition to what bounds the run.
 struct SaidElsewhere {
   bool delay = false;  ///< runners' waiting for a core
   bool pause = false;  ///< pauses of the caller
 };
 
-/// Returns a sentence about what else cost runners most of their time, apart from what the verdict mentions. Empty if
-/// that is little, or the verdict names no single cause. Shares are of the time of all runners up to the limit.
+/// Returns a sentence about the largest cost of the runners' time that the verdict does not mention. Empty if this cost
+/// is small, or the verdict names no single cause. Shares are parts of the time of all runners that there may be.
 std::string next_cause(const Report& report, const SaidElsewhere& told);
 
 }  // namespace penstock::detail::runtime

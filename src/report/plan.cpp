@@ -30,7 +30,7 @@ std::string where(const detail::runtime::Chain& chain, const Step& step) {
   return "; writes " + fields + (chain.data().reordered() ? " where it waits for its row" : " into the batch");
 }
 
-// Describes what happens to fields whose size differs between samples, and what ends a batch.
+// Describes how fields whose rows differ in size are combined, and what ends a batch.
 std::string describe(const detail::PipelineData& data) {
   std::string text;
   for (const Field& field : data.sample()) {
@@ -50,7 +50,7 @@ std::string describe(const detail::PipelineData& data) {
   return text;
 }
 
-// `first`: its first half, if it has two.
+// Describes a step. `first`: the step before if both belong to one stage, or null.
 std::string describe(const detail::DeviceStep& step, const detail::DeviceStep* first) {
   std::string made, how;
   if (first != nullptr)
@@ -65,7 +65,7 @@ std::string describe(const detail::DeviceStep& step, const detail::DeviceStep* f
   return step.label + by + how + " -> " + (made.empty() ? "nothing" : made);
 }
 
-// What tears bags in a batch apart; empty: nothing does.
+// Names what may separate a bag's records in batches; empty if bags stay together.
 std::string torn_bags(const detail::PipelineData& d) {
   const bool bags =
       std::ranges::any_of(d.orders, [](const detail::BoundOrder& order) { return order.model->name() == "bags"; });
@@ -138,7 +138,7 @@ const char* tail_text(Tail tail) {
   return tail == Tail::keep ? "kept" : tail == Tail::drop ? "dropped" : "padded, with mask";
 }
 
-// How many batches an epoch has, and what becomes of the rest.
+// Describes how many batches an epoch has, and what happens to the rest of its samples.
 std::string batches_text(const detail::PipelineData& d) {
   const std::string tail = tail_text(d.batch->options.tail);
   if (d.reordered())

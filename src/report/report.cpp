@@ -26,7 +26,7 @@ std::string bytes_text(double bytes) {
   return format(unit == 0 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
 }
 
-// Why runners had nothing to do, where they had for long.
+// Lists the reasons for which runners had nothing to do for at least 1 % of their time.
 std::string idle_text(const Report& r) {
   std::string out;
   for (const IdleShare& i : r.idle)
@@ -34,7 +34,7 @@ std::string idle_text(const Report& r) {
   return out.empty() ? out : "  runners had nothing to do:" + out + "\n";
 }
 
-// What they waited for, where they did for long.
+// Lists what runners waited for during at least 1 % of their time.
 std::string waits_text(const Report& r) {
   std::string out;
   for (const WaitShare& w : r.waits)
@@ -42,7 +42,7 @@ std::string waits_text(const Report& r) {
   return out.empty() ? out : "  runners in work waited for:" + out + "\n";
 }
 
-// Who had the cores, as far as is known.
+// Describes who used the cores, if known.
 std::string cores_text(const Report& r) {
   std::string out;
   const auto add = [&out](const std::string& text) { out += (out.empty() ? "  cores: " : ", ") + text; };
@@ -55,7 +55,7 @@ std::string cores_text(const Report& r) {
   return out.empty() ? out : out + "\n";
 }
 
-// Describes the way to one device; empty if the device keeps no time.
+// Describes copies and stages on one device; empty if no copy was timed.
 std::string device_text(const DeviceReport& d) {
   if (d.copies.timed == 0) return "";
   std::string out = "  " + d.name +

@@ -12,8 +12,8 @@ namespace penstock::detail::runtime {
 template <class T, class Of>
 concept MaybeConst = std::same_as<std::remove_const_t<T>, Of>;
 
-// The fields of a report and of its parts, in the order in which they are written: `visit` is called with the name and
-// the member of each.
+// The following functions call `visit(name, member)` for each field of a report or of its parts, in the order in which
+// fields are written.
 
 template <MaybeConst<StageReport> T>
 void for_each_field(T& stage, const auto& visit) {

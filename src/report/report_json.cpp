@@ -60,7 +60,7 @@ const char* name_of(Bound bound) {
   return "unknown";
 }
 
-/// The members of an object, or of a list.
+/// Collects the members of an object, or of a list.
 class JsonMembers {
  public:
   explicit JsonMembers(char opens) : text_(1, opens) {}

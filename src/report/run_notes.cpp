@@ -12,8 +12,7 @@ namespace {
 
 using Notes = std::vector<std::string>;
 
-// Notes who made the samples, if not the requested number of runners. A few samples made while a runner was being woken
-// are not worth a note.
+// Notes that the caller made samples itself, unless it made only a few while a runner was woken.
 void note_makers(Notes& notes, const RunTotals& t) {
   if (t.helped * 20 > t.samples.all)
     notes.push_back("the caller made " + std::to_string(t.helped) + " of " + std::to_string(t.samples.all) +
@@ -39,7 +38,7 @@ void note_bad_samples(Notes& notes, const DeliveryCounters& c) {
   if (c.acted > c.messages.size()) notes.push_back(std::to_string(c.acted) + " bad samples in all");
 }
 
-// Why nothing comes, or nothing of worth.
+// Notes why no batch was delivered, or only batches without good samples.
 void note_what_is_missing(Notes& notes, const DeliveryCounters& c, const PipelineData& data) {
   if (c.beyond_epochs != 0)
     notes.push_back("an epoch after the last one was asked for: nothing comes after `epochs = " +
@@ -58,7 +57,7 @@ void note_what_is_missing(Notes& notes, const DeliveryCounters& c, const Pipelin
 
 bool shuffles_blocks(const OrderModel& order) { return dynamic_cast<const OrderOf<BlockShuffle>*>(&order) != nullptr; }
 
-// What a larger `max_block_bytes` would do.
+// Describes what a larger `max_block_bytes` would save.
 std::string saving(const BlockSchedule::Counts& blocks, double cpu_share) {
   const auto percent = [](double share) { return std::to_string(std::lround(100 * share)) + " %"; };
   const double share = static_cast<double>(blocks.saved_by_double) / static_cast<double>(blocks.loads);
@@ -68,7 +67,7 @@ std::string saving(const BlockSchedule::Counts& blocks, double cpu_share) {
                                     : "");
 }
 
-// How often blocks were decoded, and what would make it less.
+// Describes how often blocks were decoded, and how to decode fewer.
 std::string block_note(const BlockSchedule::Counts& blocks, const PipelineData& data, double cpu_share) {
   const std::string decoded =
       std::to_string(blocks.loads) + " blocks were decoded for " + std::to_string(blocks.uses) + " uses";

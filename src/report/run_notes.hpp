@@ -10,8 +10,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Returns notes on what a run's plan decided and what happened in it. `share_of_loads`: share of the stages' CPU time
-/// that loading blocks takes.
+/// Returns notes on what a run's plan decided, and on what happened in the run. `share_of_loads`: share of the stages'
+/// CPU time that loading blocks takes.
 std::vector<std::string> run_notes(const Engine& engine, const RunTotals& totals, const DeliveryCounters& counters,
                                    double share_of_loads);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_files = 16;
 
-// By weight; they are sorted by time.
+// Returns the weighted quantile of samples that are sorted by time.
 double quantile_s(const std::vector<MeasuredSample>& sorted, double share) {
   double all = 0, before = 0;
   for (const MeasuredSample& sample : sorted) all += sample.weight;
@@ -36,7 +36,7 @@ bool loads_take_longest(const Report& r, const RunTotals& t) {
          0.5 * (reads.cpu_us_per_sample + reads.wait_us_per_sample);
 }
 
-// Returns empty if the source can't name the file.
+// Returns the file of a record; empty if the source can't name the file.
 std::string file_of(const SourceModel& source, std::uint64_t index) {
   try {
     return source.file_of(index);
@@ -67,7 +67,7 @@ void fill_files(Report& r, const SourceModel& source, const RunTotals& t) {
     sum.readings += reading.weight;
     sum.ns += ns;
   }
-  // If each record is a file of its own, a single one proves nothing.
+  // Requires several measured records per file. If each record is a file of its own, files are not compared.
   constexpr std::uint64_t enough_each = 4;
   if (files.size() < 2 || named < enough_each * files.size()) return;
   for (const auto& [name, sum] : files)
@@ -91,18 +91,19 @@ void fill_sample_times(Report& r, const SourceModel& source, const RunTotals& t)
   if (source.is_stream()) return;
   try {
     fill_files(r, source, t);
-  } catch (...) {  // no memory; the rest of the report does not depend on it
+  } catch (...) {  // no memory for the files; the rest of the report does not depend on them
     r.files.clear();
   }
 }
 
-// Requires the slowest by far: with few measured records a file may have been unlucky.
+// Requires a large difference, because with few measured records a file may be slow by chance.
 const FileReport* slow_file(const Report& r) {
   constexpr std::uint64_t enough = 3;
   const auto slowest =
       std::ranges::max_element(r.files, {}, [](const FileReport& f) { return f.measured >= enough ? f.read_us : 0; });
   if (slowest == r.files.end() || slowest->measured < enough) return nullptr;
-  double others_time = 0, others = 0;  // as shares of all time, and readings for that
+  // Reading time of the other files as a share of all reading time, and its number of readings.
+  double others_time = 0, others = 0;
   for (const FileReport& f : r.files) {
     if (&f == &*slowest || f.read_us <= 0) continue;
     others_time += f.share;

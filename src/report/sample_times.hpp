@@ -8,10 +8,10 @@
 
 namespace penstock::detail::runtime {
 
-/// Sets how long samples take, and how long reading takes in each file, from the chains that were measured one by one.
+/// Sets how long samples take, and how long reading takes in each file, from single measured chains.
 void fill_sample_times(Report& report, const SourceModel& source, const RunTotals& totals);
 
-/// Returns the file whose records take much longer to read than the records of the others; null if none does.
+/// Returns the file whose records take much longer to read than the records of other files; null if no file stands out.
 const FileReport* slow_file(const Report& report);
 
 }  // namespace penstock::detail::runtime

@@ -7,7 +7,7 @@
 
 namespace penstock::detail::runtime {
 
-/// Returns text for a person: a line with the present options, and a line for each trial.
+/// Returns text for a person. It has a line with the present options, and a line for each trial.
 std::string tune_text(const TuneReport& tuning);
 
 }  // namespace penstock::detail::runtime

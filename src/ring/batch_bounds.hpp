@@ -16,36 +16,36 @@
 
 namespace penstock::detail::runtime {
 
-/// Decides when a batch ends before it has all its rows. Immutable; any thread.
+/// Decides whether a batch takes one more sample. Immutable; any thread may use it.
 class BatchBounds {
  public:
-  /// `groups`: the groups that end a batch; must outlive this object; null: no group ends a batch. @throws Error if no
-  /// sample could ever fit.
+  /// `groups`: a batch ends before a sample of another group. The table must outlive this object. Null: groups don't
+  /// end batches. @throws Error if no sample could ever fit a batch.
   BatchBounds(const Schema& schema, const BatchSpec& batch, const GroupTable* groups = nullptr);
 
-  /// Returns the most rows of a batch. Needs no sample.
+  /// Returns the most rows that a batch can have, whatever sizes its samples have.
   std::uint64_t rows() const noexcept { return rows_; }
-  /// Returns whether the sizes of samples decide in which batch a sample is.
+  /// Returns whether the sizes of samples affect in which batch a sample is.
   bool by_size() const noexcept { return max_bytes_ != 0 || max_tokens_ != 0; }
 
-  /// The facts that decide in which batch a sample is.
+  /// The facts about a sample that decide in which batch it is.
   struct Item {
-    std::span<const RaggedRow> row;  ///< data and shapes of the fields that are not dense
+    std::span<const RaggedRow> row;  ///< the sample's values of the fields that are not dense
     std::uint64_t index = 0, pass = 0;
   };
   /// How full a batch is.
   struct Fill {
     std::uint64_t rows = 0, ragged_bytes = 0, ragged_tokens = 0;
-    std::uint64_t group = 0, pass = 0;  ///< group and pass of its first sample, if groups end a batch
-    std::vector<std::int64_t> longest;  ///< longest value so far of each field that is not dense
+    std::uint64_t group = 0, pass = 0;  ///< group and pass of the batch's first sample, if groups end batches
+    std::vector<std::int64_t> longest;  ///< for each field that is not dense: length of its longest value so far
   };
   Fill empty() const { return nothing_; }
   static void clear(Fill& fill) noexcept;
-  /// Returns whether the batch takes no further sample, of any size.
+  /// Returns whether the batch has `enough_bytes`, so that it takes no further sample.
   bool enough(const Fill& fill) const noexcept;
   bool admits(const Fill& fill, const Item& item) const noexcept;
   void add(Fill& fill, const Item& item) const noexcept;
-  /// @throws Error(limit_exceeded) if the row fits no batch.
+  /// @throws Error(limit_exceeded) if the row exceeds the limits of a batch by itself.
   void check(std::span<const RaggedRow> row) const;
 
  private:

@@ -18,27 +18,27 @@ class BatchLayout {
  public:
   static constexpr std::size_t field_alignment = 256;
 
-  /// `rows`: rows of a batch. @throws Error(limit_exceeded) if they fit no memory.
+  /// `rows`: number of rows in a batch. @throws Error(limit_exceeded) if no memory could hold the rows.
   BatchLayout(const Schema& schema, std::uint64_t rows);
 
   std::uint64_t rows() const noexcept { return rows_; }
   std::size_t fields() const noexcept { return offsets_.size(); }
   const RowLayout& row() const noexcept { return row_; }
-  /// Bytes of all fields at fixed addresses.
+  /// Returns the bytes of a batch's rows at fixed addresses, with the alignment of each field.
   std::size_t bytes() const noexcept { return bytes_; }
-  /// Returns the bytes of `batches` batches. @throws Error(limit_exceeded) if they fit no memory; the error names
-  /// `option`, the option that sets their number.
+  /// Returns the bytes of `batches` batches. @throws Error(limit_exceeded) if no memory could hold the batches; the
+  /// error names `option`, which sets their number.
   std::size_t bytes_of_ring(std::size_t batches, const char* option) const;
   std::size_t offset(std::size_t field) const noexcept { return offsets_[field]; }
-  /// Returns the bytes that are kept about all rows, besides their values.
+  /// Returns the bytes that a BatchInfo needs per row.
   std::size_t row_notes_bytes() const noexcept;
   std::byte* address(std::byte* batch, std::size_t field, std::uint64_t row) const noexcept {
     return batch + offsets_[field] + row * row_[field].row_bytes;
   }
 
-  /// Makes room for the notes about all rows.
+  /// Makes room in `info` for `rows()` rows.
   void prepare(BatchInfo& info) const;
-  /// Notes where the row of a field is, for a field that is not dense.
+  /// Notes address and shape of a row of a field. The field must not be dense.
   void note(BatchInfo& info, std::size_t field, std::uint64_t row, std::byte* data, const Shape& shape) const noexcept;
   std::span<const RaggedRow> varying_rows(const BatchInfo& info, std::size_t field) const noexcept {
     return std::span(info.varying).subspan(row_[field].varying * rows_, info.rows);
@@ -51,7 +51,7 @@ class BatchLayout {
   }
   /// Returns the bytes of a batch's delivered rows.
   std::uint64_t bytes_of(const BatchInfo& info) const noexcept;
-  /// Returns the bytes of one field's values, if the field has no fixed address.
+  /// Returns the bytes of one field's values; 0 if the field's rows have fixed addresses.
   std::uint64_t appended_bytes_of(const BatchInfo& info, std::size_t field) const noexcept;
 
  private:

@@ -14,7 +14,7 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// What a timeline calls a state; null: it shows nothing.
+// Returns a timeline's name for the state; null: the timeline shows nothing.
 const char* shown_as(BufferState state) noexcept {
   switch (state) {
     case BufferState::free:
@@ -29,10 +29,10 @@ const char* shown_as(BufferState state) noexcept {
   return nullptr;
 }
 
-// While this thread alone has the buffer: before others see its new state.
+// Call before other threads see the new state, because until then only this thread uses the buffer.
 void show_turn(const BatchBuffer& buffer, BufferState to) noexcept {
   if (buffer.trace == nullptr) return;
-  // Which batch is filled is known later.
+  // While a buffer is filled, the number of its batch is not known yet.
   const bool known = to == BufferState::ready || to == BufferState::leased;
   buffer.trace->turn_to(shown_as(to), buffer.number, known ? buffer.number : TraceLine::no_number);
 }
@@ -82,7 +82,8 @@ void BatchRing::prepare_to_grow(std::size_t depth) {
 
 void BatchRing::set_depth(std::size_t depth) noexcept {
   depth = std::clamp(depth, first_depth_, most());
-  // Buffers beyond the depth stay in use, and come back here when they are released.
+  // Buffers beyond a lowered depth stay in use. If one is released after the depth was raised again, `release` adds it
+  // to `free_`.
   for (std::size_t i = this->depth(); i < depth; ++i)
     if (BatchBuffer& buffer = *buffers_[i]; buffer.state.load(std::memory_order_relaxed) == BufferState::free)
       free_.push_back(&buffer);
@@ -101,7 +102,7 @@ bool BatchRing::trim(std::mutex& mutex) noexcept {
         continue;
       }
     }
-    // No other thread touches it as long as it is beyond the depth.
+    // No other thread touches a free buffer that is beyond the depth.
     buffer.arena.give_back();
     free_data(buffer);
   }
@@ -112,7 +113,7 @@ void BatchRing::show(Trace& trace) {
   for (const auto& buffer : buffers_) buffer->trace = &trace.next_line("batch");
 }
 
-// A wrong edge means that two parties believe they own the batch: nothing after it can be trusted.
+// A wrong state means that two parties believe they own the batch, so its data can't be trusted.
 void BatchRing::move(BatchBuffer& buffer, BufferState from, BufferState to) noexcept {
   show_turn(buffer, to);
   if (!buffer.state.compare_exchange_strong(from, to)) std::terminate();
@@ -156,7 +157,7 @@ std::size_t BatchRing::appended_bytes() const noexcept {
   return most;
 }
 
-// For rows padded to the longest one's length, which is known only here.
+// Rows are padded to the longest row's length, which is known only when the batch is complete.
 void BatchRing::lay_side_by_side(BatchBuffer& buffer) const noexcept {
   try {
     for (std::size_t f = 0; f < layout_.fields(); ++f) {

@@ -21,8 +21,8 @@
 
 namespace penstock::detail::runtime {
 
-/// State of a batch buffer. The only changes are free → filling → ready → leased → free; and filling or ready → free
-/// when unread batches are given up.
+/// State of a batch buffer. A state changes only in this order: free, filling, ready, leased, free. If the loader gives
+/// up unread batches, filling and ready change to free.
 enum class BufferState : std::uint8_t { free, filling, ready, leased };
 
 /// One batch's memory and what is known about it.
@@ -30,80 +30,81 @@ struct BatchBuffer : BatchInfo {
   BatchBuffer(MemoryResource& memory, std::size_t limit) : arena(memory, limit) {}
   bool ready() const noexcept { return state.load(std::memory_order_seq_cst) == BufferState::ready; }
   std::byte* data = nullptr;
-  TraceLine* trace = nullptr;  ///< line of a timeline that shows its states; null: no timeline is kept
+  TraceLine* trace = nullptr;  ///< line of the timeline that shows the buffer's states; null: no timeline is kept
   std::atomic<BufferState> state{BufferState::free};
-  std::size_t place = 0;                   ///< its number in the ring
-  bool prepared = false;                   ///< it has room for the notes about a batch; only the growing thread reads
-                                           ///< and sets it
-  bool discarded = false;                  ///< goes back to free when all its parts are done
+  std::size_t place = 0;  ///< the buffer's number in the ring
+  /// The buffer has room for a BatchInfo's rows; only the thread that grows the ring reads and sets this.
+  bool prepared = false;
+  bool discarded = false;                  ///< the buffer's state changes to free when all its parts are done
   std::vector<RowPlace> places;            ///< place of each row, if the engine keeps places
   std::mutex bad_mutex;                    ///< guards `bad`, `unlisted` and `replaced` while the buffer is filled
-  std::atomic<std::uint64_t> ready_ns{0};  ///< when it became ready; 0: it is not ready
-  /// A row could not even be reported bad. Relaxed: the runner that sets it then counts its part off `left`
-  /// (release), and the one that counts the last part off reads it (acquire).
+  std::atomic<std::uint64_t> ready_ns{0};  ///< when the buffer became ready; 0: it is not ready
+  /// A row could not even be reported bad. Relaxed: a runner sets `broken` before it subtracts its part from `left`
+  /// (release). The runner that subtracts the last part reads `broken` after that (acquire).
   std::atomic<bool> broken{false};
   BatchArena arena;
   std::mutex overflow_mutex;  ///< guards `overflow` while the buffer is filled
   alignas(64) std::atomic<std::uint32_t> left{0};
 };
 
-/// The ring of batches. Call `acquire` and `release` under the caller's lock, `address` and `finish` from any thread.
+/// The ring of batches. Call `acquire` and `release` under one lock of the caller. Any thread may call `address` and
+/// `finish`.
 ///
-/// It has room for `most` batches and memory for `depth` of them, which the constructor allocates. `prepare_to_grow`
-/// allocates memory for more batches; `trim` frees it again.
+/// The ring has `most` buffers. The constructor allocates memory for the first `depth` buffers. `prepare_to_grow`
+/// allocates memory for more buffers, and `trim` frees that memory.
 class BatchRing {
  public:
-  /// `append_limit`: bytes of one buffer for fields of any size. `append_memory`: memory of these fields; null:
-  /// `memory`. `most`: at least `depth`; 0 = `depth`.
+  /// `append_limit`: most bytes in one buffer for fields whose rows differ in size. `append_memory`: the resource for
+  /// these fields; null: `memory`. `most`: number of buffers; `depth` if it is less.
   BatchRing(const Schema& schema, std::uint64_t rows, std::size_t depth, MemoryResource& memory,
             std::size_t append_limit = ~std::size_t{0}, MemoryResource* append_memory = nullptr, std::size_t most = 0);
   BatchRing(const BatchRing&) = delete;
   BatchRing& operator=(const BatchRing&) = delete;
   ~BatchRing();
 
-  /// Shows the states of its buffers in the timeline. Call before the first `acquire`. @throws std::bad_alloc.
+  /// Shows the states of the buffers in the timeline. Call before the first `acquire`. @throws std::bad_alloc.
   void show(Trace& trace);
 
-  /// Returns the present number of batches. Buffers beyond it may still be in use. Any thread.
+  /// Returns the present number of batches. Buffers with higher numbers may still be in use. Any thread may call this.
   std::size_t depth() const noexcept { return depth_.load(std::memory_order_relaxed); }
   std::size_t most() const noexcept { return buffers_.size(); }
   const BatchLayout& layout() const noexcept { return layout_; }
-  /// Returns how often memory for batches was allocated, without the memory of fields of any size.
+  /// Returns how often memory for batches was allocated. Memory for fields whose rows differ in size is not counted.
   std::size_t allocations() const noexcept { return (data_ != nullptr ? 1 : 0) + grown_; }
-  /// Returns the most bytes that fields of any size needed in one buffer.
+  /// Returns the most bytes that one buffer needed for fields whose rows differ in size.
   std::size_t appended_bytes() const noexcept;
 
-  /// Returns a free buffer, which is then filling; or null. The caller resets its arena after it releases the lock,
-  /// because that calls a user's resource.
+  /// Returns a free buffer and sets its state to filling, or returns null if none is free. The caller resets the
+  /// buffer's arena after it releases the lock, because the reset calls a user's resource.
   BatchBuffer* acquire() noexcept;
   std::byte* address(const BatchBuffer& buffer, std::size_t field, std::uint64_t row) const noexcept {
     return layout_.address(buffer.data, field, row);
   }
-  /// Sets the row to zeros: padding.
+  /// Fills the row with padding.
   void clear_row(BatchBuffer& buffer, std::uint64_t row) const noexcept;
-  /// Call inside the catch block if `append` failed.
+  /// Notes the exception in flight as the buffer's `overflow`. Call inside a catch block if `append` failed.
   static void note_overflow(BatchBuffer& buffer) noexcept;
-  /// State of a buffer after some of its parts were done: other parts remain; it is ready; or it is not wanted, and the
-  /// caller releases it.
+  /// State of a buffer after some of its parts were done. `no`: other parts remain. `ready`: all parts are done.
+  /// `discarded`: all parts are done, but the batch is not wanted, so the caller must release the buffer.
   enum class Finished : std::uint8_t { no, ready, discarded };
   Finished finish(BatchBuffer& buffer, std::uint32_t parts) noexcept;
   void lease(BatchBuffer& buffer) noexcept;
-  /// Frees the buffer, from any state.
+  /// Sets the buffer's state to free. Each other state is allowed before.
   void release(BatchBuffer& buffer) noexcept;
-  /// Returns all `most` buffers; those beyond `depth` are never acquired.
+  /// Returns all `most` buffers, also buffers beyond `depth`, which `acquire` never returns.
   std::span<const std::unique_ptr<BatchBuffer>> all() const noexcept { return buffers_; }
   /// Returns how many buffers are free.
   std::size_t free_count() const noexcept { return free_.size(); }
 
-  // -- one thread: the only one that grows and shrinks the ring --
-  /// Allocates memory for `depth` batches in all, at most `most`. Call without the lock. @throws what the resource
-  /// throws; memory that was allocated before is kept for the next call.
+  // -- for one thread, which grows and shrinks the ring --
+  /// Allocates memory until `depth` batches have memory; at most `most` batches get some. Call without the lock.
+  /// @throws whatever the resource throws. Memory that was allocated before the exception is kept for the next call.
   void prepare_to_grow(std::size_t depth);
-  /// Sets the number of batches; their memory must be there. Call under the lock. If there are fewer than before,
-  /// buffers in use stay until they are released.
+  /// Sets the number of batches. `prepare_to_grow` must have allocated their memory. Call under the lock. If the number
+  /// falls, buffers in use stay in use until they are released.
   void set_depth(std::size_t depth) noexcept;
-  /// Frees the memory of unused batches beyond `depth`. Returns false if some of them are still in use. Call without
-  /// the lock; `mutex` is the lock's mutex.
+  /// Frees the memory of unused buffers beyond `depth`. Returns false if a buffer beyond `depth` is still in use. Call
+  /// without the lock; `mutex` is the lock's mutex.
   bool trim(std::mutex& mutex) noexcept;
 
  private:
@@ -113,12 +114,12 @@ class BatchRing {
 
   BatchLayout layout_;
   MemoryResource* memory_;
-  std::byte* data_ = nullptr;  ///< memory of the first buffers
+  std::byte* data_ = nullptr;  ///< memory of the first `first_depth_` buffers
   const std::size_t first_depth_;
   std::atomic<std::size_t> depth_;  ///< changed under the lock
   std::vector<std::unique_ptr<BatchBuffer>> buffers_;
-  std::vector<BatchBuffer*> free_;     ///< buffers below `depth()`
-  std::atomic<std::size_t> grown_{0};  ///< how often memory was allocated later; any thread reads it
+  std::vector<BatchBuffer*> free_;     ///< free buffers with numbers below `depth()`
+  std::atomic<std::size_t> grown_{0};  ///< how often memory was allocated after construction; any thread reads this
 };
 
 }  // namespace penstock::detail::runtime

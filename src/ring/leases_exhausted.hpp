@@ -5,7 +5,7 @@
 
 namespace penstock::detail::runtime {
 
-/// Thrown if the caller holds every batch of the ring. The caller can release one and try again.
+/// Thrown if the caller holds every batch of the ring. The caller can release a batch and try again.
 struct LeasesExhausted : Error {
   using Error::Error;
 };

@@ -15,9 +15,10 @@ constexpr std::size_t min_scratch = 1u << 20;
 constexpr std::size_t min_blocks = 8u << 20;
 constexpr std::size_t min_growth = std::size_t{1} << 30;
 constexpr std::size_t roomy_scratch = 64u << 20;
-constexpr unsigned most_depth_times = 16, most_entries_times = 64;  // how far those may be raised
+// How many times as high the depth and the number of entries may become.
+constexpr unsigned most_depth_times = 16, most_entries_times = 64;
 
-// a * b + c, or the largest number there is.
+// Returns a * b + c, or the largest number if the result is larger.
 std::size_t saturating(std::size_t a, std::size_t b, std::size_t c) noexcept {
   std::size_t out = 0;
   return __builtin_mul_overflow(a, b, &out) || __builtin_add_overflow(out, c, &out)
@@ -26,7 +27,7 @@ std::size_t saturating(std::size_t a, std::size_t b, std::size_t c) noexcept {
 }
 
 std::string mib(std::size_t bytes) {
-  // Rounded numbers would not add up.
+  // Rounded numbers in a message would not add up.
   return bytes == 0 || bytes % (1u << 20) != 0 ? std::to_string(bytes) + " bytes"
                                                : std::to_string(bytes >> 20) + " MiB";
 }
@@ -53,7 +54,7 @@ void plan_pinned(const MemoryRequest& r, MemoryPlan& plan) {
 }
 
 void plan_device(const MemoryRequest& r, MemoryPlan& plan) {
-  constexpr unsigned wanted = 3;  // one with the caller, one ready, one being copied
+  constexpr unsigned wanted = 3;  // one batch with the caller, one ready, one being copied
   plan.device_depth = r.device.depth != 0 ? std::max(r.device.depth, min_depth) : wanted;
   const std::size_t each = saturating(1, r.device.rows_bytes, r.device.buffer_bytes);
   if (r.device.max_bytes == 0 || each == 0) return;
@@ -72,7 +73,8 @@ void plan_device(const MemoryRequest& r, MemoryPlan& plan) {
   plan.device_depth = static_cast<unsigned>(fit);
 }
 
-// Returns what the device's limit leaves, after fields of fixed sizes, for a batch's rows and its decoded images.
+// Returns the bytes that the device's limit leaves, after fields of fixed size, for a batch's other rows; as much again
+// is left for each batch of decoded images.
 std::size_t device_share(const MemoryRequest& r, const MemoryPlan& plan) {
   if (r.device.max_bytes == 0) return std::numeric_limits<std::size_t>::max();
   const std::size_t taken = saturating(plan.device_depth, r.device.buffer_bytes, r.device.fixed_bytes);
@@ -85,7 +87,7 @@ void lower_device_rows(MemoryPlan& plan, std::size_t limit, const char* option) 
   plan.device_rows_option = option;
 }
 
-// Divides what the limits leave after fields of fixed sizes.
+// Limits the rows that differ in size to what the device's and the pinned limits leave after fields of fixed size.
 void limit_rows(const MemoryRequest& r, MemoryPlan& plan) {
   lower_device_rows(plan, device_share(r, plan), "max_device_bytes");
   if (r.max_pinned_bytes == 0) return;
@@ -94,8 +96,8 @@ void limit_rows(const MemoryRequest& r, MemoryPlan& plan) {
                     "max_pinned_bytes");
 }
 
-// Divides `max_memory_bytes`: lowers what is wanted, one kind after the other, until the least of everything fits, and
-// then shares out the rest.
+// Divides `max_memory_bytes`. First lowers one setting after the other until every part gets at least what it needs.
+// Then shares out the rest.
 class HostShares {
  public:
   HostShares(const MemoryRequest& r, MemoryPlan& plan)
@@ -112,12 +114,12 @@ class HostShares {
     share_out();
   }
 
-  // Without a limit: as much again as all takes, or 1 GiB.
+  // If there is no limit, raises may take as many bytes as the plan needs, and at least 1 GiB.
   void grow_without_limit() {
     if (raises()) plan_growth(saturating(2, std::max(needs(), min_growth), 0));
   }
 
-  // What one more takes is known when all is shared out.
+  // How many bytes one more batch or entry takes is known only after the rest was shared out.
   void price_growth() {
     if (!plan_.growth) return;
     TuningBounds& growth = *plan_.growth;
@@ -138,7 +140,7 @@ class HostShares {
   }
 
  private:
-  // The caller may run samples too, so there is one share more than runners.
+  // The caller's thread may make samples too, so there is one share more than there are runners.
   std::size_t runs() const { return runs_of(plan_.threads + 1); }
   std::size_t runs_of(unsigned threads) const { return std::size_t{threads} * (r_.reorder.stand_ins ? 2 : 1); }
   bool raises() const {
@@ -147,16 +149,16 @@ class HostShares {
   std::size_t places() const { return r_.device.rows_bytes != 0 ? 2 : 1; }
   unsigned highest_depth() const {
     const unsigned highest = most_depth_times * plan_.depth;
-    // A device keeps the staging of rows of any size permanently.
+    // A device keeps the staging memory of rows that differ in size until the run ends.
     if (r_.device.rows_bytes != 0) return plan_.depth;
     if (r_.max_pinned_bytes == 0 || r_.pinned_buffer_bytes == 0) return highest;
-    // If rows have any size, the rest of that limit is already theirs.
+    // If rows differ in size, they already get the rest of the pinned limit.
     if (r_.append_buffer != 0) return plan_.depth;
     return static_cast<unsigned>(std::min<std::size_t>(highest, r_.max_pinned_bytes / r_.pinned_buffer_bytes));
   }
 
-  // Half of the rest is for raises. Further runners don't use it: they get their share of the remaining working memory,
-  // each enough for a large image.
+  // Half of the rest is reserved for raises of batches, entries and blocks. Further runners get a share of the other
+  // half, and each share holds a large image.
   void plan_growth(std::size_t left) {
     if (!raises()) return;
     TuningBounds& growth = plan_.growth.emplace();
@@ -176,7 +178,7 @@ class HostShares {
     growth.blocks_by = held(r_.raises.blocks);
     growth.bytes = (left - std::min(left, more_scratch())) / 2;
   }
-  // The least that the runners need that may come.
+  // Returns the least bytes of scratch for the runners that may be added.
   std::size_t more_scratch() const {
     return plan_.growth ? runs_of(plan_.growth->most.threads - plan_.threads) * scratch_ : 0;
   }
@@ -192,7 +194,7 @@ class HostShares {
   }
   bool needs_too_much() const { return needs() > r_.max_memory_bytes; }
 
-  // By default blocks take half of it, without what the others need at least.
+  // By default blocks get half of `max_memory_bytes`, or less if the least needs of the other parts leave less.
   void lower_blocks() {
     if (r_.max_block_bytes != 0) return;
     if (r_.blocks) plan_.block_limit = std::clamp(r_.max_memory_bytes / 2, min_blocks, default_block_bytes);
@@ -251,7 +253,8 @@ class HostShares {
     if (plan_.threads < r_.threads) note(std::to_string(plan_.threads), "runners", std::to_string(r_.threads));
   }
 
-  // If there are fields of any size, half of the rest is for them: the same per row of a buffer as per entry.
+  // If fields have rows that differ in size, these fields get half of the rest: each row of a buffer and each entry
+  // gets the same bytes.
   void share_out() {
     const std::size_t left = r_.max_memory_bytes - needs() - more_scratch() - (plan_.growth ? plan_.growth->bytes : 0);
     const std::size_t for_rows = r_.append_buffer != 0 ? left / 2 : 0;
@@ -262,7 +265,7 @@ class HostShares {
     const std::size_t rows = static_cast<std::size_t>(r_.rows);
     const std::size_t waiting = plan_.entries != 0 ? plan_.entries + r_.reorder.held : 0;
     const std::size_t each = for_rows / (saturating(plan_.depth, rows, waiting));
-    // With a device, the same rows are in two places.
+    // With a device, the same rows are in the ring and in the staging memory.
     plan_.buffer_limit = saturating(rows, each, r_.append_buffer) / places();
     if (places() == 2) lower_device_rows(plan_, plan_.buffer_limit / r_.device.count, "max_memory_bytes");
     plan_.entry_limit = r_.reorder.append_row + each;
@@ -271,14 +274,14 @@ class HostShares {
   const MemoryRequest& r_;
   MemoryPlan& plan_;
   MemoryPlan wanted_;
-  const std::size_t scratch_;  // the least bytes of one run of samples
+  const std::size_t scratch_;  // the least bytes of scratch for one ChainRun
 };
 
 }  // namespace
 
 MemoryPlan plan_memory(const MemoryRequest& r) {
   MemoryPlan plan;
-  // One batch with the caller, one ready, and enough being filled that every runner has a row.
+  // The caller has one batch, one batch is ready, and the others have enough rows for two per runner.
   const std::uint64_t filling = std::max<std::uint64_t>(2, (2ull * r.threads + r.rows - 1) / r.rows);
   plan.depth =
       r.depth != 0 ? std::max(r.depth, min_depth) : static_cast<unsigned>(std::min<std::uint64_t>(2 + filling, 4096));

@@ -7,49 +7,53 @@
 
 namespace penstock::detail::runtime {
 
-/// Memory for a device's batches. Bytes are per device.
+/// What batches on devices need. Bytes are per device.
 struct DeviceRequest {
-  unsigned count = 1;            ///< devices that share each batch
-  std::size_t max_bytes = 0;     ///< bytes for its batches; 0 = no limit
-  unsigned depth = 0;            ///< 0 = choose
-  std::size_t rows_bytes = 0;    ///< the least that a batch needs there for fields of any size; 0 = it has none
-  unsigned images = 0;           ///< batches of decoded images there, each with as many bytes as these fields have
-  std::size_t buffer_bytes = 0;  ///< bytes of a batch
-  std::size_t fixed_bytes = 0;   ///< bytes that stages need there, apart from batches
-  bool is_host = false;          ///< its memory is the host's memory
-  std::size_t notes_bytes = 0;   ///< bytes on the host for the notes about a batch there
+  unsigned count = 1;          ///< devices that share each batch
+  std::size_t max_bytes = 0;   ///< limit for a device's batches; 0 = no limit
+  unsigned depth = 0;          ///< batches on a device; 0 = the plan chooses
+  std::size_t rows_bytes = 0;  ///< the least that a batch on a device needs for fields whose rows differ in size; 0 =
+                               ///< there are no such fields
+  unsigned images = 0;  ///< batches of decoded images on a device; each gets the same limit as a batch's fields whose
+                        ///< rows differ in size
+  std::size_t buffer_bytes = 0;  ///< bytes of a batch in fields of fixed size
+  std::size_t fixed_bytes = 0;   ///< bytes that stages need on a device, apart from batches
+  bool is_host = false;          ///< the device's memory is the host's memory
+  std::size_t notes_bytes = 0;   ///< bytes on the host for the BatchInfo of a batch on a device
 };
 
-/// What a reordered pipeline needs while samples are processed.
+/// What a reordered pipeline needs for samples on their way to a batch.
 struct ReorderRequest {
   std::size_t row_bytes = 0;   ///< bytes of a sample that waits for its row in a batch
-  std::size_t append_row = 0;  ///< the least that a sample needs for fields of any size
+  std::size_t append_row = 0;  ///< the least that a sample needs for fields whose rows differ in size
   std::size_t held = 0;        ///< number of samples that wait outside the entries
-  /// Their numbers for a given number of runners.
+  /// Return the number of entries, and of shared records, for a number of runners.
   std::function<std::size_t(unsigned threads)> entries = {}, shared_records = {};
-  std::size_t shared_record_bytes = 0;  ///< the least that one of them may need
-  bool stand_ins = false;               ///< a runner may make a child's parent again, for that child only
+  std::size_t shared_record_bytes = 0;  ///< the least that one shared record may need
+  bool stand_ins = false;               ///< a runner may make a parent from another record, for one child only
 };
 
-/// What may be raised during the run.
+/// Which settings may be raised during the run.
 struct GrowthRequest {
-  unsigned most_threads = 0;  ///< most runners later; there may be fewer; 0 = the number never changes
+  unsigned most_threads = 0;  ///< the most runners that the run may ever use; 0 = the number of runners never changes
   bool depth = false, entries = false, blocks = false;
-  bool stream = false;  ///< entries are not raised to speed up the source
+  bool stream = false;  ///< entries are not raised, because the source is a stream, which can't be read again
 };
 
-/// What a run needs memory for, and its limits.
+/// What a run needs memory for, and the limits that the user set.
 struct MemoryRequest {
-  std::size_t max_memory_bytes = 0;  ///< bytes; 0 = no limit
-  unsigned depth = 0;                ///< 0 = choose
+  std::size_t max_memory_bytes = 0;  ///< limit in bytes; 0 = no limit
+  unsigned depth = 0;                ///< batches in the ring; 0 = the plan chooses
   unsigned threads = 1;
   std::uint64_t rows = 1;
   std::size_t buffer_bytes = 0;
-  std::size_t sample_bytes = 0;      ///< largest fixed field: the least that a runner may need
-  std::size_t append_buffer = 0;     ///< the least that a buffer needs for fields of any size; 0 = it has none
+  /// Bytes of the largest field of fixed size, of which a runner's scratch must hold two.
+  std::size_t sample_bytes = 0;
+  /// The least that a batch buffer needs for fields whose rows differ in size; 0 = there are no such fields.
+  std::size_t append_buffer = 0;
   bool blocks = false;               ///< records share blocks
-  std::size_t max_block_bytes = 0;   ///< bytes for blocks; 0 = choose
-  std::size_t max_pinned_bytes = 0;  ///< bytes for pinned buffers; 0 = no limit
+  std::size_t max_block_bytes = 0;   ///< limit in bytes for blocks; 0 = the plan chooses
+  std::size_t max_pinned_bytes = 0;  ///< limit in bytes for pinned buffers; 0 = no limit
   std::size_t pinned_buffer_bytes = 0;
   DeviceRequest device = {};
   ReorderRequest reorder = {};

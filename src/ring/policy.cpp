@@ -17,7 +17,7 @@ bool exceeds_quota(const ErrorPolicy& policy, const QuotaCount& count) noexcept 
 
 void PolicyLedger::account(std::vector<BadSample>& bad, std::uint64_t delivered_before, std::uint64_t unlisted) {
   if (bad.empty()) return;
-  // Runners report in any order; the order of the rows counts.
+  // Runners report bad samples in any order; the quota counts them in the order of their rows.
   std::ranges::stable_sort(bad, {}, &BadSample::row);
   std::uint64_t acted = acted_;
   for (std::size_t i = 0; i < bad.size(); ++i) {
@@ -36,7 +36,7 @@ void PolicyLedger::account(std::vector<BadSample>& bad, std::uint64_t delivered_
                          "); the last one: " + b.error.cause());
     }
     std::string message = std::string("bad sample: ") + b.error.what();
-    // A batch that is read again, in a later epoch or after a resume, has no new messages.
+    // A batch that is read again, in a later epoch or after a resume, yields the same messages again.
     if (messages_.size() < max_messages && std::ranges::find(messages_, message) == messages_.end())
       messages_.push_back(std::move(message));
   }

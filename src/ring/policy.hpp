@@ -11,14 +11,14 @@
 
 namespace penstock::detail::runtime {
 
-/// What a policy's quota counts so far in the run: bad samples, and all samples.
+/// What a policy's quota has counted so far in the run. `acted`: bad samples. `samples`: all samples.
 struct QuotaCount {
   std::uint64_t acted = 0, samples = 0;
 };
-/// Returns whether there are more bad samples than the policy allows. `count` includes the last bad one.
+/// Returns whether there are more bad samples than the policy allows. `count` includes the latest bad sample.
 bool exceeds_quota(const ErrorPolicy& policy, const QuotaCount& count) noexcept;
 
-/// Number of a batch's bad samples whose errors are kept; further ones are only counted.
+/// How many errors of bad samples a batch keeps. Further bad samples are only counted.
 inline constexpr std::size_t max_listed = 1000;
 
 /// Counts bad samples in order, as batches are delivered. Ends the run if the policy requires it.
@@ -26,13 +26,13 @@ class PolicyLedger {
  public:
   explicit PolicyLedger(const ErrorPolicy& policy) : policy_(policy) {}
 
-  /// Counts the bad samples of a batch before it is delivered. `delivered_before`: samples before this batch.
+  /// Counts the bad samples of a batch before it is delivered. `delivered_before`: number of samples before this batch.
   /// `unlisted`: bad samples after the first `max_listed`. @throws the batch's first fatal error in order, or
   /// Error(quota_exceeded) at the first sample beyond the quota.
   void account(std::vector<BadSample>& bad, std::uint64_t delivered_before, std::uint64_t unlisted = 0);
   std::uint64_t acted() const noexcept { return acted_; }
   void resume(std::uint64_t acted) noexcept { acted_ = acted; }
-  /// Returns how many bad samples this object counted itself.
+  /// Returns how many bad samples this object counted, without the number that `resume` set.
   std::uint64_t acted_here() const noexcept { return acted_here_; }
   /// Returns the messages of the first bad samples.
   const std::vector<std::string>& messages() const noexcept { return messages_; }

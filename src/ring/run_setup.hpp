@@ -16,20 +16,21 @@ namespace penstock::detail::runtime {
 
 class RecordSkips;
 
-/// What all parts of a run share. Set before anything runs; immutable from then on.
+/// What all parts of a run share. The loader sets it before the run begins; it does not change during the run.
 struct RunSetup {
   std::shared_ptr<const PipelineData> data;
   MemoryPlan plan;
   MemoryResource* memory = &host_memory();
   std::shared_ptr<MemoryResource> buffer_memory;  ///< memory of the fixed-size fields of batches; null: `memory`
   bool has_threads_alone = false;                 ///< no other code uses the executor
-  std::uint64_t epochs = 0;                       ///< 0 = no limit
-  bool keeps_places = false;                      ///< batches keep the places of a reordered pipeline's rows
+  std::uint64_t epochs = 0;                       ///< number of epochs; 0 = no limit
+  bool keeps_places = false;                      ///< batches of a reordered pipeline note the place of each row
   bool lists_all_bad = false;                     ///< bad samples keep their errors, however many there are
-  std::vector<PositionRange> ranges = {};    ///< positions whose samples are made, ascending; empty: all. For one epoch
-  std::vector<bool> decodes_on_device = {};  ///< per step after `batch`: it decodes, and its devices do the decoding
-  std::shared_ptr<Trace> trace = {};         ///< the run's timeline; null: none is kept
-  RecordSkips* skips = nullptr;              ///< asked for each record that samples share; null: no samples are skipped
+  /// Positions whose samples are made in a run of one epoch, ascending; empty: all positions.
+  std::vector<PositionRange> ranges = {};
+  std::vector<bool> decodes_on_device = {};  ///< for each step after `batch`: whether devices do its decoding
+  std::shared_ptr<Trace> trace = {};         ///< the run's timeline; null: no timeline is kept
+  RecordSkips* skips = nullptr;  ///< which samples of shared records are skipped; null: no samples are skipped
 };
 
 }  // namespace penstock::detail::runtime

@@ -9,30 +9,29 @@
 
 namespace penstock::detail::runtime {
 
-/// Consecutive tickets of one batch; none if `count` is 0.
+/// Consecutive tickets of one batch. If `count` is 0, there are no tickets.
 struct TicketRun {
   std::uint64_t first = 0, count = 0;
 };
 
-/// Limits on taking several tickets together, which is done if samples are so short that taking tickets is what costs
-/// time. Such a run is so short that order, stopping and sharing stay as prompt as with one ticket. `sample_ns`: 0 =
-/// unknown.
+/// Limits on how many tickets a runner takes together. It takes several if samples are so short that taking tickets
+/// costs most of the time. The limits are so low that order, stopping and sharing stay as prompt as with one ticket.
 inline constexpr std::uint64_t ns_at_once = 80'000, max_at_once = 16;
 inline std::uint64_t tickets_at_once(std::uint64_t sample_ns, std::uint64_t most = max_at_once) noexcept {
   return sample_ns == 0 ? 1 : std::clamp<std::uint64_t>(ns_at_once / sample_ns, 1, most);
 }
 
-/// Numbers the samples to be made, in order. Runners take tickets; the code that admits batches raises the limit. That
-/// limit is the only back-pressure. Any thread may call everything except `reset`.
+/// Numbers the samples to be made, in order. Runners take tickets. The code that admits batches raises the limit, which
+/// is the only back-pressure. Any thread may call each function except `reset`.
 class Tickets {
  public:
-  /// `takers`: the most threads that take tickets.
+  /// `takers`: the largest number of threads that take tickets at the same time.
   explicit Tickets(std::uint64_t rows, std::uint64_t takers = 1) : rows_(rows) {
     returned_.reserve(static_cast<std::size_t>(takers));
   }
 
-  /// Takes the next tickets: at most `most`, all of one batch. More than one is taken only up to 1/`shares` of the
-  /// tickets that are left, so that other runners find some too.
+  /// Takes the next tickets: at most `most`, all of one batch. Takes at most 1/`shares` of the tickets that are left,
+  /// but at least one ticket, so that other runners get tickets too.
   TicketRun take(std::uint64_t most, std::uint64_t shares = 2) noexcept {
     if (returned_runs_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       if (const TicketRun one = take_returned(); one.count != 0) return one;
@@ -46,8 +45,8 @@ class Tickets {
       if (next_.compare_exchange_weak(first, first + count, std::memory_order_relaxed)) return {first, count};
     }
   }
-  /// Gives back tickets of a run that are not begun, because their samples take longer than expected; other runners
-  /// then take them one at a time. Returns false if there is no room; then the tickets stay with the caller.
+  /// Gives back tickets whose samples were not begun, because samples take longer than expected. Runners take returned
+  /// tickets one at a time. Returns false if there is no room for the tickets, so that the caller keeps them.
   bool give_back(TicketRun tickets) noexcept {
     const std::lock_guard lock(mutex_);
     if (returned_.size() == returned_.capacity()) return false;
@@ -60,9 +59,9 @@ class Tickets {
            returned_runs_.load(std::memory_order_relaxed) != 0;
   }
   void raise(std::uint64_t limit) noexcept { limit_.store(limit, std::memory_order_release); }
-  /// Goes back to the beginning. Call only while no runner runs.
+  /// Starts again with the first ticket and limit 0. Call only while no runner runs.
   void reset() noexcept { reset(rows_); }
-  /// The same, with `rows` rows per batch.
+  /// Like `reset()`, and sets `rows` rows per batch.
   void reset(std::uint64_t rows) noexcept {
     rows_ = rows;
     limit_.store(0, std::memory_order_relaxed);
@@ -84,12 +83,12 @@ class Tickets {
   }
 
   std::uint64_t rows_;
-  // Relaxed, like `next_`: the mutex publishes them.
+  // Relaxed, because the mutex publishes the returned tickets.
   std::atomic<std::uint64_t> returned_runs_{0};
   std::mutex mutex_;
   std::vector<TicketRun> returned_;
-  // Relaxed: it gives out each number once and orders nothing. The limit publishes the data of a number; a runner sees
-  // the limit above its number before it takes it.
+  // Relaxed: `next_` gives out each number once and orders nothing. `limit_` publishes the data of a number, because a
+  // runner takes a number only after it saw a higher limit.
   alignas(64) std::atomic<std::uint64_t> next_{0};
   alignas(64) std::atomic<std::uint64_t> limit_{0};
 };

@@ -6,25 +6,25 @@
 
 namespace penstock::detail::runtime {
 
-/// The settings that may be changed during a run. None of them changes a batch.
+/// The settings that may be changed during a run. No setting changes what batches contain.
 struct TunedSettings {
   unsigned threads = 0;         ///< runners
   unsigned depth = 0;           ///< batches in the ring
-  std::size_t entries = 0;      ///< samples being processed, for a reordered pipeline
+  std::size_t entries = 0;      ///< entries of the reorder buffer, for a reordered pipeline
   std::size_t block_limit = 0;  ///< bytes for blocks that records share
 
   bool operator==(const TunedSettings&) const = default;
 };
 
-/// Why a setting can't be raised beyond its most.
+/// Why a setting can't be raised above its value in `TuningBounds::most`.
 enum class HeldBy : std::uint8_t {
   option,    ///< the caller chose the value
-  executor,  ///< it has no more threads
+  executor,  ///< the executor has no more threads
   stream,    ///< a stream can't be read a second time
-  limits,    ///< there is no memory for more, or higher values are not tried
+  limits,    ///< memory does not allow a higher value, or higher values are not tried
 };
 
-/// How far the settings may be raised, and how much of the memory reserved for that each raise takes.
+/// How far the settings may be raised, and how many bytes of the memory reserved for raises each raise takes.
 struct TuningBounds {
   TunedSettings first;  ///< settings at the start of the run
   TunedSettings most;
@@ -33,11 +33,11 @@ struct TuningBounds {
   bool tunes_threads = false;   ///< the number of runners may be lowered as well
   std::size_t bytes = 0;        ///< most bytes for all raises together
   std::size_t depth_bytes = 0;  ///< bytes per further batch
-  std::size_t entry_bytes = 0;  ///< bytes per sample being processed
+  std::size_t entry_bytes = 0;  ///< bytes per entry
   std::size_t held = 0;         ///< samples that wait outside the entries
 
-  /// Returns the bytes that `of` takes beyond the first settings. While the number of entries changes, the old and the
-  /// new ones exist together, with the samples held outside; so the larger number is counted twice.
+  /// Returns the bytes that the settings `of` take in addition to `first`. While the number of entries changes, old and
+  /// new entries and the samples outside exist together. So the larger number is counted twice.
   std::size_t cost(const TunedSettings& of) const noexcept {
     return (of.depth - first.depth) * depth_bytes +
            (of.entries != first.entries ? (2 * of.entries + held) * entry_bytes : 0) +

@@ -24,7 +24,7 @@ namespace detail::runtime {
 
 namespace {
 
-// Calls give(group, first position, positions) for all positions, in order.
+// Calls give(group, first position, number of positions) for each run of neighbours of one group, in order.
 template <class F>
 void for_each_run(const PipelineData& data, const GroupTable& groups, F give) {
   const SampleOrder order = data.sample_order();
@@ -42,13 +42,13 @@ void for_each_run(const PipelineData& data, const GroupTable& groups, F give) {
   }
 }
 
-// The record at a position, for an error.
+// The class of the record at a position. Errors name the record.
 struct Labelled {
   std::int64_t label;
   std::uint64_t position;
 };
 
-// The classes that the groups are of: each of all its records.
+// The class of each group. All records of a group must have the same class.
 class ClassesOfGroups {
  public:
   ClassesOfGroups(PipelineBuilder& pipeline, const GroupTable& groups, const std::string& field)
@@ -65,7 +65,7 @@ class ClassesOfGroups {
       if (labels_[position] != known->label) refuse(groups_.name(group), *known, {labels_[position], position});
     }
   }
-  // A class can't be drawn as often as the others if none of its groups is left.
+  // Checks that each class has a group left. Otherwise the class could not be drawn as often as other classes.
   void check(const GroupedPositions& left, std::uint64_t min_size) const {
     std::set<std::int64_t> there;
     for (std::uint64_t group = 0; group < left.groups(); ++group) there.insert(of_group_[left.number_of(group)]->label);
@@ -106,7 +106,7 @@ class ClassesOfGroups {
     error.with_stage("bags");
     try {
       pipeline_.data().source->describe(record, error);
-    } catch (...) {  // a source that can't even name the record
+    } catch (...) {  // the source can't name the record, so the error stays without its name
     }
     throw error.with_index(record);
   }
@@ -155,7 +155,8 @@ class BagsStage final : public StageModel {
   }
 
  private:
-  // One that can't be read has a single record, and would go without a word.
+  // Names a group that is left out, because a group whose file can't be read has a single record and would be left out
+  // silently.
   std::string left_out_text(const GroupTable& groups, const GroupedPositions& positions) const {
     std::uint64_t count = 0, first = 0;
     for (std::uint64_t group = groups.groups(); group-- > 0;)

@@ -16,7 +16,8 @@ void check_rows(const Field& field, const std::string& label);
 /// names the stage.
 void check_length(const Field& field, const std::string& label);
 
-/// Settles the bucket window for the pipeline's batches. @throws Error(invalid_argument | schema_mismatch).
+/// Sets `bucket.window` if it is 0, and checks it against the pipeline's batches. @throws Error(invalid_argument |
+/// schema_mismatch).
 void join_bucket(PipelineBuilder& pipeline, BucketSpec& bucket);
 
 }  // namespace penstock::detail::runtime

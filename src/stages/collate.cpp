@@ -37,7 +37,6 @@ class CollateStage final : public StageModel {
 
 }  // namespace
 
-// How the rows of a field are put together can be done.
 void check_rows(const Field& field, const std::string& label) {
   try {
     check_collate(field);

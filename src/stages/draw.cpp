@@ -15,7 +15,7 @@ namespace detail::runtime {
 
 namespace {
 
-// The classes are in a field of the source.
+// Balances classes that are in a field of the source.
 class BalancedByFieldStage final : public StageModel {
  public:
   BalancedByFieldStage(std::string field, BalancedOptions options)

@@ -51,7 +51,7 @@ class EncodeStage final : public WorkStage {
   bool gives(const std::string& field) const override { return field == out_; }
 
  private:
-  // Checks what the schema shows; the rest depends on each sample.
+  // Checks what the schema shows. The encoder checks each sample.
   void check_image(const Field& in) const {
     const std::string is = "field \"" + field_ + "\" is " + type_text(in);
     if ((in.dtype != DType::u8 && in.dtype != DType::u16) || in.shape.rank() != 3)

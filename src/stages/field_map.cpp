@@ -62,7 +62,7 @@ Shape result_shape(const MapOptions& options, const FieldMapModel& model, const 
   return shape;
 }
 
-// A callable on one field.
+// Calls a user's callable on one field.
 class FieldMapStep final : public Step {
  public:
   FieldMapStep(const BoundStage& stage, const FieldMapModel& model, const std::string& in, const std::string& out)
@@ -94,8 +94,8 @@ class FieldMapStep final : public Step {
   std::optional<std::size_t> only_slot() const override { return out_; }
 
  private:
-  // The shape of the result: the input's, a fixed one, one that the model returns for the input's, or the callable's
-  // choice.
+  // Where the result's shape comes from. `as_input`: the input's shape. `fixed`: the schema. `asked`: the model returns
+  // it for the input's shape. `decided`: the callable chooses it.
   enum class ResultShape : std::uint8_t { as_input, fixed, asked, decided };
 
   void apply(ChainRun& run, Context& context) const {
@@ -155,19 +155,19 @@ class FieldMapStage final : public WorkStage {
   bool draws() const override { return model_->draws(); }
   bool versioned() const override { return options_.version != 0 || model_->versioned(); }
   bool gives(const std::string& field) const override { return field == out_field(); }
-  // Those that it changes in place, one number for another, may be labels still.
+  // Numbers that the callable changes in place may still be labels.
   std::optional<bool> gives_labels(const std::string& field) const override {
     return gives(field) && !model_->in_place ? std::optional(false) : std::nullopt;
   }
 
  private:
   struct FieldMapResult {
-    std::string options;         // its result options in words
-    std::optional<Field> field;  // none: it works in place, and the field stays as it is
+    std::string options;         // the model's result options in words
+    std::optional<Field> field;  // none: the callable works in place, and the field's type stays the same
   };
 
   const std::string& out_field() const { return options_.out.empty() ? field_ : options_.out; }
-  // Over the field `in`, one of `all`.
+  // Returns the result of the stage on the field `in`, which is in `all`.
   FieldMapResult result_of(const Field& in, const Schema& all, const std::string& label) const {
     const FieldMapModel& model = *model_;
     const std::string& out = out_field();
@@ -207,7 +207,7 @@ class FieldMapStage final : public WorkStage {
   const std::string field_;
   const std::shared_ptr<const FieldMapModel> model_;
   const MapOptions options_;
-  const std::shared_ptr<const DeviceStageModel> on_batches_;  // null: it may come only before `batch`
+  const std::shared_ptr<const DeviceStageModel> on_batches_;  // null: the stage is not allowed after `batch`
 };
 
 }  // namespace

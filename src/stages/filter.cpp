@@ -63,7 +63,7 @@ class FilterStage final : public WorkStage {
 
  private:
   const std::shared_ptr<const FilterModel> model_;
-  const std::string field_;  // empty: the whole sample
+  const std::string field_;  // empty: the filter sees the whole sample
   const DType dtype_;        // the field's type
   const std::size_t rank_;
   const FilterOptions options_;

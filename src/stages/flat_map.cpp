@@ -19,7 +19,7 @@ namespace detail::runtime {
 
 namespace {
 
-// Makes one child of the parent that the run has.
+// Makes one child of the ChainRun's parent.
 class FlatMapStep final : public Step {
  public:
   FlatMapStep(const BoundStage& stage, const FlatMapModel& model) : Step(stage.label, stage.key), model_(model) {

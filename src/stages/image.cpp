@@ -80,7 +80,7 @@ class ImageStage final : public WorkStage {
   bool versioned() const override { return model_->versioned(); }
 
  private:
-  // Taken for a picture.
+  // Throws the error for labels that the stage would resample like a picture.
   [[noreturn]] void refuse_labels(const PipelineBuilder& pipeline, const ImageField& labels, const std::string& name,
                                   const std::string& label) const {
     std::string pictures, masks;

@@ -17,7 +17,7 @@ namespace detail::runtime {
 
 namespace {
 
-// A callable on the whole sample, whose input is declared by the steps before.
+// Calls a user's callable on the whole sample.
 class MapStep final : public Step {
  public:
   MapStep(const BoundStage& stage, const TransformModel& model) : Step(stage.label, stage.key), model_(model) {

@@ -23,7 +23,7 @@ class RenameStep final : public SelectStep {
   RenameStep(const BoundStage& stage, std::string old_name, std::string new_name)
       : SelectStep(stage), from_(std::move(old_name)), to_(std::move(new_name)) {}
 
-  // The steps before it may have been moved.
+  // Takes the order of fields from `before`, because image steps may have been moved after this step.
   void follow(const Schema& before) override {
     std::vector<Field> renamed(before.begin(), before.end());
     for (Field& field : renamed)

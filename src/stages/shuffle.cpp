@@ -49,7 +49,7 @@ class ShuffleStage final : public StageModel {
   const ShuffleOptions options_;
 };
 
-// Blocks of records stay together.
+// Shuffles records but keeps the records of a block close together.
 class BlockShuffleStage final : public StageModel {
  public:
   explicit BlockShuffleStage(ShuffleOptions options) : options_(std::move(options)) {}

@@ -20,7 +20,7 @@ namespace detail::runtime {
 
 namespace {
 
-// What goes by the source's records, and not by positions.
+// Refuses sources whose records can't be read one by one, or whose positions an earlier stage changed.
 void require_source(PipelineBuilder& pipeline, const std::string& by) {
   if (pipeline.data().source->is_stream())
     throw Error(Errc::invalid_argument,

@@ -8,7 +8,7 @@
 
 namespace penstock::testing {
 
-/// Calls `act(0)` to `act(threads - 1)`, each on a separate thread. All begin together. `act` must not throw.
+/// Calls `act(0)` to `act(threads - 1)`, each on a separate thread. All calls begin together. `act` must not throw.
 template <class Act>
 void at_once(unsigned threads, const Act& act) {
   std::barrier begin(static_cast<std::ptrdiff_t>(threads));

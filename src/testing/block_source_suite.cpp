@@ -88,7 +88,7 @@ class BlockSourceSuite {
     });
   }
 
-  // Returns the blocks of record number `i`. Throws what the source throws.
+  // Loads the blocks of record `indices_[i]`. Throws whatever the source throws.
   Loaded load(const BlockSourceModel& source, std::size_t i, std::byte content) {
     Loaded loaded;
     for (const std::uint64_t block : ids_[i]) {
@@ -204,7 +204,8 @@ class BlockSourceSuite {
     });
   }
 
-  // Reads a record without the blocks that it can do without: without each of them, and without all of them.
+  // Reads a record without blocks that it can do without: first without one of them at a time, then without all of
+  // them.
   void check_without(std::size_t i) {
     if (records_[i].failure) return;
     const std::string who = "record " + std::to_string(indices_[i]);
@@ -225,7 +226,7 @@ class BlockSourceSuite {
     });
   }
 
-  // Views stay valid as long as the blocks, whatever is read before they are used.
+  // Checks that views of blocks stay valid while other records are read.
   void keep_views() {
     GuardedCells cells(schema_), others(schema_);
     for (std::size_t i = 0; i < indices_.size(); ++i) {
@@ -284,7 +285,7 @@ class BlockSourceSuite {
   std::uint64_t size_ = 0, blocks_ = 0;
   Schema schema_;
   std::vector<std::uint64_t> indices_;
-  std::vector<std::vector<std::uint64_t>> ids_;  // numbers of the blocks that each of `indices_` needs
+  std::vector<std::vector<std::uint64_t>> ids_;  // for each of `indices_`: numbers of the blocks that the record needs
   std::vector<Record> records_;                  // records of `indices_`
 };
 

@@ -16,10 +16,10 @@
 
 namespace penstock::testing {
 
-/// Collects the findings of a suite. Any thread.
+/// Collects the findings of a suite. Any thread may use it.
 class Findings {
  public:
-  /// Counts a check. If the promise was not kept, adds a finding with `evidence()`. Returns `kept`.
+  /// Counts a check of the promise `contract`. If `kept` is false, adds a finding with `evidence()`. Returns `kept`.
   template <class Evidence>
   bool check(bool kept, std::string_view contract, const Evidence& evidence) {
     if (kept) {
@@ -32,7 +32,7 @@ class Findings {
   }
   void add(std::string_view contract, std::string evidence);
 
-  /// Runs `act`, which must throw nothing. Returns whether it threw nothing.
+  /// Checks that `act()` throws nothing. Returns whether it threw nothing.
   template <class Act>
   bool runs(std::string_view contract, std::string_view what, const Act& act) {
     std::string said;
@@ -46,7 +46,8 @@ class Findings {
     return check(said.empty(), contract, [&] { return std::string(what) + " threw: " + said; });
   }
 
-  /// Runs `act`, which must throw an Error of one line. Returns the Error, or nothing if it did not.
+  /// Checks that `act()` throws an Error whose text is one line. Returns the Error, or nothing if `act` did not throw
+  /// one.
   template <class Act>
   std::optional<Error> refused(std::string_view contract, std::string_view what, const Act& act) {
     std::string said = "was accepted";

@@ -8,7 +8,7 @@
 
 namespace penstock::testing {
 
-/// A block of exactly `bytes` bytes, filled with `content`, between guard bytes. 64-byte aligned.
+/// A block of exactly `bytes` bytes, filled with `content`, between guard bytes. The block is aligned to 64 bytes.
 class GuardedMemory {
  public:
   GuardedMemory(std::size_t bytes, std::byte content);
@@ -16,7 +16,7 @@ class GuardedMemory {
   std::byte* data() const noexcept { return memory_.get() + guard; }
   std::size_t size() const noexcept { return bytes_; }
   std::span<std::byte> bytes() const noexcept { return {data(), bytes_}; }
-  /// Whether nothing was written before or after the block.
+  /// Returns whether the guard bytes before and after the block are unchanged.
   bool intact() const noexcept;
 
  private:

@@ -11,7 +11,8 @@
 
 namespace penstock::testing {
 
-/// Blocks have the alignment of a loader's scratch, and each has different content.
+/// Scratch with guard bytes around each block. Blocks have the alignment of a loader's scratch. The initial content of
+/// each block differs.
 class GuardedScratch final : public Scratch {
  public:
   explicit GuardedScratch(std::byte content = std::byte{0x30}) : content_(content) {}
@@ -20,7 +21,7 @@ class GuardedScratch final : public Scratch {
     blocks_.emplace_back(bytes, std::byte(std::to_integer<unsigned char>(content_) + number));
     return blocks_.back().data();
   }
-  /// Whether nothing was written before or after a block.
+  /// Returns whether the guard bytes around all blocks are unchanged.
   bool intact() const {
     return std::ranges::all_of(blocks_, [](const GuardedMemory& block) { return block.intact(); });
   }

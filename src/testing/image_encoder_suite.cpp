@@ -29,7 +29,7 @@ constexpr std::string_view same_bytes = "the same pixels make the same bytes";
 constexpr std::string_view on_any_thread = "an encoder makes the same on any thread";
 constexpr std::string_view in_memory = "nothing is written outside of memory that was given for it";
 
-// Takes `most` pieces and then throws. -1: takes all pieces.
+// Takes `most` pieces of a file, and throws at the next piece. -1: takes all pieces.
 class PiecesOfFile final : public EncodedFile {
  public:
   explicit PiecesOfFile(int most = -1) : left_(most) {}
@@ -49,8 +49,8 @@ class NoScratch final : public Scratch {
   std::byte* allocate(std::size_t) override { throw Error(Errc::out_of_memory, "there is none"); }
 };
 
-// Pixels between guards, with `gap` bytes between rows. They begin `offset` bytes after an address that is aligned for
-// any type.
+// Pixels between guard bytes, with `gap` bytes between rows. The pixels begin `offset` bytes after an address that is
+// aligned for any type.
 class PixelMemory {
  public:
   PixelMemory(const ImageShape& shape, std::size_t gap, std::size_t offset, std::byte content)
@@ -200,7 +200,7 @@ class ImageEncoderSuite {
     });
   }
 
-  // Encodes while the file, or memory, ends early.
+  // Encodes with a file that throws, and with scratch that throws.
   void fail(std::size_t i) {
     const PixelMemory memory(shapes_[i], 0, 0, std::byte{0x11});
     constexpr std::string_view contract = "an error of the file, or of memory, comes through";

@@ -30,7 +30,7 @@ using penstock::detail::make_image_stage;
 
 struct Nothing {};
 
-// Neighbours of a stage. Each takes images of any size.
+// Stages to put before and after the tested stage. Each takes images of any size.
 struct CutEdges {
   static Nothing draw(const ImageShape&, Rng&) { return {}; }
   static void compose(Nothing, const ImageShape& shape, ImageOp& op) {
@@ -67,10 +67,10 @@ std::shared_ptr<const ImageStageModel> model_of(S stage) {
 
 struct Neighbour {
   std::string name;
-  std::shared_ptr<const ImageStageModel> model;  // null: none
+  std::shared_ptr<const ImageStageModel> model;  // null: no stage
 };
 
-// Images of one number of channels, and labels of their size.
+// A source of images with the same number of channels, each with labels of the image's size.
 class Images {
  public:
   explicit Images(std::vector<ImageShape> shapes) : shapes_(std::move(shapes)) {}
@@ -91,7 +91,7 @@ class Images {
   std::vector<ImageShape> shapes_;
 };
 
-// Compares the normal form that executors read.
+// Compares all members that executors read.
 bool same(const ImageOp& a, const ImageOp& b) {
   return a.source == b.source && a.box == b.box && a.mirror_x == b.mirror_x && a.mirror_y == b.mirror_y &&
          a.resized == b.resized && a.filter == b.filter && a.kept == b.kept && a.margin == b.margin &&
@@ -147,7 +147,8 @@ class ImageStageSuite {
     return op;
   }
 
-  // Returns nothing if the stage can't do this. That is a finding unless only this image causes it.
+  // Composes the stage's operation. Returns nothing if the stage throws; that is a finding unless the error concerns
+  // only this image.
   std::optional<ImageOp> try_compose(const ImageStageModel& stage, const ImageShape& shape, std::uint64_t epoch,
                                      std::byte content) {
     try {
@@ -190,7 +191,7 @@ class ImageStageSuite {
             [&](unsigned) { compare(*stage_, "a stage draws and composes the same on any thread"); });
   }
 
-  // Checks the results of `schema` for images of this size, and of any size.
+  // Checks the operation against the results of `schema` for images of this size, and for images of any size.
   void as_schema_says(const ImageShape& shape, const ImageOp& op) {
     for (const Shape& in : {Shape{shape.height, shape.width, shape.channels}, Shape{dynamic, dynamic, shape.channels}})
       findings_.runs("schema takes images", text(shape), [&] {
@@ -222,7 +223,7 @@ class ImageStageSuite {
     std::uint64_t made = 0;
     for (const Neighbour& before : neighbours)
       for (const Neighbour& after : neighbours) {
-        if (converts_ && after.model != nullptr) continue;  // no image stage may follow
+        if (converts_ && after.model != nullptr) continue;  // no image stage may follow a stage that converts
         for (const bool with_mask : {false, true}) {
           if (with_mask && converts_) continue;
           const std::string where = "between " + before.name + " and " + after.name;
@@ -243,7 +244,7 @@ class ImageStageSuite {
                     [&] { return "none of those with " + std::to_string(channels) + " channels could be made"; });
   }
 
-  // Returns whether the sample could be made.
+  // Compares a folded sample with a sample that was made stage by stage. Returns whether the sample could be made.
   bool compare(const Pipeline& folded, const Pipeline& alone, const std::string& who, std::uint64_t position,
                std::uint64_t epoch) {
     const Record a = sample_of(alone, findings_, who, position, epoch);

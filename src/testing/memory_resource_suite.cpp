@@ -76,7 +76,7 @@ class MemoryResourceSuite {
     held.clear();
   }
 
-  // Allocates blocks of all kinds. Gives every third block back and allocates it again.
+  // Allocates blocks of all sizes and alignments. Gives every third block back and allocates a new one.
   void hold_many(int first_content) {
     std::vector<Block> held, short_lived;
     int content = first_content * 31;

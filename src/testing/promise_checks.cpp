@@ -21,7 +21,7 @@ std::string text(const Box& box) {
          std::to_string(box.left) + ")";
 }
 
-// Corners, edges, the middle, single pixels, and the whole image.
+// Returns the whole image, and boxes at its corners, edges and middle, some of a single pixel.
 std::vector<Box> boxes_of(const ImageShape& shape) {
   const std::int32_t h = shape.height, w = shape.width;
   const std::int32_t third = std::max(h / 3, 1), quarter = std::max(w / 4, 1);
@@ -71,7 +71,7 @@ void check_promise(PromisedImage& image, const ImageDecoder* jpeg, Findings& fin
     for (const bool verify : {false, true}) {
       GuardedScratch scratch;
       Pixels pixels;
-      // If the whole image could be decoded, a part can be.
+      // The whole image could be decoded, so each part must be decodable.
       const bool decoded =
           findings.runs("what can be decoded whole can be decoded in parts", who + ": the box " + text(box),
                         [&] { pixels = image.decode(box, verify, nullptr, scratch); });

@@ -10,8 +10,8 @@
 
 namespace penstock::testing {
 
-/// Checks that a promised image keeps its promises. `jpeg` is that of `check_stored_jpeg`. `who` begins the evidence.
-/// @throws what a decode of the whole image throws.
+/// Checks that a promised image keeps its promises. `jpeg`: see `check_stored_jpeg`. `who` begins the evidence.
+/// @throws whatever decoding the whole image throws.
 void check_promise(PromisedImage& image, const ImageDecoder* jpeg, Findings& findings, const std::string& who);
 
 }  // namespace penstock::testing

@@ -139,7 +139,7 @@ Record make_record(GuardedCells& cells, Findings& findings, const std::string& w
     act();
     for (std::size_t slot = 0; slot < cells.cells.size(); ++slot) {
       if (cells.cells[slot].promise == nullptr) continue;
-      // An image that a source promises is a PromisedImage. Cells know only that it is an EncodedImage.
+      // The promise has a pointer to EncodedImage, but an image that a source promises is always a PromisedImage.
       check_promise(static_cast<PromisedImage&>(*cells.cells[slot].promise->image), jpeg, findings, who);
       cells.value(slot);
     }

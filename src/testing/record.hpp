@@ -25,7 +25,7 @@ struct Value {
   std::vector<std::byte> bytes;
 };
 
-/// The result of making one record: its values, by slot, or how it failed.
+/// The result of making one record: its values by slot, or its failure.
 struct Record {
   std::vector<Value> values;
   std::optional<Errc> failure;
@@ -33,43 +33,44 @@ struct Record {
   bool sample_scoped = true;
 };
 
-/// Describes how two records differ; returns "" if they are equal. Failures are equal if their codes are.
+/// Describes how two records differ; returns "" if they are equal. Two failures are equal if their codes are equal.
 std::string difference(const Schema& schema, const Record& a, const Record& b);
 
-/// A value in a store's own memory.
+/// A value that is a view of the store's memory.
 struct StoreView {
   std::size_t slot;
   const std::byte* data;
   std::size_t bytes;
 };
 
-/// How a record's memory is prepared. Neither its content nor destinations of values may change the result.
+/// How the memory of a record is prepared before the record is made. `content`: fills the memory. `destinations`:
+/// values get destinations. Neither may change the record.
 struct Preparation {
   std::byte content{0xa5};
   bool destinations = true;
 };
 
-/// A record like the engine's while it is processed, with guards around every value.
+/// Cells like the engine's cells, with guard bytes around every value.
 class GuardedCells final : public penstock::detail::Cells {
  public:
-  /// `schema` must outlive this.
+  /// `its_schema` must outlive this object.
   explicit GuardedCells(const Schema& its_schema) { schema = &its_schema; }
 
   /// Makes all fields unset.
   void begin(const Preparation& preparation);
-  /// Sets the initial value of field `slot`: a view of `value`, which must stay valid, or, with `owned`, a copy that
-  /// may be changed.
+  /// Sets the initial value of field `slot`. With `owned`, it is a copy that may be changed. Otherwise it is a view of
+  /// `value`, which must stay valid.
   void set(std::size_t slot, const Value& value, bool owned);
-  /// Gives field `slot` a destination, for a value that is still to be made.
+  /// Gives field `slot` a destination, to which the code under test must write the value.
   void give_destination(std::size_t slot);
 
   std::vector<StoreView> views() const;
   Record copy() const;
 
-  /// Checks what was made against the schema and the promises about memory. `who` begins the evidence. Returns false if
+  /// Checks the values against the schema and the promises about memory. `who` begins the evidence. Returns false if
   /// the values must not be read.
   bool check(Findings& findings, const std::string& who) const;
-  /// Number of values that were made without a destination.
+  /// Returns how many values were made without a destination.
   std::size_t made() const noexcept { return made_; }
 
  protected:
@@ -82,12 +83,13 @@ class GuardedCells final : public penstock::detail::Cells {
   std::size_t made_ = 0;  // values that were made without a destination
 };
 
-/// Runs `act`, which makes a record in `cells`. Returns a copy of what it made, or how it failed. `jpeg` is
-/// decode_jpeg, for the stored JPEGs of promised images. Null: they are not decoded.
+/// Calls `act`, which must make a record in `cells`. Returns a copy of the record, or its failure. `jpeg`: see
+/// `check_stored_jpeg`.
 Record make_record(GuardedCells& cells, Findings& findings, const std::string& who, const std::function<void()>& act,
                    const ImageDecoder* jpeg = nullptr);
 
-/// Returns at most `most` of `size` indices in ascending order: all, or the first, the last and some spread between.
+/// Returns at most `most` of the indices below `size`, in ascending order. If there are more, returns the first, the
+/// last, and indices spread between them.
 std::vector<std::uint64_t> spread(std::uint64_t size, std::uint64_t most);
 
 }  // namespace penstock::testing

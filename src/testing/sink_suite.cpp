@@ -24,21 +24,23 @@ namespace {
 
 using penstock::detail::SinkModel;
 
-// A finished store, read back.
+// The schema, keys and records that were read from a finished store.
 struct Store {
   Schema schema;
   std::vector<std::string> keys;
   std::vector<Record> records;
 };
 
-// Where a run is dropped: after the commit of the items before `commit_at` and after `lost` further items were put.
+// Where a run is broken off: it commits the items before `commit_at`, puts `lost` further items, and ends without a
+// commit.
 struct Drop {
   std::size_t commit_at, lost;
 };
 
 constexpr std::string_view beside = "samples of one record are stored beside each other";
 
-// Makes two samples of one. They differ in the first field that has bytes or is a whole number, if there is one.
+// Makes two samples of each sample. They differ in the first field that has bytes or is a whole number, if there is
+// such a field.
 struct Twice {
   static bool is_bytes(const Field& field) { return field.dtype == DType::u8 && field.shape.rank() == 1; }
   static bool is_number(const Field& field) { return field.dtype == DType::i64 && field.shape.rank() == 0; }
@@ -56,7 +58,7 @@ struct Twice {
   }
 };
 
-// Returns the second sample that is made of `record`.
+// Returns the second sample that `Twice` makes of `record`.
 Record second_of(const Schema& schema, Record record) {
   for (std::size_t slot = 0; slot < schema.size(); ++slot) {
     std::vector<std::byte>& bytes = record.values[slot].bytes;
@@ -133,7 +135,7 @@ class SinkSuite {
                     "a sink leaves what it is given as it is", [&] { return "item " + std::to_string(i); });
   }
 
-  // One run of a sink, to the end or to `drop`. The sink must find what was committed before.
+  // Runs a sink to the end or to `drop`. Checks that the sink finds the items that were committed before.
   bool one_run(const std::string& store, const std::string& who, std::size_t committed,
                const std::optional<Drop>& drop) {
     return findings_.runs("a sink takes its items", who, [&] {
@@ -183,7 +185,7 @@ class SinkSuite {
     const auto stored = store.schema.find(schema_[slot].name);
     return stored && store.schema[*stored] == schema_[slot] ? stored : std::nullopt;
   }
-  // Returns what was put, as the undisturbed run stored it. Mistakes of that run are findings already.
+  // Returns item `i` as the undisturbed run stored it. Mistakes of the undisturbed run already are findings.
   Record as_stored(std::size_t i) const {
     Record record = records_[i];
     for (std::size_t slot = 0; slot < schema_.size(); ++slot)
@@ -261,7 +263,7 @@ class SinkSuite {
     if (one_run(store, who + ", then continued", committed, {})) same_as_whole(store, who);
   }
 
-  // Writes all by `write`: in one run, or stopped at its first commit and continued.
+  // Writes the pipeline by `write`. If `stopped`, the run is stopped at its first commit, and a second run continues.
   WriteProgress write_all(const Pipeline& pipeline, const std::string& store, bool stopped) {
     WriteOptions options{.threads = 2, .commit_every = std::max<std::uint64_t>(options_.commit_every, 1)};
     if (stopped) {
@@ -288,7 +290,7 @@ class SinkSuite {
     same_as_whole(store, who);
   }
 
-  // Two samples of each item, which differ in `child`: written in one run, or stopped and continued.
+  // Writes two samples of each item, in one run, and in a run that is stopped and continued.
   void children() {
     const Pipeline pipeline = from(items_) | Twice{};
     std::optional<Store> stores[2];
@@ -324,7 +326,7 @@ class SinkSuite {
     same(*whole, *continued, "two samples of each record, stopped");
   }
 
-  // One job begins or finishes a store. Another job must be refused and must leave the store as it was.
+  // Lets one job begin or finish a store. Checks that another job is refused and leaves the store unchanged.
   void another_job(bool finished) {
     const std::string who = finished ? "finished" : "begun", store = who + "_by_another_job";
     const std::size_t end = finished ? numbers_.size() : numbers_.size() / 2;
@@ -362,7 +364,7 @@ class SinkSuite {
   Findings findings_;
   std::vector<SinkItem> numbers_;
   std::vector<Record> records_;
-  std::set<std::string> began_;  // stores that items were put into
+  std::set<std::string> began_;  // stores into which items were put
   std::optional<Store> whole_;
 };
 

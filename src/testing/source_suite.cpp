@@ -53,7 +53,7 @@ class SourceSuite {
   }
 
  private:
-  // Checks what the source states about itself.
+  // Checks size, schema, name, file and identity of the source.
   bool describe() {
     return findings_.runs("size, schema, name, file and identity throw nothing", "one of them", [&] {
       size_ = source_.size();
@@ -94,7 +94,7 @@ class SourceSuite {
                     [&] { return "record " + std::to_string(indices_[number]) + ", " + when + ": " + differs; });
   }
 
-  // Reads the values that all others are compared with.
+  // Reads the records with which all later readings are compared.
   bool read_all() {
     indices_ = spread(size_, options_.records);
     const bool opened =
@@ -158,7 +158,7 @@ class SourceSuite {
       const std::size_t count = std::min<std::size_t>(5, indices_.size() - begin);
       const std::span<const std::uint64_t> next = std::span(indices_).subspan(begin, count);
       reader->expect(next);
-      // One record is read as announced, one twice, and some announcements become void.
+      // Records are read as announced, some other records in between, and later announcements replace earlier ones.
       for (std::size_t i = begin; i < begin + count; ++i) {
         compare(i, read(*reader, cells, indices_[i]), advice_is_harmless, "announced by expect");
         if (i % 3 == 0)
@@ -178,7 +178,7 @@ class SourceSuite {
     reader->expect(repeated);  // advice may be the last call before the reader is destroyed
   }
 
-  // Views stay valid while other readers work; for a shared source, as long as the source lives.
+  // Checks that views stay valid while other readers work and, for a shared source, as long as the source lives.
   void keep_views() {
     struct Kept {
       std::size_t number;
@@ -289,7 +289,7 @@ class SourceSuite {
     });
   }
 
-  // Checks what the source states about its fields without reading records.
+  // Checks the labels that the source knows without reading records.
   void labels() {
     for (std::size_t slot = 0; slot < schema_.size(); ++slot) {
       const Field& field = schema_[slot];
@@ -308,7 +308,7 @@ class SourceSuite {
         for (std::size_t i = 0; i < indices_.size(); ++i) {
           if (records_[i].failure) continue;
           const std::int64_t label = (*said)[indices_[i]];
-          // The library is little-endian, so the low bytes are the number, whatever its type.
+          // Values are little-endian, so the first bytes of `label` are the number in each integer type.
           const std::vector<std::byte>& value = records_[i].values[slot].bytes;
           findings_.check(std::memcmp(&label, value.data(), value.size()) == 0, "a label is what reading gives", [&] {
             return "record " + std::to_string(indices_[i]) + " has another than " + std::to_string(label);
@@ -325,7 +325,7 @@ class SourceSuite {
   }
   static bool whole_number(const Field& field) { return field.shape.rank() == 0 && is_whole(field.dtype); }
 
-  // Checks what the engine adds to the errors of a record.
+  // Checks the source's descriptions of a record, which the engine adds to errors.
   void error_context() {
     if (indices_.empty()) return;
     const std::uint64_t index = indices_.back();

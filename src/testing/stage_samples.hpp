@@ -11,7 +11,7 @@
 
 namespace penstock::testing {
 
-/// Returns one sample of a pipeline, after checking it against the schema, or how it failed.
+/// Makes one sample of a pipeline and checks it against the schema. Returns the sample, or its failure.
 Record sample_of(const Pipeline& pipeline, Findings& findings, const std::string& who, std::uint64_t position,
                  std::uint64_t epoch);
 

@@ -95,7 +95,7 @@ class StageSuite {
     for (int ms = 0; ms < 2000 && loader.report().threads_seen == 0; ++ms)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  // Rows of batches must equal the samples made one by one.
+  // Checks that rows of batches equal the samples that were made one by one.
   void load(const Pipeline& pipeline, unsigned threads) {
     const std::string when = "by a loader of " + std::to_string(threads) + " threads";
     findings_.runs("a loader makes the same samples", when, [&] {

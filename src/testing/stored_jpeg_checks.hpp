@@ -10,7 +10,7 @@
 
 namespace penstock::testing {
 
-/// Checks that an image's stored JPEG keeps its promises. `whole` is the whole image's pixels. `jpeg` is decode_jpeg
+/// Checks that an image's stored JPEG keeps its promises. `whole`: the pixels of the whole image. `jpeg`: decode_jpeg
 /// with default options; null: the stored JPEG is not decoded. `who` begins the evidence.
 void check_stored_jpeg(EncodedImage& image, const Pixels& whole, const ImageDecoder* jpeg, Findings& findings,
                        const std::string& who);
@@ -18,7 +18,7 @@ void check_stored_jpeg(EncodedImage& image, const Pixels& whole, const ImageDeco
 /// Returns "12 x 10 x 3, u8".
 std::string text_of(const ImageShape& shape);
 
-/// Whether all pixels of two images are equal, or each channel of `a` equals the only channel of `b`.
+/// Returns whether all pixels of two images are equal. If `b` has a single channel, each channel of `a` must equal it.
 bool same_pixels(const Pixels& a, const Pixels& b);
 
 }  // namespace penstock::testing

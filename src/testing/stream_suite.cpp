@@ -21,7 +21,7 @@ using penstock::detail::StreamModel;
 
 constexpr std::string_view repeats = "reset begins the epoch anew, with the same records";
 
-// A stream as one loader reads it: the opened stream, and the model that it was opened from.
+// A stream as one loader reads it: the opened stream, and the source from which it was opened.
 struct Opened {
   std::shared_ptr<const SourceModel> model;
   std::unique_ptr<StreamModel> stream;
@@ -57,7 +57,7 @@ class StreamSuite {
  private:
   struct Epoch {
     std::vector<Record> records;
-    bool whole = false;  // whether its end was read
+    bool whole = false;  // whether the epoch's end was read
   };
 
   template <class Act>
@@ -69,7 +69,7 @@ class StreamSuite {
     return "epoch " + std::to_string(epoch) + ", record " + std::to_string(record);
   }
 
-  // Returns the next record, or nothing at the end. Throws errors that end a run.
+  // Reads the next record. Returns false at the end. Throws errors that end a run.
   bool next(StreamModel& stream, const std::string& who, Record& record, std::byte content = std::byte{0xa5}) {
     bool more = true;
     GuardedCells cells(schema_);
@@ -111,7 +111,7 @@ class StreamSuite {
                       [&] { return "epoch " + std::to_string(epoch) + " goes on when it is asked again"; });
   }
 
-  // Reads `count` records from number `first` on and compares them with those read at first.
+  // Reads `count` records from number `first` on and compares them with the records of the first reading.
   void compare(StreamModel& stream, std::uint64_t epoch, std::size_t first, std::size_t count,
                std::string_view contract, const std::string& when) {
     const Epoch& of = epochs_[static_cast<std::size_t>(epoch)];
@@ -176,7 +176,7 @@ class StreamSuite {
     }
   }
 
-  // Each loader has its own copy.
+  // Checks that two opened streams don't disturb each other, because each loader opens its own.
   void copies() {
     if (!can_be_copied_) return;
     const std::shared_ptr<const SourceModel> model = make_();

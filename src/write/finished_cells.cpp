@@ -9,9 +9,10 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// Up to this size memory is a power of two, so that most samples after a smaller one find room; beyond, it is exact.
+// Up to this size, the size of the memory is a power of two, so that a slightly larger sample finds room later. Larger
+// memory has the exact size.
 constexpr std::uint64_t usual_bytes = 64 << 10;
-// Fewer are sooner copied than taken with their memory.
+// Copying fewer bytes costs less than taking the memory.
 constexpr std::uint64_t worth_taking_bytes = 4096;
 
 }  // namespace
@@ -32,13 +33,13 @@ FinishedCells::Bytes FinishedCells::take(ChainRun& run) {
     cells[slot].writable = run.cells[slot].writable;
     all += bytes_of(slot);
   }
-  // Memory of a larger sample would count for nothing while this one waits.
+  // Frees memory from a much larger sample, because it does not count while this sample waits.
   if (arena_ && arena_->capacity() > std::max<std::uint64_t>(4 * all, 256 << 10)) arena_.reset();
   if (arena_)
     arena_->reset();
   else
     arena_.emplace(ScratchArena::no_limit, std::min(std::bit_ceil(all + 64 * cells.size()), usual_bytes));
-  // Memory that has little else in it is taken with the values.
+  // Takes the scratch itself if the values fill at least half of it.
   const bool takes_memory = all >= worth_taking_bytes && run.arena.capacity() < 2 * all;
   if (takes_memory) arena_->swap_memory(run.arena);
   for (std::size_t slot = 0; slot < cells.size(); ++slot) {

@@ -12,20 +12,21 @@
 
 namespace penstock::detail::runtime {
 
-/// Finished samples are small if they have fewer bytes than this, together.
+/// Limit in bytes below which all finished samples together count as small.
 inline constexpr std::size_t small_finished_bytes = std::size_t{32} << 20;
 
-/// The final values of a sample, in memory of their own, so that a finished sample stays while its runner makes the
-/// next. If making a sample needs more memory than its values, the runner's memory is used. That is the same memory for
-/// each sample, so it stays in a cache.
+/// Keeps a finished sample's values while its runner makes the next sample. Copies the values, unless they fill most of
+/// the runner's scratch; in this case takes the scratch. Scratch that is not taken is reused for the next sample, so it
+/// stays in the core's cache.
 class FinishedCells final : public Cells {
  public:
   struct Bytes {
     std::uint64_t values;  ///< bytes of the sample's values
-    std::uint64_t held;    ///< bytes that count while it waits: the values', or all memory that was taken with them
+    /// Bytes that count while the sample waits: the bytes of its values, or of the memory that was taken.
+    std::uint64_t held;
   };
-  /// Takes the sample that `run` has made. If this takes the run's memory, `run` gets new memory. @throws
-  /// Error(out_of_memory), and what decoding a promised image throws.
+  /// Takes the sample that `run` has made. If it takes the scratch of `run`, `run` gets this object's memory. @throws
+  /// Error(out_of_memory), and whatever decoding a promised image throws.
   Bytes take(ChainRun& run);
   std::size_t capacity() const noexcept { return arena_ ? arena_->capacity() : 0; }
 

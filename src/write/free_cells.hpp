@@ -10,13 +10,14 @@
 
 namespace penstock::detail::runtime {
 
-/// Cells of stored samples, kept for reuse; limited to few bytes. One thread at a time.
+/// Keeps the FinishedCells of stored samples for reuse, with at most `small_finished_bytes` bytes. One thread at a time
+/// may use it.
 class FreeCells {
  public:
-  /// `most`: most cells.
+  /// `most`: the largest number of FinishedCells.
   explicit FreeCells(std::size_t most) { free_.reserve(most); }
 
-  /// Returns null if it is empty.
+  /// Returns one of the kept FinishedCells, or null if none is kept.
   std::unique_ptr<FinishedCells> take() noexcept {
     if (free_.empty()) return nullptr;
     std::unique_ptr<FinishedCells> cells = std::move(free_.back());
@@ -24,7 +25,7 @@ class FreeCells {
     bytes_ -= cells->capacity();
     return cells;
   }
-  /// Returns the cells if there is no room for them.
+  /// Keeps `cells`, or returns them if there is no room.
   std::unique_ptr<FinishedCells> add(std::unique_ptr<FinishedCells> cells) noexcept {
     if (cells == nullptr || bytes_ + cells->capacity() > small_finished_bytes) return cells;
     bytes_ += cells->capacity();
@@ -33,7 +34,8 @@ class FreeCells {
   }
 
  private:
-  std::vector<std::unique_ptr<FinishedCells>> free_;  // the last used ones, whose memory is warm, at the end
+  // The last used are at the end, because their memory is most likely in a cache.
+  std::vector<std::unique_ptr<FinishedCells>> free_;
   std::size_t bytes_ = 0;
 };
 

@@ -48,7 +48,7 @@ void SinkThreads::submit(std::function<void()> work) const noexcept {
     detail::check_not_forked();
     executor_.impl().submit(std::move(work));
   } catch (...) {
-    // The sink does it itself.
+    // The sink makes a key itself if the key is empty.
   }
 }
 
@@ -61,7 +61,7 @@ std::string WriteItems::key_of(std::uint64_t index) const {
   } catch (...) {
     throw current_error().with_stage("read").with_source(data_->source->name()).with_index(index);
   }
-  // What a position becomes, and a stream's record, has a name of its own in any case.
+  // Children and records of a stream need a key in any case, so the record's number is used.
   if (key.empty() && (data_->flat_maps || data_->source->is_stream())) append_number(key, index, record_digits);
   return key;
 }

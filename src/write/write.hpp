@@ -20,17 +20,17 @@
 
 namespace penstock::detail::runtime {
 
-/// Names samples for a sink. One thread at a time.
+/// Makes the items by which a sink knows samples. One thread at a time may use it.
 class WriteItems {
  public:
   explicit WriteItems(const PipelineData& data) : data_(&data) {}
-  /// Returns the item of a position that is a sample, without its key. @throws what the order throws, as an Error that
-  /// names the order.
+  /// Returns the item of a position that is one sample. The item has no key. @throws whatever the order throws, as an
+  /// Error that names the order.
   SinkItem at_position(std::uint64_t position) const;
-  /// @throws what the source throws, as an Error that names it.
+  /// Sets the item's key. @throws whatever the source throws, as an Error that names the source.
   void name(SinkItem& item) const { item.key = key_of(item.index); }
-  /// Returns the item of a sample of record `index`, valid until the next call. @throws what the source throws, as an
-  /// Error that names it.
+  /// Returns the item of a sample of record `index`. The item is valid until the next call. @throws whatever the source
+  /// throws, as an Error that names the source.
   const SinkItem& at(const RowPlace& place, std::uint64_t index);
 
  private:
@@ -38,33 +38,34 @@ class WriteItems {
 
   const PipelineData* data_;
   SinkItem item_;
-  std::size_t record_bytes_ = 0;  // the bytes at the beginning of the key that are its record's key
+  std::size_t record_bytes_ = 0;  // how many bytes at the beginning of the item's key are the record's key
   bool begun_ = false;
 };
 
-/// One run of `write`: its sink and its progress. The caller's thread only.
+/// One run of `write`: its sink and its progress. Only the caller's thread uses it.
 class WriteRun {
  public:
   WriteRun(const PipelineData& data, SinkModel& sink, const WriteOptions& options);
 
   const WriteOptions& options() const noexcept { return options_; }
-  /// Each of these throws an Error of the sink, which names the sample if it is about one.
+  /// The following functions call the sink. @throws whatever the sink throws, as an Error that names the sample if it
+  /// concerns one sample.
   void work_on(const SinkThreads& threads);
   void open();
   bool has_some();
   bool has(const SinkItem& item);
   void put(const SinkItem& item, Sample& sample, std::uint64_t bytes);
   void commit();
-  /// Commits if enough was put since the last commit.
+  /// Commits if the samples or bytes since the last commit reach the limits of the options.
   void commit_if_due();
   void finish();
-  /// Takes the counts of everything made so far; the report is made from them.
+  /// Makes the report from the counts of all samples made so far.
   void take_counts(const Chain& chain, const RunTotals& totals, std::uint64_t waited_ns);
-  /// Excludes time from the measurement: the time of finding out which samples exist, in which none was made.
+  /// Excludes time from the measured time, in which the run only found out which samples exist.
   void add_untimed(std::uint64_t ns) noexcept { passed_over_ns_ += ns; }
   /// Calls the caller's `report`, if there is one.
   void report();
-  /// Returns whether storing failed, so that nothing put after the last commit may be committed.
+  /// Returns whether the sink threw. If so, samples that were put after the last commit must not be committed.
   bool failed_to_store() const noexcept { return storing_; }
 
   WriteProgress progress;
@@ -79,11 +80,11 @@ class WriteRun {
   std::uint64_t commit_ns_ = 0, passed_over_ns_ = 0;
   std::optional<CoreTime> cores_begun_;
   Report report_;
-  bool storing_ = false;  // true while in the sink, and after an exception left it
+  bool storing_ = false;  // true during a call of the sink, and after the sink threw
 };
 
-/// Writes all samples that are not in the sink. Returns false if it was stopped and some are left. Both functions open
-/// the sink as soon as only samples can fail.
+/// Write all samples that are not in the sink. Return false if the run was stopped before the last sample. They open
+/// the sink only after everything else that can fail has succeeded, except the samples.
 bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,
                    unsigned threads);
 bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,

@@ -27,7 +27,7 @@ void WriteQueue::publish() noexcept {
     if (at(tail_).state == WriteEntry::State::done) ++done_;
 }
 
-// No sample is begun while finished ones have these.
+// Returns the limit in bytes of finished samples at which no further sample is begun.
 std::size_t WriteQueue::most_bytes() const noexcept {
   return next_ - head_ < fewest_ ? max_bytes_ : std::min(max_bytes_, small_finished_bytes);
 }

@@ -20,48 +20,47 @@ struct WriteEntry {
   SinkItem item;
   std::unique_ptr<FinishedCells> values;
   std::optional<Error> error;
-  bool broken = false;      ///< there was no memory for the error
-  bool kept = true;         ///< false: filtered
+  bool broken = false;      ///< the sample failed, and there was no memory for the error
+  bool kept = true;         ///< false: a filter left the sample out
   std::uint64_t bytes = 0;  ///< bytes of its values
-  std::uint64_t held = 0;   ///< bytes that count while it waits
+  std::uint64_t held = 0;   ///< bytes that count while the sample waits
 };
 
-/// Samples being processed, oldest first, in a ring: admitted, published to the runners, begun, done, taken. Only the
-/// caller admits and takes them. Because no other thread moves the bounds of the published ones, the caller reads these
-/// bounds without the mutex.
+/// Samples being processed, oldest first, in a ring. A sample is admitted, published to the runners, begun, done, and
+/// taken. Only the caller admits, publishes and takes samples. So the caller may read the bounds of the published
+/// samples without the mutex.
 class WriteQueue {
  public:
-  /// `entries`: number of entries. Finished samples may have `max_bytes` as long as fewer than `fewest` are begun.
-  /// Otherwise they may have `small_finished_bytes`, or `max_bytes` if that is less.
+  /// `entries`: number of entries. Finished samples may have `max_bytes` bytes while fewer than `fewest` samples are
+  /// begun. Otherwise they may have `small_finished_bytes`, or `max_bytes` if it is less.
   WriteQueue(std::size_t entries, std::size_t fewest, std::size_t max_bytes);
 
   // -- the caller, without the mutex --
   std::size_t entries() const noexcept { return entries_.size(); }
   bool empty() const noexcept { return admitted_ == head_; }
   bool full() const noexcept { return admitted_ - head_ == entries_.size(); }
-  /// Returns whether it is worth filling up. If samples came and went one by one, runners would fall asleep and be
-  /// woken for each.
+  /// Returns whether so many entries are free that it is worth admitting samples. If samples were admitted one by one,
+  /// runners would fall asleep and be woken for each sample.
   bool has_room() const noexcept;
-  /// Returns how many samples are not published.
+  /// Returns how many admitted samples are not published.
   std::size_t unpublished() const noexcept { return static_cast<std::size_t>(admitted_ - tail_); }
-  /// Adds a sample after the published ones.
+  /// Adds a sample, which is not published yet.
   WriteEntry& admit(SinkItem item);
   /// Returns the i-th oldest sample.
   WriteEntry& operator[](std::size_t i) noexcept { return at(head_ + i); }
 
   // -- under the mutex --
   void publish() noexcept;
-  /// Returns whether a sample can be begun. The oldest always can, because taking it makes room.
+  /// Returns whether a sample can be begun. The oldest sample can always be begun, because taking it makes room.
   bool has_work() noexcept;
-  /// Returns whether all published samples are begun, or were done when they were admitted. Uses what `has_work` found
-  /// last.
+  /// Returns whether all published samples are begun, or were done when they were admitted. Call after `has_work`.
   bool all_begun() const noexcept { return next_ == tail_; }
   WriteEntry& begin() noexcept;
   void end(WriteEntry& entry) noexcept;
   bool is_oldest_done() const noexcept { return entries_[head_ % entries_.size()].state == WriteEntry::State::done; }
   bool is_half_done() const noexcept;
-  /// Takes the samples that are done from the oldest on: at most `most`, and few bytes. Returns how many. They no
-  /// longer count as waiting.
+  /// Takes finished samples from the oldest on: at most `most`, and only as many as are small together. Their bytes no
+  /// longer count as waiting. Returns the number of samples.
   std::size_t take(std::size_t most) noexcept;
   /// Removes the oldest sample.
   WriteEntry& pop() noexcept;

@@ -21,17 +21,17 @@
 #include "ring/memory_plan.hpp"
 #include "write/write.hpp"
 
-// Samples that share what they are made of: children of a record, records of blocks, and those of a stream. A loader's
-// engine makes them, in batches that are taken apart again.
+// Writes samples that share what they are made of: children of a record, records with common blocks, and records of a
+// stream. A loader's engine makes the samples in batches, whose rows are put into the sink one by one.
 namespace penstock::detail::runtime {
 
 namespace {
 
-constexpr unsigned ring_depth = 3;  // one whose rows are put, one that is ready, one that is filled
+constexpr unsigned ring_depth = 3;  // one batch whose rows are put, one that is ready, one that is filled
 constexpr std::uint64_t usual_rows = 64, max_rows = 1024;
 
-// How many samples are in work, and how many a batch has. Where a sample's size is known, entries and ring together
-// keep to the window's bytes; else a batch ends once it has its share of them.
+// How many entries there are, and how many rows a batch has. If samples have a fixed size, entries and ring together
+// have at most `max_waiting_bytes`. Otherwise a batch ends when it has `batch_bytes`, a share of them.
 struct Sizes {
   std::size_t entries;
   std::uint64_t rows;
@@ -55,7 +55,7 @@ std::vector<Field> batched(const Schema& schema) {
   return fields;
 }
 
-// A pipeline of the same samples in the same order, in batches of the engine's liking.
+// Returns a pipeline with the same samples in the same order, in batches of these sizes.
 std::shared_ptr<const PipelineData> in_batches(const PipelineData& data, const Schema& schema, const Sizes& sizes) {
   auto out = std::make_shared<PipelineData>(data);
   out->schema = schema;
@@ -79,14 +79,14 @@ RunSetup setup_for(std::shared_ptr<const PipelineData> data, const Sizes& sizes,
   return setup;
 }
 
-// One row of a batch, as a sample of the pipeline.
+// Shows one row of a batch as a sample of the pipeline.
 class RowCells final : public Cells {
  public:
   explicit RowCells(const Schema& of) {
     schema = &of;
     cells.resize(of.size());
   }
-  // Returns its bytes.
+  // Sets the cells to the row's values. Returns their bytes.
   std::uint64_t show(const BatchRing& ring, const BatchBuffer& buffer, std::uint64_t row) {
     alignas(64) static std::byte nothing{};
     arena_.reset();
@@ -111,7 +111,8 @@ class RowCells final : public Cells {
   ScratchArena arena_;
 };
 
-// What is there is not made again. What can't be asked now is asked, and fails, when its turn has come.
+// Skips samples that the sink already has. If asking the sink fails, no sample is skipped here; asking fails again when
+// the sample is put.
 class WriteSkips final : public RecordSkips {
  public:
   WriteSkips(WriteRun& run, const PipelineData& data) : run_(run), items_(data) {}
@@ -120,7 +121,7 @@ class WriteSkips final : public RecordSkips {
     ask(record);
     asked_ns_ += now_ns() - begun;
   }
-  /// How long the sink was asked while the caller waited for samples.
+  /// Returns how much of the caller's waiting time was spent asking the sink.
   std::uint64_t asked_ns() const noexcept { return asked_ns_; }
 
  private:
@@ -150,12 +151,12 @@ void tell_of_skipped(WriteRun& run) {
     run.options().progress(run.progress);
 }
 
-// Number of missing samples that are made before the sink is asked about more. Few enough that threads do not wait long
-// for the answers, and enough that it hardly matters that they end together.
+// Number of missing samples that are found before they are made. It is so low that threads don't wait long for the
+// answers, and so high that starting and ending a run for them hardly matters.
 constexpr std::uint64_t missing_at_once = 1u << 16;
 
-// What is not there of the positions from `position` on, which moves to where the sink was not asked any more. What is
-// there counts as skipped.
+// Returns positions from `position` on that the sink lacks, and moves `position` to the first position that was not
+// looked at. Samples that the sink has are counted as skipped.
 std::vector<PositionRange> find_missing(WriteRun& run, const PipelineData& data, std::uint64_t& position) {
   WriteItems items(data);
   std::vector<PositionRange> missing;
@@ -166,7 +167,7 @@ std::vector<PositionRange> find_missing(WriteRun& run, const PipelineData& data,
       SinkItem item = items.at_position(position);
       items.name(item);
       there = run.has(item);
-    } catch (...) {  // fails again when it is that sample's turn
+    } catch (...) {  // fails again when this sample is put
     }
     if (there) {
       ++run.progress.done;
@@ -181,16 +182,16 @@ std::vector<PositionRange> find_missing(WriteRun& run, const PipelineData& data,
   return missing;
 }
 
-// The rows of the batches, to the sink, as they come.
+// Puts the rows of batches into the sink.
 class Putting {
  public:
   Putting(WriteRun& run, const PipelineData& data)
       : run_(run), items_(data), ledger_(data.policy_value()), row_(data.schema) {}
 
-  // Samples that were there count as well.
+  // Begins with the number of samples that are done, including samples that the sink already had.
   void begin() { before_ = run_.progress.done; }
 
-  // Returns false after a stop. An error that ends the run comes after all rows.
+  // Puts a batch's rows. Returns false after a stop. An error that ends the run is thrown after all rows were put.
   bool put(const BatchRing& ring, const BatchBuffer& buffer) {
     if (buffer.overflow) throw *buffer.overflow;
     for (std::uint64_t row = 0; row < buffer.rows; ++row) {
@@ -209,7 +210,7 @@ class Putting {
     }
     return true;
   }
-  // A batch, or the end of all.
+  // Counts bad samples of a batch, or of the run's end.
   void account(SampleCounts& counts) {
     const std::uint64_t dropped = counts.bad.size() + counts.unlisted;
     if (counts.unreported) throw no_memory();
@@ -263,10 +264,10 @@ bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& s
 
   WriteSkips skips(run, data);
   const bool some = run.has_some();
-  // A shuffled stream's records are asked about when they come: a sink is asked in the order of items.
+  // Skips are not decided in advance for a shuffled stream, because a sink must be asked in the order of items.
   const bool asks = by_record && data.stream_window == 0 && some;
   Putting putting(run, data);
-  std::shared_ptr<Engine> engine;  // the last one
+  std::shared_ptr<Engine> engine;  // the last engine
   RunTotals made;
   std::uint64_t waited_ns = 0;
   bool through = data.size == 0;
@@ -283,7 +284,7 @@ bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& s
       if (through) break;
     }
     const std::uint64_t first = missing.empty() ? 0 : missing.front().begin;
-    engine.reset();  // two rings together would need too much memory
+    engine.reset();  // frees the previous ring first, because two rings would need too much memory
     RunSetup setup = setup_for(batches, sizes, threads, asks ? &skips : nullptr);
     setup.ranges = std::move(missing);
     setup.lists_all_bad = options.on_drop != nullptr;

@@ -12,12 +12,13 @@
 #include "write/write.hpp"
 #include "write/write_window.hpp"
 
-// Samples that share nothing, each of a record that is read separately. Existing samples are not even read.
+// Writes samples that share nothing: each is made of a record that is read separately. Samples that the sink has are
+// not read.
 namespace penstock::detail::runtime {
 
 namespace {
 
-// The caller's side: fills the window in order, and stores the finished samples.
+// The work of the caller's thread: fills the window in order, and stores the finished samples.
 class SampleWriting {
  public:
   SampleWriting(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,
@@ -33,12 +34,12 @@ class SampleWriting {
     progress_.total = size_;
   }
 
-  // False: it was stopped.
+  // Writes all samples. Returns false if the run was stopped.
   bool write() {
     run_.open();
     for (fill_window(); !window_.empty(); fill_window()) {
       const std::size_t count = window_.take();
-      if (stopped()) break;  // long work that saw it may have left its sample unfinished
+      if (stopped()) break;  // work that saw the stop may have left its sample unfinished
       if (count == 0) {
         run_.commit();
         throw window_.reader_error();
@@ -78,7 +79,7 @@ class SampleWriting {
     if (ahead_ || position_ == size_) window_.end();
   }
 
-  // False: it has no name, and is dropped in its turn.
+  // Sets the item's key. Returns false if the source can't give a key and the policy drops the sample.
   bool name(SinkItem& item) {
     try {
       items_.name(item);
@@ -91,7 +92,8 @@ class SampleWriting {
     }
   }
 
-  // The clock is read only if existing samples follow each other and nothing else is being processed.
+  // Counts time as untimed if the sink has several samples in a row and no sample is being processed. Reads the clock
+  // only in this case.
   void add_untimed(bool there) noexcept {
     if (!there || !window_.empty()) {
       passing_since_ = 0;
@@ -149,9 +151,10 @@ class SampleWriting {
   WriteItems items_;
   const std::uint64_t size_;
   std::uint64_t position_ = 0;
-  std::uint64_t passing_since_ = 0;  // when the last existing sample was found; 0: the sample before did not exist
+  // When the last sample was found in the sink; 0: the sink lacked the previous sample.
+  std::uint64_t passing_since_ = 0;
 
-  // An error of the order, the keys or the sink about later samples waits until the samples before are stored.
+  // An error of the order, of the keys or of the sink. It is thrown after the samples before it are stored.
   std::optional<Error> ahead_;
 };
 

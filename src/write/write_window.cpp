@@ -16,18 +16,19 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// Default number of samples per thread that are processed together, so that runners continue while the sink commits.
-// More than the fewest are processed only while finished samples are small.
+// Numbers of samples per thread that may be in the window, so that runners continue while the sink commits. More than
+// `fewest_a_thread` are begun only while finished samples are small.
 constexpr std::size_t most_a_thread = 256, fewest_a_thread = 32;
-// Runners begin with this much memory for a sample: samples with small values must not need much.
+// Runners begin with this much scratch, so that samples with small values need little memory.
 constexpr std::size_t first_scratch_bytes = 4096;
-// The caller makes samples that take less: to fall asleep and be woken while it waits for them takes longer.
+// While the caller waits, it makes samples that take less time, because falling asleep and being woken would take
+// longer.
 constexpr std::chrono::microseconds short_sample{10};
-// After one that takes so much more, it leaves the others to runners for a while.
+// After a sample that takes this long, the caller makes no samples for a while.
 constexpr std::uint64_t long_sample_ns = 1'000'000;
-// Runners wake the caller for several samples; it looks by itself for one that is done before a long one.
+// Runners wake the caller only for several finished samples. After this time they wake it for one.
 constexpr std::chrono::nanoseconds longest_wait{8'000'000};
-// The mutex is taken once for this many samples that are admitted or taken together.
+// This many samples are admitted or taken together under one lock of the mutex.
 constexpr std::size_t at_once = 8;
 
 std::size_t entries_for(const PipelineData& data, const WriteOptions& options, unsigned threads) {
@@ -101,10 +102,10 @@ Error WriteWindow::reader_error() {
 }
 
 void WriteWindow::pop(std::size_t count) {
-  std::array<std::unique_ptr<FinishedCells>, at_once> unwanted;  // go after the lock
+  std::array<std::unique_ptr<FinishedCells>, at_once> unwanted;  // destroyed after the lock
   Lock lock(monitor_.mutex);
   for (std::size_t i = 0; i < count; ++i) unwanted[i] = free_cells_.add(std::move(queue_.pop().values));
-  if (!queue_.all_begun()) pool_.wake(lock);  // there may be room for bytes again
+  if (!queue_.all_begun()) pool_.wake(lock);  // there may be room for finished bytes again
   idle_.take();
   note_idle();
 }
@@ -135,8 +136,8 @@ std::size_t WriteWindow::take(Lock& lock) {
   return queue_.take(at_once);
 }
 
-// The caller would have to wait, and there are samples to make. It makes some until it returns, if they are short. It
-// can't know before that a sample is long: finished ones wait for that sample, but it makes no other.
+// Makes samples on the caller's thread instead of waiting, if samples are short. The caller can't know beforehand that
+// a sample is long. Finished samples wait for such a sample, but the caller makes no further sample after it.
 void WriteWindow::work_along(Lock& lock) noexcept {
   lock.unlock();
   const FloatMode standard;
@@ -158,7 +159,8 @@ void WriteWindow::work_along(Lock& lock) noexcept {
   lock.lock();
 }
 
-// Runners that have nothing to begin wait for samples to be taken.
+// Returns whether to wake the caller: enough samples are done, no sample can be begun before samples are taken, or the
+// caller has waited for long.
 bool WriteWindow::worth_waking() noexcept {
   return queue_.is_half_done() || !has_work() ||
          now_ns() - woken_ns_ >= static_cast<std::uint64_t>(longest_wait.count());
@@ -198,8 +200,8 @@ void WriteWindow::help(ChainRun& run) noexcept {
   if (has_work()) make_one(run, lock, false);
 }
 
-// `wakes`: the caller is to be woken first. It is, once the mutex is free, or it would wake only to wait for that.
-// Returns whether it is to be woken now.
+// Makes one sample. `wakes`: wakes the caller first, but after the mutex is unlocked, so that the caller need not wait
+// for the mutex. Returns whether the caller should be woken after this sample.
 bool WriteWindow::make_one(ChainRun& run, Lock& lock, bool wakes) noexcept {
   WriteEntry& entry = queue_.begin();
   entry.values = free_cells_.take();

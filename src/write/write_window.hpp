@@ -17,9 +17,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Samples being processed, and the runners that make them. The caller's thread admits and takes them. A reader may
-/// hold a file and a decoder, so the number of readers is that of samples made at the same time, not of samples that
-/// wait.
+/// Samples being processed, and the runners that make them. The caller's thread admits and takes samples. There are
+/// only as many readers as samples are made at the same time, because a reader may hold a file and a decoder.
 class WriteWindow final : private PoolWork {
  public:
   WriteWindow(std::shared_ptr<const PipelineData> data, const WriteOptions& options, unsigned threads,
@@ -34,18 +33,20 @@ class WriteWindow final : private PoolWork {
 
   /// Admits a sample. Runners see it together with the next few, or after `publish`.
   void admit(SinkItem item);
-  /// Admits a sample that is known to be bad without being made.
+  /// Admits a sample that is already known to be bad, so it is not made.
   void admit_bad(SinkItem item, Error error);
   void publish() noexcept;
-  /// Marks the end of admission: runners without work stop waiting.
+  /// Notes that no further sample will be admitted. From then on, runners without work don't count as idle.
   void end() noexcept;
-  /// Waits for the oldest sample, and for enough others to make the wake-up cheap per sample. Returns how many from the
-  /// oldest on are done, a few at most; they belong to the caller until `pop`. Returns 0 if no reader can be opened.
+  /// Waits until the oldest sample is done, and enough others to make the wake-up cheap per sample. Returns how many
+  /// samples from the oldest on are done, at most a few. They belong to the caller until `pop`. Returns 0 if no reader
+  /// can be opened.
   std::size_t take();
   WriteEntry& taken(std::size_t i) noexcept { return queue_[i]; }
   void pop(std::size_t count);
 
-  /// Returns how long the caller waited for samples, or made some itself during that time. The caller's thread.
+  /// Returns how long the caller was in `take`, where it waits for samples or makes some itself. Only the caller's
+  /// thread calls this.
   std::uint64_t waited_ns() const noexcept { return waited_ns_; }
   const Chain& chain() const noexcept { return chain_; }
   RunTotals totals() const;
@@ -72,16 +73,16 @@ class WriteWindow final : private PoolWork {
   const Chain chain_;
   const std::stop_token stop_;
   Executor::Impl& executor_;
-  std::uint64_t waited_ns_ = 0;  // the caller's
+  std::uint64_t waited_ns_ = 0;  // used only by the caller's thread
   mutable Monitor monitor_;
-  // Under its mutex, except where the queue's comments say otherwise:
+  // Guarded by the monitor's mutex, unless a comment of WriteQueue says otherwise:
   WriteQueue queue_;
   FreeCells free_cells_;
   IdleTime idle_;
   bool ended_ = false;
   std::uint64_t kept_ = 0;
-  std::uint64_t woken_ns_ = 0;  // when the caller last began to take
-  bool takes_ = false;          // the caller is taking, as long as the oldest is done
+  std::uint64_t woken_ns_ = 0;  // when the caller last began a `take`
+  bool takes_ = false;          // the caller is in `take`, and the oldest sample is done
   RunnerPool pool_;
 };
 

@@ -15,7 +15,8 @@ T* array(Scratch& scratch, std::size_t n) {
   return reinterpret_cast<T*>(scratch.allocate(n * sizeof(T)));
 }
 
-// Rounded running sums: the differences add up to `one` whatever the weights are.
+// Makes integer weights from the differences of rounded running sums. They add up to `one`, whatever the exact weights
+// are.
 template <class T>
 void quantise(const double* exact, int n, double total, std::int32_t one, T* out) {
   const double unit = one / total;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The input samples that make one output sample of one axis, and their weights.
+// The input values that make each output value along one axis, and their weights.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,14 @@ enum class Weights {
 };
 
 struct AxisRequest {
-  std::int32_t in = 0, out = 0;       // samples of the whole axis
+  std::int32_t in = 0, out = 0;       // values along the whole axis
   std::int32_t first = 0, count = 0;  // the outputs that are wanted
-  bool mirror = false;                // input i is sample in - 1 - i
+  bool mirror = false;                // input i is the value in - 1 - i
   bool reverse = false;               // the wanted outputs are listed last to first
 };
 
 struct Axis {
-  std::int32_t count = 0;                // outputs
+  std::int32_t count = 0;                // number of outputs
   std::int32_t taps = 0;                 // number of weights for which each output has room
   std::int32_t low = 0, high = 0;        // inputs used by any output: [low, high)
   const std::int32_t* start = nullptr;   // first input of each output
@@ -41,11 +41,11 @@ struct Axis {
   }
 };
 
-// Returns an upper bound of the taps of one output.
+// Returns an upper bound of the number of taps of one output.
 int axis_taps(std::int32_t in, std::int32_t out);
 
-// Makes the tables of the triangle filter of half-width max(1, in / out) centred at (i + 0.5) * in / out, cut at the
-// edges and normalised. The tables are in `scratch`.
+// Makes the tables of a triangle filter with half-width max(1, in / out). For output i, the filter is centred at (i +
+// 0.5) * in / out, cut at the edges and normalised. The tables are in `scratch`.
 Axis make_axis(const AxisRequest& request, Weights kind, Scratch& scratch);
 
 }  // namespace penstock::image

@@ -20,7 +20,7 @@ using Levels = hn::Rebind<std::uint8_t, Floats>;
 HWY_INLINE hn::Vec<Ints> load_ints(const std::uint8_t* at) { return hn::PromoteTo(Ints(), hn::LoadU(Levels(), at)); }
 HWY_INLINE hn::Vec<Floats> load(const std::uint8_t* at) { return hn::ConvertTo(Floats(), load_ints(at)); }
 
-// Rounded to 8 bits, halves up.
+// Stores values rounded to 8 bits, halves up.
 HWY_INLINE void store(hn::Vec<Floats> v, std::uint8_t* at) {
   const Floats d;
   const auto level = hn::Min(hn::Max(v, hn::Zero(d)), hn::Set(d, 255.0f));
@@ -56,7 +56,7 @@ void blend_gray(const ColorPlanes& planes, std::size_t count, float factor) {
   }
 }
 
-// One of R, G and B, from its distance `ahead` to the hue: 5, 3 and 1 sixths.
+// Returns R, G or B. For these channels, `ahead` is 5, 3 or 1: sixths of the circle that are added to the hue.
 HWY_INLINE hn::Vec<Floats> channel(hn::Vec<Floats> hue, float ahead, hn::Vec<Floats> most, hn::Vec<Floats> range) {
   const Floats d;
   const auto six = hn::Set(d, 6.0f);
@@ -87,7 +87,7 @@ void turn_hue(const ColorPlanes& planes, std::size_t count, float sixths) {
 
 std::uint64_t sum_gray(const ColorPlanes& planes, std::size_t count) {
   const Ints d;
-  // A lane adds at most color_block greys.
+  // A lane can't overflow: it adds at most color_block greys.
   auto sums = hn::Zero(d);
   for (std::size_t i = 0; i < count; i += hn::Lanes(d))
     sums = hn::Add(sums, gray(load_ints(planes.r + i), load_ints(planes.g + i), load_ints(planes.b + i)));

@@ -7,8 +7,8 @@
 
 namespace penstock::image {
 
-// Number of values in one plane of a block, a multiple of a vector. Kernels work on whole vectors, so they read and
-// write up to 63 values after the count.
+// Number of values in one plane of a block. It is a multiple of a vector's size. Kernels work on whole vectors, so they
+// read and write up to 63 values after the count.
 inline constexpr std::size_t color_block = 1024;
 
 // R, G and B of up to color_block pixels, each 64-byte aligned.
@@ -17,9 +17,9 @@ struct ColorPlanes {
 };
 
 struct ColorRows {
-  // Makes v = toward + factor (v - toward).
+  // Sets each value v to toward + factor (v - toward).
   void (*blend)(std::uint8_t* values, std::size_t count, float factor, float toward);
-  // Makes v = grey + factor (v - grey), with each pixel's own grey.
+  // Sets each value v to grey + factor (v - grey), with each pixel's own grey.
   void (*blend_gray)(const ColorPlanes& planes, std::size_t count, float factor);
   void (*turn_hue)(const ColorPlanes& planes, std::size_t count, float sixths);
   // Returns the sum of greys. REQUIRES: values after the count are 0.

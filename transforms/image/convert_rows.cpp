@@ -17,7 +17,8 @@ template <std::size_t channels>
 void reverse(const std::uint8_t* row, std::uint8_t* out, std::size_t width) {
   std::size_t x = 0;
 #if HWY_TARGET != HWY_SCALAR
-  // Pixels that 16 bytes hold. For 3 channels the byte left over comes first, where a later store covers it.
+  // Number of whole pixels in 16 bytes. With 3 channels, one byte is left over. It is stored before the pixels, and a
+  // later store overwrites it.
   constexpr std::size_t pixels = 16 / channels, spare = 16 % channels;
   const hn::CappedTag<std::uint8_t, 16> d;
   alignas(16) std::uint8_t from[16];

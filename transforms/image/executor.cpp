@@ -22,7 +22,7 @@ namespace {
 
 using namespace image;
 
-// Takes finished 8-bit rows in order, and writes them as the result wants them.
+// Takes finished 8-bit rows in order, and writes them in the result's dtype and layout.
 class Writer {
  public:
   Writer(const ImageOp& op, std::byte* out, Scratch& scratch) : op_(op), shape_(op.shape()), out_(out) {
@@ -37,7 +37,7 @@ class Writer {
       planes_ = reinterpret_cast<std::uint8_t*>(scratch.allocate(width_ * channels_));
   }
 
-  // Where row y can be made in place, or null.
+  // Returns where row `y` can be made in place; null if the result has another dtype or layout.
   std::uint8_t* place(std::int32_t y) const {
     if (op_.dtype != DType::u8 || split_ != nullptr) return nullptr;
     return reinterpret_cast<std::uint8_t*>(out_) + static_cast<std::size_t>(y) * width_ * channels_;
@@ -61,7 +61,7 @@ class Writer {
   }
 
  private:
-  // `count` values of channels c, c + 1, ... c + period - 1, c, ... to element `at` of the result.
+  // Writes `count` values to the result, from element `at` on. Their channels are c, c + 1, ... c + period - 1, c, ...
   void write(const std::uint8_t* values, std::size_t count, std::size_t at, int period, std::size_t c) const {
     if (op_.dtype == DType::f32) {
       float_(values, count, period, op_.scale.data() + c, op_.bias.data() + c, reinterpret_cast<float*>(out_) + at);
@@ -99,7 +99,7 @@ class Writer {
   std::uint8_t* planes_ = nullptr;
 };
 
-// Rows of what is kept, after resampling and flips, before a transpose.
+// Makes the rows that are kept, after resampling and flips, and before a transpose.
 class Rows {
  public:
   Rows(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch)
@@ -115,8 +115,8 @@ class Rows {
       room_ = reinterpret_cast<std::uint8_t*>(scratch.allocate(row_bytes_ + row_slack));
   }
 
-  // Rows are asked for in order. `place`: where the caller would like this one and those after it, one after the other,
-  // or null. The row may be elsewhere.
+  // Returns row `y`; call it for the rows in order. If `place` is not null, this row and the rows after it may be made
+  // there, one after the other. The row that is returned may be elsewhere.
   const std::uint8_t* row(std::int32_t y, std::uint8_t* place) {
     if (resampler_) return resampler_->row(y, place);
     if (nearest_) {
@@ -147,7 +147,7 @@ class Executor final : public ImageExecutor {
   void run(const Pixels& pixels, const ImageOp& op, std::byte* out, Scratch& scratch) const override {
     if (op.pads()) return run_with_margin(pixels, op, out, scratch);
     if (op.source.element == DType::u16) return run_wide(pixels, op, out);
-    // Flips after a transpose are the same flips before it with their axes exchanged.
+    // The flips of `op` come after its transpose. Flips before it, with their axes exchanged, do the same.
     Rows rows(pixels, op, op.transpose ? op.flip_y : op.flip_x, op.transpose ? op.flip_x : op.flip_y, scratch);
     const Writer writer(op, out, scratch);
     if (!op.transpose) {
@@ -180,7 +180,7 @@ class Executor final : public ImageExecutor {
   }
 
  private:
-  // In three steps: what the margin is put around, the margin, and what follows it.
+  // Works in three steps: the operations before the margin, the margin, and the operations after it.
   void run_with_margin(const Pixels& pixels, const ImageOp& op, std::byte* out, Scratch& scratch) const {
     ImageOp before = op;
     before.margin = {};

@@ -19,7 +19,8 @@ inline constexpr std::size_t blocks = 1;
 #else
 inline constexpr std::size_t blocks = HWY_MAX_BYTES / 16;
 #endif
-// Works on four vectors together. Block b of vector v is pixel 4 b + v, so that the output is in order.
+// Works on four vectors together, which make a group of pixels. Block b of vector v makes pixel 4 b + v of the group,
+// so that the output is in order.
 inline constexpr std::size_t group_pixels = 4 * blocks;
 
 using BytesTag = hn::CappedTag<std::uint8_t, blocks * 16>;
@@ -30,8 +31,8 @@ HWY_INLINE std::size_t blocks_groups(const Axis& axis) {
   return (static_cast<std::size_t>(axis.count) + group_pixels - 1) / group_pixels;
 }
 
-// The tables have the starts of all groups in bytes, in pixel order within v. Then, for each group, pair and vector,
-// they have each block's pair of weights four times.
+// The tables begin with the starts of all pixels in bytes, ordered by group, vector and block. Then come pairs of
+// weights, ordered by group, pair, vector and block. Each pair is there four times.
 HWY_INLINE std::size_t blocks_bytes(const Axis& axis) {
   const std::size_t groups = blocks_groups(axis);
   const std::size_t starts = (groups * group_pixels * sizeof(std::int32_t) + 63) / 64 * 64;
@@ -64,7 +65,7 @@ inline void blocks_prepare(HorizontalPlan& plan) {
   }
 }
 
-// Loads 16 bytes from each block's place in the row.
+// Loads the 16 bytes at `starts[b]` of the row into each block b.
 HWY_INLINE hn::Vec<BytesTag> load_blocks(const std::uint8_t* row, const std::int32_t* starts) {
   const hn::CappedTag<std::uint8_t, 16> d1;
 #if HWY_HAVE_SCALABLE || HWY_MAX_BYTES <= 16
@@ -79,11 +80,10 @@ HWY_INLINE hn::Vec<BytesTag> load_blocks(const std::uint8_t* row, const std::int
 #endif
 }
 
-// Returns a 128-bit table in every block.
+// Returns a vector that has the 128-bit table in every block.
 HWY_INLINE hn::Vec<BytesTag> every_block(const std::uint8_t* table) { return hn::LoadDup128(BytesTag(), table); }
 
-// This is one function because the eight sums stay in vector registers from the first load to the store, and the tables
-// have no meaning without the loop.
+// This is one function because the eight sums must stay in vector registers from the first load to the store.
 template <int channels>
 void blocks_run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_t* out) {
   const BytesTag d8;
@@ -96,15 +96,15 @@ void blocks_run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_
   const auto* starts = reinterpret_cast<const std::int32_t*>(plan.tables);
   const auto* weights = reinterpret_cast<const std::int16_t*>(
       plan.tables + (groups * group_pixels * sizeof(std::int32_t) + 63) / 64 * 64);
-  // Channel c of taps 0 and 1, then 2 and 3, as the two 16-bit halves of 32-bit lane c. Indices of 128 and above make
-  // 0.
+  // The first table moves channel c of taps 0 and 1 to the two 16-bit halves of 32-bit lane c, and the second table
+  // taps 2 and 3. Indices of 128 and above make 0.
   alignas(16) static constexpr std::uint8_t pick3[2][16] = {
       {0, 128, 3, 128, 1, 128, 4, 128, 2, 128, 5, 128, 128, 128, 128, 128},
       {6, 128, 9, 128, 7, 128, 10, 128, 8, 128, 11, 128, 128, 128, 128, 128}};
   alignas(16) static constexpr std::uint8_t pick4[2][16] = {
       {0, 128, 4, 128, 1, 128, 5, 128, 2, 128, 6, 128, 3, 128, 7, 128},
       {8, 128, 12, 128, 9, 128, 13, 128, 10, 128, 14, 128, 11, 128, 15, 128}};
-  // The low byte of lane c of vector v to byte channels * v + c.
+  // Table v moves the low byte of lane c to byte channels * v + c.
   alignas(16) static constexpr std::uint8_t pack3[4][16] = {
       {0, 4, 8, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128},
       {128, 128, 128, 0, 4, 8, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128},
@@ -141,8 +141,7 @@ void blocks_run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_
       add(first_taps);
       if (p + 1 < pairs) add(next_taps);
     }
-    // Rounding is added to the totals, because CPUs differ in the products that a lane of `sum` and `high` holds
-    // before.
+    // Rounding is added to the totals, because CPUs differ in which products are added to `sum`, and which to `high`.
     const auto pack = [&](Sums sum, Sums high, const std::uint8_t* table) HWY_ATTR {
       const auto level = hn::ShiftRight<14>(hn::Add(hn::RearrangeToOddPlusEven(sum, high), round));
       return hn::TableLookupBytesOr0(hn::BitCast(d8, level), every_block(table));
@@ -153,7 +152,7 @@ void blocks_run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_
                                       pack(sum3, high3, channels == 3 ? pack3[3] : pack4[3])));
     alignas(64) std::uint8_t bytes[blocks * 16];
     hn::Store(pixels, d8, bytes);
-    // The next write overwrites up to 4 bytes at the end of this one.
+    // Each copy writes up to 4 bytes too many, which the next copy overwrites.
     for (std::size_t b = 0; b < blocks; ++b, out += 4 * channels) std::memcpy(out, bytes + 16 * b, 16);
   }
 }

@@ -26,7 +26,7 @@ HWY_INLINE std::size_t flat_groups(const Axis& axis, int channels) {
   return (static_cast<std::size_t>(axis.count) * static_cast<std::size_t>(channels) + 15) / 16;
 }
 
-// First and last output pixel of a group, and the lower of their starts. Starts rise or fall along a row.
+// First and last output pixel of a group, and the lower of the two pixels' starts. Starts rise or fall along a row.
 struct FlatGroup {
   std::int32_t first, last, low;
 };
@@ -51,8 +51,8 @@ inline bool flat_fits(const Axis& axis, int channels) {
   return true;
 }
 
-// The tables have the bases of all groups in bytes; then, for each group and pair, 64 bytes of indices and 64 of
-// weights.
+// The tables begin with the bases of all groups in bytes. Then come, for each group and pair, 64 bytes of indices and
+// 64 bytes of weights.
 HWY_INLINE std::size_t flat_bytes(const Axis& axis, int channels) {
   const std::size_t groups = flat_groups(axis, channels);
   return (groups * sizeof(std::int32_t) + 63) / 64 * 64 + groups * static_cast<std::size_t>(axis.taps) / 2 * 128;
@@ -91,7 +91,7 @@ inline void flat_prepare(HorizontalPlan& plan) {
   }
 }
 
-// Loads from the tables serve both rows, because loads limit this loop.
+// Makes two rows together, because loads limit the speed, and so each load from the tables serves two rows.
 template <std::size_t pairs_known>
 void flat_rows(const HorizontalPlan& plan, const RowPair& given) {
   const RowPair rows = given;  // a copy, because `given` would be read again after each store of bytes
@@ -115,7 +115,7 @@ void flat_rows(const HorizontalPlan& plan, const RowPair& given) {
   const std::size_t last = groups - 1;
   for (std::size_t g = 0; g < last; ++g)
     each(g, [](std::uint8_t* to, __m128i v) HWY_ATTR { _mm_storeu_si128(reinterpret_cast<__m128i*>(to), v); });
-  // The second row may begin where the first one ends.
+  // Must not write beyond a row, because the second row may begin where the first one ends.
   const std::size_t left = static_cast<std::size_t>(plan.axis->count * plan.channels) - 16 * last;
   const auto kept = static_cast<__mmask16>((1u << left) - 1);
   each(last, [kept](std::uint8_t* to, __m128i v) HWY_ATTR { _mm_mask_storeu_epi8(to, kept, v); });

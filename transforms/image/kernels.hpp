@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loops. There is one version per instruction set, all with the same bits. Each getter picks the version for
-// this CPU; it is called once per image.
+// The inner loops of image operations. There is one version per instruction set, all with the same bits. Each getter
+// picks the version for this CPU. It is called once per image.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +29,10 @@ struct HorizontalPlan {
   const Axis* axis = nullptr;
   int channels = 0;
   std::byte* tables = nullptr;  // 64-byte aligned, in the layout of the kernel that made them
-  bool flat = false;            // which of a target's kernels made them
+  bool flat = false;            // true if the kernel of horizontal_flat-inl.hpp made the tables
 };
-// All of them have row_slack, except the first `out` if the second one follows it directly. The second one then
-// overwrites what is written beyond its end.
+// All four rows have row_slack bytes after their end, except `out[0]` if `out[1]` follows it directly. In that case,
+// the second row overwrites bytes that are written beyond the first row's end.
 struct RowPair {
   const std::uint8_t* from[2];
   std::uint8_t* out[2];
@@ -44,7 +44,7 @@ struct Horizontal {
 };
 Horizontal horizontal();
 
-// Mirrors a row of pixels. `out` is another row.
+// Mirrors a row of pixels. `out` must not overlap `row`.
 using ReverseRow = void (*)(const std::uint8_t* row, std::uint8_t* out, std::size_t width, int channels);
 ReverseRow reverse_row();
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double least_density = 0.15, low_share = 0.01, high_share = 0.99;
 
-// Optical densities in binary64, and from which level down they count.
+// Optical densities of all levels in binary64, and the highest level whose density counts.
 struct DensityTable {
   DensityTable() {
     for (std::size_t level = 0; level < of.size(); ++level) {
@@ -36,7 +36,7 @@ const DensityTable& density_table() {
   return table;
 }
 
-// Calls `use` with the densities of each pixel that counts.
+// Calls `use` with the densities of each pixel whose three densities count.
 template <class Use>
 void for_each_stained(std::span<const std::uint8_t> rgb, const Use& use) {
   const DensityTable& table = density_table();
@@ -51,7 +51,7 @@ struct Moments {
   Matrix3 covariance{};
 };
 
-// Sums of some pixels at a time are added, so that their errors don't grow with the image.
+// Adds up the sums of `pixels_together` pixels each, so that rounding errors don't grow with the image.
 Moments moments_of(std::span<const std::uint8_t> rgb) {
   constexpr std::size_t pixels_together = 4096;
   std::array<double, 9> all{}, part{};
@@ -77,7 +77,8 @@ Moments moments_of(std::span<const std::uint8_t> rgb) {
   return moments;
 }
 
-// The eigenvectors of a symmetric matrix, those of the largest eigenvalues first, by Jacobi's rotations.
+// Returns the eigenvectors of a symmetric matrix, by Jacobi's rotations. The eigenvector of the largest eigenvalue
+// comes first.
 Matrix3 eigenvectors_of(Matrix3 m) {
   Matrix3 vectors{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};  // rows
   constexpr int most_sweeps = 30;
@@ -107,7 +108,7 @@ Matrix3 eigenvectors_of(Matrix3 m) {
   return {vectors[order[0]], vectors[order[1]], vectors[order[2]]};
 }
 
-// How many values there are in equal parts of a range.
+// Counts values in parts of a range, which have the same width.
 class Histogram {
  public:
   Histogram(double low, double high)
@@ -117,7 +118,8 @@ class Histogram {
     ++counts_[at < 0 ? 0 : std::min(static_cast<std::size_t>(at), bins - 1)];
     ++count_;
   }
-  // The value that this share of the others is below: between two of them in proportion, as most packages have it.
+  // Returns a value. The given share of all values is below it. Interpolates linearly between two values, like most
+  // packages.
   double quantile(double share) const noexcept {
     const double rank = share * static_cast<double>(count_ - 1);
     const auto lower = static_cast<std::uint64_t>(rank);
@@ -126,7 +128,7 @@ class Histogram {
   }
 
  private:
-  // In order, to half a part of the range.
+  // Returns the value with this number in ascending order. The result is off by at most half of a part's width.
   double value_of(std::uint64_t number) const noexcept {
     std::size_t bin = 0;
     for (std::uint64_t before = counts_[0]; before <= number && bin + 1 < bins;) before += counts_[++bin];
@@ -139,8 +141,8 @@ class Histogram {
   std::uint64_t count_ = 0;
 };
 
-// A number that grows with the angle of a direction, from -2 to 2 for -180 to 180 degrees, without a function whose
-// bits differ between libraries.
+// Returns a number that grows with the angle of a direction: from -2 to 2 for -180 to 180 degrees. Uses no function
+// whose bits differ between libraries.
 double angle_number(double x, double y) noexcept {
   const double sum = std::abs(x) + std::abs(y);
   if (sum == 0) return 0;
@@ -152,7 +154,8 @@ std::array<double, 2> direction_of(double number) noexcept {
   return {1 - size, number < 0 ? -y : y};
 }
 
-// A plane through the origin: two vectors of length 1, the first of which lies below the mean of the pixels.
+// A plane through the origin, as two orthogonal vectors of length 1. `along` has the direction of the pixels' mean,
+// projected onto the plane.
 struct Plane {
   Vector3 along, across;
 };

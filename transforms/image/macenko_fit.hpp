@@ -9,7 +9,7 @@
 
 namespace penstock::image {
 
-// `rgb`: three values per pixel. @throws like fit_stain.
+// `rgb` has three values per pixel. @throws like fit_stain.
 StainFit macenko_fit(std::span<const std::uint8_t> rgb);
 
 }  // namespace penstock::image

@@ -8,13 +8,13 @@ namespace penstock::image {
 
 namespace {
 
-// Which of `size` pixels is reflected at `at`, which may lie before or after them.
+// Returns which of `size` pixels reflection shows at `at`, which may be before or after the pixels.
 std::int32_t reflected(std::int32_t at, std::int32_t size) {
   if (at < 0) return -at;
   return at < size ? at : 2 * size - 2 - at;
 }
 
-// `count` pixels of the same value.
+// Writes `count` copies of a pixel.
 void fill_row(std::byte* out, std::int32_t count, const std::byte* pixel, std::size_t bytes) {
   for (std::int32_t x = 0; x < count; ++x) std::memcpy(out + static_cast<std::size_t>(x) * bytes, pixel, bytes);
 }

@@ -8,7 +8,7 @@
 
 namespace penstock::image {
 
-// Writes `pixels` and the margin around them, row by row, contiguous.
+// Writes `pixels` and the margin around them as contiguous rows.
 void write_with_margin(const Pixels& pixels, const Padding& margin, std::byte* out);
 
 }  // namespace penstock::image

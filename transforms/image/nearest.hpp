@@ -9,7 +9,7 @@
 
 namespace penstock::image {
 
-// Returns floor((i + 0.5) * in / out). Uses integers, because a tie would depend on rounding.
+// Returns floor((i + 0.5) * in / out). Uses integers, because with floats a tie would depend on rounding.
 std::int32_t below_centre(std::int64_t i, std::int64_t in, std::int64_t out);
 
 class Nearest {
@@ -24,7 +24,7 @@ class Nearest {
   Pixels pixels_;
   std::int32_t width_;
   const std::ptrdiff_t* rows_;     // input row of each output row
-  const std::ptrdiff_t* columns_;  // byte at which each output pixel begins in its row
+  const std::ptrdiff_t* columns_;  // byte of the input row at which each output pixel's value begins
 };
 
 }  // namespace penstock::image

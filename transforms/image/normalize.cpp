@@ -18,7 +18,7 @@ using image::text;
 
 namespace {
 
-// Means as other libraries want them, of values 0 to 255 say, would make every value the same.
+// Refuses means of values 0 to 255, which other libraries need: they would make almost the same result of every value.
 void check_mean(double mean) {
   if (mean >= 0 && mean <= 1) return;
   std::string cause =
@@ -36,7 +36,7 @@ void check_mean(double mean) {
   throw Error(Errc::invalid_argument, cause + "; any other scale is convert's, with `.scale` and `.bias`");
 }
 
-// `white`: the largest value.
+// `white` is the largest value that a pixel can have.
 ConvertOptions as_convert(const NormalizeOptions& options, double white) {
   if (options.dtype != DType::f32 && options.dtype != DType::f16 && options.dtype != DType::bf16)
     throw Error(Errc::invalid_argument,

@@ -37,7 +37,8 @@ std::array<image::Vector3, 2> stains_of(const StainFit& fit) {
   return stains;
 }
 
-// Densities to concentrations, those to the target's, and back to densities.
+// Makes one matrix of three steps: densities become concentrations, concentrations are scaled to the target's, and
+// become densities again.
 StainChange macenko_change(const StainFit& fit, const StainFit& target) {
   const image::StainInverse inverse = *image::inverse_of(stains_of(fit));
   const std::array<image::Vector3, 2> stains = stains_of(target);
@@ -54,7 +55,8 @@ StainChange macenko_change(const StainFit& fit, const StainFit& target) {
   return change;
 }
 
-// From logarithms of cones to l, alpha, beta, and back. The way back is the transposed matrix.
+// Makes one change of three steps: logarithms of cones become l, alpha and beta; l, alpha and beta are changed; the
+// results become logarithms again. The matrix of the last step is the transposed matrix of the first.
 image::ReinhardChange reinhard_change(const StainFit& fit, const StainFit& target) {
   const image::Matrix3& lab = image::lab_of_log_cones;
   image::Vector3 factor{}, shift{};
@@ -93,7 +95,7 @@ void apply_reinhard(const image::ReinhardChange& change, View<std::uint8_t, 3> p
   }
 }
 
-// `fit` and `target` are fits of one method.
+// `fit` and `target` must be of the same method.
 void change_image(View<std::uint8_t, 3> picture, const StainFit& fit, const StainFit& target) {
   if (picture.extent(2) != 3)
     throw Error(Errc::unsupported,

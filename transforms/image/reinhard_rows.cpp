@@ -18,14 +18,15 @@ using ConeInts = hn::RebindToSigned<ConeFloats>;
 using ConeLevels = hn::Rebind<std::uint8_t, ConeFloats>;
 using ConeVec = hn::Vec<ConeFloats>;
 
-// ln 2 = high + low, with high so short that its multiples are exact.
+// ln 2 = high + low. `high` has so few bits that its multiples are exact.
 constexpr float cone_ln2_high = 0.693145751953125f, cone_ln2_low = 1.42860677e-6f;
 
-// The logarithm of a normal positive number.
+// Returns the natural logarithm of a normal positive number.
 HWY_INLINE ConeVec log_of_cone(ConeVec x) {
   const ConeFloats d;
   const ConeInts ints;
-  // x = m 2^k with m from about sqrt(1/2) to sqrt(2): the bits of sqrt(1/2) are taken off, and its fraction given back.
+  // x = m 2^k with m from about sqrt(1/2) to sqrt(2). The bits of sqrt(1/2) are subtracted from those of x, which
+  // leaves k in the exponent. Adding the bits of sqrt(1/2) to the fraction that is left makes m.
   constexpr std::int32_t root_bits = 0x3f3504f3;
   const auto bits = hn::Sub(hn::BitCast(ints, x), hn::Set(ints, root_bits));
   const auto k = hn::ConvertTo(d, hn::ShiftRight<23>(bits));
@@ -43,11 +44,12 @@ HWY_INLINE ConeVec log_of_cone(ConeVec x) {
   return hn::Add(hn::Mul(k, hn::Set(d, cone_ln2_high)), hn::Add(hn::Add(s, s), small));
 }
 
-// e^x for x in [-80, 80].
+// Returns e^x for x in [-80, 80].
 HWY_INLINE ConeVec exp_of_cone(ConeVec x) {
   const ConeFloats d;
   const ConeInts ints;
-  // The nearest multiple of ln 2, by cutting off what is positive.
+  // k is x / ln 2, rounded to the nearest. Conversion cuts off fractions; 128 is added before, so that it always rounds
+  // down.
   const auto k = hn::Sub(hn::ConvertTo(ints, hn::Add(hn::Mul(x, hn::Set(d, 1.44269504f)), hn::Set(d, 128.5f))),
                          hn::Set(ints, 128));
   const auto multiple = hn::ConvertTo(d, k);
@@ -81,7 +83,7 @@ HWY_INLINE ConeVec changed_cone(const float* row, float offset, ConeVec l, ConeV
   return exp_of_cone(hn::Min(hn::Max(log, hn::Set(d, -80.0f)), hn::Set(d, 80.0f)));
 }
 
-// Rounded to 8 bits, halves up.
+// Stores light - 1, rounded to 8 bits, halves up.
 HWY_INLINE void store_light(ConeVec light, std::uint8_t* at) {
   const ConeFloats d;
   const auto level = hn::Min(hn::Max(hn::Sub(light, hn::Set(d, 1.0f)), hn::Zero(d)), hn::Set(d, 255.0f));

@@ -40,7 +40,7 @@ Resampler::Resampler(const Pixels& pixels, const ImageOp& op, bool flip_x, bool 
   }
 }
 
-// Row y after the vertical pass: the columns in use.
+// Makes row `y` of the vertical pass, with only the columns in use.
 const std::uint8_t* Resampler::blended(std::int32_t y, std::uint8_t* room) {
   const std::uint8_t* first = source_ + y_.start[y] * stride_;
   const int taps = y_.length[y];
@@ -72,7 +72,7 @@ void Resampler::make_two(std::int32_t y, std::uint8_t* place) {
   const auto before = static_cast<std::ptrdiff_t>(x_.low) * channels_;
   pair_.from[0] = pair_.from[1] = blended(y, between_[0]) - before;
   if (y + 1 < y_.count) pair_.from[1] = blended(y + 1, between_[1]) - before;
-  // The slack of rows in place is room of rows that are made later.
+  // Rows can be made in place only if their slack is the room of rows that are made later.
   const bool in_place =
       place != nullptr && static_cast<std::size_t>(std::max(0, y_.count - y - 2)) * row_bytes_ >= row_slack;
   pair_.out[0] = in_place ? place : room_[0];

@@ -18,9 +18,9 @@ class Resampler {
   // `pixels` are the pixels of op.box. `flip_x` and `flip_y` mirror the result. Tables and buffers are in `scratch`.
   Resampler(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch);
 
-  // Returns row y of the rows that are kept; call it for the rows in order. It may make the row at `place`, with room
-  // for all rows after it, one after the other. Otherwise, or if `place` is null, the row is elsewhere until the next
-  // call.
+  // Returns row `y` of the rows that are kept; call it for the rows in order. If `place` is not null, the row may be
+  // made there. `place` must then have room for this row and all rows after it. Otherwise the row is in a buffer, until
+  // the next call.
   const std::uint8_t* row(std::int32_t y, std::uint8_t* place);
 
  private:
@@ -28,7 +28,7 @@ class Resampler {
   void make_two(std::int32_t y, std::uint8_t* place);
   void horizontal_wide(const std::uint8_t* row, std::uint8_t* out) const;
 
-  const std::uint8_t* source_;  // column low of the first row
+  const std::uint8_t* source_;  // column `x_.low` of the first row
   std::ptrdiff_t stride_;
   int channels_;
   std::size_t bytes_;  // bytes of the columns in use

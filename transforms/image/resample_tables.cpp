@@ -20,7 +20,7 @@ std::size_t aligned_bytes(std::size_t bytes) { return (bytes + alignment - 1) / 
 
 std::size_t weight_bytes(Weights kind) { return kind == Weights::wide ? sizeof(std::int32_t) : sizeof(std::int16_t); }
 
-// An axis, as it goes into the block.
+// An axis that is written into the tables.
 struct Part {
   AxisRequest request;
   Weights kind;
@@ -29,7 +29,8 @@ struct Part {
 
 std::int32_t groups_of(std::int32_t count) { return (count + AxisTable::group - 1) / AxisTable::group; }
 
-// Each output is one input, as it is. Weights come in pairs, as those of the other filters' columns do.
+// Makes an axis on which each output is one unchanged input. Weights come in pairs, like the horizontal weights of the
+// other filter.
 Axis nearest_axis(const AxisRequest& r, Weights kind, Scratch& scratch) {
   const auto count = static_cast<std::size_t>(r.count);
   auto* const start = reinterpret_cast<std::int32_t*>(scratch.allocate(count * sizeof(std::int32_t)));
@@ -62,7 +63,7 @@ Part make_part(const AxisRequest& request, Weights narrow, Filter filter, Scratc
   return part;
 }
 
-// Says where the arrays of an axis lie, from `at` on; returns where they end.
+// Sets in `table` where the arrays of an axis begin, the first one at `at`. Returns where they end.
 std::size_t lay_out(const Part& part, std::size_t at, AxisTable& table) {
   const auto count = static_cast<std::size_t>(part.axis.count), stride = static_cast<std::size_t>(part.axis.taps);
   const auto next = [&at](std::size_t bytes) {
@@ -109,7 +110,7 @@ std::span<const std::byte> make_resample_tables(const ImageOp& op, Scratch& scra
   const std::size_t after_rows = lay_out(rows, sizeof tables, tables.rows);
   const std::size_t bytes = lay_out(columns, after_rows, tables.columns);
   std::byte* const out = scratch.allocate(bytes);
-  std::memset(out, 0, bytes);  // what aligns the arrays travels too
+  std::memset(out, 0, bytes);  // the gaps between the arrays are copied too
   std::memcpy(out, &tables, sizeof tables);
   write_arrays(rows, tables.rows, out);
   write_arrays(columns, tables.columns, out);

@@ -9,7 +9,7 @@
 
 namespace penstock::image {
 
-// See ImageExecutor::resample_tables. `op` has 8 bits per value.
+// See ImageExecutor::resample_tables. REQUIRES: the source of `op` has 8 bits per value.
 std::span<const std::byte> make_resample_tables(const ImageOp& op, Scratch& scratch);
 
 }  // namespace penstock::image

@@ -24,7 +24,7 @@ StainFit reinhard_fit(std::span<const std::uint8_t> rgb) {
   constexpr double least_deviation = 0.001;
   std::array<double, 6> all{}, part{};
   image::require_pixels(rgb.size() / 3, "to measure");
-  // Sums of some pixels at a time are added, so that their errors don't grow with the image.
+  // Adds up the sums of `pixels_together` pixels each, so that rounding errors don't grow with the image.
   for (std::size_t first = 0; first < rgb.size(); first += 3 * pixels_together) {
     part.fill(0);
     for (std::size_t i = first; i < std::min(first + 3 * pixels_together, rgb.size()); i += 3) {

@@ -15,7 +15,7 @@ namespace penstock {
 
 namespace {
 
-// Rows: the colours of haematoxylin, eosin and DAB.
+// The rows are the colours of haematoxylin, eosin and DAB.
 constexpr image::Matrix3 stain_colors = {{{0.65, 0.70, 0.29}, {0.07, 0.99, 0.11}, {0.27, 0.57, 0.78}}};
 constexpr image::Matrix3 stains_of_colors = image::inverse(stain_colors);
 
@@ -47,7 +47,8 @@ StainJitter::Params StainJitter::draw(Rng& rng) const {
   return params(alpha, beta);
 }
 
-// There, the change, and back again as one matrix: D' = ((D M^-1) alpha + beta) M.
+// Makes one matrix of three steps: to concentrations, the change, and back to densities: D' = ((D M^-1) alpha + beta)
+// M.
 StainJitter::Params StainJitter::params(const std::array<double, 3>& alpha, const std::array<double, 3>& beta) {
   Params params;
   for (std::size_t to = 0; to < 3; ++to) {

@@ -22,7 +22,7 @@ HWY_INLINE StainVec density_at(const std::uint8_t* at, const StainDensities& den
   return hn::GatherIndex(StainFloats(), densities.of, hn::PromoteTo(StainInts(), hn::LoadU(StainLevels(), at)));
 }
 
-// exact::exp
+// Does the same as exact::exp.
 HWY_INLINE StainVec exp_of(StainVec x) {
   const StainFloats d;
   const StainInts ints;
@@ -40,7 +40,7 @@ HWY_INLINE StainVec exp_of(StainVec x) {
   return hn::Mul(series, hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(k, hn::Set(ints, 127)))));
 }
 
-// One of R, G and B.
+// Computes and stores one of the channels R, G and B.
 HWY_INLINE void store_channel(StainVec r, StainVec g, StainVec b, const float* row, float offset, std::uint8_t* at) {
   const StainFloats d;
   const auto mixed =

@@ -11,7 +11,7 @@
 
 namespace penstock::image {
 
-// Ignores `change.active`.
+// Changes `count` pixels. Ignores `change.active`.
 using StainRows = void (*)(const ColorPlanes& planes, std::size_t count, const StainChange& change,
                            const StainDensities& densities);
 StainRows stain_rows();

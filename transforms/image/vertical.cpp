@@ -48,7 +48,8 @@ VerticalRow get_vertical() { return plain_vertical; }
 
 #else
 
-// Even and odd bytes are worked on as the high bytes of 16-bit lanes: no shuffles, and any vector size will do.
+// Even and odd bytes are processed as the high bytes of 16-bit lanes. This needs no shuffles, and works with any vector
+// size.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V blend(D d, V even, V odd, V round) {
   const hn::Repartition<std::uint16_t, D> d16;
@@ -57,7 +58,8 @@ HWY_INLINE V blend(D d, V even, V odd, V round) {
   return hn::BitCast(d, hn::Or(low, high));
 }
 
-// `taps` as a constant, so that the weights stay in registers; 0: any number.
+// `taps_known` is the number of taps as a constant, so that the weights stay in registers. If it is 0, the number is
+// `taps_given`.
 template <int taps_known>
 void vertical(const std::uint8_t* first, std::ptrdiff_t stride, const std::uint16_t* weights, int taps_given,
               std::uint8_t* out, std::size_t bytes) {

@@ -13,7 +13,7 @@ namespace penstock::image {
 
 namespace {
 
-// Along one axis: the pixel of the box that stands at `at` of what is kept.
+// Returns, along one axis, which pixel of the box is at `at` in the part that is kept.
 std::int32_t source_of(std::int32_t at, std::int32_t in, std::int32_t out, std::int32_t first, bool mirror) {
   const std::int32_t from = in == out ? first + at : below_centre(first + at, in, out);
   return mirror ? in - 1 - from : from;
@@ -42,7 +42,7 @@ void run_wide(const Pixels& pixels, const ImageOp& op, std::byte* out) {
   const auto height = static_cast<std::size_t>(shape.height), width = static_cast<std::size_t>(shape.width);
   for (std::int32_t y = 0; y < shape.height; ++y) {
     for (std::int32_t x = 0; x < shape.width; ++x) {
-      // Backwards: flipped last, transposed before.
+      // Goes through the operations backwards, from the result to the source: first the flips, then the transpose.
       std::int32_t from_y = op.flip_y ? shape.height - 1 - y : y, from_x = op.flip_x ? shape.width - 1 - x : x;
       if (op.transpose) std::swap(from_y, from_x);
       from_y = source_of(from_y, op.box.height, op.resized.height, op.kept.top, op.mirror_y);

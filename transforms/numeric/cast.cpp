@@ -18,7 +18,7 @@ namespace penstock {
 
 namespace {
 
-// Half and BFloat16 are bits; their values are floats.
+// Returns the number that `value` stands for: a float for Half and BFloat16, which are bits.
 template <class T>
 auto value_of(T value) {
   if constexpr (std::is_same_v<T, Half>)
@@ -29,8 +29,8 @@ auto value_of(T value) {
     return value;
 }
 
-// Whether the integer type has the value, but for its fraction. The bounds are powers of two, or one less, which a
-// floating type has exactly or as the power itself.
+// Returns whether the integer type can hold the value without its fraction. For floats, it compares with powers of two,
+// which floating types hold exactly.
 template <class To, class From>
 bool fits(From value) {
   if constexpr (std::is_floating_point_v<From>) {

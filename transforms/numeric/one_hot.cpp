@@ -35,7 +35,7 @@ void fill(const TensorView& in, const TensorView& out, std::int64_t classes) {
   const auto* from = reinterpret_cast<const From*>(in.data);
   auto* to = reinterpret_cast<To*>(out.data);
   const std::size_t count = in.shape.elements(), width = static_cast<std::size_t>(classes);
-  std::memset(out.data, 0, out.bytes());  // all bits 0 is the 0 of every dtype
+  std::memset(out.data, 0, out.bytes());  // in every dtype, the value whose bits are all 0 is 0
   for (std::size_t i = 0; i < count; ++i) {
     if (std::cmp_less(from[i], 0) || std::cmp_greater_equal(from[i], classes))
       throw Error(Errc::unsupported, "element " + std::to_string(i) + " of " + in.shape.to_string() + " is " +

@@ -24,7 +24,7 @@ Shape with_rows(const Shape& shape, std::int64_t rows) {
   return Shape(std::span<const std::int64_t>(dims));
 }
 
-// Memory for a field's new value, whatever its dtype and rank.
+// Returns memory for a field's new value, of any dtype and rank.
 std::byte* new_value(Sample& sample, const std::string& field, DType dtype, const Shape& shape) {
   std::byte* data = nullptr;
   numeric::with_element(dtype, [&]<class T>(std::type_identity<T>) {
@@ -38,8 +38,8 @@ std::byte* new_value(Sample& sample, const std::string& field, DType dtype, cons
   return data;
 }
 
-// So many different numbers below `n`, ascending, each set of them as likely as any other (Floyd's algorithm; Bentley,
-// Programming Pearls, 1987).
+// Returns `count` different numbers below `n` in ascending order. Each set of numbers is equally likely (Floyd's
+// algorithm; Bentley, Programming Pearls, 1987).
 std::vector<std::size_t> draw_rows(std::size_t n, std::size_t count, Rng& rng) {
   std::vector<bool> drawn(n);
   for (std::size_t last = n - count; last < n; ++last) {

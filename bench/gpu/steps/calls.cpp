@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 3. What memory and calls cost the host.
+// 3. How long memory and CUDA's calls take the host.
 #include <cstdlib>
 #include <exception>
 #include <functional>
@@ -15,7 +15,7 @@ namespace penstock::gpu_bench {
 
 namespace {
 
-// Microseconds a call; the stream is empty at the end of each round.
+// Returns the microseconds per call. The stream is empty at the end of each round.
 double call_microseconds(const CudaStream& stream, const std::function<void()>& call) {
   constexpr int times = 200;
   std::vector<double> rounds;

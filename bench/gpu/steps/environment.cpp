@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 1. What this is measured on.
+// 1. The machine on which everything is measured.
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
@@ -32,7 +32,7 @@ std::string bus_id() {
   return text;
 }
 
-// Under a copy's load, as links sleep.
+// Returns the first line of a file about the GPU's PCI device. Called while copies run, because idle links slow down.
 std::string link_file(const std::string& bus, const char* name) {
   std::ifstream file("/sys/bus/pci/devices/" + bus + "/" + name);
   std::string line;

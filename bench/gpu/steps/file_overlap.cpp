@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 4. The same with records that come from a file: checked, decoded and copied by the CPU, which has its own pace and
-// uses the memory that copies are read from.
+// 4. Overlap with records from a file. The CPU checks, decodes and copies these records at its own pace, and uses the
+// memory from which batches are copied to the GPU.
 #include <stdlib.h>
 
 #include <algorithm>
@@ -19,10 +19,10 @@ namespace penstock::gpu_bench {
 
 namespace {
 
-constexpr std::uint64_t times_each = 5;  // a record is read in an epoch
+constexpr std::uint64_t times_each = 5;  // how often each record is read in an epoch
 constexpr double max_against_best_of_file = 1.05;
 
-// Memory where there is enough of it: what is measured is not a disk.
+// Returns a folder in memory if there is enough room, because the disk is not to be measured.
 std::filesystem::path roomy_folder(std::uintmax_t bytes) {
   std::error_code failed;
   const std::filesystem::path memory = "/dev/shm";
@@ -49,7 +49,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// Rows that tell their number at both ends; between are random bytes.
+// Rows that have their number at both ends, and random bytes between.
 struct RandomRows {
   Stamped stamped;
   std::uint64_t size() const { return stamped.size(); }
@@ -84,7 +84,7 @@ void overlap_of_file(Results& results, const Settings& settings) {
   const auto epoch = [&](const Load* load) {
     return time_loader(loader, stream, size, load, wrong.as<unsigned long long>()).step_s;
   };
-  static_cast<void>(epoch(nullptr));  // pages of the file
+  static_cast<void>(epoch(nullptr));  // reads the file's pages into memory
   Load load(Load::Sort::gemm);
   load.take(epoch(nullptr), stream);
   Overlap measured;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 8. JPEGs to tensors on the GPU, under a step of matrix products: what prefetching hides, and what is left without it;
-// and what each thread more brings, as it is the CPU that such a job waits for.
+// 8. JPEGs become tensors on the GPU, while it does steps of matrix products. Measures how much time prefetching hides,
+// and how long an epoch takes without it. Also measures how much each further thread brings, because such a job waits
+// for the CPU.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -30,7 +31,7 @@ constexpr double min_hidden = 0.95, max_starved = 0.05;
 
 using Files = std::vector<std::vector<std::byte>>;
 
-// Waves and noise: about 90 KB each at quality 90.
+// Makes a picture of waves and noise, which has about 90 KB at quality 90.
 std::vector<std::byte> picture(std::uint64_t number) {
   Rng rng(8, 0, Place{.position = number});
   const double fx = rng.uniform(0.01, 0.2), fy = rng.uniform(0.01, 0.2), phase = rng.uniform(0, 6);
@@ -44,7 +45,7 @@ std::vector<std::byte> picture(std::uint64_t number) {
   return encode_jpeg(Pixels{rgb.data(), std::ptrdiff_t{width} * 3, {height, width, 3}}, {.quality = 90});
 }
 
-// Records below `allowed` may be read; reading others waits.
+// Lets readers read records below `allowed`. Readers of other records wait.
 struct Gateway {
   std::atomic<std::uint64_t> allowed{~std::uint64_t{0}};
   void open(std::uint64_t to) {
@@ -71,7 +72,11 @@ struct Jpegs {
 struct Job {
   std::shared_ptr<const Files> files;
   std::uint64_t rows, steps;
-  enum class On : std::uint8_t { cpu, resampled_on_gpu, decoded_on_gpu } on = On::cpu;  // whole pictures, or files
+  enum class On : std::uint8_t {
+    cpu,
+    resampled_on_gpu,
+    decoded_on_gpu
+  } on = On::cpu;  // what the GPU gets: finished pictures, whole pictures, or files
   double host_share = 0;
   Pipeline pipeline(std::shared_ptr<Gateway> gateway) const {
     const Pipeline source = from(Jpegs{files, rows * steps, std::move(gateway)});
@@ -88,18 +93,18 @@ struct Job {
 
 struct Epoch {
   double step_s = 0;
-  double starved = 0;  // of the time, the share in which the consumer's stream waited for a batch
+  double starved = 0;  // share of the time in which the consumer's stream waited for a batch
 };
 
-// One epoch; `load` may be none. Without prefetching no record is read before the step before it is done. `threads`:
-// where there are none, as many as a loader takes by itself.
+// Runs one epoch. `load` may be null. Without `prefetch`, no record is read before the step before its batch is done.
+// If there are no `threads`, the loader chooses how many threads it uses.
 Epoch run_epoch(const Job& job, const CudaStream& stream, const Load* load, bool prefetch,
                 const std::optional<Executor>& threads = {}) {
   const auto gateway = std::make_shared<Gateway>();
   std::vector<CudaEvent> begins(job.steps), ends(job.steps);
   if (!prefetch) gateway->open(job.rows);
   Loader loader(job.pipeline(gateway), {.device = gpu(0), .executor = threads, .epochs = 1});
-  // Whatever ends the loop, nobody may go on waiting there: the loader's end waits for its readers.
+  // However the loop ends, no reader may continue to wait, because the loader's destructor waits for its readers.
   struct Opener {
     Gateway& gateway;
     ~Opener() { gateway.open(~std::uint64_t{0}); }
@@ -117,7 +122,7 @@ Epoch run_epoch(const Job& job, const CudaStream& stream, const Load* load, bool
     }
   }
   stream.synchronize();
-  // The first batches were ready, or nothing was: neither is the steady state.
+  // The first steps are left out: their batches were ready with prefetching, and nothing was ready without it.
   const std::size_t first = std::min<std::size_t>(4, i / 3);
   double waited = 0;
   for (std::size_t k = first + 1; k < i; ++k) waited += begins[k].since(ends[k - 1]);
@@ -125,7 +130,7 @@ Epoch run_epoch(const Job& job, const CudaStream& stream, const Load* load, bool
   return {whole / static_cast<double>(i - 1 - first), waited / whole};
 }
 
-// Powers of two below the number of cores, and that itself.
+// Returns the powers of two below the number of cores, and the number of cores.
 std::vector<unsigned> thread_counts(const Settings& settings) {
   const unsigned cores = settings.quick ? 2 : std::max(1u, std::thread::hardware_concurrency());
   std::vector<unsigned> all;
@@ -134,7 +139,7 @@ std::vector<unsigned> thread_counts(const Settings& settings) {
   return all;
 }
 
-// As many steps for each thread, so that each number of them takes about as long.
+// Each thread has the same number of steps, so that all numbers of threads take about the same time.
 void by_threads(Results& results, const Settings& settings, const std::shared_ptr<const Files>& files,
                 const CudaStream& stream) {
   constexpr std::uint64_t steps_each = 8;
@@ -155,7 +160,7 @@ void by_threads(Results& results, const Settings& settings, const std::shared_pt
       Job other = job;
       other.on = on;
       other.host_share = host_share;
-      // A GPU's engines are soon done with what a thread takes long for.
+      // The GPU's engines need only a short time for what takes a thread long, so there must be more steps.
       if (on == Job::On::decoded_on_gpu) other.steps = std::max<std::uint64_t>(other.steps, 64);
       std::vector<double> rates;
       for (int round = 0; round < (settings.quick ? 1 : 3); ++round)
@@ -184,7 +189,7 @@ void jpeg_epochs(Results& results, const Settings& settings) {
   const CudaStream stream;
   std::vector<double> alone, together, serial, starved, serial_starved, compute;
   Load load(Load::Sort::gemm);
-  static_cast<void>(run_epoch(job, stream, nullptr, true));  // threads and caches
+  static_cast<void>(run_epoch(job, stream, nullptr, true));  // warms threads and caches
   load.take(1.1 * run_epoch(job, stream, nullptr, true).step_s, stream);
   for (int round = 0; round < (settings.quick ? 1 : 3); ++round) {
     alone.push_back(run_epoch(job, stream, nullptr, true).step_s);

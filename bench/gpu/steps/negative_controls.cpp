@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 5. What does not overlap must be seen not to: without that the gates of step 4 show nothing.
+// 5. Negative controls: loops that don't overlap must miss the gates of step 4. Otherwise these gates prove nothing.
 #include <string>
 
 #include <penstock/memory.hpp>
@@ -27,7 +27,7 @@ void by_hand(Results& results, const Settings& settings, const std::string& name
                .bound = min_eta});
 }
 
-// Batch buffers in memory that the driver has to copy once more.
+// Batch buffers are in pageable memory, which the driver has to copy once more.
 void pageable(Results& results, const Settings& settings) {
   const BatchSize size = overlap_batch(settings);
   const CudaStream stream;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 4. Overlap: our loader's copies under a step's work, for copies that take a quarter, as long, and four times as long.
+// 4. Overlap of our loader's copies with steps. Copies take a quarter of a step, as long as a step, and four times as
+// long.
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@ struct Case {
   Load::Sort sort;
   double copy_to_compute;
   Load::Numbers numbers = Load::Numbers::zeros;
-  // Random numbers: told only. The GPU's clock follows the heat of the minute before, and the loader has no part in
-  // that.
+  // Cases with random numbers are only printed: the GPU's clock depends on the heat of the minute before, not on the
+  // loader.
   bool judged() const { return numbers == Load::Numbers::zeros; }
   std::string name() const {
     return fmt::format("{}{}, copy/step {:g}", sort == Load::Sort::gemm ? "GEMM" : "memory",
@@ -42,7 +43,7 @@ void measure_case(Results& results, const Settings& settings, const Case& c) {
       return time.step_s;
     };
     const auto by_hand_s = [&] { return time_plain({}, size, steps, load); };
-    // The loader first and last, as the GPU gets hotter.
+    // The loader runs first and last, because the GPU gets hotter meanwhile.
     measure_round(ours, settings, size, load, stream, [&] {
       const double first = loader_s(), hand = (by_hand_s() + by_hand_s()) / 2, last = loader_s();
       by_hand.push_back(hand);
@@ -90,7 +91,8 @@ void measure_case(Results& results, const Settings& settings, const Case& c) {
                  .unit = "GB/s",
                  .gate = Gate::at_least,
                  .bound = min_rate});
-  // No clock has a part in this: where copies take a quarter of a step, every batch is there before it is wanted.
+  // This does not depend on the GPU's clock. If copies take a quarter of a step, every batch must be there before it is
+  // wanted.
   const bool longer_steps = c.copy_to_compute < 1;
   results.add({.name = "time in which the consumer's stream starved, " + name,
                .ours = 100 * median_of(starved),

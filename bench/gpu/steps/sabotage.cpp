@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// 10. Readers that come late see their own batch; one that breaks the rule of streams is seen to read others; and a
-// kernel that ends the GPU's context ends a loader with an error, and its process in order.
+// 10. Sabotage. Late readers must see their own batch. A reader that breaks the rule of streams must be seen to read
+// other batches. A kernel that destroys the GPU's context must end the loader with an error, and the process must end
+// in order.
 //
-// The loader's own waits, left out one kind at a time, are tests/cuda/gpu_edges_test.cpp: they need its insides.
+// tests/cuda/gpu_edges_test.cpp leaves out the loader's own waits, one kind at a time, because that needs the loader's
+// private parts.
 #include <functional>
 #include <string>
 
@@ -20,7 +22,7 @@ constexpr double late_s = 0.02;  // many batches are copied in that time
 
 enum class Reader { asked_for, told, untold };
 
-// Rows with wrong numbers that a reader saw who comes 20 ms after each of its batches.
+// Returns how many rows with wrong numbers were seen by a reader that comes 20 ms after each of its batches.
 unsigned long long wrong_rows(Reader reader) {
   constexpr std::uint64_t steps = 24;
   const CudaStream asked, other;
@@ -35,7 +37,7 @@ unsigned long long wrong_rows(Reader reader) {
       delay(stream, late_s);
       check_rows(stream, batch["x"].data, static_cast<std::size_t>(late_batch.row_bytes), batch.size(),
                  batch.number() * late_batch.rows, wrong.as<unsigned long long>());
-      // Its memory must live as long as the reader that nobody knows of; the loader waits for those it knows.
+      // The loader waits only for readers that it knows. The memory must also outlive a reader that it does not know.
       if (reader == Reader::untold && batch.number() + 1 == steps) other.synchronize();
     }
   }
@@ -62,7 +64,7 @@ void readers(Results& results) {
   row("wrong rows, late reader that was told of", Reader::told);
   const auto count = static_cast<double>(wrong_rows(Reader::untold));
   results.raw()["sabotage"]["untold"] = count;
-  // The control: with no wrong row at all the two above show nothing.
+  // The negative control: if it has no wrong row either, the two results above prove nothing.
   results.add({.name = "wrong rows, reader that was not told of",
                .ours = count,
                .ratio = count,

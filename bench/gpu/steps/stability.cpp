@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 9. Nothing grows: many short epochs, and loaders that end in the middle of one.
+// 9. Nothing grows in many short epochs, or with many loaders that end in the middle of an epoch.
 //
-// Memory is counted where loaders take it: the driver pins without telling the kernel, so VmLck and VmPin stay 0.
+// Memory is counted where loaders take it. The kernel does not count what the driver pins, so VmLck and VmPin stay 0.
 #include <algorithm>
 #include <fstream>
 #include <memory>
@@ -18,7 +18,7 @@ namespace penstock::gpu_bench {
 
 namespace {
 
-// A line of /proc/self/status, in bytes.
+// Returns the value of a line of /proc/self/status, in bytes.
 double status_bytes(const std::string& key) {
   std::ifstream file("/proc/self/status");
   std::string line;
@@ -27,7 +27,7 @@ double status_bytes(const std::string& key) {
   return 0;
 }
 
-// What loaders have of a GPU, through counters of ours.
+// Counts the GPU's device memory and pinned memory that loaders have.
 struct Counted {
   std::shared_ptr<MemoryResource> device = device_memory(gpu(0)), pinned = pinned_memory(gpu(0));
   testing::StatisticsResource device_counter{*device}, pinned_counter{*pinned};
@@ -60,7 +60,7 @@ void tell_growth(Results& results, const std::string& name, double before, doubl
                .of_speed = false});
 }
 
-// Room for what a driver and an allocator take a page at a time.
+// The allowed growth has room for pages that a driver and an allocator take.
 void tell_of_process(Results& results, const std::string& what, const Used& before, const Used& after) {
   tell_growth(results, what + ": growth, GPU memory", before.device, after.device, 8);
   tell_growth(results, what + ": growth, VmRSS", before.resident, after.resident, 32);
@@ -106,7 +106,7 @@ void stability(Results& results, const Settings& settings) {
               static_cast<double>(loader.report().batch_allocations - allocations), "blocks");
     tell_none(results, "50 epochs: pinned and device allocations", static_cast<double>(after.blocks - before.blocks),
               "blocks");
-    // The control: counters through which nothing goes would stay at 0 as well.
+    // The control: counters that count nothing would also stay at 0.
     results.add({.name = "pinned and device memory that is counted / what batches need",
                  .ours = static_cast<double>(std::min(after.counted_device, after.counted_pinned)),
                  .against = 2.0 * static_cast<double>(size.bytes()),
@@ -122,7 +122,7 @@ void stability(Results& results, const Settings& settings) {
       int left = i % 11;
       for (Batch& batch : loader.epoch(stream.ref())) {
         if (left-- > 0) continue;
-        if (i % 3 == 0) kept = std::move(batch);  // outlives its loader
+        if (i % 3 == 0) kept = std::move(batch);  // a batch that outlives its loader
         break;
       }
     }

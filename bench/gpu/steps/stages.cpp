@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 7. Stages after `batch`: the kernel of image stages against the GPU's memory, its results against float64, and that
-// every byte is written.
+// 7. Stages after `batch`. Compares the time of the image stages' kernel with a copy in the GPU's memory, and its
+// results with float64. Checks that every byte is written.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -56,7 +56,8 @@ double number_at(const std::byte* data, DType dtype, std::size_t i) {
   return static_cast<double>(value);
 }
 
-// Greatest distance of a row, channels first, from what float64 makes of it, as it is or flipped.
+// Returns the largest error of a row, channels first, against float64. Tries the row as it is and flipped, and returns
+// the smaller error.
 double row_error(const std::byte* row, DType dtype, std::uint64_t record) {
   double errors[2] = {0, 0};
   for (int flipped = 0; flipped < 2; ++flipped)
@@ -67,7 +68,7 @@ double row_error(const std::byte* row, DType dtype, std::uint64_t record) {
           const double v = value_at(record, static_cast<std::uint64_t>((y * side + from) * channels + c));
           const double wanted = (v / 255 - mean[c]) / deviation[c];
           const double got = number_at(row, dtype, static_cast<std::size_t>((c * side + y) * side + x));
-          // What is no number is no match.
+          // With this order of comparison, a NaN counts as an error.
           const double distance = std::abs(got - wanted);
           errors[flipped] = distance <= errors[flipped] ? errors[flipped] : distance;
         }
@@ -75,11 +76,11 @@ double row_error(const std::byte* row, DType dtype, std::uint64_t record) {
 }
 
 struct Checked {
-  std::uint64_t differing = 0;  // batches whose bits are not the host's
+  std::uint64_t differing = 0;  // number of batches whose bits differ from the host's
   double error = 0;
 };
 
-// Takes each batch, and poisons its memory after that: what a later one does not write stays 0xCD.
+// Checks each batch, and then fills its memory with 0xCD, so that bytes which a later batch does not write are found.
 Checked check(const Pipeline& pipeline, const Pipeline& on_host, DType dtype) {
   Checked out;
   const CudaStream stream;
@@ -109,7 +110,7 @@ NormalizeOptions normal_of(DType dtype) {
   return {.mean = {mean[0], mean[1], mean[2]}, .std = {deviation[0], deviation[1], deviation[2]}, .dtype = dtype};
 }
 
-// Adds the time of a batch's stages, against the copy of the batch.
+// Adds the time of a batch's stages, compared with the copy of the batch.
 void add_time(Results& results, const std::string& name, const std::vector<double>& seconds, double to_gpu_s,
               Gate gate) {
   results.raw()["stages"][name] = seconds;
@@ -121,7 +122,8 @@ void add_time(Results& results, const std::string& name, const std::vector<doubl
                .bound = 0.15});
 }
 
-// Seconds of each batch's stages, but the first's: by events directly before and after them, on their own stream.
+// Returns the seconds of each batch's stages, except the first batch's. They are measured by events directly before and
+// after the stages, on the stages' stream.
 std::vector<double> time_stages(const Pipeline& decoded, const Stages& made) {
   const Marks before(batches), after(batches);
   {
@@ -145,7 +147,7 @@ void measure_type(Results& results, const Settings& settings, DType dtype) {
   const double kernel_s = median_of(seconds);
   const std::size_t read = rows * pixels * channels, written = read * size_of(dtype);
 
-  // A copy of n bytes reads n and writes n.
+  // A copy of n bytes reads n bytes and writes n bytes.
   const std::size_t as_many = (read + written) / 2;
   const Memory one(Kind::device, as_many), other(Kind::device, as_many);
   const CudaStream stream;
@@ -185,7 +187,7 @@ void measure_type(Results& results, const Settings& settings, DType dtype) {
                .of_speed = false});
 }
 
-// Others, told against their batch's copy.
+// Measures other stages. Their times are only printed, compared with the copy of their batch.
 void measure_others(Results& results, const Settings& settings) {
   const std::uint64_t rows = settings.quick ? 32 : 256;
   const Pipeline decoded = from(Pattern{.count = rows * batches}) | batch(rows);
@@ -203,7 +205,7 @@ void measure_others(Results& results, const Settings& settings) {
   tell("stain_jitter", [](const Pipeline& p) { return p | stain_jitter("image", {.alpha = 0.2, .beta = 0.1}); });
 }
 
-// Photographs as they are decoded, 500 x 375, which travel packed.
+// Decoded photographs of 500 x 375, which are copied to the GPU as packed, ragged rows.
 struct Photographs {
   static constexpr std::int64_t height = 375, width = 500;
   std::uint64_t count = 0;

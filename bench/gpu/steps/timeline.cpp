@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// 6. When each copy and each step was: a trace for chrome://tracing or Perfetto.
+// 6. The timeline of copies and steps, as a trace for chrome://tracing or Perfetto.
 //
-// CUPTI tells when copies and kernels began and ended. Without it a stage after `batch` records an event where a batch
-// has been copied; when its copy began is not to be seen from outside then: it is taken to be where the one before
-// ended, but no earlier than a copy alone takes. Copies are a little longer than steps here, so that none waits for a
-// place on the device.
+// CUPTI reports when copies and kernels began and ended. Without CUPTI, a stage after `batch` records an event when a
+// batch has been copied. The beginning of its copy can't be seen then. It is taken to be the end of the copy before,
+// but not earlier than a copy alone would need. Copies are a little longer than steps here, so that no copy waits for
+// room on the device.
 #include <algorithm>
 #include <fstream>
 #include <stdexcept>
@@ -21,7 +21,8 @@ namespace penstock::gpu_bench {
 
 namespace {
 
-// Seconds of `all` that intervals of `by` cover; both in order, each without overlap of its own.
+// Returns how many seconds of the intervals `all` are covered by intervals of `by`. REQUIRES: the intervals of each
+// list are in order and do not overlap.
 double covered(const std::vector<Interval>& all, const std::vector<Interval>& by) {
   double sum = 0;
   for (const Interval& a : all)
@@ -51,7 +52,7 @@ nlohmann::ordered_json row_name(const char* name, int row) {
 }
 
 struct Timeline {
-  const char* how;  // the copies are known
+  const char* how;  // how the copies are known
   std::vector<Interval> copies, steps;
 };
 
@@ -70,9 +71,10 @@ void write_trace(const std::filesystem::path& folder, const Timeline& line) {
   if (!out) throw std::runtime_error("can't write " + (folder / "timeline.json").string());
 }
 
-// The copy of a batch is the largest there is: what else was copied meanwhile is left out.
+// Leaves out copies that are much shorter than the longest, because they are not copies of batches.
 Timeline measured_timeline(const Activity& activity) {
-  // Kernels of one stream follow each other within some microseconds while CUPTI looks, and no time of that is starved.
+  // While CUPTI records, kernels of a stream follow each other with gaps of a few microseconds. In these gaps the
+  // stream does not wait for a batch.
   constexpr double launch_gap_s = 10e-6;
   Timeline out{"measured", activity.copies, merged(activity.kernels, launch_gap_s)};
   double longest = 0, origin = 0;
@@ -81,14 +83,14 @@ Timeline measured_timeline(const Activity& activity) {
   if (!out.copies.empty()) origin = out.copies.front().begin;
   for (std::vector<Interval>* all : {&out.copies, &out.steps})
     for (Interval& i : *all) i = {i.begin - origin, i.end - origin};
-  // What warmed the GPU before.
+  // Drops the work that warmed the GPU before the first copy.
   std::erase_if(out.steps, [](const Interval& step) { return step.end < 0; });
   return out;
 }
 
-// Of the time between the first steady copy and the last one.
+// Seconds between the first steady copy and the last copy.
 struct Covered {
-  double both = 0, shorter = 0;  // how much of the shorter of both, copies or steps, went beside the other
+  double both = 0, shorter = 0;  // the time with both a copy and a step, and the time of the shorter of both
   double copying = 0, whole = 0;
   double share() const { return copying / whole; }
 };
@@ -126,7 +128,7 @@ struct Recorded {
   Timeline measured, inferred;
 };
 
-// One epoch. A step is as long as wanted while CUPTI looks, which makes it longer: so it looks from the beginning.
+// Records one epoch. CUPTI makes steps longer, so it records from before the step's duration is set.
 Recorded record_epoch(const BatchSize& size, std::uint64_t steps, const CudaStream& stream, Load& load, double copy_s,
                       std::string& why_not) {
   ActivityRecorder recorder;
@@ -183,7 +185,7 @@ void timeline(Results& results, const Settings& settings) {
   const auto judged = [&](const Recorded& epoch) -> const Timeline& {
     return has_measured ? epoch.measured : epoch.inferred;
   };
-  // A machine that stands still for some milliseconds stands in one epoch.
+  // A machine may stand still for some milliseconds in one epoch, so the median epoch is used.
   const auto middle = epochs.begin() + static_cast<std::ptrdiff_t>(epochs.size() / 2);
   std::ranges::nth_element(epochs, middle, {}, [&](const Recorded& epoch) { return look_at(judged(epoch)).share(); });
   if (has_measured)

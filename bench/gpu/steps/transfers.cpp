@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 2. How fast bytes come to the GPU, by size, kind of memory, and number of streams: what all else is held against.
+// 2. How fast bytes are copied to the GPU, by size, kind of memory, and number of streams. All other steps are compared
+// with these numbers.
 #include <algorithm>
 #include <exception>
 #include <string>
@@ -27,7 +28,7 @@ std::vector<std::size_t> sizes(const Settings& settings) {
 
 double rate(std::size_t bytes, int times, double seconds) { return static_cast<double>(bytes) * times / seconds; }
 
-// Rates from the host to the GPU by one stream, for each size.
+// Returns the rate from the host to the GPU on one stream, for each size.
 std::vector<double> by_size(Kind kind, const Settings& settings) {
   const std::vector<std::size_t> all = sizes(settings);
   const Memory host(kind, all.back()), device(Kind::device, all.back());
@@ -45,7 +46,8 @@ std::vector<double> by_size(Kind kind, const Settings& settings) {
   return rates;
 }
 
-// Two copies at a time, each of one half or one direction; bytes a second of both together.
+// Times two copies at a time, each of one half of the bytes or in one direction. Returns the bytes per second of both
+// together.
 double two_streams(bool both_ways, std::size_t bytes) {
   const Memory host(Kind::pinned, 2 * bytes), device(Kind::device, 2 * bytes);
   const CudaStream first, second;
@@ -82,7 +84,7 @@ void transfers(Results& results, const Settings& settings) {
   auto& raw = results.raw()["transfers"];
   const std::vector<std::size_t> all = sizes(settings);
   raw["bytes"] = all;
-  // Pinned memory first: the others are shown against it.
+  // Pinned memory comes first, because the other kinds are compared with it.
   for (const Kind kind : {Kind::pinned, Kind::pageable, Kind::write_combined, Kind::registered, Kind::host_pool}) {
     const std::string name = name_of(kind);
     try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 11. What a loader's report says of the device, against what events around each step say: whose stream starved, how
-// long copies take, and which of the two bounds the run.
+// 11. Compares a loader's report with events around each step. The report says how long the consumer's stream starved,
+// how long copies take, and whether copies or steps bound the run.
 #include <cmath>
 #include <string>
 
@@ -21,7 +21,7 @@ struct VerdictCase {
   Bound expected;
 };
 
-// Events around each step see each wait of the stream; a report times some of them.
+// Events around each step see every wait of the stream. A report times only a part of the waits.
 void measure_verdict(Results& results, const Settings& settings, const VerdictCase& c) {
   const BatchSize size = overlap_batch(settings);
   const CudaStream stream;

@@ -24,7 +24,7 @@ struct ViewTraits<View<T, R>> : std::true_type {
   static constexpr std::size_t rank = R;
 };
 
-/// What a callable of `map` writes to, in addition to its input.
+/// Describes the parameter that a callable of `map` writes its result to: a View or an Output.
 template <class V>
 struct ResultTraits : ViewTraits<V> {
   static constexpr bool decides_shape = false;
@@ -34,7 +34,7 @@ struct ResultTraits<Output<T, R>> : ViewTraits<View<T, R>> {
   static constexpr bool decides_shape = true;
 };
 
-/// The call operator of a callable, if it has exactly one and that is not a template.
+/// Describes the call operator of a callable. Empty unless the callable has exactly one, which is not a template.
 template <class F>
 struct CallOf {};
 template <class F>
@@ -59,7 +59,7 @@ struct CallOf<R (C::*)(A...)> : CallOf<R (*)(A...)> {
 template <class R, class C, class... A>
 struct CallOf<R (C::*)(A...) noexcept> : CallOf<R (C::*)(A...)> {};
 
-/// A callable for `map` and `filter`: const, with result `Returns`.
+/// A callable for `map` and `filter`: its call operator is const and returns `Returns`.
 template <class F, class Returns>
 concept ConstCall = requires {
   typename CallOf<std::decay_t<F>>::args;

@@ -10,7 +10,7 @@
 
 namespace penstock::detail {
 
-/// Optional members that all kinds of callables have in common.
+/// The members that all kinds of callables have in common.
 template <class F, class Model>
 class CallableOf : public Model {
  public:

@@ -28,7 +28,7 @@ class PENSTOCK_API DeviceStageModel {
   virtual ~DeviceStageModel() = default;
   virtual Schema schema(const Schema& in) const = 0;
   virtual void run(BatchView in, BatchView out, StreamRef stream) const = 0;
-  virtual std::size_t draw_bytes() const = 0;  ///< 0: it draws nothing
+  virtual std::size_t draw_bytes() const = 0;  ///< 0: the stage draws nothing
   virtual void draw(Rng& rng, void* draws) const = 0;
   virtual std::vector<std::string> writes() const = 0;
   virtual std::string name() const { return "device_stage"; }
@@ -65,7 +65,7 @@ class DeviceStageOf final : public CallableOf<S, DeviceStageModel> {
 
 PENSTOCK_API Stage make_device_stage(std::shared_ptr<const DeviceStageModel> model);
 
-/// The result of `draw`, if the stage has one that can be called, is a plain struct that is small enough.
+/// True if the stage has no `draw` that can be called, or `draw` returns a plain struct that is small enough.
 template <class S>
 concept DrawsPlainStruct = !requires(S & stage, Rng& rng) {
   stage.draw(rng);

@@ -7,7 +7,7 @@
 
 #include <cstddef>  // what the standard library says of itself
 
-// A program crashes if the size of its containers or strings differs from the library's.
+// A program crashes if its containers or strings differ in size from the library's.
 #if defined(_GLIBCXX_DEBUG) && !defined(PENSTOCK_WITH_GLIBCXX_DEBUG)
 #error "Penstock was built without _GLIBCXX_DEBUG: leave it out, or add it to Penstock's CMAKE_CXX_FLAGS"
 #endif

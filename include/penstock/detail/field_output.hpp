@@ -9,11 +9,12 @@
 
 namespace penstock::detail {
 
-/// Where a callable puts a value whose shape it decides. Valid for one call.
+/// Gives a callable memory for a value whose shape the callable decides. Valid for one call of the callable.
 class PENSTOCK_API FieldOutput {
  public:
   FieldOutput(Cells& cells, std::size_t slot) : cells_(&cells), slot_(slot) {}
-  /// @throws Error(invalid_argument) on the second call; Error(schema_mismatch) if the shape was not declared.
+  /// @throws Error(invalid_argument) on the second call; Error(schema_mismatch) if the field's schema does not admit
+  /// `shape`.
   std::byte* emplace(const Shape& shape);
   bool made() const noexcept { return made_; }
 

@@ -45,7 +45,7 @@ class FilterOf final : public FilterModel {
   F f_;
 };
 
-/// The parameter of a predicate on one field.
+/// Describes the parameter of a predicate on one field.
 template <class Args>
 struct PredicateArgs : std::false_type {};
 template <class T, std::size_t R>
@@ -54,7 +54,7 @@ struct PredicateArgs<std::tuple<View<const T, R>>> : std::true_type {
   static constexpr std::size_t rank = R;
 };
 
-/// Fails to compile with the reason why a callable is not a predicate, on whole samples or on a field.
+/// Fails to compile with the reason why a callable is neither a predicate on samples nor a predicate on a field.
 template <class F>
 constexpr void explain_filter() {
   if constexpr (requires { typename CallOf<F>::args; }) {

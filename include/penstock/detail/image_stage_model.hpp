@@ -23,7 +23,7 @@
 
 namespace penstock::detail {
 
-/// An image stage of any type, through one interface. Parameters are passed as up to 64 plain bytes.
+/// An image stage of any type, through one interface. Its parameters are passed as up to 64 plain bytes.
 class PENSTOCK_API ImageStageModel {
  public:
   static constexpr std::size_t max_params = 64;
@@ -39,7 +39,7 @@ class PENSTOCK_API ImageStageModel {
   virtual bool versioned() const = 0;  ///< whether the stage has a version
 };
 
-/// The result of `draw` is a plain struct that is small enough.
+/// True if `draw` returns a plain struct that is small enough.
 template <class S>
 concept DrawsPlainParams = requires {
   requires std::is_trivially_copyable_v<std::remove_cvref_t<decltype(std::declval<const S&>().draw(
@@ -92,7 +92,7 @@ class ImageStageOf final : public ImageStageModel {
   S stage_;
 };
 
-/// `executor` must live as long as the program, like the built-in one.
+/// `executor` must live as long as the program, like the built-in executor.
 PENSTOCK_API Stage make_image_stage(ImageFields fields, std::shared_ptr<const ImageStageModel> model,
                                     const ImageExecutor& executor);
 

@@ -51,8 +51,9 @@ constexpr void explain_field_map() {
 }
 
 PENSTOCK_API Stage make_map(std::shared_ptr<const TransformModel> model);
-/// `on_batches` does the same to whole batches, with the same draws, for fields of fixed shape. With it, the stage may
-/// be put after `batch` too. Its `writes` names the field that the map writes.
+/// Makes the stage. `on_batches` does the same as `model` to whole batches, with the same draws, for fields of fixed
+/// shape. With `on_batches`, the stage may also be put after `batch`. `on_batches->writes()` names the field that the
+/// stage writes.
 PENSTOCK_API Stage make_field_map(std::string field, std::shared_ptr<const FieldMapModel> model, MapOptions options,
                                   std::shared_ptr<const DeviceStageModel> on_batches = nullptr);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The compiler's errors for common mistakes: one sentence per mistake, instead of a concept that does not hold. Each
-/// function fails to compile with the reason why a type is not what the function's name says.
+/// Functions that explain common mistakes, each in one sentence, instead of the compiler's error about a concept. A
+/// function fails to compile, and its message says why a type is not a source, a sink and so on.
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -99,7 +99,7 @@ constexpr void explain_block_source() {
                   "std::span<const std::byte>> blocks, SampleBuilder& out) const`");
 }
 
-/// For what `from` or `share` received instead of a source.
+/// For an argument of `from` or `share` that is not a source.
 template <class S>
 constexpr void explain_source() {
   using U = std::uint64_t;
@@ -152,7 +152,7 @@ constexpr void explain_source() {
                   "SampleBuilder& out) const`, or `open_reader() const` where reading needs state of its own");
 }
 
-/// For what `write` received instead of a sink.
+/// For an argument of `write` that is not a sink.
 template <class S>
 constexpr void explain_sink() {
   if constexpr (std::is_const_v<S>)
@@ -181,7 +181,7 @@ constexpr void explain_sink() {
     static_assert(mistaken<S>, "penstock: this sink lacks `std::string name() const`, for errors");
 }
 
-/// For what `order` received instead of an order.
+/// For an argument of `order` that is not an order.
 template <class O>
 constexpr void explain_order() {
   using U = std::uint64_t;
@@ -203,7 +203,7 @@ constexpr void explain_order() {
                   "part of the fingerprint");
 }
 
-/// For what `flat_map` received and can't take.
+/// For an argument that `flat_map` can't take.
 template <class F>
 constexpr void explain_flat_map() {
   if constexpr (!requires(const F& f, const Sample& parent, Context& context) {
@@ -218,7 +218,7 @@ constexpr void explain_flat_map() {
                   "Context& context) const`, const, as any thread calls it");
 }
 
-/// For what `image_stage` received instead of an image stage.
+/// For an argument of `image_stage` that is not an image stage.
 template <class S>
 constexpr void explain_image_stage() {
   if constexpr (!requires(const S& s, const ImageShape& shape, Rng& rng) { s.draw(shape, rng); })
@@ -233,7 +233,7 @@ constexpr void explain_image_stage() {
                   "ImageOp& op) const`, where Params is what its draw() returns");
 }
 
-/// For what `device_stage` received instead of a device stage.
+/// For an argument of `device_stage` that is not a device stage.
 template <class S>
 constexpr void explain_device_stage() {
   if constexpr (!requires(const S& s, const Schema& in) {
@@ -249,7 +249,7 @@ constexpr void explain_device_stage() {
         "<penstock/extend/device_stage.hpp> is not included");
 }
 
-/// For what comes after `|`, or what `map` on whole samples received, and is neither a stage nor a transform.
+/// For a type after `|`, or an argument of `map` on whole samples, that is neither a stage nor a transform.
 template <class F>
 constexpr void explain_stage() {
   if constexpr (requires(const F& f, Sample& s, Context& c) { f(s, c); })
@@ -290,14 +290,14 @@ constexpr void explain_stage() {
         "a transform has `void operator()(Sample& sample, Context& context) const`");
 }
 
-/// For what comes before `|` and is not a pipeline.
+/// For a type before `|` that is not a pipeline.
 template <class S>
 constexpr void explain_beginning() {
   static_assert(mistaken<S>,
                 "penstock: stages follow a pipeline, which begins with from(source): from(source) | stage");
 }
 
-/// For a pipeline that comes after `|`; `S` comes before it.
+/// For a pipeline after `|`; `S` is the type before `|`.
 template <class S>
 constexpr void explain_pipeline_after() {
   static_assert(mistaken<S>,

@@ -8,8 +8,8 @@
 
 namespace penstock::detail {
 
-/// A member that a user's part may have: code that calls it, and the compiler's error for a public function of that
-/// name that can't be called.
+/// A member function that a user's type may have. `call` calls the function. `explain` fails to compile for a public
+/// function of that name that can't be called.
 template <class Call, class Explain>
 struct OptionalMember {
   Call call;
@@ -18,16 +18,16 @@ struct OptionalMember {
 template <class Call, class Explain>
 OptionalMember(Call, Explain) -> OptionalMember<Call, Explain>;
 
-/// Compiles if the part has no public function of that name. An overloaded function or a template can't be detected,
-/// and is ignored.
+/// Fails to compile if `Part` has a public function of that name. Overloaded functions and templates can't be detected,
+/// and are ignored.
 template <class Part, class Member>
 constexpr void require_absent(const Member& member) {
   if constexpr (requires(std::remove_const_t<Part> * part) { member.explain(part); })
     member.explain(static_cast<std::remove_const_t<Part>*>(nullptr));
 }
 
-/// Returns the result of `member` of `part`, if that compiles and converts to `Result`. Returns `fallback` if the part
-/// has no such member.
+/// Calls `member` of `part` and returns the result, converted to `Result`. Returns `fallback` if `part` has no such
+/// member.
 template <class Result, class Member, class Part, class... Args>
 constexpr Result call_or(Result fallback, Member member, Part& part, const Args&... args) {
   if constexpr (requires {
@@ -40,7 +40,7 @@ constexpr Result call_or(Result fallback, Member member, Part& part, const Args&
   }
 }
 
-/// Calls the member, if the part has it.
+/// Calls `member` of `part` if `part` has it.
 template <class Member, class Part, class... Args>
 constexpr void call_if(Member member, Part& part, const Args&... args) {
   if constexpr (requires { member.call(part, args...); })
@@ -51,7 +51,8 @@ constexpr void call_if(Member member, Part& part, const Args&... args) {
 
 }  // namespace penstock::detail
 
-/// The member of that name, for `call_or` and `call_if`. `signature` is its signature in the documentation.
+/// Makes the OptionalMember of that name, for `call_or` and `call_if`. `signature` is the member's signature in the
+/// documentation.
 #define PENSTOCK_MEMBER(name, signature)                                                                              \
   ::penstock::detail::OptionalMember {                                                                                \
     [](auto& part, const auto&... args) -> decltype(part.name(args...)) { return part.name(args...); },               \

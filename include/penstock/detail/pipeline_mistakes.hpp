@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The compiler's errors for types that are used like a source, a stage or a pipeline and are something else.
-/// pipeline.hpp ends with this header.
+/// Overloads that explain mistakes: a type is used as a source, a stage or a pipeline, but is something else.
+/// pipeline.hpp includes this header at its end.
 #include <concepts>
 #include <memory>
 #include <utility>
@@ -48,7 +48,7 @@ auto operator|(const S&, const Stage& stage) {
     return Pipeline(std::shared_ptr<const detail::SourceModel>());
 }
 
-/// Overload for a pipeline after `|`: fails to compile and says where the pipeline belongs.
+/// Overload for a pipeline after `|`: fails to compile, with the reason that pipelines come before `|`.
 template <class S>
   requires(!std::convertible_to<const S&, const Pipeline&>)
 Pipeline operator|(const S&, const Pipeline& pipeline) {

@@ -24,7 +24,7 @@
 
 namespace penstock::detail {
 
-/// Optional members that all kinds of sources have in common.
+/// The members that sources and sources of blocks have in common.
 template <class S>
 class SourceMembers : public SourceModel {
  public:
@@ -131,7 +131,7 @@ class BlockSourceOf final : public SourceMembers<S>, public BlockSourceModel {
  public:
   explicit BlockSourceOf(S source) : SourceMembers<S>(std::move(source)) {}
   std::unique_ptr<ReaderModel> open_reader() const override { return make_block_reader(*this); }
-  /// The source as blocks, or null if it has none, so that its records are read like any others.
+  /// Returns null if the source has no blocks; its records are then read like those of other sources.
   const BlockModel* block_model() const noexcept override { return this->source_.blocks() == 0 ? nullptr : this; }
   std::uint64_t blocks() const override { return this->source_.blocks(); }
   std::uint64_t block_bytes(std::uint64_t block) const override { return this->source_.block_bytes(block); }
@@ -154,7 +154,7 @@ class BlockSourceOf final : public SourceMembers<S>, public BlockSourceModel {
   }
 };
 
-/// A stream of any type, as a source.
+/// A stream of any type, through the interface of a source.
 template <StreamSource S>
 class StreamOf final : public SourceModel {
  public:

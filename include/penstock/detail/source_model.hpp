@@ -27,12 +27,12 @@ class PENSTOCK_API ReaderModel {
   virtual void read(std::uint64_t index, SampleBuilder& out) = 0;
   virtual void expect(std::span<const std::uint64_t>) noexcept {}
   virtual void pause() noexcept {}
-  /// Lends the blocks of record `index` for its next read, in the order of `blocks_of`. With an Error, only the blocks
-  /// before the one that could not be loaded.
+  /// Lends the blocks of a record for the record's next `read`, in the order of `blocks_of`. If a block could not be
+  /// loaded, passes its Error and only the blocks before it.
   virtual void lend(std::uint64_t, BlockData, const Error*) noexcept {}
-  // For a source with a cache before it:
+  // The next three members are for readers of a source that has a cache.
   virtual bool holds(std::uint64_t) { return false; }
-  /// Gives what the cache has of a record. Returns false if the cache does not have the whole record.
+  /// Gives the fields that the cache has of a record. Returns false if the cache does not have the whole record.
   virtual bool recall(std::uint64_t, SampleBuilder&) { return false; }
   virtual void offer(std::uint64_t, Sample&) noexcept {}
 };
@@ -60,12 +60,13 @@ class PENSTOCK_API SourceModel {
   virtual bool has_keys() const noexcept { return false; }
   virtual std::string key(std::uint64_t) const { return {}; }
   virtual std::uint64_t identity() const { return 0; }
-  /// Whether identity and revision distinguish its data from all other data.
+  /// Whether identity and revision distinguish the source's data from all other data.
   virtual bool identified() const noexcept { return false; }
   virtual std::uint64_t revision() const { return 0; }
   virtual bool wants_advice() const noexcept { return false; }
   virtual void will_need(std::span<const std::uint64_t>) const noexcept {}
-  /// Whether the source can be read only in order. `open_stream` is used then, and `open_reader` never.
+  /// Whether the source can be read only in order. If so, it is read through `open_stream`, never through
+  /// `open_reader`.
   virtual bool is_stream() const noexcept { return false; }
   virtual bool can_seek() const noexcept { return false; }
   virtual std::unique_ptr<StreamModel> open_stream() const { return nullptr; }
@@ -73,26 +74,26 @@ class PENSTOCK_API SourceModel {
   virtual std::optional<std::vector<std::int64_t>> labels(std::string_view) const { return std::nullopt; }
   virtual std::vector<Group> groups() const { return {}; }
   virtual std::vector<std::string> notes() const { return {}; }
-  /// Notes of the cache before the source, if there is one.
+  /// Notes of the source's cache, if it has one.
   virtual std::vector<std::string> cache_notes() const { return {}; }
-  /// The blocks that the source's records share. Null: they share none.
+  /// The blocks that the source's records share. Null: records share no blocks.
   virtual const BlockModel* block_model() const noexcept { return nullptr; }
-  /// Sets source, file and key in an error of record `index`, each if it is known and not set yet. Does not set the
-  /// index.
+  /// Sets source, file and key in an error of record `index`, except those that are unknown or already set. Does not
+  /// set the index.
   virtual void describe(std::uint64_t index, Error& error) const {
     error.with_source(name());
     if (error.file().empty()) error.with_file(file_of(index));
     if (error.key().empty() && has_keys()) error.with_key(key(index));
   }
-  /// Does what `describe` does, in an error of one field of record `index` whose value was promised.
+  /// Does what `describe` does, in an error of a promised field of record `index`.
   virtual void describe_field(std::uint64_t index, std::size_t slot, Error& error) const {
     static_cast<void>(slot);
     describe(index, error);
   }
 };
 
-/// The blocks of a source of any type, through one interface. The loader that has loaded them lends them to the
-/// source's readers.
+/// The blocks of a source of any type, through one interface. The loader loads blocks, and lends them to the source's
+/// readers.
 class PENSTOCK_API BlockModel {
  public:
   virtual ~BlockModel() = default;
@@ -110,8 +111,8 @@ class PENSTOCK_API BlockSourceModel : public BlockModel {
   virtual void read(std::uint64_t index, BlockData blocks, SampleBuilder& out) const = 0;
 };
 
-/// Makes a reader. It reads a record from the blocks that it was lent. For other records it loads blocks itself and
-/// keeps a few at a time. `model` must outlive it.
+/// Makes a reader. The reader makes a record of the blocks that it was lent. If it was lent no blocks for a record, it
+/// loads them itself, and keeps a few blocks at a time. `model` must outlive the reader.
 PENSTOCK_API std::unique_ptr<ReaderModel> make_block_reader(const BlockSourceModel& model);
 
 }  // namespace penstock::detail

@@ -47,16 +47,17 @@ class TransformOf final : public CallableOf<F, TransformModel> {
   }
 };
 
-/// A callable on one field's value.
+/// A callable on one field's value, of any type, through one interface.
 class PENSTOCK_API FieldMapModel {
  public:
   virtual ~FieldMapModel() = default;
-  /// `out` equals `in` if the callable works in place.
+  /// Calls the callable. `out` is the same as `in` if the callable works in place.
   virtual void apply(const TensorView& in, const TensorView& out, Context& context) const = 0;
   /// Called instead of `apply` if the callable `decides_shape`.
   virtual void make(const TensorView& in, FieldOutput& out, Context& context) const;
-  /// If it takes `any_type`: returns the type of its results for values of type `in`, or for one such value.
-  /// @throws Error(schema_mismatch) if it does not take such values.
+  /// For a callable with `any_type`: returns the type of the results for values of type `in`, or of the result for one
+  /// such value.
+  /// @throws Error(schema_mismatch) if the callable does not take such values.
   virtual TensorType result(const TensorType& in) const { return in; }
   virtual void check(const Shape&) const {}
   virtual std::string describe() const { return {}; }
@@ -69,7 +70,7 @@ class PENSTOCK_API FieldMapModel {
   bool decides_shape = false;
 };
 
-/// Optional members that all kinds of callables on one field's value have in common.
+/// The members that all kinds of callables on one field's value have in common.
 template <class F>
 class FieldCallableOf : public FieldMapModel {
  public:
@@ -103,7 +104,7 @@ class FieldMapOf final : public FieldCallableOf<F> {
   }
   void apply(const TensorView& in, const TensorView& out, Context& context) const override {
     if constexpr (Out::decides_shape) {
-      static_cast<void>(in), static_cast<void>(out), static_cast<void>(context);  // `make` is called
+      static_cast<void>(in), static_cast<void>(out), static_cast<void>(context);  // `make` is called instead
     } else {
       InView from = view(in);
       View<typename Out::element, Out::rank> to(reinterpret_cast<typename Out::element*>(out.data), out.shape);
@@ -155,7 +156,7 @@ std::shared_ptr<const FieldMapModel> field_map_model(F f) {
   static_assert(!std::is_const_v<Out>,
                 "penstock: the view that map() writes must not be of const elements: one parameter is changed in "
                 "place, of two the second one is written");
-  // Checked here, before the model is made, so that the compiler's message stays short if a type has no dtype.
+  // If a type has no dtype, this check, before the model is made, keeps the compiler's message short.
   static_assert(sizeof(DTypeOf<typename ViewTraits<typename Args::in>::element>) && sizeof(DTypeOf<Out>));
   return std::make_shared<FieldMapOf<F>>(std::move(f));
 }

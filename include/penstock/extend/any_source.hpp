@@ -16,8 +16,8 @@
 
 namespace penstock {
 
-/// Options that open a source, an aggregate like `Lmdb`. `O::Source` is the type of that source. They may be used
-/// wherever a source may.
+/// Options that open a source: an aggregate like `Lmdb`. `O::Source` is the type of the source. Functions that take any
+/// source also take its options.
 template <class O>
 concept OpensSource = requires {
   typename O::Source;
@@ -25,22 +25,22 @@ concept OpensSource = requires {
 &&!std::same_as<typename O::Source, O> && std::constructible_from<typename O::Source, O> &&
     (Source<typename O::Source> || BlockSource<typename O::Source>);
 
-/// A source of any type, shared: for lists of sources of different types, and for one source in several places. Copies
-/// refer to the same source. It lives as long as one of them, or a pipeline over it. Immutable; any thread.
+/// Holds a source of any type: for lists of sources of different types, or to use one source in several places. Copies
+/// share the source. The source lives as long as a copy, or a pipeline over the source. Immutable; any thread.
 class AnySource {
  public:
   /// Takes any source.
   template <Source S>
-  AnySource(S source)  // NOLINT(google-explicit-constructor): a source is one of any type
+  AnySource(S source)  // NOLINT(google-explicit-constructor): callers may pass a source
       : model_(std::make_shared<detail::SourceOf<S>>(std::move(source))) {}
   /// Takes any source of blocks.
   template <BlockSource S>
   AnySource(S source)  // NOLINT(google-explicit-constructor)
       : model_(std::make_shared<detail::BlockSourceOf<S>>(std::move(source))) {}
-  /// Opens the source.
+  /// Opens the source of these options.
   /// @throws what the constructor of `O::Source` throws.
   template <OpensSource O>
-  AnySource(O options)  // NOLINT(google-explicit-constructor): what opens a source stands for it
+  AnySource(O options)  // NOLINT(google-explicit-constructor): callers may pass options
       : AnySource(typename O::Source(std::move(options))) {}
   /// For code of the library.
   AnySource(std::shared_ptr<const detail::SourceModel> model) : model_(std::move(model)) {}

@@ -13,18 +13,19 @@
 
 namespace penstock {
 
-/// A block that consists only of the values of one field, of consecutive records, which each record gives unchanged. A
-/// record reads only its own row. The other rows may be changed while it does.
+/// A block that consists only of one field's values of consecutive records. `read` gives a record's value unchanged,
+/// and reads only that record's row of the block. Meanwhile the other rows may be changed.
 struct BlockRows {
   /// Slot of the field in the schema.
   std::size_t field = 0;
-  /// The block has exactly `records` values, one right after the other, all of records that exist. So a last block that
-  /// is decoded whole, beyond the source's last record, has no BlockRows.
+  /// `first`: number of the block's first record. `records`: number of the block's values, one per record, without
+  /// gaps. All these records exist. So a last block that is decoded whole, with room for more records than are left,
+  /// has no BlockRows.
   std::uint64_t first = 0, records = 0;
 };
 
-/// Records that share something that is decoded once: a compressed chunk, a tile of a slide. A loader decodes a block
-/// once for as long as it keeps it. It keeps as many blocks as `LoaderOptions::max_block_bytes` allows. A source has
+/// A source whose records share blocks: compressed chunks, tiles of a slide. A loader decodes a block once, as long as
+/// it keeps the block. It keeps as many blocks as `LoaderOptions::max_block_bytes` allows. A source of blocks has
 ///
 ///     std::uint64_t size() const;
 ///         Number of records.
@@ -35,12 +36,12 @@ struct BlockRows {
 ///     std::uint64_t block_bytes(std::uint64_t b) const;
 ///         Bytes of block b after decoding.
 ///     void blocks_of(std::uint64_t i, std::vector<std::uint64_t>& ids) const;
-///         Appends the blocks that record i needs.
+///         Appends the numbers of the blocks that record i needs.
 ///     void load(std::uint64_t b, std::span<std::byte> bytes) const;
-///         Decodes block b.
+///         Decodes block b into `bytes`.
 ///     void read(std::uint64_t i, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
-///         Makes record i of its blocks, which are in the order of `blocks_of`. It may give views into them, and
-///         promise images that refer to them.
+///         Makes record i of its blocks, which are in the order of `blocks_of`. `read` may give views into the blocks,
+///         and promise images that refer to the blocks.
 ///
 /// and may have
 ///
@@ -48,15 +49,15 @@ struct BlockRows {
 ///         The rows of block b, if it consists only of rows of one field. A loader may then decode it directly into a
 ///         batch.
 ///     bool can_do_without(std::uint64_t b) const;
-///         Whether `read` accepts an empty span instead of block b. It then decodes the part that it needs by itself,
-///         to the same values. For blocks of which a record needs a part that is cheaper than the whole. Such a block
-///         is loaded in two cases: memory for blocks is free; or two more uses of the block are known, and the next one
-///         is sooner than those of the blocks that would have to make room. A record that is read outside a loader's
-///         plan (in place of a bad record, by `Pipeline::at`, for its label) gets no such block.
+///         Whether `read` accepts an empty span instead of block b. `read` then decodes only the part that the record
+///         needs, to the same values. It is for blocks of which a part is cheaper to decode than the whole. A loader
+///         loads block b in two cases: memory for blocks is free; or the loader knows two more uses of the block, and
+///         the next one is sooner than the next use of the blocks that would have to make room. A record that is read
+///         outside a loader's plan (in place of a bad record, by `Pipeline::at`, for its label) gets an empty span.
 ///
-/// and the optional members of a `Source`. Any thread calls all of them at any time. `blocks_of` and `block_bytes` are
-/// called long before a record is read, and must be quick. What `load` throws is an error of each record that needs the
-/// block. If the record can do without the block, only what `read` throws counts.
+/// and the optional members of a `Source`. Any thread calls all these members at any time. `blocks_of` and
+/// `block_bytes` are called long before a record is read, and must be quick. An exception of `load` is an error of each
+/// record that needs the block. A record that can do without the block fails only if `read` throws.
 template <class S>
 concept BlockSource = Described<S> &&
     requires(const S& source, std::uint64_t i, std::span<std::byte> bytes,

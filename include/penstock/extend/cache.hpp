@@ -16,7 +16,7 @@
 
 namespace penstock {
 
-/// What a cache holds. Equal fingerprints mean equal values.
+/// Identifies what a cache holds. Equal fingerprints mean equal values.
 struct CacheKey {
   /// Hash of all that the values depend on.
   std::uint64_t fingerprint = 0;
@@ -32,31 +32,32 @@ struct CacheKey {
 class PENSTOCK_API CacheReader {
  public:
   virtual ~CacheReader() = default;
-  /// Whether the cache has the record. It may look at the store again, which ends earlier views.
+  /// Whether the cache has the record. `has` may look at the store again; earlier views are then no longer valid.
   virtual bool has(std::uint64_t index) = 0;
-  /// Gives all fields of a record. Views stay valid until the next call. Returns false if the record is missing or
-  /// damaged.
+  /// Gives all fields of a record. Views stay valid until the reader's next call. Returns false if the record is
+  /// missing or damaged.
   virtual bool read(std::uint64_t index, SampleBuilder& out) = 0;
-  /// Advice: the few records that the reader's runner reads next, as for a source's reader (`LeasedSource`).
+  /// Advice: the few records that the reader's runner will read next, like `expect` of a source's reader
+  /// (`LeasedSource`).
   virtual void expect(std::span<const std::uint64_t>) noexcept {}
-  /// Called when the reader's runner has nothing to do, as for a source's reader (`LeasedSource`).
+  /// Called when the reader's runner has nothing to do, like `pause` of a source's reader (`LeasedSource`).
   virtual void pause() noexcept {}
 };
 
-/// Records of one key. Any thread.
+/// The cached records of one CacheKey. Any thread.
 class PENSTOCK_API RecordCache {
  public:
   virtual ~RecordCache() = default;
-  /// Whether the cache has the record. Once true, always true.
+  /// Whether the cache has the record. Once it returned true, it always does.
   virtual bool has(std::uint64_t index) const noexcept = 0;
-  /// Opens a reader for one thread. It must not outlive the cache.
+  /// Opens a reader for one thread. The reader must not outlive the cache.
   virtual std::unique_ptr<CacheReader> open_reader() = 0;
-  /// Copies the record, or declines it; never waits. A record that the cache already has is offered again if it was
-  /// found damaged and was made again.
+  /// Copies the record into the cache, or declines to; never waits. A record that the cache already has is offered
+  /// again if the cache's copy was damaged and the record was made again.
   virtual void offer(std::uint64_t index, Sample& sample) noexcept = 0;
-  /// Whether `will_need` does something. If false, it is not called.
+  /// Whether `will_need` does something. If not, `will_need` is not called.
   virtual bool wants_advice() const noexcept { return false; }
-  /// Advice: records that will be asked for soon. The cache may have them fetched.
+  /// Advice: records that will be read soon. The cache may fetch them early.
   virtual void will_need(std::span<const std::uint64_t>) noexcept {}
   /// Returns what the cache has, and what it declined and why, for plan() and reports.
   virtual std::vector<std::string> notes() const = 0;
@@ -66,7 +67,7 @@ class PENSTOCK_API RecordCache {
 class PENSTOCK_API CacheMaker {
  public:
   virtual ~CacheMaker() = default;
-  /// Refuses a key that no cache can be opened for, if this is known without trying. Called when the stage joins a
+  /// Throws if it is known, without trying, that no cache can be opened for the key. Called when the stage joins a
   /// pipeline; opens nothing.
   /// @throws Error(invalid_argument).
   virtual void check(const CacheKey&) const {}
@@ -76,7 +77,8 @@ class PENSTOCK_API CacheMaker {
   virtual std::string label() const = 0;  ///< "cache(/data/cache)"
 };
 
-/// Makes a stage of a custom cache. It may be put where the `cache` in memory may, and follows the same rules:
+/// Makes a stage of a custom cache. The stage may be put where the `cache` in memory may be put, and follows the same
+/// rules:
 ///
 ///     pipeline | cache(std::make_shared<MyCacheMaker>("/data/cache"))
 PENSTOCK_API Stage cache(std::shared_ptr<const CacheMaker> maker, CacheAllows allows = {});

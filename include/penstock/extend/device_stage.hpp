@@ -33,10 +33,11 @@ namespace penstock {
 ///     void run(BatchView in, BatchView out, StreamRef stream) const;
 ///         Enqueues its work on `stream` and returns without waiting.
 ///
-/// On a GPU's stream the work is a kernel (`interop/cuda.hpp` gives the cudaStream_t). On a stream of the host or of an
-/// EmulatedGpu it is `launch_on_host`. One thread of the loader calls `run` for one batch after another, and has chosen
-/// the device. The stage must make each field of the result that `in` lacks or has with another type, and each field
-/// that `writes` names. All other fields are the same memory in `in` and `out`. A stage may also have
+/// On a GPU's stream, `run` launches a kernel (`interop/cuda.hpp` gives the cudaStream_t). On a stream of the host or
+/// of an EmulatedGpu, `run` calls `launch_on_host`. One thread of the loader, which has made the device current, calls
+/// `run` for one batch after another. The stage must make each field of the result that `in` lacks or has with another
+/// type, and each field that `writes` names. All other fields have the same memory in `in` and `out`. A stage may also
+/// have
 ///
 ///     Draws draw(Rng& rng) const;
 ///         Returns a plain struct of at most 64 bytes for one row.
@@ -45,12 +46,12 @@ namespace penstock {
 ///     std::string name() const;
 ///         Default: "device_stage".
 ///     std::string describe() const;
-///         Its result options, for plan() and the fingerprint.
+///         The stage's result options, for plan() and the fingerprint.
 ///     std::uint64_t version() const;
-///         Version of its meaning, for the fingerprint.
+///         Version of what the stage does, for the fingerprint.
 ///
-/// Any thread calls `draw`, on the host, once per sample. The numbers do not depend on the number of threads. If `run`
-/// throws, the epoch ends after the earlier batches, and the next epoch begins as usual.
+/// Any thread calls `draw`, on the host, once per sample. The drawn numbers do not depend on the number of threads. If
+/// `run` throws, the epoch ends after the earlier batches, and the next epoch begins as usual.
 template <class S>
 concept DeviceStage = requires(const S& stage, const Schema& schema, BatchView in, BatchView out, StreamRef stream) {
   { stage.schema(schema) } -> std::convertible_to<Schema>;
@@ -80,10 +81,10 @@ Stage device_stage(S) {
   return detail::make_device_stage(nullptr);
 }
 
-/// `map` on a field of fixed shape, for either side of `batch`. Before `batch` it is `f`, a callable on one sample's
-/// value. After `batch` it is `on_batches`, which does the same to whole batches, and whose `writes()` names the field
-/// that `f` writes. `f` draws from its Context's `rng()` and `on_batches` in `draw(Rng&)`; both get the same numbers.
-/// So the stage's side of `batch` changes no byte. `f` and `options` are those of `map` with a field.
+/// Makes a `map` on a field of fixed shape that may be put before or after `batch`. Before `batch` it calls `f` on one
+/// sample's value. After `batch` it runs `on_batches`, which does the same to whole batches, and whose `writes()` names
+/// the field that `f` writes. `f` draws from its Context's `rng()` and `on_batches` in `draw(Rng&)`; both get the same
+/// numbers. So the batches are the same wherever the stage is. `f` and `options` are those of `map` with a field.
 template <class F, DeviceStage S>
 Stage map(std::string field, F f, S on_batches, MapOptions options = {}) {
   if constexpr (!detail::explain_device_members<S>()) {

@@ -9,11 +9,11 @@
 
 namespace penstock {
 
-/// An open file of the system, closed at the end: for a custom source or sink. One thread at a time, except for what
-/// the system allows several threads to do with `get()`.
+/// An open file descriptor of a custom source or sink; the destructor closes it. One thread at a time. Exception:
+/// several threads may use `get()` for system calls that allow this.
 class PENSTOCK_API FileDescriptor {
  public:
-  /// Takes the result of the system's `open`, also -1. Leaves `errno` unchanged.
+  /// Takes the result of the system call `open`, also -1. Leaves `errno` unchanged.
   explicit FileDescriptor(int descriptor = -1) noexcept : descriptor_(descriptor) {}
   FileDescriptor(const FileDescriptor&) = delete;
   FileDescriptor& operator=(const FileDescriptor&) = delete;
@@ -28,8 +28,8 @@ class PENSTOCK_API FileDescriptor {
 };
 
 /// Reads from `offset` (in bytes from the file's beginning) until `out` is full, however many calls and interruptions
-/// that takes. Returns the number of bytes read. It is smaller than `out` if the file ends (`errno` is 0 then) or the
-/// system refuses (`errno` is the reason). Any thread.
+/// that takes. Returns the number of bytes read. This number is smaller than the size of `out` if the file ends
+/// (`errno` is 0 then) or the system refuses (`errno` is the reason). Any thread.
 PENSTOCK_API std::size_t read_whole(int descriptor, std::span<std::byte> out, std::uint64_t offset) noexcept;
 
 }  // namespace penstock

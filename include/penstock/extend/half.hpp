@@ -6,7 +6,7 @@
 
 namespace penstock {
 
-/// Returns the bits of the nearest IEEE binary16, ties to even: what `DType::f16` holds. Every CPU returns the same
+/// Returns the bits of the IEEE binary16 (`DType::f16`) nearest to a float; ties go to even. Every CPU returns the same
 /// bits.
 constexpr std::uint16_t to_half(float value) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(value);
@@ -31,7 +31,7 @@ constexpr std::uint16_t to_half(float value) noexcept {
   return static_cast<std::uint16_t>(sign | whole);
 }
 
-/// Returns the bits of the IEEE binary16 nearest to a double, rounded once, ties to even.
+/// Returns the bits of the IEEE binary16 nearest to a double, rounded once; ties go to even.
 constexpr std::uint16_t to_half(double value) noexcept {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const std::uint64_t magnitude = bits & 0x7fffffffffffffffu;
@@ -42,7 +42,8 @@ constexpr std::uint16_t to_half(double value) noexcept {
                                                                  : 0u;
     return to_half(std::bit_cast<float>(sign | far));
   }
-  // Rounded to odd: a float has enough more digits than a half that the second rounding is right.
+  // First rounds to odd: a value between two floats becomes the one whose last bit is 1. A float has more than twice
+  // the bits of a half, so the second rounding is then correct.
   const auto exponent = static_cast<std::uint32_t>(magnitude >> 52) - (1023u - 127u);
   const auto mantissa = static_cast<std::uint32_t>(magnitude >> 29 & 0x7fffffu);
   const std::uint32_t rest = (magnitude & 0x1fffffffu) != 0 ? 1u : 0u;

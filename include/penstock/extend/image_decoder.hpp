@@ -25,14 +25,15 @@ class PENSTOCK_API ImageDecoding : public EncodedImage {
   /// `encoded` must stay valid until the next `open`.
   /// @throws Error(corrupt | unsupported | limit_exceeded).
   virtual ImageShape open(std::span<const std::byte> encoded) = 0;
-  /// Returns what is unexpected about the opened image's pixels, to follow "5 images": "had a palette, ...". Null:
-  /// nothing. The text is the same for all images and lives as long as the program. A loader's report contains it.
+  /// Returns what is unexpected about the opened image's pixels, or null if nothing is. A loader's report puts the text
+  /// after "5 images": "had a palette, ...". The text is the same for all images and lives as long as the program.
   virtual const char* remark() const { return nullptr; }
   /// Whether a BatchDecoding of the same decoder takes the opened image.
   virtual bool for_batches() const { return false; }
 };
 
-/// Decodes images of whole batches on a device, for one loader. One thread at a time, which has chosen the device.
+/// Decodes images of whole batches on a device, for one loader. One thread at a time calls it, after making the device
+/// current.
 class PENSTOCK_API BatchDecoding {
  public:
   /// One image of a batch.
@@ -43,11 +44,11 @@ class PENSTOCK_API BatchDecoding {
     std::byte* pixels = nullptr;  ///< device memory for the pixels, in contiguous rows; may be written to immediately
   };
   virtual ~BatchDecoding() = default;
-  /// Enqueues the decoding of all images, at least one, and returns without waiting. What is put on `stream` afterwards
-  /// sees the pixels. It may be called again while the work of its last call runs, but only after the work of the call
-  /// before that is done. Damage inside an image may go unnoticed; its pixels are undefined then.
-  /// Returns false if the device can't decode one of the images; it may have decoded some. The loader then decodes all
-  /// of them on the host, which takes longer, and its report says so.
+  /// Enqueues the decoding of `images`, at least one, and returns without waiting. Work that is put on `stream`
+  /// afterwards sees the pixels. `decode` may be called again while the last call's work runs, but only after the work
+  /// of the call before the last is done. Damage inside an image may go unnoticed; its pixels are undefined then.
+  /// Returns false if the device can't decode one of the images; it may have decoded others. The loader then decodes
+  /// all of them on the host, which takes longer, and its report says so.
   /// @throws Error(device | out_of_memory).
   virtual bool decode(std::span<const Image> images, StreamRef stream) = 0;
 };
@@ -60,25 +61,26 @@ class PENSTOCK_API ImageDecoder {
   virtual std::string describe() const = 0;          ///< result options, for plan() and the fingerprint
   virtual std::int64_t channels() const = 0;         ///< number of channels of every image, or `dynamic`
   virtual DType dtype() const { return DType::u8; }  ///< type of every image's values: u8 or u16
-  /// Whether the values are labels, as they are in the file. An image stage that would interpolate labels is refused.
+  /// Whether the decoded values are labels, unchanged from the file. An image stage that would interpolate labels is
+  /// refused.
   virtual bool labels() const { return false; }
-  /// For plan(), if the field is used as a mask: what happens to labels that are in the file. Empty: nothing.
+  /// Returns, for plan(), what happens to the file's labels if the field is used as a mask. Empty if nothing happens.
   virtual std::string labels_become() const { return ""; }
-  /// For plan(): what happens to damage outside the decoded region.
+  /// Returns, for plan(), what happens to damage outside the decoded region.
   virtual std::string damage_elsewhere() const {
     return "damage elsewhere is left to the source's checksum, if it has one";
   }
   /// Returns a new decoding, for one runner.
   virtual std::unique_ptr<ImageDecoding> start() const = 0;
-  /// Returns a new decoding of whole batches, for a stage after `batch`. Returns null if the device has none; the
-  /// loader's threads decode then. A loader asks more than once and must get the same answer. The calling thread has
-  /// chosen the device.
+  /// Returns a new decoding of whole batches, for a stage after `batch`. Returns null if the decoder can't decode on
+  /// this device; the loader's threads decode then. A loader calls this function more than once, and must get null each
+  /// time or never. The calling thread has made the device current.
   /// @throws Error(unsupported) if the loader's threads must not decode either.
   virtual std::unique_ptr<BatchDecoding> start_batches(Device device) const {
     static_cast<void>(device);
     return nullptr;
   }
-  /// Share (0 to 1) of the images for a BatchDecoding that the loader's threads decode all the same.
+  /// Share, 0 to 1, of the images which a BatchDecoding could decode, but which the loader's threads decode.
   virtual double host_share() const { return 0; }
 };
 
@@ -87,11 +89,11 @@ class PENSTOCK_API ImageDecoder {
 ///
 ///     pipeline | decode_stage("image", std::make_shared<MyDecoder>(), image_executor())
 ///
-/// Image stages after it fold into it: a crop decodes only the pixels that it keeps, if the decoder can do that. The
-/// built-in decoders are written the same way. After `batch` it takes ragged fields and makes images of any size. An
-/// image stage that gives all images one size must follow then. `executor` must live as long as the program, like
-/// `image_executor()`.
-/// When the stage joins a pipeline:
+/// Image stages after the decoder fold into it: if a crop follows, only the pixels that it keeps are decoded, if the
+/// decoder can do that. The built-in decoders are written the same way. After `batch` the stage takes a ragged field,
+/// and makes images that may differ in size. Then an image stage that gives all images the same size must follow.
+/// `executor` must live as long as the program, like `image_executor()`.
+/// Errors when the stage joins a pipeline:
 /// @throws Error(schema_mismatch) if the field is not u8 [N] (after `batch`: and ragged); Error(unsupported) after
 /// `batch` if the decoder has 16 bits or unknown channels.
 PENSTOCK_API Stage decode_stage(std::string field, std::shared_ptr<const ImageDecoder> decoder,

@@ -10,7 +10,8 @@
 
 namespace penstock {
 
-/// A runner's memory for the current stage. It stays valid until that stage of that sample ends.
+/// A runner's memory for the current stage. The memory stays valid until the runner has finished this stage of this
+/// sample.
 class PENSTOCK_API Scratch {
  public:
   virtual ~Scratch() = default;
@@ -20,18 +21,18 @@ class PENSTOCK_API Scratch {
 };
 
 /// Executes an ImageOp on pixels. `pixels` holds exactly `op.box`, or the part of it that `op.needed()` returns. In
-/// both cases `pixels.data` is where the box begins, or would begin. `out` takes op.tensor_shape() elements of
-/// op.result_dtype(), contiguous. Any thread.
-/// A custom Scratch must also align to 64 bytes: kernels rely on it.
+/// both cases `pixels.data` points to where the whole box begins, or would begin. `out` takes op.tensor_shape()
+/// elements of op.result_dtype(), contiguous. Any thread. A custom Scratch must also align to 64 bytes, because kernels
+/// rely on this.
 class PENSTOCK_API ImageExecutor {
  public:
   virtual ~ImageExecutor() = default;
   /// Executes `op`.
   /// @throws Error(out_of_memory) like `Scratch::allocate`.
   virtual void run(const Pixels& pixels, const ImageOp& op, std::byte* out, Scratch& scratch) const = 0;
-  /// Returns the ResampleTables of `op`, in `scratch`. With them, a kernel gives the window's pixels the same bits as
-  /// `run`. If nothing is resampled, each output pixel has one input pixel. The default implementation throws
-  /// Error(unsupported).
+  /// Returns the ResampleTables of `op`, in `scratch`. With these tables, a kernel gives the pixels of `op.kept` the
+  /// same bits as `run`. If `op` does not resample, each output pixel has one input pixel. The default implementation
+  /// throws Error(unsupported).
   /// @throws Error(unsupported) if the executor has no tables, or the values have 16 bits; Error(out_of_memory).
   virtual std::span<const std::byte> resample_tables(const ImageOp& op, Scratch& scratch) const;
 };

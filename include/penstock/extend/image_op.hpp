@@ -23,7 +23,7 @@ struct Size {
 struct Box {
   /// Pixels.
   std::int32_t top = 0, left = 0, height = 0, width = 0;
-  /// Height and width, without the place.
+  /// Height and width, without the position.
   Size size() const noexcept { return {height, width}; }
   friend bool operator==(const Box&, const Box&) = default;
 };
@@ -40,13 +40,13 @@ struct ImageShape {
   friend bool operator==(const ImageShape&, const ImageShape&) = default;
 };
 
-/// Input samples of one axis: [from, to).
+/// A range of input pixels along one axis: [from, to).
 struct Taps {
-  /// Indices of samples.
+  /// Indices of pixels.
   std::int32_t from = 0, to = 0;
 };
-/// Returns the input samples that output sample `i` depends on, if an axis of `in` samples is resampled to `out` by
-/// Filter::linear. No other sample is read.
+/// Returns the input pixels that output pixel `i` depends on, if an axis of `in` pixels is resampled to `out` pixels by
+/// Filter::linear. No other pixel is read.
 PENSTOCK_API Taps linear_taps(std::int32_t in, std::int32_t out, std::int32_t i) noexcept;
 
 /// Order of a finished image's dimensions: [H, W, C] or [C, H, W]. A batch of such images is NHWC or NCHW.
@@ -69,11 +69,11 @@ struct Padding {
   /// What the padding is made of.
   Mode mode = Mode::constant;
   std::array<std::uint16_t, 4> fill{0, 0, 0, 0};  ///< the colour, one value per channel
-  std::uint16_t label = 0;  ///< the value used instead of `fill` if the field is one of labels (resampled by nearest)
+  std::uint16_t label = 0;  ///< the value used instead of `fill` if the field has labels (resampled by nearest)
   friend bool operator==(const Padding&, const Padding&) = default;
 };
 
-/// Rows of an interleaved image in memory that something else owns.
+/// Rows of an interleaved image. Does not own the memory.
 struct Pixels {
   /// The first row. Values of 16 bits have two bytes, in the machine's byte order, aligned or not.
   const std::uint8_t* data = nullptr;
@@ -82,19 +82,20 @@ struct Pixels {
   ImageShape shape;
 };
 
-/// What happens to one image, as one value. Neighbouring image stages fold into it, and it is executed once.
+/// Describes what several image stages together do to one image. Neighbouring image stages fold into one ImageOp, which
+/// is executed once.
 ///
-/// Each call of a member function describes one stage, in the order of the stages. It acts on the image as the calls
-/// before it left it. A call that this value can't express sets `refused()` and changes nothing. The code that folds
-/// stages then executes what there is, and starts again from the result. So folded and unfolded stages always give the
-/// same bits.
+/// Each call of a member function describes one stage, in the order of the stages. The stage acts on the result of the
+/// calls before. A call that an ImageOp can't express sets `refused()` and changes nothing. The code that folds stages
+/// then executes the ImageOp, and begins a new one with the result. So folded and unfolded stages always give the same
+/// bits.
 ///
-/// Normal form, for executors. The steps, in this order:
+/// An executor carries out these steps, in this order:
 /// - Take the pixels of `box`, mirrored according to `mirror_x` and `mirror_y`.
 /// - Resample them to `resized` with `filter` (no step if `box` has that size). Only `kept` of the resampled image is
 ///   computed.
 /// - Surround `kept` by `margin`.
-/// - Transpose all if `transpose`, then flip according to `flip_x` and `flip_y`.
+/// - Transpose the result if `transpose`, then flip it according to `flip_x` and `flip_y`.
 /// - Convert: element = value * scale[c] + bias[c] in binary32 without contraction, rounded to nearest for f16 and
 ///   bf16. For u8 and u16 the element is the value.
 ///
@@ -109,8 +110,8 @@ class PENSTOCK_API ImageOp {
   /// The identity on an image of that shape, which has 1 to 4 channels.
   explicit ImageOp(ImageShape source);
 
-  /// Keeps `box`, which must be inside the current image. Refused if only padding is left, or if padding is left that
-  /// reflects and is not narrower than what is left of the image.
+  /// Keeps `box`, which must be inside the current image. Refused if only padding would be left. Also refused if
+  /// reflecting padding would be left that is not narrower than the rest of the image.
   /// @throws Error(invalid_argument) if `box` is not inside the image.
   void crop(const Box& box);
   /// Resamples with the filter that `filter_with` chose last. Refused after another resample, a transpose, padding, or
@@ -118,16 +119,16 @@ class PENSTOCK_API ImageOp {
   /// @throws Error(invalid_argument) if the values have 16 bits and the filter is not nearest.
   void resize(Size size);
   /// Surrounds the image. If `filter_with` chose nearest last, `padding.label` is the fill. Refused after a conversion.
-  /// Refused after other padding, unless both have constant colours that are equal.
+  /// Refused after earlier padding, unless both paddings have the same constant colour.
   /// @throws Error(invalid_argument) if
   /// - a side is negative or more than 2^20 pixels;
   /// - `fill` is not a value of the image;
   /// - a side that reflects is as wide as the image in its direction, or wider. Opposite sides together may be wider.
   void pad(const Padding& padding);
-  /// Chooses the filter of later resamples. At first it is `Filter::linear`. Called by the code that folds stages,
-  /// because the field decides on the filter, not the stage.
+  /// Chooses the filter of later resamples. Default: `Filter::linear`. The code that folds stages calls this function,
+  /// because the filter depends on the field, not on the stage.
   void filter_with(Filter next) noexcept { next_filter_ = next; }
-  /// Whether `filter_with` chose nearest last, so that the image is one of labels.
+  /// Whether `filter_with` chose nearest last, which means that the image's values are labels.
   bool labels() const noexcept { return next_filter_ == Filter::nearest; }
   /// Exchanges left and right.
   void flip_horizontal();
@@ -136,15 +137,15 @@ class PENSTOCK_API ImageOp {
   /// Turns the image by `quarters` x 90 degrees counter-clockwise; `quarters` is any integer.
   void rot90(int quarters);
   /// Converts the image to a tensor: sets element type, layout, and value * scale + bias per channel. The type is f32,
-  /// f16 or bf16, or the image's own with scale 1 and bias 0. Image stages must come before it. Refused after another
-  /// conversion.
+  /// f16 or bf16, or the image's own type with scale 1 and bias 0. All other image stages must come before the
+  /// conversion. Refused after another conversion.
   void convert(DType dtype, Layout layout, const std::array<float, 4>& scale, const std::array<float, 4>& bias);
 
   /// Shape of the image after all calls so far.
   ImageShape shape() const noexcept;
   /// Shape of the tensor after all calls so far, in `layout`.
   Shape tensor_shape() const;
-  /// Whether a call asked for something that this value can't express.
+  /// Whether a call asked for something that an ImageOp can't express.
   bool refused() const noexcept { return refused_; }
 
   // -- for executors --
@@ -159,8 +160,9 @@ class PENSTOCK_API ImageOp {
   Filter filter = Filter::linear;  ///< filter of the resample, if there is one
   /// The part of the resampled image that is computed.
   Box kept;
-  Padding margin;  ///< `fill` is the fill, also for labels
-  /// Steps after the margin, in this order: exchange rows and columns, left and right, top and bottom.
+  Padding margin;  ///< its `fill` is the colour also for labels
+  /// Steps after the margin, in this order: `transpose` exchanges rows and columns, `flip_x` left and right, `flip_y`
+  /// top and bottom.
   bool transpose = false, flip_x = false, flip_y = false;
   /// Whether `convert` was called.
   bool converted = false;

@@ -15,7 +15,7 @@
 
 namespace penstock {
 
-/// A stage that draws parameters and describes what it does to an image. It has
+/// A stage that draws parameters and describes what to do to an image. It has
 ///
 ///     Params draw(const ImageShape&, Rng&) const;
 ///         Params is a small plain struct.
@@ -26,19 +26,19 @@ namespace penstock {
 ///     Shape schema(const Shape& in) const;
 ///         [H, W, C] of the result, as far as it is known. Default: `in`.
 ///     Shape schema(const Shape& in, DType& dtype) const;
-///         Instead, if the result's dtype is not that of the field: `dtype` is the field's, and the stage sets it to
-///         the result's. `compose` converts.
+///         Takes the place of the other `schema` if the result's dtype differs from the field's. `dtype` is the field's
+///         dtype, and the stage sets it to the result's. `compose` then converts.
 ///     bool resamples() const;
 ///         Whether the stage may resize. Default: false. If true, fields of 16 bits are refused when the stage joins a
 ///         pipeline, not image by image.
 ///     std::string name() const;
 ///         Default: "image_stage".
 ///     std::string describe() const;
-///         Its result options, for plan() and the fingerprint.
+///         The stage's result options, for plan() and the fingerprint.
 ///     std::uint64_t version() const;
-///         Version of its meaning, for the fingerprint.
+///         Version of what the stage does, for the fingerprint.
 ///     bool draws() const;
-///         Whether `draw` draws. Default: whether Params has members.
+///         Whether `draw` draws numbers. Default: whether Params has members.
 template <class S>
 concept ImageStage = requires(const S& stage, const ImageShape& shape, Rng& rng, ImageOp& op) {
   { stage.compose(stage.draw(shape, rng), shape, op) } -> std::same_as<void>;
@@ -48,7 +48,7 @@ concept ImageStage = requires(const S& stage, const ImageShape& shape, Rng& rng,
 /// executes the operations; it must live as long as the program. For the library's executor, use
 /// <penstock/transforms/image/stage.hpp>.
 template <ImageStage S>
-// NOLINTNEXTLINE(performance-unnecessary-value-param): it is moved from; in a template the check does not see that
+// NOLINTNEXTLINE(performance-unnecessary-value-param): `stage` is moved from, which the check does not see
 Stage image_stage(ImageFields fields, S stage, const ImageExecutor& executor) {
   if constexpr (detail::DrawsPlainParams<S>) {
     return detail::make_image_stage(std::move(fields), std::make_shared<detail::ImageStageOf<S>>(std::move(stage)),

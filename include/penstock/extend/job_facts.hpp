@@ -8,8 +8,8 @@
 
 namespace penstock {
 
-/// One thing that samples depend on, as printable text. Name: "stage resize(image)". Words: "64 x 64, version 1 ->
-/// image: u8[64, 64, 3]".
+/// One thing that samples depend on, as printable text. For example, the name is "stage resize(image)", and the words
+/// are "64 x 64, version 1 -> image: u8[64, 64, 3]".
 struct JobFact {
   std::string name;   ///< what the thing is called
   std::string words;  ///< what the thing is

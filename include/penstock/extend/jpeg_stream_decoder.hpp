@@ -23,17 +23,19 @@ struct JpegContainer {
   };
   /// What the three values of a pixel are.
   Colors colors = Colors::as_marked;
-  /// Quantization and Huffman tables, as a separate stream (TIFF: tag 347), for streams without tables. A table in the
+  /// Quantization and Huffman tables for streams without tables, as a separate stream (TIFF: tag 347). A table in the
   /// stream itself takes precedence. Default (empty): no tables.
   std::span<const std::byte> tables{};
 };
 
-/// Decodes JPEG streams inside other files: the tiles of a slide, the frames of a volume. For sources that give pixels.
-/// Decodes any box of an image into the caller's memory. Pixels, limits and errors are those of `decode_jpeg`. One
-/// thread at a time. It keeps the memory that the largest image needed, and Huffman tables of the last few images.
+/// Decodes JPEG streams inside other files: the tiles of a slide, the frames of a volume. It is for sources that give
+/// pixels, and decodes any box of an image into the caller's memory. Pixels, limits and errors are those of
+/// `decode_jpeg`. One thread at a time. The decoder keeps the memory that the largest image needed, and Huffman tables
+/// of the last few images.
 class PENSTOCK_API JpegStreamDecoder {
  public:
-  /// @throws Error(invalid_argument) if a limit is below 1, or for `apply_orientation`: streams have no orientation.
+  /// @throws Error(invalid_argument) if a limit is below 1, or if `apply_orientation` is set, because streams have no
+  /// orientation.
   explicit JpegStreamDecoder(const JpegOptions& options = {});
   ~JpegStreamDecoder();
   /// An object that was moved from can be assigned to and destroyed.
@@ -41,15 +43,15 @@ class PENSTOCK_API JpegStreamDecoder {
   JpegStreamDecoder& operator=(JpegStreamDecoder&&) noexcept;
 
   /// Reads the header of one stream. `encoded` is the whole stream, from FF D8 to FF D9. Returns the size that the
-  /// header declares and the number of channels of the result. The caller must check that they are what the container
+  /// header declares and the number of channels of the result. The caller must check that both are what the container
   /// says. `encoded` and `container.tables` must stay unchanged until the next `open`. If this function throws, no
   /// stream is open.
   /// @throws Error(corrupt | unsupported | limit_exceeded), with the offset in the stream, or in the tables if the
-  /// cause says so. `colors` other than `as_marked` require three components, otherwise Error(corrupt).
+  /// cause says so. Error(corrupt) if `colors` is not `as_marked` and the stream does not have three components.
   ImageShape open(std::span<const std::byte> encoded, const JpegContainer& container = {});
 
   /// Writes the box's pixels, u8 [box.height, box.width, C], to `into`. Rows begin `stride` bytes apart, and nothing
-  /// between rows is written. The pixels have the same bits as a full decode. With `verify`, decodes and checks
+  /// between rows is written. The pixels have the same bits as in a full decode. With `verify`, decodes and checks
   /// everything to the end of the stream. May be called any number of times.
   /// @throws Error(corrupt | limit_exceeded | out_of_memory); the box's content is undefined then.
   /// @throws Error(invalid_argument) if

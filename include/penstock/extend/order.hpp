@@ -24,24 +24,25 @@ struct OrderPoint {
   friend bool operator==(const OrderPoint&, const OrderPoint&) = default;
 };
 
-/// A stage that changes which records are read, and in what order. It is a pure function, so nothing is saved: a resume
-/// needs only a position, and a rank's share is a slice. An order has
+/// A stage that changes which records are read, and in what order. An order is a pure function, so it has no state to
+/// save. A resume needs only a position, and a rank's share is a slice of positions. An order has
 ///
 ///     std::uint64_t size(std::uint64_t n) const;
 ///         Length of the result for an input of length n.
 ///     void fill(std::uint64_t seed, std::uint64_t n, std::span<OrderPoint> points) const;
-///         Replaces each point of the result, below size(n), by the point of the input, below n.
+///         Replaces each point, a position of the result below size(n), by the position of the input below n that it
+///         comes from.
 ///     std::string name() const;
 ///     std::string describe() const;
 ///
 /// and may have
 ///
 ///     bool fixed() const;
-///         Whether all epochs are the same. Stages that know records by their positions (draws by weight, shuffles of
-///         blocks) may then follow.
+///         Whether all epochs are the same. If so, stages that know records by their positions (draws by weight,
+///         shuffles of blocks) may follow.
 ///     std::uint64_t run_length(std::uint64_t n, std::uint64_t position) const;
-///         In any epoch, this many points from `position` on become consecutive points; at least 1. It makes going
-///         through all positions quick.
+///         Returns a number of points, at least 1. In any epoch, this many points from `position` on become consecutive
+///         points. This makes it quick to go through all positions.
 ///     O for_batches(std::uint64_t rows) const;
 ///         Returns the same order for batches of `rows` rows. Called when `batch` joins the pipeline. `rows` is 0 if
 ///         the number of rows is not known beforehand.

@@ -13,19 +13,20 @@ namespace penstock {
 /// An image that is still encoded. One thread at a time.
 class PENSTOCK_API EncodedImage {
  public:
-  /// Decodes at least `box` of the image. Returns exactly the pixels of `box`, with the same bits as a full decode.
-  /// They are in `scratch`, or at `into` if that is not null and `box` is the whole image (rows are contiguous then).
-  /// With `verify`, decodes and checks everything to the end of the data. May be called more than once.
+  /// Decodes at least `box` of the image. Returns exactly the pixels of `box`, with the same bits as a full decode. The
+  /// pixels are in `scratch`. If `into` is not null and `box` is the whole image, they are at `into`, in contiguous
+  /// rows. With `verify`, decodes and checks everything to the end of the data. May be called more than once.
   /// @throws Error(corrupt | unsupported | limit_exceeded), and Error(out_of_memory) like `Scratch::allocate`.
   virtual Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) = 0;
 
   /// Returns a complete JPEG file of the whole image, which `encode_jpeg` may copy instead of making a JPEG of the
-  /// pixels. Empty: there is none. `decode_jpeg` with default options decodes the file to the image's pixels, bit for
-  /// bit. If the image has one channel, the file may also decode to three channels that are each equal to it.
+  /// pixels. The result is empty if there is no such file. `decode_jpeg` with default options decodes the file to the
+  /// image's pixels, bit for bit. If the image has one channel, the file may also decode to three channels that each
+  /// equal this channel.
   ///
-  /// The file is in `scratch`, or in memory that stays valid as long as a `view` that a source gives. Its header was
-  /// checked; the rest may not have been. `decode` with `verify` finds out whether it is damaged. May be called more
-  /// than once, before and after `decode`, and returns the same bytes each time.
+  /// The file is in `scratch`, or in memory that stays valid as long as a `view` that a source gives. The file's header
+  /// was checked; the rest may not have been. `decode` with `verify` finds out whether the file is damaged.
+  /// `stored_jpeg` may be called more than once, before and after `decode`, and returns the same bytes each time.
   /// @throws Error like `decode`.
   virtual std::span<const std::byte> stored_jpeg(Scratch& /*scratch*/) { return {}; }
 
@@ -33,12 +34,13 @@ class PENSTOCK_API EncodedImage {
   ~EncodedImage() = default;
 };
 
-/// An image that a source gives instead of pixels (`SampleBuilder::promise`). It is decoded when a stage needs its
-/// pixels. If a crop folds into it, only the crop's box is decoded. If no stage needs pixels, nothing is decoded.
+/// An image that a source gives instead of pixels (`SampleBuilder::promise`). The image is decoded when a stage needs
+/// its pixels. If a crop folds into the decoding, only the crop's box is decoded. If no stage needs pixels, nothing is
+/// decoded.
 ///
-/// It is copied to the memory of the sample being processed, and is never destroyed, so it holds only pointers and
-/// numbers. What these refer to must stay valid as long as a `view` that the source gives: until the reader gets its
-/// next call of `read`. The same holds for lent blocks.
+/// The object is copied to the memory of the sample being processed, and is never destroyed, so it holds only pointers
+/// and numbers. What the pointers refer to must stay valid until the next call of the reader's `read`, like a `view`
+/// that the source gives. Lent blocks stay valid equally long.
 class PENSTOCK_API PromisedImage : public EncodedImage {
  public:
   /// Shape, [H, W, C], and dtype of the pixels that `decode` returns.

@@ -5,10 +5,9 @@
 
 namespace penstock {
 
-/// For one axis of an image that is resampled: the inputs and weights of each output, for a kernel that computes the
-/// sums. Output i is made of the inputs [starts[i], starts[i] + lengths[i]), counted from the box's beginning. Input
-/// starts[i] + k has the weight weights[i * stride + k]. No weight is negative. If an axis keeps its size, each output
-/// has one input.
+/// The inputs and weights of each output along one axis of a resampled image. A kernel computes the sums. Output i is
+/// made of the inputs [starts[i], starts[i] + lengths[i]), counted from the box's beginning. Input starts[i] + k has
+/// the weight weights[i * stride + k]. No weight is negative. If an axis keeps its size, each output has one input.
 /// Offsets are in bytes from the beginning of the ResampleTables. Each is a multiple of 4.
 struct AxisTable {
   /// Number of outputs per entry of `spans`.
@@ -24,16 +23,16 @@ struct AxisTable {
   std::uint32_t reserved = 0;  ///< 0
 };
 
-/// Input of a kernel that resamples for an ImageOp: from the pixels of its box to the pixels of its window, before a
-/// margin, a transpose, flips and a conversion. It is a block of memory that begins with this struct; the arrays of
-/// both axes follow. Plain data, at a multiple of 16 bytes; its size is a multiple of 16 bytes.
+/// Tables for a kernel that resamples the pixels of an ImageOp's `box` to the pixels of its `kept`. The margin,
+/// transpose, flips and conversion come later. The tables are one block of plain data: this struct, followed by the
+/// arrays of both axes. The block's address and size are multiples of 16 bytes.
 ///
-/// Rows first, for each column of the box, from n inputs v with weights w:
+/// The vertical pass comes first. For each column of the box, it computes from n inputs v with weights w:
 ///
 ///     16 bits, u16 of 65536:  (sum(v * w >> 8) + 128 + n / 2) >> 8, which needs no more than 16 bits
 ///     wide, of 4194304:       (sum(v * w) + 2097152) >> 22
 ///
-/// Then columns, from those results:
+/// The horizontal pass computes from these results:
 ///
 ///     16 bits, i16 of 16384:  (sum(v * w) + 8192) >> 14; zeros fill the room after the weights
 ///     wide, of 4194304:       (sum(v * w) + 2097152) >> 22

@@ -19,7 +19,7 @@ class PENSTOCK_API Rng {
   /// Type of the numbers that `()` returns. The standard library requires this name.
   using result_type = std::uint32_t;
 
-  /// The numbers of the stage with key `stage_key`, at `place`.
+  /// Begins the numbers of the stage with key `stage_key` at `place`.
   Rng(std::uint64_t seed, std::uint64_t stage_key, const Place& place) noexcept;
 
   /// The smallest number that `()` returns.

@@ -21,42 +21,43 @@ namespace penstock {
 
 namespace detail {
 
-/// What a field's pixels are decoded from. If they are not decoded yet, it also has their destination, as the field's
-/// cell had it when they were promised.
+/// What a field's pixels are decoded from. `destination` and `row` are those that the field's cell had when the pixels
+/// were promised.
 struct Promise {
   EncodedImage* image = nullptr;
   ImageShape shape;
   std::byte* destination = nullptr;
   std::uint32_t row = 0;
-  std::size_t slot = 0;                ///< number of the field in the source's schema
-  const std::string* stage = nullptr;  ///< label of the stage that decodes it; null: the source promised it
+  std::size_t slot = 0;                ///< the field's slot in the source's schema
+  const std::string* stage = nullptr;  ///< label of the stage that decodes the image; null: the source promised it
 };
 
-/// Where one field of the sample being processed is. The engine sets `destination` to the field's row in the batch
-/// before the stage that makes its final value runs.
+/// Where one field of the sample being processed is. Before the stage that makes the field's final value runs, the
+/// engine sets `destination` to the field's row in the batch.
 struct Cell {
   const std::byte* data = nullptr;   ///< the value; null while nothing has written it, or while it is promised
   std::byte* destination = nullptr;  ///< where the next writer must put the value; null: anywhere
   bool writable = false;             ///< false: the value is a view into a store's own memory
-  std::uint32_t row = 0;  ///< 1 + number of the batch's field, if the destination is known only with the shape; else 0
-  /// Promise of the value if `data` is null. Otherwise what the value was decoded from, while nothing else was done to
-  /// it.
+  std::uint32_t row = 0;  ///< 1 + the field's number in the batch, if the destination depends on the value's shape;
+                          ///< otherwise 0
+  /// If `data` is null: the promise of the value. Otherwise: the promise from which the value was decoded; null if a
+  /// stage has changed the value since then.
   const Promise* promise = nullptr;
   Shape shape;
 };
 
-/// Memory below a Sample and a SampleBuilder: the cells of one runner, and its scratch memory.
+/// The memory that a Sample and a SampleBuilder work on: the cells of one runner, and the runner's scratch memory.
 class PENSTOCK_API Cells {
  public:
   virtual ~Cells() = default;
   const Schema* schema = nullptr;  ///< the fields at this point of the chain
   std::vector<Cell> cells;         ///< one per field of `schema`
 
-  /// Returns memory for a new value of the field: its destination, if the field has one at present. Checks `shape`
-  /// against the schema, and the size of a value of varying size against the limit.
+  /// Returns memory for a new value of the field: the cell's destination, if it has one. Checks `shape` against the
+  /// schema. If the shape varies, also checks the value's size against `max_bytes`.
   std::byte* make(std::size_t slot, const Shape& shape);
-  /// Returns the value for writing. If it is a view into a store, copies it first. Ends the value's promise, because
-  /// the caller may change the value.
+  /// Returns the value for writing. If the value is a view into a store, copies it first. Ends the value's promise,
+  /// because the caller may change the value.
   std::byte* own(std::size_t slot);
   /// Returns the value for reading. All readers use this function. Decodes a promised value.
   /// @throws Error if there is no value.
@@ -65,9 +66,9 @@ class PENSTOCK_API Cells {
       keep_promise(slot);
     return cells[slot].data;
   }
-  /// Whether there is a value, or the promise of one.
+  /// Whether there is a value or the promise of a value.
   bool given(std::size_t slot) const noexcept { return cells[slot].data != nullptr || cells[slot].promise != nullptr; }
-  /// Sets a promise instead of a value.
+  /// Promises an image as the field's value.
   template <class P>
   void promise(std::size_t slot, const P& image) {
     give_promise(slot, *::new (promise_memory(sizeof(P))) P(image));
@@ -75,17 +76,18 @@ class PENSTOCK_API Cells {
   [[noreturn]] void refuse(std::size_t slot, std::string_view what, DType asked, std::size_t rank) const;
   [[noreturn]] void missing(std::size_t slot) const;
 
-  /// @throws Error(limit_exceeded) if a value has more than `max_bytes`.
+  /// @throws Error(limit_exceeded) if a value of `bytes` bytes is larger than `max_bytes`.
   void require_size(std::size_t slot, std::uint64_t bytes) const;
 
-  std::uint64_t max_bytes = ~std::uint64_t{0};  ///< limit of the bytes of one value
-  std::uint64_t copied_bytes = 0;  ///< bytes that were copied and would not have been with better places of the stages
+  std::uint64_t max_bytes = ~std::uint64_t{0};  ///< limit in bytes of one value
+  std::uint64_t copied_bytes = 0;  ///< bytes that were copied, and would not be if the stages were in a better order
 
  protected:
   virtual std::byte* scratch(std::size_t bytes) = 0;
-  /// Returns the destination of a value of this shape, in field `row` of the batch.
+  /// Returns the destination of a value of this shape, in the batch's field number `row`.
   virtual std::byte* destination(std::size_t row, const Shape& shape);
-  /// Decodes a whole promised image to contiguous rows at `out`. This implementation verifies everything.
+  /// Decodes a whole promised image to contiguous rows at `out`. The implementation in this class verifies all data of
+  /// the image.
   virtual void decode(const Promise& promise, std::byte* out);
 
   /// Returns memory for a promise. It stays valid as long as the sample is being processed, and is aligned for any
@@ -100,21 +102,22 @@ class PENSTOCK_API Cells {
 }  // namespace detail
 
 /// Writes one record for a source. Fields are given by name or, faster, by their slot in the source's schema. Every
-/// field of the schema must be given once. Valid during the `read` that receives it; one thread at a time.
+/// field of the schema must get a value once. Valid during the `read` that receives it; one thread at a time.
 class SampleBuilder {
  public:
   /// For code of the library.
   explicit SampleBuilder(detail::Cells& cells) : cells_(&cells), schema_(cells.schema) {}
-  /// A builder for some fields of `out`, for a source that another source fills in part. Its fields are those of `out`
-  /// from slot `first` on, as many as `schema` has. They have numbers from 0 and the names of `schema`. Dtypes and
-  /// shapes must agree with `out`; names may differ. `schema` must outlive the builder.
+  /// Makes a builder that fills some fields of `out`. A source that joins others passes it to one of them. Its fields
+  /// are the fields of `out` from slot `first` on, as many as `schema` has, with slots from 0 and the names of
+  /// `schema`. Dtypes and shapes in `schema` must agree with `out`; names may differ. `schema` must outlive the
+  /// builder.
   SampleBuilder(const SampleBuilder& out, std::size_t first, const Schema& schema)
       : cells_(out.cells_), schema_(&schema), first_(out.first_ + first) {}
 
   /// The fields that the record must have.
   const Schema& schema() const noexcept { return *schema_; }
 
-  /// Returns memory for a field's value, with undefined content. If no later stage changes the field, it is the
+  /// Returns memory for a field's value, with undefined content. If no later stage changes the field, the memory is the
   /// sample's own row of the batch.
   /// @throws Error(schema_mismatch) if dtype, rank or shape differ from the schema.
   template <class T, std::size_t R>
@@ -145,22 +148,22 @@ class SampleBuilder {
     scalar<T>(schema().slot(field), value);
   }
 
-  /// Gives a field's value without copying it: contiguous bytes in the store's own memory (a memory map, an array).
-  /// They must stay unchanged until the reader gets its next call of `read`. If `read` is const, they must stay
-  /// unchanged as long as the source lives.
+  /// Gives a field's value without copying it: contiguous bytes in the store's own memory (a memory map, an array). The
+  /// bytes must stay unchanged until the reader's next call of `read`. If `read` is const, they must stay unchanged as
+  /// long as the source lives.
   void view(std::size_t slot, const std::byte* data, const Shape& shape);
   /// Gives the value of the field of that name without copying it.
   void view(std::string_view field, const std::byte* data, const Shape& shape) {
     view(schema().slot(field), data, shape);
   }
-  /// Gives the value of a field of bytes, u8[?], without copying it.
+  /// Gives the value of a u8[?] field without copying it.
   void view(std::size_t slot, std::span<const std::byte> bytes) {
     view(slot, bytes.data(), Shape{static_cast<std::int64_t>(bytes.size())});
   }
-  /// Gives the value of the field of bytes, u8[?], of that name without copying it.
+  /// Gives the value of the u8[?] field of that name without copying it.
   void view(std::string_view field, std::span<const std::byte> bytes) { view(schema().slot(field), bytes); }
 
-  /// Promises an image instead of its pixels: see PromisedImage. The field is [H, W, C] of u8 or u16.
+  /// Promises an image instead of giving its pixels: see PromisedImage. The field is [H, W, C] of u8 or u16.
   /// @throws Error(schema_mismatch) if dtype or shape differ from the schema.
   template <class P>
   void promise(std::size_t slot, const P& image) {
@@ -209,7 +212,7 @@ inline void SampleBuilder::view(std::size_t slot, const std::byte* data, const S
 }
 
 /// One record being processed: a flat row of tensors that match a schema. Transforms and sinks receive it. Valid during
-/// that call; one thread at a time.
+/// the call that receives it; one thread at a time.
 class Sample {
  public:
   /// For code of the library.
@@ -286,7 +289,7 @@ class Sample {
 /// and debugging.
 class PENSTOCK_API OwnedSample {
  public:
-  /// A record of that schema whose fields have no values yet.
+  /// Makes a record with the fields of `schema`, which have no values yet.
   explicit OwnedSample(Schema schema);
   OwnedSample(OwnedSample&&) noexcept;
   OwnedSample& operator=(OwnedSample&&) noexcept;
@@ -294,7 +297,7 @@ class PENSTOCK_API OwnedSample {
 
   /// The record's fields.
   const Schema& schema() const noexcept;
-  /// Returns a builder that writes to this record. `keep()` copies a `view` that the builder was given.
+  /// Returns a builder that writes to this record. `keep()` copies values that were given by `view`.
   SampleBuilder builder();
   /// Returns the record as transforms see it. Valid as long as this record.
   Sample sample();

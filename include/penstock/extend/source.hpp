@@ -34,20 +34,21 @@ concept SharedSource = Described<S> && Reader<const S>;
 /// runner at a time leases a reader. A reader may also have
 ///
 ///     void pause();
-///         Called when the reader's runner has nothing to do. Give up whatever must not be held for long; the next
-///         read takes it again.
+///         Called when the reader's runner has nothing to do. The reader gives up what must not be held for long; its
+///         next `read` takes that again.
 ///     void expect(std::span<const std::uint64_t> indices) noexcept;
-///         Advice: the few records that the reader's runner reads next, in that order. A failure, a stop or a pause
-///         may make the advice void. An empty list withdraws it: the records took long, so other runners read the rest.
+///         Advice: the few records that the reader's runner will read next, in that order. After a failure, a stop or a
+///         pause, the runner possibly reads other records. An empty list withdraws the advice: the records took long,
+///         so other runners read the rest.
 template <class S>
 concept LeasedSource = Described<S> && requires(const S& source) {
   { *source.open_reader() } -> Reader;
 };
 
-/// A run of consecutive records that belong together: a slide's tiles, a patient's pictures.
+/// Consecutive records that belong together: a slide's tiles, a patient's pictures.
 struct Group {
-  std::string name;       ///< runs with the same name are one group
-  std::uint64_t end = 0;  ///< number of records of the source up to the end of this run
+  std::string name;       ///< records under the same name are one group
+  std::uint64_t end = 0;  ///< number of the source's records up to and including the last of these
   friend bool operator==(const Group&, const Group&) = default;
 };
 
@@ -71,25 +72,29 @@ struct Group {
 ///     std::string file() const;
 ///         The file or folder that the source reads, for errors.
 ///     std::string file_of(std::uint64_t i) const;
-///         The file that record i is in, for errors and reports. A report asks a few hundred times. Default: file().
+///         The file that record i is in, for errors and reports. A report calls it a few hundred times. Default:
+///         file().
 ///     std::uint64_t identity() const;
-///         Hash of what makes this the same data set, without times. Size and schema are added to it.
+///         Hash that is the same for the same data set, whatever the times of its files. The library adds size and
+///         schema to it.
 ///     std::uint64_t revision() const;
-///         Hash that changes when the data were changed in place, for caches: see `file_revision`. Default: 0.
+///         Hash that changes when the data are changed in place, for caches: see `file_revision`. Default: 0.
 ///     bool identified() const;
-///         Whether `identity` and `revision` distinguish its data from all other data.
+///         Whether `identity` and `revision` distinguish the source's data from all other data.
 ///         Default: whether the source has `identity`.
 ///     void will_need(std::span<const std::uint64_t>) const noexcept;
 ///         Advice: these records are read soon. Any thread.
 ///     std::vector<std::uint64_t> block_ends() const;
-///         For `shuffle({.blocks = true})`: ends of runs of records that are cheap to read together (a shard, a chunk).
-///         Each end is the number of records up to there. Ends ascend; the last one is size(). Empty: no such runs.
+///         For `shuffle({.blocks = true})`: ends of blocks, which are consecutive records that are cheap to read
+///         together (a shard, a chunk). Each end is the number of records up to the block's end. Ends ascend; the last
+///         one is size(). Empty: there are no blocks.
 ///     std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
 ///         Values of a scalar field of whole numbers, one per record, if they can be obtained without reading whole
-///         records. For draws by class and for stratified splits. They equal what `read` gives. None: records are read.
+///         records. For draws by class and for stratified splits. The values equal what `read` gives. If there is no
+///         result, records are read.
 ///     std::vector<Group> groups() const;
-///         Groups of the records, for splits by group: runs whose ends ascend; the last end is size(). Empty: unknown.
-///         May throw Error(invalid_argument) if the source knows the groups of only some records.
+///         Groups of the records, for splits by group. Ends ascend; the last end is size(). Empty: groups are not
+///         known. May throw Error(invalid_argument) if the source knows the groups of only some records.
 ///     std::vector<std::string> notes() const;
 ///         Lines for `Pipeline::plan()`: how the source is read, and why.
 template <class S>

@@ -16,12 +16,13 @@
 namespace penstock {
 
 /// File operations that a custom sink needs to survive crashes. Errors are Error(io), or Error(not_found) if a file or
-/// folder is missing. They name the file and `source`, the sink's name.
+/// folder is missing. All errors name the file and `source`, the sink's name.
 
 /// A file that is appended to. Data that were not flushed are lost when this object ends. One thread at a time.
 class PENSTOCK_API OutputFile {
  public:
-  /// Opens the file, or creates it if it is missing. Truncates it to its first `keep_bytes`, which it must have.
+  /// Opens the file, or creates it if it is missing. Truncates the file to its first `keep_bytes` bytes. The file must
+  /// not be shorter.
   OutputFile(std::string path, std::uint64_t keep_bytes, std::string_view source);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -52,15 +53,15 @@ class PENSTOCK_API OutputFile {
   std::vector<std::byte> buffer_;
 };
 
-/// A lock that at most one process holds, and one object in that process.
+/// A lock on a file. At most one process holds it, and in that process at most one object.
 class PENSTOCK_API FileLock {
  public:
   FileLock() = default;
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
   ~FileLock();
-  /// Releases the lock held before, then tries to take this one. Creates the file if it is missing. Returns false if
-  /// another process or object holds the lock.
+  /// Releases the lock that this object holds, then tries to lock `file`. Creates the file if it is missing. Returns
+  /// false if another process or object holds the lock.
   bool take(const std::string& file, std::string_view source);
   /// Whether this object holds it.
   bool held() const noexcept { return fd_ >= 0; }
@@ -71,18 +72,19 @@ class PENSTOCK_API FileLock {
   int fd_ = -1;
 };
 
-/// The lock of a writer that marks unfinished work with a file. Take it before looking at anything. It is a separate
-/// file with the mark's name and ".lock". Releasing the lock removes this file if the mark was deleted.
+/// The lock of a writer that marks unfinished work with a file, the mark. The writer takes the lock before it looks at
+/// the store. The locked file is a separate file with the mark's name and ".lock". Releasing the lock removes the
+/// locked file if the mark was deleted.
 class PENSTOCK_API MarkLock {
  public:
-  /// The lock of the mark with that name, not taken yet.
+  /// Makes the lock of the mark with that name, without taking it.
   explicit MarkLock(std::string mark) : mark_(std::move(mark)), file_(mark_ + ".lock") {}
   ~MarkLock() { release(); }
   /// Takes the lock. Returns false if another process or object holds it; `lock_holder(file())` names the process.
   bool take(std::string_view source) { return lock_.take(file(), source); }
   /// Whether this object holds it.
   bool held() const noexcept { return lock_.held(); }
-  /// Releases the lock, and removes its file if the mark was deleted.
+  /// Releases the lock, and removes the locked file if the mark was deleted.
   void release() noexcept;
   /// The locked file.
   const std::string& file() const noexcept { return file_; }
@@ -101,7 +103,7 @@ PENSTOCK_API std::optional<std::uint64_t> file_bytes(const std::string& file, st
 /// Returns a hash for a source's `revision()`, or 0 if the file can't be read. The hash covers the file's size, the
 /// time of its last change in nanoseconds, and 4 KiB each at its beginning, in its middle and at its end.
 PENSTOCK_API std::uint64_t file_revision(const std::string& file) noexcept;
-/// Returns the same hash of an open file, or 0 if it can't be read.
+/// Returns the same hash of an open file, or 0 if the file can't be read.
 PENSTOCK_API std::uint64_t file_revision(int descriptor) noexcept;
 /// Returns the content of a file, or nothing if there is no such file. A pipe is read if a process has it open for
 /// writing.
@@ -123,7 +125,7 @@ PENSTOCK_API void sync_file(const std::string& file, std::string_view source);
 PENSTOCK_API void sync_folder_of(const std::string& file, std::string_view source);
 /// Returns the folders whose names this process could not sync, each once, in the order of the attempts. Any thread.
 PENSTOCK_API std::vector<std::string> unsynced_folders();
-/// Creates the folder and its parents if they are missing, and makes them survive a power cut.
+/// Creates the folder and its parents if they are missing, and makes the new folders survive a power cut.
 PENSTOCK_API void make_folder(const std::string& folder, std::string_view source);
 
 }  // namespace penstock

@@ -13,20 +13,20 @@ namespace penstock {
 ///
 ///     Schema schema() const;
 ///     void reset(std::uint64_t epoch);
-///         The next record is the epoch's first.
+///         Makes the epoch's first record the next one.
 ///     bool next(SampleBuilder&);
 ///         Writes the next record. Returns false if the epoch has ended.
 ///
 /// and may have
 ///
 ///     void seek(std::uint64_t record);
-///         The next record is the epoch's record of that number, from 0. Called after `reset`. Without `seek`, a resume
-///         reads all earlier records again.
+///         Makes the epoch's record number `record`, counted from 0, the next one. Called after `reset`. Without
+///         `seek`, a resume reads all earlier records again.
 ///     name(), file(), identity()
 ///         Like those of a Source.
 ///
 /// If `next` throws an Error of one sample (`Error::sample_scoped`), it has read past that record: the next call gives
-/// the record after it. What is read must depend only on the epoch: each run must give the same records.
+/// the record after it. An epoch's records must depend only on the epoch's number: each run must give the same records.
 template <class S>
 concept StreamSource = requires(S& source, const S& shared, std::uint64_t epoch, SampleBuilder& out) {
   { shared.schema() } -> std::convertible_to<Schema>;

@@ -13,9 +13,9 @@
 
 namespace penstock {
 
-/// Errors for a custom source or sink when a file or the system fails. `source` is its name.
+/// Errors for a custom source or sink when a file or the system fails. `source` is the name of the source or sink.
 
-/// Makes an Error about a file, with the offset in it if there is one.
+/// Makes an Error about a file, with `offset`, a position in the file, if there is one.
 PENSTOCK_API Error file_error(std::string_view source, const std::string& file, Errc code, std::string cause,
                               std::optional<std::uint64_t> offset = {});
 
@@ -24,7 +24,7 @@ PENSTOCK_API Error file_error(std::string_view source, const std::string& file, 
 PENSTOCK_API Error system_error(std::string_view source, int code, std::string_view doing, const std::string& file);
 
 /// Makes an Error for a write that failed with errno `code`, like `system_error`. If the disk may be full, the text
-/// says how many bytes were needed (`bytes`; 0: not known), how many there are, and that a run can be continued.
+/// says how many bytes were needed (`bytes`; 0: not known), how many are free, and that a run can be continued.
 PENSTOCK_API Error write_error(std::string_view source, int code, std::string_view doing, const std::string& file,
                                std::uint64_t bytes);
 
@@ -41,7 +41,7 @@ auto uninterrupted(Call&& call) noexcept {
 PENSTOCK_API std::size_t character_bytes(std::string_view text) noexcept;
 
 /// Returns the text on one line, for a terminal, a page or a list. Characters of UTF-8 stay as they are. Other bytes
-/// become `\xHH`. So do control characters: those of ASCII, and those of Unicode that end lines or change the direction
+/// become `\xHH`. So do control characters of ASCII, and characters of Unicode that end lines or change the direction
 /// of text.
 PENSTOCK_API std::string without_controls(std::string_view text);
 

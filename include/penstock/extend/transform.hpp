@@ -23,8 +23,8 @@ namespace penstock {
 /// What a transform may know in addition to its sample. Valid during the call; one thread at a time.
 class PENSTOCK_API Context {
  public:
-  /// `stop` must outlive this. Null: nothing asks the transform to stop. (It is an address because every copy of a
-  /// token counts itself in memory that all threads share.)
+  /// `stop` must outlive the Context. Null: nothing asks the transform to stop. (It is a pointer because each copy of a
+  /// stop_token is counted in memory that all threads share.)
   Context(std::uint64_t seed, std::uint64_t stage_key, const Place& place, std::uint64_t index,
           const std::stop_token* stop = nullptr)
       : place_(place), index_(index), rng_(seed, stage_key, place), stop_(stop) {}
@@ -35,7 +35,7 @@ class PENSTOCK_API Context {
   std::uint64_t index() const noexcept { return index_; }
   /// Random numbers. A transform may use no other randomness.
   Rng& rng() noexcept { return rng_; }
-  /// Whether the loader is closing. Long work should return then.
+  /// Whether the loader is closing. If so, long work should return.
   bool stop_requested() const noexcept { return stop_ != nullptr && stop_->stop_requested(); }
 
  private:
@@ -45,17 +45,17 @@ class PENSTOCK_API Context {
   const std::stop_token* stop_;
 };
 
-/// Changes one sample: `void operator()(Sample&, Context&) const`. It is const because any thread calls it at any time.
-/// A transform may also have
+/// Changes one sample: `void operator()(Sample&, Context&) const`. The operator is const because any thread calls it at
+/// any time. A transform may also have
 ///
 ///     Schema schema(const Schema& in) const;
-///         Required if it adds, drops or reshapes fields. Its samples then have this schema. New and changed fields
-///         have no value until it emplaces them. If a changed field keeps its dtype and rank, `Sample::view` gives the
-///         old value until then.
+///         Required if the transform adds, drops or reshapes fields. The samples that it gets then have this schema.
+///         New and changed fields have no value until the transform emplaces them. Until then, `Sample::view` gives the
+///         old value of a changed field whose dtype and rank stay the same.
 ///     std::string name() const;
 ///         Name in plans, errors and random keys. Default: "map".
 ///     std::uint64_t version() const;
-///         Part of the fingerprint: raise it when the result changes.
+///         Part of the fingerprint: raise the version when results change.
 ///     std::string describe() const;
 ///         Result options; part of the fingerprint.
 template <class F>
@@ -63,7 +63,7 @@ concept Transform = requires(const F& f, Sample& sample, Context& context) {
   { f(sample, context) } -> std::same_as<void>;
 };
 
-/// Dtype and shape of a field's value, or of all its values. `dynamic` is a dimension in which values differ.
+/// Dtype and shape of one value of a field, or of all its values. A dimension in which values differ is `dynamic`.
 struct TensorType {
   /// Type of the elements.
   DType dtype = DType::u8;
@@ -90,7 +90,8 @@ class Output {
   detail::FieldOutput* place_;
 };
 
-/// A callable for `map("field", f)`: const, returning void, with plain (not `auto`) parameters, which are
+/// A callable for `map("field", f)`. Its call operator is const and returns void. Its parameters are not `auto`, and
+/// are
 ///
 ///     (View<const T, R> in, View<U, S> out)
 ///         The result has the input's shape, or the shape in `MapOptions`.
@@ -98,16 +99,16 @@ class Output {
 ///         Each call sets the result's shape by `out.emplace(shape)`.
 ///     (View<T, R> in_place)
 ///
-/// Each may also take a further `Context&`.
+/// A further parameter `Context&` may follow.
 template <class F>
 concept FieldTransform =
     detail::ConstCall<F, void> && detail::FieldMapArgs<typename detail::CallOf<std::decay_t<F>>::args>::usable;
 
-/// An object for `map("field", f)` that takes fields of any dtype and rank, or of several:
+/// An object for `map("field", f)` that takes fields of several dtypes or ranks. It has
 ///
 ///     TensorType result(const TensorType& in) const;
-///         Returns the type of the result for an input of type `in`, of one value or of all values.
-///         Throws Error(schema_mismatch) if it does not take such an input.
+///         Returns the type of the result for an input of type `in`; both are types of one value or of all values.
+///         Throws Error(schema_mismatch) if the object does not take such an input.
 ///     void operator()(const TensorView& in, const TensorView& out) const;
 template <class F>
 concept TensorTransform = requires(const F& f, const TensorType& type, const TensorView& in, const TensorView& out) {

@@ -14,8 +14,9 @@
 
 namespace penstock {
 
-// Files compiled for the legacy default stream and for the one per thread get different functions. If both were the
-// same inline functions, the linker would keep one of them, and handle 0 would mean the same in both kinds of file.
+// A file is compiled either for the legacy default stream or for the default stream per thread. The functions below
+// differ between the two kinds of files. If they were the same inline functions, the linker would keep only one, and
+// handle 0 would mean the same stream in all files.
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 inline namespace per_thread_default_stream {
 #else
@@ -24,7 +25,7 @@ inline namespace legacy_default_stream {
 
 namespace cuda_detail {
 
-/// The stream that handle 0 means in the including file.
+/// Returns the stream; for handle 0, the default stream that the including file is compiled for.
 inline cudaStream_t resolved(cudaStream_t stream) noexcept {
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
   return stream == nullptr ? cudaStreamPerThread : stream;
@@ -41,7 +42,8 @@ inline void check(cudaError_t code, const char* call) {
 }
 
 /// Returns the device that a stream belongs to; for a default stream, the current device.
-/// @throws Error(unsupported) if another stream is being captured, because asking for its device might spoil the graph.
+/// @throws Error(unsupported) if a stream that is not a default stream is being captured, because asking for its device
+/// might spoil the graph.
 inline int device_of(cudaStream_t stream) {
   int device = 0;
   if (stream == cudaStreamLegacy || stream == cudaStreamPerThread) {
@@ -61,12 +63,12 @@ inline int device_of(cudaStream_t stream) {
 }  // namespace cuda_detail
 
 /// Returns the stream for `next`, `epoch` and `also_used_on`. Owns nothing: the stream must live until all batches that
-/// were used on it were given back. It belongs to its own device, whatever the current device is. Handle 0 is the
-/// default stream that the including file is compiled for (legacy, or per thread), of the thread's current device. The
-/// default stream per thread is a different stream on each thread, so its batches must be given back on the thread that
-/// took them. Any thread.
-/// @throws Error(device); Error(unsupported) if the stream is being captured into a graph: call this before the capture
-/// begins. For a default stream this is noticed only when a batch is asked for.
+/// were used on it were given back. The stream belongs to its own device, whatever the current device is. Handle 0 is
+/// the default stream of the thread's current device: legacy or per thread, as the including file is compiled. The
+/// default stream per thread is a different stream on each thread, so batches that were used on it must be given back
+/// on the thread that took them. Any thread.
+/// @throws Error(device); Error(unsupported) if the stream is being captured into a graph: call `stream_ref` before the
+/// capture begins. If a default stream is being captured, the error comes only when a batch is asked for.
 inline StreamRef stream_ref(cudaStream_t stream) {
   const cudaStream_t handle = cuda_detail::resolved(stream);
   return StreamRef::of(handle, gpu(cuda_detail::device_of(handle)));

@@ -21,11 +21,11 @@
 ///     auto* image = reinterpret_cast<DLManagedTensorVersioned*>(fields.to_versioned("image", stream));
 namespace penstock::dlpack {
 
-/// What a tensor's memory is (DLDeviceType). Imported tensors may have further values.
+/// Kind of a device's memory (DLDeviceType). Imported tensors may have further values.
 enum class DeviceType : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3, extension = 12, cuda_managed = 13 };
 /// DLDevice.
 struct DeviceId {
-  /// What the device's memory is.
+  /// Kind of the device's memory.
   DeviceType type = DeviceType::cpu;
   /// Number among the devices of that type, from 0.
   std::int32_t index = 0;
@@ -51,7 +51,7 @@ PENSTOCK_API std::optional<DType> to_dtype(DataType type) noexcept;
 
 /// DLTensor. Strides are in elements.
 struct RawTensor {
-  /// Memory, as an address of the tensor's device.
+  /// The tensor's memory, as an address on its device.
   void* data = nullptr;
   /// The device that the memory is on.
   DeviceId device;
@@ -59,15 +59,15 @@ struct RawTensor {
   std::int32_t ndim = 0;
   /// Type of the elements.
   DataType dtype;
-  /// `ndim` sizes.
+  /// Sizes of the `ndim` dimensions.
   std::int64_t* shape = nullptr;
-  /// `ndim` steps in elements. Null: contiguous.
+  /// Steps of the `ndim` dimensions, in elements. Null if the tensor is contiguous.
   std::int64_t* strides = nullptr;
   /// Bytes from `data` to the first element.
   std::uint64_t byte_offset = 0;
 };
 
-/// DLManagedTensor. Its user calls the deleter once, with a pointer to it, unless the deleter is null.
+/// DLManagedTensor. Its user calls the deleter once, with a pointer to the ManagedTensor, unless the deleter is null.
 struct ManagedTensor {
   /// The tensor.
   RawTensor tensor;
@@ -77,11 +77,11 @@ struct ManagedTensor {
   void (*deleter)(ManagedTensor*) = nullptr;
 };
 
-/// DLPackVersion. A different major version has a different layout after `manager_ctx` and the deleter.
+/// DLPackVersion. If the major version differs, the members after `manager_ctx` and the deleter differ.
 struct Version {
-  /// Must be equal.
+  /// The major version of an imported tensor must be the same as `version.major`.
   std::uint32_t major = 0;
-  /// May differ.
+  /// The minor version may differ.
   std::uint32_t minor = 0;
 };
 /// The version of exported tensors. Imported tensors must have its major version.
@@ -90,7 +90,8 @@ inline constexpr Version version{1, 0};
 inline constexpr std::uint64_t flag_read_only = 1;  ///< the memory must not be written to
 inline constexpr std::uint64_t flag_is_copied = 2;  ///< the consumer is the only user of the memory
 
-/// DLManagedTensorVersioned. Its user calls the deleter once, with a pointer to it, unless the deleter is null.
+/// DLManagedTensorVersioned. Its user calls the deleter once, with a pointer to the ManagedTensorVersioned, unless the
+/// deleter is null.
 struct ManagedTensorVersioned {
   /// Version of the layout.
   Version version;
@@ -98,7 +99,7 @@ struct ManagedTensorVersioned {
   void* manager_ctx = nullptr;
   /// Frees the ManagedTensorVersioned and all that it points to.
   void (*deleter)(ManagedTensorVersioned*) = nullptr;
-  /// Bits: `flag_read_only`, `flag_is_copied`.
+  /// 0, or a combination of `flag_read_only` and `flag_is_copied`.
   std::uint64_t flags = 0;
   /// The tensor.
   RawTensor tensor;
@@ -122,54 +123,55 @@ static_assert(sizeof(void*) != 8 ||
 /// What the consumer of an exported tensor may do with it. An unversioned tensor can't be marked as read-only.
 enum class Access : std::uint8_t { read_write, read_only };
 
-/// A batch whose fields are exported as DLPack tensors. Copies and tensors share the batch. The lease ends when the
-/// last copy and the last tensor are gone, in any order, also after the loader's end. The batch buffer counts as held
-/// until then, so a caller that keeps many tensors gets Error(leases_exhausted) from `next()`. Any thread.
+/// A batch whose fields are exported as DLPack tensors. Copies of the Exporter and exported tensors share the batch.
+/// The lease ends when the last copy and the last tensor are gone, in any order, also after the loader's end. The batch
+/// buffer counts as held until then, so a caller that keeps many tensors gets Error(leases_exhausted) from `next()`.
+/// Any thread.
 ///
-/// A deleter has no stream as an argument. So the end of the lease records its events on the stream that the batch was
-/// asked for on, and on the streams that tensors were exported for. Each of these streams must still exist then. Work
-/// put on them after the deleter's call must not use the tensor.
+/// A deleter does not know on which stream the consumer used the tensor. So the end of the lease records events on the
+/// stream that was passed to `next`, and on the streams that tensors were exported for. These streams must exist until
+/// the lease ends. Work that is put on one of them after the deleter's call must not use the tensor.
 ///
-/// Deleters may be called on any thread, with any device chosen. They wait for nothing and throw nothing. The last one
-/// does what the end of a `Batch` does: if the loader still runs, its next batch is admitted, which may call a custom
-/// order. In a child made by fork(), deleters do not touch the parent's batch.
+/// Deleters may be called on any thread, whatever the current device is. Deleters wait for nothing and throw nothing.
+/// The last deleter does what the end of a `Batch` does: if the loader still runs, it admits its next batch, which may
+/// call a custom order. In a child made by fork(), deleters do not touch the parent's batch.
 class PENSTOCK_API Exporter {
  public:
   /// Takes the batch over.
-  /// @throws Error(closed) if it is empty.
+  /// @throws Error(closed) if the batch is empty.
   explicit Exporter(Batch batch);
 
   /// Exports a field, with the same memory and shape as `batch[field]`. The tensor is contiguous, with `strides` set
-  /// and `byte_offset` 0. `data` is null if it has no elements. Its device is the CPU, or the CUDA device with the
-  /// GPU's number. If the host emulates the batch's device, it is an `extension` device: no library treats its memory
-  /// as readable. The consumer may write to the tensor, as the caller may write to the batch. Tensors of one field
-  /// share their memory.
+  /// and `byte_offset` 0. `data` is null if the tensor has no elements. The tensor's device is the CPU, or the CUDA
+  /// device with the GPU's number. If the host emulates the batch's device, the tensor's device is an `extension`
+  /// device, whose memory no library treats as readable. The consumer may write to the tensor, as the caller may write
+  /// to the batch. Tensors of one field share their memory.
   ///
-  /// `stream` is the consumer's. Work that is put on it after this call sees the batch, and the end of the lease waits
-  /// for it. Without `stream`, this call waits until the batch is on the device, and a deleter's call counts as the end
-  /// of the use.
+  /// `stream` is the consumer's. Work that is put on `stream` after this call sees the batch, and the batch's memory is
+  /// written to again only after this work. Without `stream`, this call waits until the batch is on the device, and the
+  /// consumer's use ends with the deleter's call.
   ///
-  /// The caller owns the result. If this throws, nothing is exported.
+  /// The caller owns the result. If this function throws, nothing is exported.
   /// @throws Error(schema_mismatch) that lists the batch's fields, if there is no such field;
   /// @throws Error(unsupported) if the field is ragged;
   /// @throws the errors of Batch::also_used_on;
   /// @throws Error(forked) in a child made by fork();
-  /// @throws Error(closed) if this was released or moved from.
+  /// @throws Error(closed) if the object was released or moved from.
   [[nodiscard]] ManagedTensorVersioned* to_versioned(std::string_view field, StreamRef stream = {},
                                                      Access access = Access::read_write) const;
   /// Exports a field like `to_versioned`, for consumers that support only DLPack before 1.0.
   /// @throws the errors of `to_versioned`.
   [[nodiscard]] ManagedTensor* to_unversioned(std::string_view field, StreamRef stream = {}) const;
 
-  /// The batch, for reading. Do not move out of it. Use the exporter's `also_used_on` for further streams.
-  /// @throws Error(closed) if this was released or moved from.
+  /// The batch, for reading. Do not move the batch away. Use the exporter's `also_used_on` for further streams.
+  /// @throws Error(closed) if the object was released or moved from.
   const Batch& batch() const;
   /// Adds a stream that uses the batch, like `Batch::also_used_on`.
   /// @throws the errors of `Batch::also_used_on`; Error(forked) in a child made by fork().
   void also_used_on(StreamRef stream) const;
-  /// Whether this was released or moved from.
+  /// Whether the object was released or moved from.
   bool empty() const noexcept { return shared_ == nullptr; }
-  /// Releases this copy's part of the lease now.
+  /// Gives up this copy's share of the lease now.
   void release() noexcept { shared_.reset(); }
 
  private:
@@ -178,33 +180,34 @@ class PENSTOCK_API Exporter {
   std::shared_ptr<Shared> shared_;
 };
 
-/// A DLPack tensor that another library made. It owns the tensor: it calls the deleter once, at its own end. Move-only.
-/// One thread at a time; it may end on any thread, if the deleter allows that.
+/// Owns a DLPack tensor that another library made. The destructor calls the deleter once. Move-only. One thread at a
+/// time. The destructor may run on any thread if the deleter allows that.
 ///
-/// REQUIRES, for a tensor on a device: the producer has ordered its work on the tensor before later work on the stream
-/// that the tensor is read on. The caller asks the producer for this in the call that makes the tensor (in Python,
+/// REQUIRES, for a tensor on a device: the tensor is read on a stream on which the producer's work on the tensor comes
+/// before the reads. The caller asks the producer for this order in the call that makes the tensor (in Python,
 /// `__dlpack__(stream=...)`). Nothing in this class waits for a device.
 class PENSTOCK_API Tensor {
  public:
   Tensor() noexcept = default;
-  /// Takes the tensor over. If this throws, the deleter was called. (If the tensor comes from a Python capsule, rename
-  /// the capsule first.)
+  /// Takes the tensor over. If the constructor throws, it has called the deleter. (If the tensor comes from a Python
+  /// capsule, rename the capsule first.)
   /// @throws Error(unsupported) if
   /// - the major version is different, or `DType` does not have the dtype;
-  /// - it has more than one lane or more than 8 dimensions;
-  /// - it is not contiguous, or its data are not aligned to the dtype (copy it into a contiguous array first).
-  /// @throws Error(limit_exceeded) if it has more than 2^60 elements.
-  /// @throws Error(invalid_argument) if no producer may make such a tensor.
+  /// - the tensor has more than one lane or more than 8 dimensions;
+  /// - the tensor is not contiguous, or its data are not aligned to the dtype (copy the tensor into a contiguous array
+  ///   first).
+  /// @throws Error(limit_exceeded) if the tensor has more than 2^60 elements.
+  /// @throws Error(invalid_argument) if the tensor breaks DLPack's rules, for example has a negative dimension.
   explicit Tensor(ManagedTensorVersioned* tensor);
-  /// Takes over a tensor of DLPack before 1.0. If this throws, the deleter was called.
-  /// @throws the errors for a versioned tensor, except for its version.
+  /// Takes over a tensor of DLPack before 1.0. If the constructor throws, it has called the deleter.
+  /// @throws the errors of the other constructor, except the error for the version.
   explicit Tensor(ManagedTensor* tensor);
   Tensor(Tensor&&) noexcept;
   Tensor& operator=(Tensor&&) noexcept;
   ~Tensor();
 
-  /// Returns the tensor, valid as long as this object holds it. Do not write to it if it is `read_only()`. The host
-  /// must not access it if it is on a device. `data` is null if there are no elements.
+  /// Returns the tensor, valid as long as this object holds it. Do not write to the tensor if it is `read_only()`. The
+  /// host must not access a tensor on a device. `data` is null if the tensor has no elements.
   /// @throws Error(closed) if empty.
   TensorView view() const;
   /// Returns the tensor's device. Pinned memory belongs to the host, managed memory to its GPU.
@@ -216,7 +219,7 @@ class PENSTOCK_API Tensor {
   DeviceId device_id() const;
   /// Whether the producer forbids writing. Only a versioned tensor can be marked so. False if empty.
   bool read_only() const noexcept { return read_only_; }
-  /// Whether this was released or moved from.
+  /// Whether the object was released or moved from.
   bool empty() const noexcept { return managed_ == nullptr; }
   /// Calls the deleter now.
   void release() noexcept;

@@ -10,56 +10,57 @@
 
 namespace penstock {
 
-/// Reads lists of places for `Slides::coords`, as CLAM and TRIDENT keep them, in an HDF5 file for each slide:
+/// Reads lists of places for `Slides::coords` from the HDF5 files of CLAM and TRIDENT, one file per slide:
 ///
 ///     from(Slides{.files = "cohort/*.svs", .size = 256, .coords = read_coords("clam/patches")})
 ///
-/// `path` is such a file, or a folder. In a folder, all files that end in `.h5` are read, also those in its folders,
-/// sorted by their paths' bytes. If a folder has no such file itself, but its folder `patches` has some, only these are
-/// read. Links to folders are followed, and no folder is read twice. Files and folders whose names begin with a dot are
-/// skipped. The name of a file, with the folders that it is in, is the name of its slide.
+/// `path` is one of these files, or a folder. In a folder and its subfolders, all files that end in `.h5` are read,
+/// sorted by their paths' bytes. If no such file is in the folder itself, but its subfolder `patches` has some, only
+/// the files of `patches` are read. Links to folders are followed, and no folder is read twice. Files and folders whose
+/// names begin with a dot are skipped. A slide's name is the path of its file below the folder, without the ending.
 ///
-/// A file has the dataset `coords`, whole numbers [N, 2]: x and y at level 0. Files of features with such a dataset can
-/// be read too. Attributes of the dataset give the size of a place:
+/// Each file has the dataset `coords`, whole numbers [N, 2]: x and y at level 0. Files of features that have this
+/// dataset can be read too. Attributes of the dataset give the size of a place:
 /// - `patch_size_level0`;
 /// - or `patch_size`, `level0_magnification` and `target_magnification` (TRIDENT's);
 /// - or `patch_size` and `patch_level` (CLAM's), and `custom_downsample` if it exists.
 ///
-/// Without these, the size is not known. The size of the slide comes from `level0_width` and `level0_height`
-/// (TRIDENT's), or from `level_dim` and `downsample` (CLAM's). All cores read files.
+/// Without these attributes, the size of a place is not known. The size of the slide comes from the attributes
+/// `level0_width` and `level0_height` (TRIDENT's), or `level_dim` and `downsample` (CLAM's). All cores read files.
 ///
-/// @throws Error(not_found) if there is no such file, or a file has no `coords`.
+/// @throws Error(not_found) if `path` does not exist or has no such file, or a file has no `coords`.
 /// @throws Error(invalid_argument) if two files are of the same slide (a.h5 and a.H5).
 /// @throws Error(limit_exceeded) if a file has more than 134 million places.
-/// @throws Error(unsupported) if `coords` has another form, or the file is one of CLAM's older files with images, whose
-/// places count pixels of another level.
-/// @throws Error(corrupt) if a place is beyond 2^31; Error(corrupt | io) if a file can't be read.
+/// @throws Error(unsupported) if `coords` does not have the form above, or the file is one of CLAM's older files with
+/// images, whose places count pixels of another level.
+/// @throws Error(corrupt) if a coordinate is beyond 2^31; Error(corrupt | io) if a file can't be read.
 PENSTOCK_API std::vector<SlideCoords> read_coords(const std::string& path);
 
 /// What `write_coords` did.
 struct WrittenCoords {
-  std::uint64_t slides = 0, places = 0;  ///< slides and places that were written
-  std::vector<std::string> notes;        ///< what could not be written, in which form, and why
+  std::uint64_t slides = 0, places = 0;  ///< numbers of slides and places that were written
+  std::vector<std::string> notes;        ///< which slides were not written in which form, and why
 };
 
-/// Writes the places of the records of slides, for CLAM and TRIDENT. Decodes nothing.
+/// Writes the places of the source's records in files for CLAM and for TRIDENT. Decodes nothing.
 ///
-/// CLAM's files are `folder`/patches/NAME.h5. TRIDENT's are `folder`/20x_256px_0px_overlap/patches/NAME_patches.h5,
-/// with the magnification, size and overlap of the records in that name. NAME is the name of the slide's file without
-/// the last ending, as both programs call a slide, in the folders that are in its name. If a slide has no records, it
-/// gets no file for CLAM, and an existing list is removed. For TRIDENT it gets an empty list.
+/// CLAM's files are `folder`/patches/NAME.h5. TRIDENT's are, for instance,
+/// `folder`/20x_256px_0px_overlap/patches/NAME_patches.h5, in a folder that is named by the records' magnification,
+/// size and overlap. NAME is how both programs call a slide: the name of its file without the last ending. Before it
+/// come the folders that are in the slide's name. If a slide has no records, an existing list for CLAM is removed, and
+/// the list for TRIDENT is empty.
 ///
-/// Both programs call the size of a place `patch_size`. CLAM counts pixels of a stored level, and TRIDENT pixels at the
-/// target magnification. If records come from a stored level, the two are the same. Both names then lead to one file,
-/// which has the attributes of both. If records are made smaller, there are two files, and CLAM's has places of level
-/// 0.
+/// Both programs call the size of a place `patch_size`. For CLAM, it counts pixels of a stored level, and for TRIDENT,
+/// pixels at the target magnification. If records come from a stored level, both numbers are the same. Then there is
+/// only one file, which has both names and the attributes of both programs. If records are made smaller, there are two
+/// files, and CLAM's file has places of level 0.
 ///
 /// TRIDENT's magnifications are whole numbers: `SlideInfo::magnification`, or the one that `Slides::magnification`
-/// assumes for the slide's micrometres per pixel. A slide gets a note, and no file for TRIDENT, if it has neither, or
-/// if the magnification of its records is not whole within 2 %.
+/// assumes for the slide's micrometres per pixel. If neither is known, or if the magnification of a slide's records is
+/// not whole within 2 %, the slide gets a note, and no file for TRIDENT.
 ///
-/// Replaces existing files, each as a whole. With `sync`, they survive a power cut. For slides that can't be read it
-/// writes a note, and neither writes nor removes files. It ignores slides that `Slides::first_file` excludes.
+/// Replaces existing files, each as a whole. With `sync`, the new files survive a power cut. A slide that can't be read
+/// gets a note; its files are neither written nor removed. Slides that `Slides::first_file` excludes are ignored.
 /// @throws Error(io | not_found) if a file can't be written.
 PENSTOCK_API WrittenCoords write_coords(const SlideSource& source, const std::string& folder, bool sync = true);
 

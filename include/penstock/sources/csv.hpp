@@ -21,78 +21,81 @@ namespace penstock {
 
 /// What the cells of a column become.
 enum class CsvType : std::uint8_t {
-  /// Decided by all records when the file is opened. It is i64[] if every cell is a whole number of 64 bits. It is
-  /// f64[] if every cell is a number, and f64 holds the whole numbers among them exactly. Otherwise it is text. Missing
-  /// cells do not count, except that they turn i64 into f64 if `Csv::missing_value` is not a whole number.
+  /// All records decide the type when the source is opened. The field is i64[] if every cell is a whole number of 64
+  /// bits. It is f64[] if every cell is a number, and f64 holds all whole numbers of the column exactly. Otherwise it
+  /// is text. Missing cells do not count, except that they turn i64 into f64 if `Csv::missing_value` is not a whole
+  /// number.
   automatic,
-  number,  ///< a scalar of `CsvColumn::dtype`
+  number,  ///< a scalar with the dtype `CsvColumn::dtype`
   text,    ///< u8[?], the cell's text without its quotes
 };
 
 /// A column that becomes a field.
 struct CsvColumn {
   std::string column;  ///< the column's name in the header, or, without a header, its number from 0: "0"
-  /// What its cells are.
+  /// What the column's cells become.
   CsvType type = CsvType::automatic;
-  /// What a `number` becomes: any dtype except f16. boolean is 0, 1, true or false. A number with a point or an
-  /// exponent becomes the nearest float. A whole number that a float would round (16777217 as f32) is an error of its
-  /// record.
+  /// The dtype if `type` is `number`: any dtype except f16. For boolean, cells are 0, 1, true or false. A number with a
+  /// point or an exponent becomes the nearest float. A whole number that a float would round (16777217 as f32) is an
+  /// error of its record.
   DType dtype = DType::f32;
   std::string field = {};  ///< name of the field. Default (empty): the column's name
 };
 
-/// Columns that become one field, a vector.
+/// Columns that together become one field, a vector.
 struct CsvVector {
   /// Name of the field.
   std::string field;
-  std::vector<std::string> columns;  ///< one element each, in this order
-  DType dtype = DType::f32;          ///< what its elements become, like `CsvColumn::dtype`
+  std::vector<std::string> columns;  ///< the columns; each becomes one element, in this order
+  DType dtype = DType::f32;          ///< dtype of the elements, like `CsvColumn::dtype`
 };
 
-/// A table in text files to read from, one record per line: comma-separated values (RFC 4180), or with another
-/// delimiter. `from(Csv{.path = "labels.csv"})` opens it. `pair(images, Csv{.path = "labels.csv", .key = "file"})` adds
-/// its columns to the images that a column names, in any order of its lines.
+/// A table to read from, in text files with one record per line. Its cells are separated by commas (RFC 4180), or by
+/// another delimiter. `from(Csv{.path = "labels.csv"})` opens it.
+/// `pair(images, Csv{.path = "labels.csv", .key = "file"})` adds the table's other columns to the images that its
+/// column `file` names. The table's lines may be in any order.
 ///
 /// A cell may be in double quotes. In quotes, a quote is written twice, and delimiters and line ends are text. Lines
-/// end with LF or CRLF. Empty lines and a byte order mark are skipped. There are no comments. Numbers are written as in
-/// C ("-1.5e3", "nan", "inf"), with '.' in any locale. They may have a '+' before them, and white space around them. A
-/// whole number's digits are decimal.
+/// end with LF or CRLF. Empty lines and a byte order mark are skipped. No line is a comment. Numbers are written as in
+/// C ("-1.5e3", "nan", "inf"), with '.' in any locale. A number may have a '+' before it, and white space around it.
+/// The digits of a whole number are decimal.
 struct Csv {
-  using Source = class CsvSource;  ///< what it opens
+  using Source = class CsvSource;  ///< the source that `from` opens
   // What most callers set.
   /// A file, or a pattern with `*`, `?` and `[a-z]`. Files that fit a pattern are read in the order of their names'
   /// bytes.
   std::string path;
   // What changes results.
   /// A column whose cells, without their quotes, are the records' keys: a file's name or an id, for example. `pair`,
-  /// `zip` and a split by key use them. Default (empty): a key says where the record is, "labels.csv:00000017". It does
-  /// not match keys of other sources.
+  /// `zip` and a split by key use them. Default (empty): a key says where the record is, "labels.csv:00000017". Such a
+  /// key does not match keys of other sources.
   std::string key = {};
-  /// Default (empty): all columns that are neither the key nor in a vector, by their own names.
+  /// The columns that become fields. Default (empty): all columns that are neither the key nor in `vectors`, with their
+  /// own names.
   std::vector<CsvColumn> columns = {};
-  std::vector<CsvVector> vectors = {};  ///< fields after those of `columns`
-  /// What separates cells. Default (0): a tab for files named *.tsv or *.tab. For other files a comma, or the semicolon
-  /// or tab that a header has if it has no comma outside of quotes.
+  std::vector<CsvVector> vectors = {};  ///< fields that are vectors; they come after the fields of `columns`
+  /// What separates cells. Default (0): a tab in files named *.tsv or *.tab. In other files, a semicolon or tab
+  /// separates cells if it is in the header, and no comma is there outside of quotes; otherwise a comma does.
   char delimiter = 0;
-  bool header = true;  ///< the first line of every file names its columns
-  /// Cells that count as missing where a number is expected. Text stays as it is.
+  bool header = true;  ///< whether the first line of every file names its columns
+  /// Cells that count as missing in columns of numbers. In columns of text, such a cell is text.
   std::vector<std::string> missing_cells = {"", "NA"};
   /// The number for missing cells. Default (none): a missing cell is an error of its record.
   std::optional<double> missing_value = {};
   // Limits.
-  std::size_t max_record_bytes = std::size_t{16} << 20;  ///< opening fails if a record is longer
+  std::size_t max_record_bytes = std::size_t{16} << 20;  ///< opening fails if a record is longer than this
   // What changes only speed and memory.
-  /// How records are read. With `FileAccess::read`, a file that was replaced while it is open is an error too.
+  /// How records are read. With `FileAccess::read`, it is also an error if a file was replaced while it is open.
   FileAccess access = FileAccess::map;
 };
 
-/// Reads records of one CsvSource. One thread at a time. It may outlive its source.
+/// Reads records of one CsvSource. Only one thread may use it at a time. A reader may outlive its source.
 class PENSTOCK_API CsvReader {
  public:
   ~CsvReader();
   /// Reads a record.
-  /// @throws Error(corrupt) with file, key ("file:line", also if a column has the keys), offset and the column's name
-  /// if
+  /// @throws Error(corrupt), with the file, the key "file:line" (also if a column has the keys), the offset and the
+  /// column's name, if
   /// - a cell is not a number of its dtype, or is a whole number that the dtype would round;
   /// - a cell is missing;
   /// - the record has more or fewer cells than the header.
@@ -110,15 +113,15 @@ class PENSTOCK_API CsvReader {
 
 /// The records of text tables. Immutable; copies share the index. Any thread may use it.
 ///
-/// Opening reads the files once to find where records begin, which takes 4 bytes of memory per record. If types are
-/// automatic, it reads them once more. If all types are given, opening is about as fast as reading the files. Cells are
-/// parsed when they are read. The order of columns may differ between files. The files must not change while the source
-/// is open.
+/// Opening reads the files once to find where records begin, and keeps 4 bytes of memory per record. If the type of a
+/// column is automatic, opening reads the files a second time. If all types are given, opening is about as fast as
+/// reading the files. Cells are parsed when they are read. The order of columns may differ between files. The files
+/// must not change while the source is open.
 class PENSTOCK_API CsvSource {
  public:
   /// Opens the files.
   /// @throws Error(not_found | io).
-  /// @throws Error(corrupt) with file and line if a quote is not closed, or has text after it.
+  /// @throws Error(corrupt), with the file and the line, if a quoted cell has no closing quote, or text after it.
   /// @throws Error(limit_exceeded) if a record is longer than `max_record_bytes`.
   /// @throws Error(unsupported) if a file is UTF-16.
   /// @throws Error(invalid_argument) if
@@ -128,7 +131,7 @@ class PENSTOCK_API CsvSource {
   /// - types are automatic and there is no record.
   explicit CsvSource(Csv options);
 
-  /// Number of records, of all files together.
+  /// Number of records in all files together.
   std::uint64_t size() const noexcept;
   /// A field for each of `Csv::columns`, then for each of `Csv::vectors`.
   Schema schema() const;
@@ -139,19 +142,20 @@ class PENSTOCK_API CsvSource {
   std::string name() const { return "csv"; }
   /// The path as it was given.
   std::string file() const;
-  /// The cell in the column `Csv::key`. Without such a column "train.csv:00000017": the file's name (its path, if two
-  /// files have the same name) and the number, from 1, of the line at which the record begins. The number has 8 digits,
-  /// or as many as the file's last line needs. So keys of a file sort in the order of its records.
-  /// @throws Error(not_found) past the end; Error(corrupt) if the record has no such cell; Error(io).
+  /// The cell in the column `Csv::key`. If no column is given, the key is, for instance, "train.csv:00000017". It has
+  /// the file's name (or its path, if two files have the same name) and the number, from 1, of the record's first line.
+  /// The number has 8 digits, or more if the file's last line needs more. So keys of a file sort in the order of its
+  /// records.
+  /// @throws Error(not_found) past the end; Error(corrupt) if the record has no cell in that column; Error(io).
   std::string key(std::uint64_t index) const;
-  /// Columns that became text because of single cells, with the first such cell: if most cells are numbers, or if
-  /// numbers have a comma ("0,5").
+  /// Lists columns that became text although most of their cells are numbers, or because their numbers have a comma
+  /// ("0,5"). Names the first cell that is not a number.
   std::vector<std::string> notes() const;
   /// Hash of the files' content and of the options that change results.
   std::uint64_t identity() const noexcept;
   /// Hash of the `file_revision` of each file when it was opened.
   std::uint64_t revision() const noexcept;
-  /// Ends of the files, if there are several: files are blocks.
+  /// The numbers of records up to the end of each file, because each file is a block. Empty if there is only one file.
   std::vector<std::uint64_t> block_ends() const;
 
  private:

@@ -17,38 +17,38 @@
 
 namespace penstock {
 
-/// The features that a network made of slides, to train on bags of them: one record per slide, with all its features.
-/// Reads what `FeatureSink`, CLAM and TRIDENT write, an HDF5 file for each slide:
+/// Features that a network made of slides, for training on bags of features. Each slide is one record with all its
+/// features. Reads the HDF5 files that `FeatureSink`, CLAM and TRIDENT write, one file per slide:
 ///
 ///     from(FeatureBags{.path = "features", .labels = "cohort.csv"}) | ragged("features") | ragged("coords") | batch(8)
 ///
-/// A file has the dataset `features`, f32 or f16 [N, D] or [1, N, D], and `coords`, whole numbers [N, 2]. A file
-/// without rows is a record without features. Records have the fields `features` [?, D], `coords` i64 [?, 2] and the
-/// columns of `labels`. Their keys are the slides' names.
+/// Each file has the dataset `features`, f32 or f16 [N, D] or [1, N, D], and `coords`, whole numbers [N, 2]. A file
+/// without rows is a record without features. Records have the fields `features` [?, D] and `coords` i64 [?, 2], and a
+/// field for each column of `labels`. A record's key is the slide's name.
 struct FeatureBags {
-  using Source = class FeatureBagSource;  ///< what it opens
+  using Source = class FeatureBagSource;  ///< the source that `from` opens
   // What most callers set.
-  /// A file, or a folder. In a folder, all files that end in `.h5` are read, also those in its folders, in the order of
-  /// their paths' bytes. If a folder has no such file itself, but its folder `h5_files` has some, only these are read.
-  /// Links to folders are followed, and no folder is read twice. Hidden files, and files of an operating system, are
-  /// skipped; `notes` counts other files. A slide has the name of its file without the ending, with the folders that
-  /// the file is in.
+  /// A file, or a folder. In a folder and its subfolders, all files that end in `.h5` are read, in the order of their
+  /// paths' bytes. If no such file is in the folder itself, but its subfolder `h5_files` has some, only the files of
+  /// `h5_files` are read. Links to folders are followed, and no folder is read twice. Hidden files, and files of an
+  /// operating system, are skipped; `notes` counts other files. A slide's name is the path of its file below the
+  /// folder, without the ending.
   std::string path;
   // What changes results.
   std::string features = "features";  ///< the dataset of features
-  std::string coords = "coords";      ///< the dataset of places; empty: records have no such field
-  /// Features per row, D. Default (0): D of the first file that has rows and can be read.
+  std::string coords = "coords";      ///< the dataset of places; empty: records have no field `coords`
+  /// Number of features per row, D. Default (0): D of the first file that has rows and can be read.
   std::uint64_t dimension = 0;
-  /// Whether the field `features` is f32 or f16. Default (none): that of the file that gives the dimension. Files of
-  /// the other type are converted; to f16 by rounding to the nearest.
+  /// Whether the field `features` is f32 or f16. Default (none): the type of the file that gives the dimension.
+  /// Features of the other type are converted, to f16 by rounding to the nearest.
   std::optional<DType> dtype = {};
   /// A CSV file with a header and a line for each slide. Its columns become fields. Default (empty): no file.
   ///
-  /// Cells are separated by commas, or, if commas make no table of the file, by semicolons or tabs. In files named
-  /// *.tsv or *.tab, tabs separate cells. Spaces and tabs around names and cells are ignored, also if these are quoted.
-  /// Whole numbers become i64, other numbers f32. Text becomes the number of a class, i64. Classes are numbered from 0
-  /// in the order of their names' bytes, over all lines of the file, and the schema has their names. If most cells of a
-  /// column are numbers, but text makes classes of it, `notes` reports that.
+  /// Cells are separated by commas, or, if commas do not give all lines the same number of cells, by semicolons or
+  /// tabs. In files named *.tsv or *.tab, tabs separate cells. Spaces and tabs around names and cells are ignored, also
+  /// inside quotes. Whole numbers become i64, other numbers f32. Text becomes the number of a class, i64. Classes are
+  /// numbered from 0 in the order of their names' bytes, over all lines of the file, and the schema has their names. If
+  /// most cells of a column are numbers, but text in the others makes classes of them, `notes` reports that.
   ///
   /// A cell is missing if it is empty or "NA". If all other cells of the column are numbers, "N/A", "n/a", "#N/A",
   /// "NULL" and "null" are missing, too. In a column of f32, a missing cell and "nan" are NaN. In any other column, a
@@ -59,11 +59,12 @@ struct FeatureBags {
   /// - the end of its name, if no other slide has that end ("1" of `A/1`);
   /// - a path that ends in its name ("/data/A/1.svs").
   ///
-  /// The ending of a slide's file, .h5, .pt or .npy may follow. It is an error if several slides fit. Lines that name
-  /// no slide are skipped.
+  /// After any of these, the ending of a slide's file, .h5, .pt or .npy may follow. It is an error if a line names
+  /// several slides. Lines that name no slide are skipped.
   std::string labels = {};
-  /// The column with the slides' names. Default (empty): the column that names the most slides. Ties: fewest lines that
-  /// name a slide again. If tied columns name different slides, opening throws.
+  /// The column with the slides' names. Default (empty): the column that names the most slides. If several columns name
+  /// equally many slides, the one with the fewest lines that name a slide a second time is used. If columns are still
+  /// tied and name different slides, opening throws.
   std::string slide_column = {};
   /// The columns that become fields. Default (empty): all except `slide_column` and `group`.
   std::vector<std::string> columns = {};
@@ -75,17 +76,18 @@ struct FeatureBags {
     refuse,     ///< throw an error that lists them
     leave_out,  ///< leave them out
   };
-  /// What to do with slides that have no line in `labels`. Default: refuse them.
+  /// What to do with slides that have no line in `labels`. Default: throw an error.
   Unlisted unlisted = Unlisted::refuse;
 };
 
 /// The slides of a folder of features. Immutable; copies share everything. Any thread may use it.
 ///
-/// Opening lists files and reads the table. It opens only the files that it needs to find dimension and dtype, none if
-/// both are given, and reads no feature. A file is opened when its record is read, and closed after that. The HDF5
-/// library does one thing at a time, so it only reports where the data are. The thread that reads a record reads and
-/// decodes the data itself, right into the record. So several records are read in parallel. Chunks are read whole:
-/// reading a record of a file with huge chunks takes the memory of one chunk, which no budget includes.
+/// Opening lists files and reads the table. It opens only the files that it needs to find `dimension` and `dtype`, and
+/// none if both are given. It reads no features. A file is opened when its record is read, and closed after that. The
+/// HDF5 library does one thing at a time, so it only reports where the data are. The thread that reads a record reads
+/// and decodes the data itself, directly into the record. So several records are read in parallel. Chunks are read
+/// whole, so reading a record takes the memory of one chunk in addition. No memory budget includes this, which matters
+/// if chunks are huge.
 ///
 /// A bad file is an error only for its record. A file is bad if it was deleted or damaged, if its features have another
 /// dimension, or if its numbers of places and features differ.
@@ -97,9 +99,9 @@ class PENSTOCK_API FeatureBagSource {
   /// - the options can't work;
   /// - two files are of the same slide (a.h5 and a.H5);
   /// - a slide has no line in `labels`, and `unlisted` is `refuse`;
-  /// - a column does not exist, a cell is missing, or neither i64 nor f32 holds a number.
+  /// - a column does not exist, a cell is missing, or a number fits neither i64 nor f32.
   /// @throws Error(corrupt) if `labels` is not a CSV file.
-  /// @throws the error of the first file that can't be read, if no file gives dimension and dtype.
+  /// @throws the error of the first file that can't be read, if no file gives `dimension` and `dtype`.
   explicit FeatureBagSource(FeatureBags options);
 
   /// Number of slides.
@@ -107,9 +109,11 @@ class PENSTOCK_API FeatureBagSource {
   /// {features: f32[?, D], coords: i64[?, 2], ...}.
   Schema schema() const;
   /// Reads a slide's features.
-  /// @throws Error(not_found) if the file, or a dataset in it, does not exist, and past the end.
-  /// @throws Error(unsupported) if a dataset has another form, or dimension.
-  /// @throws Error(corrupt) if numbers of rows differ; Error(corrupt | io) as Hdf5Source.
+  /// @throws Error(not_found) if the file, or a dataset in it, does not exist; also past the end.
+  /// @throws Error(unsupported) if a dataset does not have the form that FeatureBags describes, or has another
+  /// dimension.
+  /// @throws Error(corrupt) if `features` and `coords` have different numbers of rows; Error(corrupt | io) like
+  /// Hdf5Source.
   void read(std::uint64_t index, SampleBuilder& out) const;
 
   /// The source's name in errors and `plan()`.
@@ -122,13 +126,13 @@ class PENSTOCK_API FeatureBagSource {
   std::string key(std::uint64_t index) const;
   /// Hash of the slides' names, of the lines of `labels`, and of the options. Looks at no file.
   std::uint64_t identity() const noexcept;
-  /// Hash of the files in their present state. Looks at each of them.
+  /// Hash of the files in their present state. Looks at each file.
   std::uint64_t revision() const noexcept;
-  /// The values of a column of whole numbers or classes. Reads nothing. None for other fields.
+  /// The values of a field that is a column of whole numbers or classes; none for other fields. Reads nothing.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
-  /// The slides, or the groups that the column `FeatureBags::group` makes of them.
+  /// The groups that the column `FeatureBags::group` makes of slides. Without it, each slide is a group.
   std::vector<Group> groups() const;
-  /// What was skipped, which file gave dimension and dtype, and which columns of numbers became classes.
+  /// Says what was skipped, which file gave the dimension and the dtype, and which columns of numbers became classes.
   std::vector<std::string> notes() const;
 
  private:

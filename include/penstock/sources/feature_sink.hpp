@@ -17,16 +17,16 @@ namespace penstock {
 /// Settings of a FeatureSink.
 struct FeatureSinkOptions {
   // What most callers set.
-  std::string folder;  ///< gets `h5_files/<slide>.h5` and `metadata.csv`; created if missing
+  std::string folder;  ///< folder for `h5_files/<slide>.h5` and `metadata.csv`; created if missing
   // What changes results.
   DType dtype = DType::f32;       ///< type of the stored features: f32 or f16
   std::uint64_t chunk_rows = 32;  ///< features per chunk
-  std::string encoder = {};       ///< name of the network, an attribute of `features`; empty: no such attribute
+  std::string encoder = {};       ///< name of the network, an attribute of `features`. Default (empty): no attribute
   /// What makes the features, in one line: the network, its weights, how slides are cut. Required. A folder is
   /// continued only with the same `job`.
   std::string job = {};
   // What changes only speed and memory.
-  bool sync = true;  ///< a slide that was ended also survives a crash of the whole machine
+  bool sync = true;  ///< if true, a slide that was ended also survives a crash of the whole machine
 };
 
 /// An attribute of a slide's file.
@@ -38,8 +38,8 @@ struct FeatureAttribute {
 };
 
 /// Writes the features that a network makes of slides, one file per slide. Files have the layout of CLAM, which TRIDENT
-/// also reads: `features` [N, D] in chunks of `chunk_rows`, and `coords` i64 [N, 2] with attributes. For the loop that
-/// runs the network:
+/// also reads: `features` [N, D] in chunks of `chunk_rows`, and `coords` i64 [N, 2] with attributes. A loop that runs
+/// the network uses it like this:
 ///
 ///     FeatureSink sink({.folder = "features", .job = "resnet50, ImageNet V2, tiles of 256"});
 ///     if (sink.has(slide)) continue;
@@ -47,10 +47,10 @@ struct FeatureAttribute {
 ///     sink.put(features, coords);                            // for each batch
 ///     sink.end();
 ///
-/// A slide's file gets its name when it is whole; until then the name ends in `.partial`. So a run that was killed is
-/// continued by calls of `has`. `metadata.csv` has a line per slide (slide_id, file, features, dimension, dtype, job).
-/// Lines that are missing after a kill are added when the folder is opened again. Several processes may share a folder
-/// if each has its own slides. One thread at a time.
+/// A slide's file gets its name when it is whole; until then the name ends in `.partial`. So a program that was killed
+/// can be run again: it calls `has` to skip slides that were ended. `metadata.csv` has a line per slide (slide_id,
+/// file, features, dimension, dtype, job). Lines that are missing after a kill are added when the folder is opened
+/// again. Several processes may share a folder if each has its own slides. Only one thread may use a sink at a time.
 class PENSTOCK_API FeatureSink {
  public:
   /// Opens the folder, or creates it.
@@ -63,30 +63,31 @@ class PENSTOCK_API FeatureSink {
   ~FeatureSink();
 
   /// Returns true if any run or process has ended the slide.
-  /// @throws Error(invalid_argument) if the name can't be a file's: it is empty, is longer than 200 bytes, begins with
-  /// '.', or has '/' or control characters.
+  /// @throws Error(invalid_argument) if the name can't be a file's name: it is empty, is longer than 200 bytes, begins
+  /// with '.', or has '/' or control characters.
   bool has(std::string_view slide) const;
-  /// Begins a slide. Attributes are written to `coords`. CLAM reads patch_size, patch_level and name. TRIDENT reads
-  /// patch_size, patch_size_level0, level0_magnification, target_magnification, overlap and name. If `name` is not
-  /// given, it is the slide's.
+  /// Begins a slide. `attributes` are written to the dataset `coords`. CLAM reads patch_size, patch_level and name.
+  /// TRIDENT reads patch_size, patch_size_level0, level0_magnification, target_magnification, overlap and name. If the
+  /// attribute `name` is not given, the slide's name is written.
   /// @throws Error(invalid_argument) if
-  /// - the name can't be a file's, as for `has`;
+  /// - the name can't be a file's name, like for `has`;
   /// - the slide exists or was begun, also by another process;
   /// - two attributes have the same name, one has no name, or one has more than 60,000 bytes.
   /// @throws Error(io).
   void begin(std::string_view slide, const std::vector<FeatureAttribute>& attributes = {});
   /// Adds rows: `features` f32 or f16 [n, D], with the same D for the whole slide, and `coords` i64 [n, 2], x and y.
-  /// After the first two errors, none of these rows is stored, and the slide may continue with others.
+  /// After an Error(schema_mismatch) or Error(invalid_argument), none of the call's rows is stored, and the slide may
+  /// continue with other rows.
   /// @throws Error(schema_mismatch) if the tensors have another form.
   /// @throws Error(invalid_argument) if a finite value would become an infinite f16.
-  /// @throws Error(io) if the disk is full: call `drop` then.
+  /// @throws Error(io) if the disk is full. Call `drop` after it.
   void put(const TensorView& features, const TensorView& coords);
-  /// Ends the slide: its file is whole. Without any `put`, its features are [0, 0]. @throws Error(io).
+  /// Ends the slide, which makes its file whole. If there was no `put`, its features are [0, 0]. @throws Error(io).
   void end();
   /// Gives up the slide that was begun, if there is one.
   void drop() noexcept;
 
-  /// The path of a slide's file, which need not exist yet. @throws as `has`.
+  /// The path of a slide's file, which need not exist yet. @throws what `has` throws.
   std::string file(std::string_view slide) const;
 
  private:

@@ -5,11 +5,12 @@
 
 namespace penstock {
 
-/// How a source reads its files. It changes no result.
+/// How a source reads its files. The choice changes no result.
 enum class FileAccess : std::uint8_t {
-  map,  ///< views them in a memory map. A file that is cut short while it is open ends the process by the signal SIGBUS
-  read,  ///< reads them by pread(). A file that is cut short while it is open is Error(io). It costs a copy of each
-         ///< value, and one or two system calls per record
+  map,   ///< views the files in memory maps. A file that is cut short while it is open ends the process by the signal
+         ///< SIGBUS
+  read,  ///< reads the files by pread(). Reading a file that is cut short while it is open throws Error(io). Costs a
+         ///< copy of each value, and one or two system calls per record
 };
 
 }  // namespace penstock

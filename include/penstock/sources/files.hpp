@@ -63,9 +63,9 @@ constexpr void explain_label() {
 }
 }  // namespace files
 
-/// The field with a file's class: the field's name, or a function of the file's path below the root ("cat/7.jpg"), or
-/// both. If the function returns a whole number, that is the label. If it returns text, that is the name of the class,
-/// and classes are numbered from 0 in the order of their names' bytes.
+/// The field with a file's class. It is given by its name, or by a function of the file's path below the root
+/// ("cat/7.jpg"), or by both. If the function returns a whole number, the number is the label. If it returns text, the
+/// text is the name of the class, and classes are numbered from 0 in the order of their names' bytes.
 ///
 ///     Files{.root = "scans", .label = [](std::string_view path) { return path.substr(0, path.find('_')); }}
 struct FileLabel {
@@ -106,38 +106,40 @@ struct FileLabel {
 
 /// A folder of files to read from, one record per file. `from(Files{.root = "train"})` lists it.
 ///
-/// A file's class is the folder just below `root` that has the file (`train/cat/7.jpg`: "cat"). Classes are numbered
-/// from 0 in the order of their names' bytes, including those of empty folders, or as `classes` says. The schema has
-/// their names. With `labels`, that file gives the classes instead, and only the files that it names are records. With
-/// a function as `label`, the function gives the class.
+/// A file's class is the folder just below `root` that has the file (`train/cat/7.jpg`: "cat"). Classes, also those of
+/// empty folders, are numbered from 0 in the order of their names' bytes, or in the order of `classes`. The schema has
+/// their names. If `labels` names a CSV file, that file gives the classes instead, and only the files that it names are
+/// records. If `label` has a function, the function gives the classes instead.
 ///
 /// Hidden files, and files of an operating system (Thumbs.db, __MACOSX, @eaDir), are skipped. A folder that a FilesSink
 /// has not finished is refused. The sink's table, `records.csv` in `root`, is not counted as left out.
 ///
 /// Links are followed, except links to a folder that the link is in, and links that lead nowhere. If several links lead
-/// to a folder, its files appear under each of their names, so the same files may be in two classes. Links to folders
-/// of links may lead to the same folders in very many ways. Opening throws Error(limit_exceeded) if
-/// - folders are read again more than 16 times their number, plus 10,000;
-/// - entries of folders are read again more than 16 times their number, plus a million.
+/// to a folder, its files are listed once under the name of each link. So the same files may be in two classes. If
+/// folders have links to folders with links, the same folder may be read very many times. Opening throws
+/// Error(limit_exceeded) if
+/// - the number of repeated reads of folders exceeds 16 times the number of folders, plus 10,000;
+/// - the number of repeated reads of entries exceeds 16 times the number of entries, plus a million.
 struct Files {
-  using Source = class FilesSource;  ///< what it opens
+  using Source = class FilesSource;  ///< the source that `from` opens
   // What most callers set.
   /// The folder.
   std::string root;
-  /// A CSV file of `file,label` lines. Files are paths below `root`. Default (empty): no such file.
+  /// A CSV file with lines of the form `file,label`. Files are paths below `root`. Default (empty): no such file.
   ///
-  /// Labels are whole numbers of 64 bits, or names, which are numbered in the order of their bytes. If one label is not
-  /// a whole number, all are names, and `plan()` reports it.
+  /// Labels are whole numbers of 64 bits, or names of classes, which are numbered in the order of the names' bytes. If
+  /// one label is not a whole number, all labels are names, and `plan()` reports that.
   ///
-  /// Cells are separated by commas, or, if commas make no table of the file, by semicolons or tabs. In files named
-  /// *.tsv or *.tab, tabs separate cells. Spaces and tabs around cells are ignored, except in quotes. Further cells of
-  /// a line are ignored.
+  /// Cells are separated by commas, or, if commas do not give lines of at least two cells, by semicolons or tabs. In
+  /// files named *.tsv or *.tab, tabs separate cells. Spaces and tabs around cells are ignored, except in quotes. Cells
+  /// after the second one of a line are ignored.
   ///
-  /// The first line is a heading if its first cell is not an existing file. Exceptions, in which the file is missing:
+  /// The first line is a heading if its first cell is not an existing file. In two cases it is not a heading, but an
+  /// error, because the file is missing:
   /// - the label is a number, or another line has the same label;
   /// - the file has the same extension as another line's file.
   ///
-  /// `file,label`, as FilesSink writes it, is always a heading.
+  /// The line `file,label`, which FilesSink writes, is always a heading.
   std::string labels = {};
   // What changes results.
   /// Extensions of the files that are records, without the dot, in upper or lower case. Empty: all files. Files that
@@ -151,13 +153,13 @@ struct Files {
   FileLabel label = "label";
   /// The classes in the order of their numbers, to give a test set the numbers of its training set:
   /// `.classes = train.schema().at("label").classes`. A file of any other class is refused. If labels are numbers,
-  /// these are their names. Default (empty): the classes that are found.
+  /// `classes` has the names of the numbers from 0 on. Default (empty): the classes that are found.
   ClassNames classes = {};
 };
 
-/// The files below a folder: {image: u8[?], label: i64[]}. If the files are in `root` itself, and nothing gives them
-/// labels: {image: u8[?]}. The source lists them once, when it is made. Immutable; copies share the list. Any thread
-/// may use it.
+/// The files below a folder, one record per file: {image: u8[?], label: i64[]}. If the files are in `root` itself, and
+/// nothing gives them labels, records are {image: u8[?]}. The source lists the files once, when it is made. Immutable;
+/// copies share the list. Any thread may use it.
 class PENSTOCK_API FilesSource {
  public:
   /// Lists the files.
@@ -169,12 +171,12 @@ class PENSTOCK_API FilesSource {
   /// - both `labels` and a function are given;
   /// - some files have a class, and others are in `root` itself;
   /// - a FilesSink has not finished the folder.
-  /// @throws what the function `label` throws. What is not an Error becomes Error(user) with the file.
+  /// @throws what the function `label` throws. An exception that is not an Error becomes Error(user) with the file.
   explicit FilesSource(Files options);
 
   /// Number of files.
   std::uint64_t size() const noexcept;
-  /// {image: u8[?], label: i64[]}, or only the image if nothing gives labels.
+  /// {image: u8[?], label: i64[]}, or only `image` if nothing gives labels.
   Schema schema() const;
   /// Reads the whole file. @throws Error(not_found | io), with file, key and index.
   void read(std::uint64_t index, SampleBuilder& out) const;
@@ -185,37 +187,38 @@ class PENSTOCK_API FilesSource {
   std::string file() const;
   /// The file's path with the folder before it, "train/cat/7.jpg". @throws Error(not_found) past the end.
   std::string file_of(std::uint64_t index) const;
-  /// The file's path below the folder as bytes, without its extension: "cat/7" for cat/7.jpg. So images and masks, or a
-  /// store that they were packed into, have the same keys. Only the `extensions` are left out; if `extensions` is
-  /// empty, only its default ones. Files that would have the same key, like cat/7.jpg and cat/7.png, keep their
-  /// extensions.
+  /// The file's path below the folder, as bytes and without its extension: "cat/7" for cat/7.jpg. So images, their
+  /// masks, and stores that they were packed into have the same keys. An extension is removed only if it is one of
+  /// `Files::extensions`; if that is empty, only if it is one of its defaults. Files that would have the same key, like
+  /// cat/7.jpg and cat/7.png, keep their extensions.
   /// @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
   /// The file's path below the folder, "cat/7.jpg", as bytes. @throws Error(not_found) past the end.
   std::string path(std::uint64_t index) const;
-  /// Files that are not records, and why. If there are no files at all: what would be records. If all files are two
-  /// folders deep: that `root` may be one folder too high.
+  /// Says which files are not records, and why. If there are no records, says which files would be records. If all
+  /// files are two folders deep, says that `root` may be one folder too high.
   std::vector<std::string> notes() const;
-  /// Hash of all paths, labels and file sizes. Looks at every file the first time. A file that was deleted before that
-  /// counts with a size that no file has.
+  /// Hash of all paths, labels and file sizes. Looks at every file the first time. A file that does not exist any more
+  /// by then counts with a size that no file has.
   std::uint64_t identity() const;
   /// Hash of the files' sizes and times. Looks at every file.
   std::uint64_t revision() const;
 
-  /// The classes' numbers, if `field` is the field with labels. Reads no file.
+  /// The label of each record, if `field` is the field with labels; otherwise none. Reads no file.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
 
-  /// Number of files with one of the `extensions` that `labels` doesn't name.
+  /// Number of files with one of the `extensions` that are not records, because `labels` doesn't name them.
   std::uint64_t skipped() const noexcept;
-  /// Number of files that are not records because of their extension. With `labels`, only files that `labels` doesn't
-  /// name count. The table that FilesSink writes does not count.
+  /// Number of files that are not records because of their extension. Files that `labels` names, and the table that
+  /// FilesSink writes, do not count.
   std::uint64_t ignored() const noexcept;
-  /// The same by extension: "12 files (.gz 8, .txt 4)"; empty if there are none.
+  /// The files that `ignored` counts, by extension: "12 files (.gz 8, .txt 4)"; empty if there are none.
   std::string passed_over() const;
   /// Number of links that couldn't be followed and were left out. 0 with `labels`, which must name existing files.
   std::uint64_t broken_links() const noexcept;
-  /// The first line of `labels` whose label is a number while the first label is a name, or the other way round. A
-  /// number with a fraction counts, too. All labels are names then, also whole numbers. 0 if there is no such line.
+  /// Number of the first line of `labels` whose label is a number although the first label is a name, or a name
+  /// although the first label is a number. Numbers with fractions count as numbers here. If there is such a line, all
+  /// labels are names, also whole numbers. 0 if there is no such line.
   std::uint64_t mixed_labels_line() const noexcept;
 
  private:

@@ -15,7 +15,7 @@ namespace penstock {
 
 /// What the names of files are made of.
 enum class FilesKeys : std::uint8_t {
-  automatic,  ///< `SinkItem::key`; like `position` if it is empty
+  automatic,  ///< `SinkItem::key`; like `position` if the key is empty
   position,   ///< the position in the pipeline, written as by `position_key`
 };
 
@@ -31,8 +31,8 @@ struct FilesSinkOptions {
   /// pipeline and its data, as far as `write` knows them (`SinkJob::made_by`).
   std::string job = {};
   // What changes only speed and memory.
-  /// Every commit reaches the disk. false: only `finish` does. A crash of the whole machine (not of the process) may
-  /// then leave an unfinished folder that is damaged.
+  /// If true, every commit reaches the disk. If false, only `finish` does, and a crash of the whole machine (not of the
+  /// process) may leave an unfinished folder that is damaged.
   bool sync = true;
 };
 
@@ -42,29 +42,30 @@ PENSTOCK_API std::string files_key(std::string_view key);
 /// Writes samples as files into a folder, so that any program can open them: `write(pipeline, sink)`.
 ///
 /// The bytes of `field` become the file "PATH/KEY.EXTENSION", in folders if the key has '/'. The extension is jpg, png,
-/// webp, gif, bmp or tif if the bytes begin like such a file, otherwise bin. These parts of keys are written as %XX, so
-/// that keys can be names: control characters, '\', '%', what isn't UTF-8, empty components, "." and "..", and a '.' at
-/// the beginning of a component. If two samples have the same key after this, the second one is refused.
+/// webp, gif, bmp or tif if the bytes begin like such a file, otherwise bin. Some parts of keys can't be in names, and
+/// are written as %XX: control characters, '\', '%', bytes that aren't UTF-8, empty components, "." and "..". A '.' at
+/// the beginning of a component is written as %XX, too. If two samples have the same key after this change, the second
+/// sample is refused.
 ///
 /// All other fields go into the table "PATH/records.csv" (RFC 4180, lines end with LF). It has a header and a line per
 /// sample, in the pipeline's order. Its columns are `file`, the path below PATH; `label`, if there is such a field;
 /// then the other fields, which must be scalars. Whole numbers are decimal. Floats have the fewest digits that give the
 /// same float again. Booleans are true and false. A number of a class is written as the class's name, if the field has
-/// a name for it (`Field::classes`). `Files{.root = PATH, .labels = PATH + "/records.csv"}` reads files and labels,
-/// `Csv` the table.
+/// a name for it (`Field::classes`). `Files{.root = PATH, .labels = PATH + "/records.csv"}` reads the files and their
+/// labels. `Csv` reads the table.
 ///
 /// A run may be killed at any moment. A file with its final name is whole. Until `finish`, the table is
 /// `records.csv.partial`, and `records.csv-unfinished.json` says how much was committed. FilesSource refuses a folder
-/// that has the latter. What is not committed yet is in the folder `.unfinished`.
+/// that has this JSON file. Files that are not committed yet are in the folder `.unfinished`.
 ///
-/// Only the process that holds the lock `records.csv-unfinished.json.lock` writes. Others that open the folder at that
-/// time are refused. A rerun of the same job continues after the last commit, and the finished folder is byte for byte
-/// the same as without an interruption. A rerun of a finished job changes nothing (see `was_finished`). What made the
-/// folder is in `records.csv-made-by.json`. The sink keeps 8 bytes per sample that an earlier run committed. One thread
-/// at a time.
+/// Only the process that holds the lock `records.csv-unfinished.json.lock` writes. Other processes that open the folder
+/// at that time are refused. A rerun of the same job continues after the last commit, and the finished folder is byte
+/// for byte the same as without an interruption. A rerun of a finished job changes nothing (see `was_finished`).
+/// `records.csv-made-by.json` says what made the folder. The sink keeps 8 bytes of memory per sample that an earlier
+/// run committed. Only one thread may use it at a time.
 class PENSTOCK_API FilesSink {
  public:
-  /// Does not touch the folder yet.
+  /// Keeps the options. Does not touch the folder yet.
   explicit FilesSink(FilesSinkOptions options);
   /// Takes over what the other sink holds.
   FilesSink(FilesSink&&) noexcept;
@@ -85,12 +86,12 @@ class PENSTOCK_API FilesSink {
   /// @throws Error(io).
   void open(const SinkJob& job);
   /// Returns true if an earlier run has committed the item.
-  /// @throws Error(state_mismatch | invalid_argument) if another sample has its place. If the number of samples is not
-  /// known in advance, `put` throws it.
+  /// @throws Error(state_mismatch | invalid_argument) if the earlier run has committed another sample at the item's
+  /// position. If the number of samples is not known in advance, `put` throws the error instead.
   bool has(const SinkItem& item);
   /// Returns true if `open` found samples that an earlier run has committed.
   bool has_some() const;
-  /// Writes a sample. Commits by itself if 65,536 samples wait for a commit.
+  /// Writes a sample. Commits when 65,536 samples wait for a commit.
   /// @throws Error(invalid_argument) if
   /// - the key, or the name, exists already;
   /// - a part of the key has more than 255 bytes as a name;
@@ -98,8 +99,9 @@ class PENSTOCK_API FilesSink {
   /// - the folder was finished before.
   /// @throws Error(io) if the disk is full.
   void put(const SinkItem& item, Sample& sample);
-  /// Commits. After it, what was put survives a kill, and, with `sync`, a crash of the machine. It also flushes all
-  /// other data that wait to be written to the folder's file system. @throws Error(io).
+  /// Commits the samples that were put. They survive a kill of the process, and, with `sync`, a crash of the machine.
+  /// With `sync`, it also flushes all other data that wait to be written to the folder's file system. @throws
+  /// Error(io).
   void commit();
   /// Finishes the folder. @throws Error(invalid_argument) if fewer samples were put than `open` announced.
   void finish();

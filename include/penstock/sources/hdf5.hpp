@@ -18,7 +18,8 @@
 #include <penstock/pipeline.hpp>
 #include <penstock/schema.hpp>
 
-// CMake's package says where this header is: a compiler cache may call the compiler with relative names.
+// CMake's package defines this macro, because a compiler cache may call the compiler with relative names, and __FILE__
+// is then relative too.
 #ifndef PENSTOCK_HDF5_HEADER
 #define PENSTOCK_HDF5_HEADER __FILE__
 #endif
@@ -27,70 +28,73 @@ namespace penstock {
 
 /// A dataset, or a column of one, that becomes a field.
 struct Hdf5Field {
-  std::string dataset;      ///< its path in the file: "x", "/train/images"
-  std::string member = {};  ///< the column's name in a compound type; '.' joins the names of nested ones
+  std::string dataset;      ///< path of the dataset in the file: "x", "/train/images"
+  std::string member = {};  ///< the column's name in a compound type; '.' joins the names of nested columns
   /// The field's name. Default (empty): the dataset's path without its first '/', and "/" + `member` if it is given.
   std::string name = {};
-  /// Another file that holds the dataset, for data sets that keep each field in a file of its own. Relative names begin
-  /// at the process's folder, like `Hdf5::path`. Not with several `paths`.
+  /// Another file that holds the dataset, for data sets that keep each field in a file of its own. Relative paths begin
+  /// at the process's working directory, like `Hdf5::path`. Not allowed with several `paths`.
   std::string file = {};
-  bool squeeze = false;  ///< leave out dimensions of size 1, also an array's: a dataset [N, 1, 1, 1] becomes a scalar
+  bool squeeze = false;  ///< if true, dimensions of size 1 are left out, also of arrays: [N, 1, 1, 1] becomes a scalar
 };
 
-/// HDF5 files to read from: datasets whose first dimension counts records. `from(Hdf5{.path = "train.h5"})` opens one.
+/// HDF5 files to read from. They have datasets whose first dimension counts records. `from(Hdf5{.path = "train.h5"})`
+/// opens a file.
 ///
-/// These become tensors, in the machine's byte order:
+/// These types become tensors, in the machine's byte order:
 /// - integers;
-/// - floats: IEEE floats as they are, others as f32 if they have fewer than 4 bytes, otherwise as f64;
+/// - floats: IEEE floats unchanged, other floats as f32 if they have fewer than 4 bytes, otherwise as f64;
 /// - enumerations as integers; an enumeration of FALSE and TRUE in a byte as boolean;
 /// - bit fields;
-/// - fixed arrays of these;
+/// - fixed arrays of these types;
 /// - opaque values as u8[n].
 ///
 /// Strings become u8[?]; strings of fixed length lose their padding. Variable-length sequences become `[?]` of their
-/// element.
+/// element type.
 ///
 /// A dataset of whole numbers may have the attribute `classes`, a list of strings: the names of the classes that the
-/// numbers stand for. For a field `label` of one number per record, the file's attribute `classes` counts too. The
-/// schema has these names.
+/// numbers stand for. If the field is named `label` and has one number per record, the file's attribute `classes` is
+/// used too. The schema has these names.
 ///
-/// Chunks may be compressed by deflate, shuffled, and have checksums. A build with PENSTOCK_HDF5_FILTERS also reads
-/// lzf, lz4, zstd, blosc (1) and bitshuffle (plain, with lz4 or zstd), without the HDF5 library's plugins for these.
-/// The HDF5 library reads chunks that went through other filters, if it has these filters. It also reads strings and
-/// sequences of any length, and fields for which `Hdf5FieldInfo::reason` says so.
+/// Chunks may be compressed by deflate, may be shuffled, and may have checksums. A build with PENSTOCK_HDF5_FILTERS
+/// also reads lzf, lz4, zstd, blosc (1) and bitshuffle (plain, with lz4 or zstd), without the HDF5 library's plugins
+/// for these. Chunks with other filters are read by the HDF5 library, if it has these filters. The library also reads
+/// strings and sequences of variable length, and fields for which `Hdf5FieldInfo::reason` says so.
 struct Hdf5 {
-  using Source = class Hdf5Source;  ///< what it opens
+  using Source = class Hdf5Source;  ///< the source that `from` opens
   // What most callers set.
   /// A file, or a list of files that `penstock merge` wrote, "X.json".
   std::string path = {};
   /// Several files, one after the other, instead of `path`. Their fields must agree in name, dtype and shape.
   std::vector<std::string> paths = {};
   // What changes results.
-  /// Default (empty): every dataset of the file, and each column of a compound dataset.
+  /// The datasets and columns that become fields. Default (empty): every dataset of the file, and each column of a
+  /// compound dataset.
   ///
-  /// By default, the first dimensions of all datasets must be equal. A dataset with several names has the first of
-  /// them, group by group. Datasets without a dimension, and datasets that can't be read because their filter or type
-  /// is not supported, are left out, and `plan()` reports them. Opening fails if groups are nested more than 100 deep.
+  /// By default, the first dimensions of all datasets must be equal. If a dataset has several names, the first name
+  /// that is found, group by group, is used. Datasets without a dimension, and datasets that can't be read because
+  /// their filter or type is not supported, are left out, and `plan()` reports them. Opening fails if groups are nested
+  /// more than 100 deep.
   std::vector<Hdf5Field> fields = {};
   /// The dataset with the records' keys, or "dataset/member" of a compound dataset. It has one value per record:
-  /// strings, whose fixed padding is removed, or whole numbers, which become decimal digits. The dataset is then not a
+  /// strings, whose fixed padding is removed, or whole numbers, which become decimal digits. This dataset is not a
   /// field, unless `fields` names it.
   ///
-  /// Default (empty): the dataset that every file marks with its attribute "penstock_keys", as `Hdf5Sink` does. The
-  /// attribute has the path of the dataset. If a file has no such mark, the records have no keys.
+  /// Default (empty): the dataset whose path is in each file's attribute "penstock_keys", which `Hdf5Sink` writes. If a
+  /// file has no such attribute, the records have no keys.
   std::string key = {};
-  bool verify_checksum = true;  ///< compare the Fletcher-32 checksums of chunks that have them
+  bool verify_checksum = true;  ///< if true, the Fletcher-32 checksums of chunks that have one are compared
   // What changes only speed and memory, and what a bad file can do.
   /// Datasets of at most this many bytes (labels, coordinates) are read whole when they are first needed, and stay in
-  /// memory. All together take at most four times `max_kept_bytes`, in the order of files and fields. Keys take at most
-  /// `max_kept_bytes` more, for all files together. 0: no dataset is kept.
+  /// memory. All kept datasets together take at most four times `max_kept_bytes`; files and fields are kept in their
+  /// order until then. The keys of all files together take at most `max_kept_bytes` more. With 0, no dataset is kept.
   std::size_t max_kept_bytes = 16u << 20;
-  /// Run the HDF5 library in a process of its own for each file. A file that was made to harm may crash or hang that
-  /// process, but not this one. See `Hdf5Source`.
+  /// If true, the HDF5 library runs in a process of its own for each file. A file that was made to harm may crash or
+  /// hang that process, but not this one. See `Hdf5Source`.
   bool isolate = false;
   /// The program of that process, penstock-hdf5-reader. Default (empty): the program that PENSTOCK_HDF5_READER in the
-  /// environment names; otherwise the one installed with the library or with this header. The one in the build folder
-  /// is used only by programs and shared libraries in that folder.
+  /// environment names; otherwise the program that is installed with the library or with this header. The program in
+  /// the build folder is used only by programs and shared libraries in that folder.
   std::string reader = {};
   std::size_t max_reader_bytes = std::size_t{2} << 30;  ///< memory that such a process may take; at least 64 MiB
   /// Milliseconds that such a process may take for one answer. It is ended if it takes longer. At least 1.
@@ -102,11 +106,12 @@ enum class Hdf5Way : std::uint8_t {
   kept,        ///< read whole when first needed, then from memory
   contiguous,  ///< read from their place in the file, by any number of threads
   chunks,      ///< runners decode stored chunks, each chunk once while it stays in memory
-  library,     ///< the HDF5 library reads and converts chunks, one at a time; they stay in memory like `chunks`
-  rows,        ///< the HDF5 library reads row by row, one at a time
+  library,     ///< the HDF5 library reads and converts chunks, one at a time; the chunks stay in memory like those of
+               ///< `chunks`
+  rows,        ///< the HDF5 library reads rows, one at a time
 };
 
-/// "kept", "contiguous", …
+/// Returns the name of the value: "kept", "contiguous", …
 PENSTOCK_API std::string_view to_string(Hdf5Way way) noexcept;
 
 /// What is known about a field.
@@ -117,15 +122,15 @@ struct Hdf5FieldInfo {
   /// How its records are read.
   Hdf5Way way = Hdf5Way::rows;
   std::string storage;  ///< "contiguous", "chunks of [32, 96, 96, 3], shuffle + deflate"
-  std::string reason;   ///< why it is not read in a faster way; empty if there is none
-  /// Other files that have the values, or that lead to them: for virtual datasets, external raw files and links. For
-  /// files that are missing, the names.
+  std::string reason;   ///< why the field is not read in a faster way; empty if there is no reason
+  /// Other files that have the values, or that lead to these files: for virtual datasets, external raw files and links.
+  /// Missing files are in the list, too.
   std::vector<std::string> other_files;
-  std::uint64_t rows_per_chunk = 0;  ///< 0 if it has no chunks
-  bool converted = false;            ///< the library converts each value, one at a time
-  bool differs = false;              ///< files other than the first, which this describes, store it in another way
-  bool checksums = false;            ///< every chunk has a Fletcher-32 checksum
-  bool in_blocks = false;            ///< the rows of a chunk are decoded together, once while they stay in memory
+  std::uint64_t rows_per_chunk = 0;  ///< 0 if the dataset has no chunks
+  bool converted = false;            ///< the HDF5 library converts each value, one at a time
+  bool differs = false;    ///< the field is stored in another way in some files; this describes the first file
+  bool checksums = false;  ///< every chunk has a Fletcher-32 checksum
+  bool in_blocks = false;  ///< a chunk's rows are decoded together, and only once as long as they stay in memory
 };
 
 /// An attribute's value, in row-major order.
@@ -139,85 +144,89 @@ struct Hdf5Attribute {
 /// it.
 ///
 /// The HDF5 library does one thing at a time, in all threads of a process. So it is only asked where data are stored,
-/// and runners do what takes time, above all decompression. Chunks are blocks: each chunk is decoded once while it
-/// stays in the loader's `max_block_bytes`. `shuffle({.blocks = true})` costs the same as reading in order if the
-/// chunks of a window, of all fields, fit there. A full shuffle of compressed chunks with many rows decodes nearly one
-/// chunk per row. `Pipeline::plan()` reports how each field is read, and what the order costs.
+/// and runners do what takes time, above all decompression. Chunks are blocks. A chunk is decoded once, as long as it
+/// stays in the loader's memory for blocks (`max_block_bytes`). `shuffle({.blocks = true})` costs the same as reading
+/// in order if all fields' chunks of a window fit in this memory. A full shuffle of compressed chunks with many rows
+/// decodes nearly one chunk per row. `Pipeline::plan()` reports how each field is read, and what the order costs.
 ///
 /// A thread that decodes needs memory for a chunk as it is stored. It needs memory for two more chunks if there are
 /// several filters, or if chunks hold parts of rows. No budget includes this memory.
 ///
-/// Damage in HDF5 files is mostly found. Sizes of what has a fixed length are compared with the file's size before
-/// anything is allocated, and decompressed data must have their chunk's size. But the library itself trusts what it
-/// parses: a file that was made to harm can crash the process. Open only files that you trust, or set `isolate = true`.
+/// Most damage in HDF5 files is found. Data of fixed size must fit in the file's size, which is checked before memory
+/// is allocated. Decompressed data must have their chunk's size. But the library itself trusts what it parses: a file
+/// that was made to harm can crash the process. Open only files that you trust, or set `isolate = true`.
 ///
-/// With `isolate`, this process never calls the library for the file. Another process does, and only reports where
-/// chunks are. All its answers are checked. This process decodes the chunks, with the same results.
-/// - If the file kills that process, or it takes longer than `patience_ms`, the request fails with Error(corrupt). The
-///   process is started again, eight times per file, and once more for every 256 answers.
-/// - Threads that need the same file wait one after the other, so the end of a loader may take `patience_ms` for each.
-/// - It limits crashes, hangs and memory, and loads no plugins of the library. It is not a sandbox, and follows links
-///   to other files as the library does.
-/// - Such a process takes about 10 MB. A source has at most 64 of them. If it has more files, the process that was
-///   asked longest ago is ended. When its file is needed again, starting it takes about 10 ms.
-/// - They are children of the program. A program that waits for any child (`waitpid(-1)`) may see them end. A child
-///   made by fork() keeps those that existed then alive for as long as it lives.
+/// With `isolate`, this process never calls the library for a file. A second process does that, and only reports where
+/// chunks are. This process checks its answers and decodes the chunks, with the same results.
+/// - If the file kills the second process, or an answer takes longer than `patience_ms`, the request fails with
+///   Error(corrupt). The second process is started again, up to eight times per file, and once more for every 256
+///   answers.
+/// - Threads that need the same file wait for each other. So the end of a loader may take `patience_ms` for each of
+///   these threads.
+/// - The second process limits the effect of crashes and hangs, and its memory. It loads no plugins of the library. It
+///   is not a sandbox: it follows links to other files like the library.
+/// - Each such process takes about 10 MB. A source has at most 64 of these processes. If it has more files, the process
+///   that was asked longest ago is ended. When that process's file is needed again, starting a new process takes about
+///   10 ms.
+/// - These processes are children of the program. A program that waits for any child (`waitpid(-1)`) may see them end.
+///   If the program calls fork(), the new child keeps the existing processes alive as long as it lives.
 ///
-/// Keys are read when they are asked for, about 1,000 consecutive keys at a time, or a chunk of them. At most
-/// `max_kept_bytes` of them stay in memory, with 8 bytes per key, for any number of records. Beyond that limit, reading
-/// keys in order costs one read per 1,000 keys, and in any other order one read per key.
+/// Keys are read when they are needed, about 1,000 consecutive keys or one chunk at a time. They stay in memory, with 8
+/// bytes per key, up to `max_kept_bytes`. If there are more keys, reading them in order costs one read per 1,000 keys,
+/// and in any other order one read per key.
 ///
 /// A program that uses HDF5 itself in other threads needs a thread-safe build of it (Debian's is), and must not call
 /// H5close() while a source exists. The file must not change while it is open. A child made by fork() must open its own
 /// source: an inherited one throws Error(forked).
 class PENSTOCK_API Hdf5Source {
  public:
-  /// Opens the files. Leave out `header`: it says where this header is installed. A program with the static library
-  /// finds penstock-hdf5-reader by it. The rules for fields also apply to the dataset of keys. If a file marks a
-  /// dataset of keys that can't be read, it is left out, and `plan()` reports it.
+  /// Opens the files. Do not pass `header`. Its default is the path of this header, by which a program with the static
+  /// library finds penstock-hdf5-reader. The rules for fields also apply to the dataset of keys. If a file marks a
+  /// dataset of keys that can't be read, records have no keys, and `plan()` reports that.
   /// @throws Error(not_found | io | corrupt) if a file can't be opened.
   /// @throws Error(not_found) if a dataset or member does not exist.
-  /// @throws Error(schema_mismatch) if first dimensions differ, or the fields of the files do.
+  /// @throws Error(schema_mismatch) if first dimensions differ, or the files have different fields.
   /// @throws Error(unsupported) if the element type of a named dataset can't be a field, or neither penstock nor the
-  /// HDF5 library has its filter. Without named datasets: if no field is left.
+  /// HDF5 library has its filter. Also if no dataset is named, and no field is left.
   /// @throws Error(invalid_argument) if the options can't work.
   explicit Hdf5Source(Hdf5 options, const char* header = PENSTOCK_HDF5_HEADER);
 
-  /// Number of records, of all files together.
+  /// Number of records in all files together.
   std::uint64_t size() const noexcept;
   /// The fields of each record, as they were given or found.
   Schema schema() const;
   /// Number of blocks: the chunks of all fields and files.
   std::uint64_t blocks() const noexcept;
-  /// Bytes that a block is decoded into.
+  /// Size of a decoded block in bytes.
   std::uint64_t block_bytes(std::uint64_t block) const;
   /// Appends the blocks that a record needs. @throws Error(not_found) past the end.
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const;
-  /// Returns the records and the field that a block consists of, so that it can be decoded right into a batch. None if
-  /// the block has more than these.
+  /// Returns the records and the field of which a block has the values, so that the block can be decoded directly into
+  /// a batch. Returns none if the block has anything else.
   std::optional<BlockRows> rows_of(std::uint64_t block) const;
   /// Decodes a block.
-  /// @throws Error(corrupt | io) with file, dataset, chunk and, if it is known, the chunk's offset in the file.
+  /// @throws Error(corrupt | io) with the file, the dataset, the chunk and, if it is known, the chunk's offset in the
+  /// file.
   /// @throws Error(not_found) past the end, like all functions that take a block.
   void load(std::uint64_t block, std::span<std::byte> bytes) const;
-  /// Makes a record. @throws Error(corrupt | io) as `load`; Error(not_found) past the end.
+  /// Makes a record. @throws Error(corrupt | io) like `load`; Error(not_found) past the end.
   void read(std::uint64_t index, std::span<const std::span<const std::byte>> blocks, SampleBuilder& out) const;
 
   /// Copies a field's values of `rows` records from `first` on, one after the other, into `out`, which must have
   /// exactly that size. Use it to read a dataset, or a part of it, as one value. The calling thread decodes each chunk
-  /// once, into `out` itself if it can. Keeps no more in memory than other reads.
+  /// once, if possible directly into `out`. Keeps no more in memory than other reads.
   /// @throws Error(invalid_argument) if the field's shape varies, or `out` has another size.
-  /// @throws Error(not_found) past the end; Error(corrupt | io) as `load`.
+  /// @throws Error(not_found) past the end; Error(corrupt | io) like `load`.
   void read_rows(std::size_t field, std::uint64_t first, std::uint64_t rows, std::span<std::byte> out) const;
 
   /// The source's name in errors and `plan()`.
   std::string name() const { return "hdf5"; }
-  /// True if `Hdf5::key` names the dataset of keys, or every file marks one.
+  /// True if `Hdf5::key` names the dataset of keys, or every file marks such a dataset.
   bool has_keys() const noexcept { return !keys().empty(); }
   /// The path of the dataset of keys in the first file; empty if there are no keys.
   const std::string& keys() const noexcept;
   /// Reads a record's key.
-  /// @throws Error(invalid_argument) if there are no keys; Error(not_found) past the end; Error(corrupt | io) as
+  /// @throws Error(invalid_argument) if there are no keys; Error(not_found) past the end; Error(corrupt | io) like
   /// `read`.
   /// @throws Error(limit_exceeded) if the key has more than 64 KiB.
   std::string key(std::uint64_t index) const;
@@ -230,18 +239,19 @@ class PENSTOCK_API Hdf5Source {
   /// Hash of the `file_revision` of each file when it was opened, and of whether checksums are compared. Files of
   /// fields, and other files that values come from (`Hdf5FieldInfo::other_files`), are included.
   std::uint64_t revision() const noexcept;
-  /// For `shuffle({.blocks = true})`: ends of the chunks of one field of each file. It is a field whose rows are
-  /// decoded together, if there is one, and the one whose chunks take the most memory. Empty if no field has chunks.
+  /// For `shuffle({.blocks = true})`: the ends of the chunks of one field per file. Fields whose rows are decoded
+  /// together (`Hdf5FieldInfo::in_blocks`) are preferred. Among fields that are equal in this, the field with the
+  /// largest chunks in memory is chosen. Empty if no field has chunks.
   /// @throws Error(limit_exceeded) if there are more than a million chunks of which most were never written.
   std::vector<std::uint64_t> block_ends() const;
   /// The values of a scalar field of whole numbers. Reads only its dataset.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
-  /// For `Pipeline::plan()`: how each field is read and why, which other files its values come from, and which of these
-  /// values can't be read or were never written.
+  /// For `Pipeline::plan()`: says how each field is read and why, from which other files values come, and which values
+  /// from other files can't be read or were never written.
   std::vector<std::string> notes() const;
-  /// Rows that can't be read, known since the source was opened: a line for each of the first few of each dataset.
-  /// Their values come from other files that are missing, cut short, or not in the form that the dataset describes.
-  /// Reading such a record is Error(corrupt).
+  /// Rows that were found to be unreadable when the source was opened: a line for each of the first few of these rows
+  /// of each dataset. Their values come from other files that are missing, cut short, or not in the form that the
+  /// dataset describes. Reading such a record throws Error(corrupt).
   std::vector<std::string> faults() const;
 
   /// What each field is and how it is read, in the schema's order.

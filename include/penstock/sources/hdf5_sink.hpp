@@ -19,10 +19,10 @@ struct Hdf5SinkField {
   /// A field of the pipeline.
   std::string field;
   std::string dataset = {};      ///< its path in the file; "train/x" makes a group. Default (empty): the field's name
-  std::uint64_t chunk_rows = 0;  ///< records per chunk. Default (0): records of 1 MiB, at least 1
+  std::uint64_t chunk_rows = 0;  ///< records per chunk. Default (0): as many as fit in 1 MiB, at least 1
   std::optional<unsigned> deflate = {};  ///< level of compression, 1 to 12; 0: not compressed
-  std::optional<bool> shuffle = {};      ///< store the bytes of elements apart, so that numbers shrink more
-  std::optional<bool> fletcher32 = {};   ///< a checksum per chunk
+  std::optional<bool> shuffle = {};      ///< like `Hdf5SinkOptions::shuffle`
+  std::optional<bool> fletcher32 = {};   ///< store a Fletcher-32 checksum per chunk
 };
 
 /// Settings of an Hdf5Sink.
@@ -34,23 +34,24 @@ struct Hdf5SinkOptions {
   // What changes results.
   std::vector<Hdf5SinkField> fields = {};  ///< the fields that are not stored like the others
   unsigned deflate = 4;                    ///< level of compression, 1 to 12; 0: not compressed
-  /// Store the bytes of elements apart. Default (none): for compressed elements of more than one byte.
+  /// Whether the first bytes of all elements are stored together, then the second bytes, and so on. Default (none):
+  /// true for compressed elements of more than one byte.
   std::optional<bool> shuffle = {};
-  /// A checksum per chunk.
+  /// Whether each chunk has a Fletcher-32 checksum.
   bool fletcher32 = false;
   /// A dataset for the samples' keys, as strings. The file's attribute "penstock_keys" names it, so that Hdf5Source
   /// finds it. Default (empty): no keys are stored.
   std::string keys = {};
-  std::uint64_t max_samples = 100'000;  ///< most samples of a shard; no limit for a single file
-  /// Most bytes of a shard, as values before compression. A larger sample gets a shard of its own. No limit for a
+  std::uint64_t max_samples = 100'000;  ///< largest number of samples per shard; no limit for a single file
+  /// Largest size of a shard in bytes, before compression. A larger sample gets a shard of its own. No limit for a
   /// single file.
   std::uint64_t max_bytes = std::uint64_t{1} << 30;
   /// Your own name for what makes the samples. Only a run with the same name continues a store. Default (empty): the
   /// pipeline and its data, as far as `write` knows them (`SinkJob::made_by`).
   std::string job = {};
   // What changes only speed and memory.
-  /// Every commit reaches the disk. false: only `finish` does. A crash of the whole machine (not of the process) may
-  /// then leave an unfinished store that is damaged.
+  /// If true, every commit reaches the disk. If false, only `finish` does, and a crash of the whole machine (not of the
+  /// process) may leave an unfinished store that is damaged.
   bool sync = true;
 };
 
@@ -66,10 +67,11 @@ struct Hdf5SinkOptions {
 /// A run may be killed at any moment. Until `finish`, every file's name ends in `.partial`. Files whose names begin
 /// with `PATH.h5-unfinished` say what was committed, and which process writes. Hdf5Source refuses shards next to such
 /// files. A rerun of the same job continues after the last commit, and the finished files are byte for byte the same as
-/// without an interruption. A rerun of a finished job changes nothing: see `was_finished`. One thread at a time.
+/// without an interruption. A rerun of a finished job changes nothing: see `was_finished`. Only one thread may use a
+/// sink at a time.
 class PENSTOCK_API Hdf5Sink {
  public:
-  /// Does not touch the files yet.
+  /// Keeps the options. Does not touch the files yet.
   explicit Hdf5Sink(Hdf5SinkOptions options);
   /// Takes over what the other sink holds.
   Hdf5Sink(Hdf5Sink&&) noexcept;
@@ -83,7 +85,7 @@ class PENSTOCK_API Hdf5Sink {
   /// @throws Error(state_mismatch) if existing unfinished files are damaged, or were begun with another schema, job or
   /// options.
   /// @throws Error(invalid_argument) if
-  /// - existing files are finished and were made by something else;
+  /// - existing files are finished, and another job made them;
   /// - another sink writes them;
   /// - the options can't work.
   /// @throws Error(schema_mismatch) if one of `fields` isn't in the schema.
@@ -92,9 +94,9 @@ class PENSTOCK_API Hdf5Sink {
   /// @throws Error(io).
   void open(const SinkJob& job);
   /// Returns true if an earlier run has committed the item. For a finished store, only the number of samples is
-  /// compared. If that is not known, it returns true for every item.
-  /// @throws Error(state_mismatch) if another sample has its place. If the number of samples is not known in advance,
-  /// `put` throws it.
+  /// compared. If the number of samples is not known, it returns true for every item.
+  /// @throws Error(state_mismatch) if the earlier run has committed another sample at the item's position. If the
+  /// number of samples is not known in advance, `put` throws the error instead.
   bool has(const SinkItem& item);
   /// Returns true if `open` found samples that an earlier run has committed.
   bool has_some() const;
@@ -102,7 +104,8 @@ class PENSTOCK_API Hdf5Sink {
   /// @throws Error(invalid_argument) if the item is out of order, or the store was finished before.
   /// @throws Error(limit_exceeded) if a sequence has 2^32 elements or more; Error(io) if the disk is full.
   void put(const SinkItem& item, Sample& sample);
-  /// Commits. After it, what was put survives a kill, and, with `sync`, a crash of the machine. @throws Error(io).
+  /// Commits the samples that were put. They survive a kill of the process, and, with `sync`, a crash of the machine.
+  /// @throws Error(io).
   void commit();
   /// Finishes the files. @throws Error(invalid_argument) if fewer samples were put than `open` announced.
   void finish();

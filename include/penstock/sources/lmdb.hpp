@@ -22,47 +22,51 @@ namespace penstock {
 /// What the values of an LMDB store are.
 enum class LmdbValues : std::uint8_t {
   automatic,  ///< `records` if the store has penstock's manifest, otherwise `raw`
-  records,    ///< written by LmdbSink: several fields, a checksum each; the format is in docs/formats/lmdb.md
+  records,    ///< records of LmdbSink, with several fields and a checksum per record; the format is in
+              ///< docs/formats/lmdb.md
   raw,        ///< the bytes of one field as they are, for example LSUN's encoded images: {image: u8[?]}
   /// Caffe's Datum: {image: u8[?], label: i64[]} if its images are encoded. Otherwise
   /// {image: u8[C, H, W], label: i64[]}, or f32 instead of u8 if it holds floats. The first record with an image
-  /// decides, of the store's first 100 records and 100 spread over the others.
+  /// decides for all. It is looked for in the store's first 100 records, and in 100 records that are spread over the
+  /// others.
   datum,
 };
 
 /// An LMDB store to read from, in a folder (`train.lmdb/data.mdb`) or in a single file; both are recognized.
 /// `from(Lmdb{.path = "train.lmdb"})` opens it.
 struct Lmdb {
-  using Source = class LmdbSource;  ///< what it opens
+  using Source = class LmdbSource;  ///< the source that `from` opens
   // What most callers set.
   /// The folder of the store, or its file; or a list of stores that `penstock merge` wrote, "X.json".
   std::string path = {};
   /// Several stores read as one, one after the other, instead of `path`. Their fields and classes must be the same.
   std::vector<std::string> paths = {};
   // What changes results.
-  /// What its values are.
+  /// What the store's values are.
   LmdbValues values = LmdbValues::automatic;
   std::string field = "image";    ///< raw, datum: name of the value's field
   std::string label = "label";    ///< datum: name of the label's field
   bool verify_checksum = true;    ///< records: compare each record's checksum (about 0.1 us per KB)
-  bool allow_unfinished = false;  ///< read what a stopped LmdbSink left
-  /// Takes a slot in the store's lock file, and creates the file if it does not exist. Default: true.
+  bool allow_unfinished = false;  ///< read a store that a stopped LmdbSink left unfinished
+  /// If true, each reader takes a slot in the store's lock file, and creates the file if it does not exist. Default:
+  /// true.
   ///
-  /// false: writes nothing next to the store, unless another process has the store open. A later writer then does not
-  /// see this reader. After it has written, reading throws Error(invalid_argument). Values read before that are right:
-  /// each is copied, and then the store is checked for a new transaction. Two transactions during one look-up, or
-  /// during opening, may change the pages being walked and crash the process. Use false for short reads of stores
-  /// without writers.
+  /// If false, writes nothing next to the store, unless another process has the store open. A process that writes to
+  /// the store later does not see this reader. After that process has written, reading throws Error(invalid_argument).
+  /// Values that were read before are right, because each value is copied, and then the store is checked for a new
+  /// transaction. But two transactions during one look-up, or during opening, may change the pages that are being read,
+  /// and crash this process. Use false for short reads of stores without writers.
   bool lock_file = true;
   // What changes only speed and memory.
-  /// Leave the kernel's readahead on: good for reading in key order, bad for shuffled reading.
+  /// If true, the kernel's readahead stays on: good for reading in key order, bad for shuffled reading.
   bool read_ahead = false;
   FileAccess access = FileAccess::map;  ///< how values are read; a key is always looked up in the map
 };
 
 /// Reads records of one LmdbSource. Values are views of the store's memory map if dtype and alignment allow it. If the
-/// store is read without LMDB's lock file, they are views of the reader's own copy. Holds one read transaction from the
-/// first `read` to the next `pause`. One thread at a time. It may outlive its source.
+/// store is read without LMDB's lock file, values are views of the reader's own copy. A reader holds one read
+/// transaction from the first `read` to the next `pause`. Only one thread may use it at a time. A reader may outlive
+/// its source.
 class PENSTOCK_API LmdbReader {
  public:
   ~LmdbReader();
@@ -73,8 +77,8 @@ class PENSTOCK_API LmdbReader {
   /// @throws Error(invalid_argument) if the store is read without LMDB's lock file, and a process has written to it
   /// since.
   void read(std::uint64_t index, SampleBuilder& out);
-  /// Prepares for reading these records next, in this order. Looks up all that were never read, and fetches the
-  /// beginning of each value before its turn.
+  /// Prepares for reading these records next, in this order. Looks up all records that were never read, and fetches the
+  /// beginning of each value before the value is read.
   void expect(std::span<const std::uint64_t> indices) noexcept;
   /// Ends the transaction, so that a writing process can reuse space. The next `read` begins another one.
   void pause() noexcept;
@@ -92,24 +96,23 @@ class PENSTOCK_API LmdbReader {
 ///
 /// LMDB checks little of what it reads: open only stores that you trust. The source detects a file that lacks used
 /// pages, a wrong number of records, and, in stores that LmdbSink wrote, any damage inside a record. Damage in LMDB's
-/// own tree may crash the process. A store should not change while it is open. Records that other processes add are not
-/// seen.
+/// own tree may crash the process. A store should not change while it is open. The source does not see records that
+/// other processes add later.
 ///
-/// Each reader takes a slot in the store's lock file. Readers use no lock file if it can't be written, as on read-only
-/// media, or if the disk has no room for one; `notes` reports that. No process may write to the store then. An LmdbSink
-/// or a cache is refused. Other programs are not, and reading fails with Error(invalid_argument) after they have
-/// written.
+/// Each reader takes a slot in the store's lock file. If the lock file can't be written, as on read-only media, or if
+/// the disk has no room for it, readers use none, and `notes` reports that. No process may write to the store in that
+/// case. An LmdbSink or a cache is refused. Other programs are not refused; after they have written, reading fails with
+/// Error(invalid_argument).
 ///
-/// A process may open a store any number of times. All share one map, with the `read_ahead` and `lock_file` of the
-/// first. A source that should use a lock file, but joins a map without one, uses none, and `notes` reports that. From
-/// then on, an LmdbSink or a cache of another process is refused as long as the store is open here. A child made by
-/// fork() must open its own source: an inherited one throws Error(forked).
+/// A process may open a store any number of times. All its sources of the store share one map, with the `read_ahead`
+/// and `lock_file` of the first source. If the first source has no lock file, later sources use none either, and
+/// `notes` reports that. From then on, an LmdbSink or a cache of another process is refused as long as this process has
+/// the store open. A child made by fork() must open its own source: an inherited one throws Error(forked).
 class PENSTOCK_API LmdbSource {
  public:
   /// Opens the store and finds its keys. Keys are computed if they are consecutive numbers of fixed width (decimal with
-  /// leading zeros, or big-endian). Otherwise one pass reads them, and they stay in memory (the key + 8 bytes per
-  /// record). The position of each value is also kept after it was looked up: 16 bytes per record, which fill as
-  /// records are read.
+  /// leading zeros, or big-endian). Otherwise one pass over the store reads the keys, and they stay in memory (the key
+  /// + 8 bytes per record). The position of a value is also kept after it was looked up, in 16 bytes per record.
   /// @throws Error(schema_mismatch) if the fields or classes of a store differ from those of the first.
   /// @throws Error(not_found | io | corrupt | unsupported).
   /// @throws Error(invalid_argument) if
@@ -121,18 +124,19 @@ class PENSTOCK_API LmdbSource {
 
   /// Number of records, without the manifest.
   std::uint64_t size() const noexcept;
-  /// The fields of each record: those of the manifest or of a Datum, or one field of raw bytes.
+  /// The fields of each record: the fields of the manifest, the fields of a Datum, or one field of raw bytes.
   Schema schema() const;
   /// Opens a reader for one thread. @throws Error(invalid_argument) if the store has no reader slot left.
   std::unique_ptr<LmdbReader> open_reader() const;
 
-  /// What the values are, as given or found: never `automatic`.
+  /// What the values are, as it was given or found. Never `automatic`.
   LmdbValues values() const noexcept;
   /// The source's name in errors and `plan()`.
   std::string name() const { return "lmdb"; }
-  /// For `plan()`: nothing, or that the store is read without a lock file, and why.
+  /// For `plan()`: says if the store is read without a lock file, and why. Otherwise empty.
   std::vector<std::string> notes() const;
-  /// The data file; for several stores the list, or the first store's data file.
+  /// The path of the data file. For several stores, it is the path of their list, or else of the first store's data
+  /// file.
   std::string file() const;
   /// The data file of the store that has the record. @throws Error(not_found) past the end.
   std::string file_of(std::uint64_t index) const;
@@ -143,12 +147,12 @@ class PENSTOCK_API LmdbSource {
   std::uint64_t identity() const noexcept;
   /// Hash of the `file_revision` of the data file when it was opened, and of whether checksums are compared.
   std::uint64_t revision() const noexcept;
-  /// Asks the kernel to fetch the records' values. Costs almost nothing while the store is in the page cache: it then
-  /// only checks from time to time that it still is.
+  /// Asks the kernel to fetch the records' values. Costs almost nothing while the store is in the page cache, because
+  /// it only checks from time to time that the store still is there.
   void will_need(std::span<const std::uint64_t> indices) const noexcept;
 
   /// The values of a scalar field of whole numbers, for records and Datums. Reads only the bytes of these values, so it
-  /// compares no checksum. None for raw values, which have no such field. @throws as `read`.
+  /// compares no checksum. Returns none for raw values, which have no such field. @throws what `read` throws.
   std::optional<std::vector<std::int64_t>> labels(std::string_view field) const;
 
   /// Checks that the store still holds what was read without a lock file. Each `read` does this by itself.

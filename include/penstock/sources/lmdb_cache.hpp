@@ -14,44 +14,47 @@ namespace penstock {
 /// Settings of `cache` on disk.
 struct LmdbCacheOptions {
   // What changes results.
-  /// Which stages may come before it.
+  /// Which stages and sources may come before the cache.
   CacheAllows allows = {};
-  bool verify_checksum = true;  ///< compare each record's checksum when it is read; a damaged record is made again
+  bool verify_checksum = true;  ///< compare each record's checksum when the record is read; make damaged records again
   // What happens to an existing cache.
-  bool replace = false;  ///< empty a cache of another pipeline at `path`. false: refuse it
+  bool replace = false;  ///< if true, a cache of another pipeline at `path` is emptied; if false, it is refused
   // What changes only speed and memory.
-  /// Most bytes of the file. Default (0): the free space of the file system when it is opened, less a twentieth. It
-  /// takes as much address space, up to 1 TiB.
+  /// Largest size of the cache's file in bytes. Default (0): 95 % of the file system's free space when the cache is
+  /// opened. The process needs the same amount of address space, up to 1 TiB.
   std::uint64_t max_bytes = 0;
-  /// Bytes of records that may wait to be written. Further records are declined.
+  /// Bytes of records that may wait to be written. If more bytes would wait, records are declined.
   std::size_t max_queue_bytes = 64u << 20;
-  /// Every commit reaches the disk. false: a crash of the whole machine (not of the process) may leave a damaged file,
-  /// which then has to be deleted.
+  /// If true, every commit reaches the disk. If false, a crash of the whole machine (not of the process) may leave a
+  /// damaged file, which has to be deleted.
   bool sync = true;
 };
 
-/// Keeps on disk what the stages before it make of a record, for later epochs and later runs: slow decodes, resizes of
-/// large images, anything from slow storage. Like `cache` in memory, except for where records are kept:
+/// Keeps on disk what the stages before it make of a record, for later epochs and later runs. Use it after slow
+/// decodes, after resizes of large images, or for slow storage. It works like `cache` in memory, but keeps records in a
+/// folder:
 ///
 ///     from(…) | decode_jpeg("image") | resize("image", {256, 256}) | cache("/scratch/train.cache") | shuffle() | …
 ///
-/// `path` is a folder, created if missing. It gets an LMDB store of our records, whose keys are the records' indices in
-/// 8 bytes, big-endian. Runners never wait for the disk: they hand records to one thread that writes, which declines
-/// records that it can't keep up with. A declined record is made and offered again in another epoch. When the last copy
-/// of the pipeline and the last loader over it are destroyed, the waiting records are written.
+/// `path` is a folder, created if missing. The cache makes an LMDB store there, with records in the format of LmdbSink.
+/// Their keys are the records' indices in 8 bytes, big-endian. Runners never wait for the disk: they hand records to
+/// one writing thread. If that thread can't keep up, it declines records. A declined record is made again in a later
+/// epoch, and offered again. When the last copy of the pipeline and the last loader over it are destroyed, the waiting
+/// records are written.
 ///
-/// Only the first process that opens the cache writes. Other processes that open it at the same time read what it has.
-/// A process may be killed at any moment; what was committed stays. If the disk is full, or fails, writing ends, but
-/// not the epoch: `Report::notes` reports it. Nothing is ever evicted. When the cache has every record, other processes
-/// can read it as a data set, `from(Lmdb{.path = …})`, and this process can after it has closed it. Pipelines of one
-/// process that name the same folder share what the first one opened, with its options.
+/// Only the first process that opens the cache writes. Other processes that open the cache at the same time only read
+/// the records that it has. A process may be killed at any moment; records that were committed stay. If the disk is
+/// full, or fails, writing ends, but the epoch continues, and `Report::notes` reports that. Records are never evicted.
+/// When the cache has every record, other processes can read it as a data set, `from(Lmdb{.path = …})`. This process
+/// can do so after it has closed the cache. Pipelines of one process that name the same folder share what the first one
+/// opened, with its options.
 ///
 /// The key of a cache is everything that makes the values: the source (identity, size, schema, revision), the stages
-/// before the cache (options, versions), and Penstock's version. A file of the source is not noticed as replaced if the
-/// new file has the same size, time, beginning, middle and end.
-/// @throws Error(invalid_argument), when it joins a pipeline, like `cache` in memory.
+/// before the cache (options, versions), and Penstock's version. The cache does not notice that a file of the source
+/// was replaced if the new file has the same size, time, beginning, middle and end.
+/// @throws Error(invalid_argument) when it joins a pipeline, like `cache` in memory.
 ///
-/// The first loader, `write` or `Pipeline::at` opens it, and throws
+/// The first loader, `write` or `Pipeline::at` opens the cache, and throws
 /// - Error(state_mismatch) if the cache has another key and `replace` is false; the error says what differs;
 /// - Error(invalid_argument) if the store is not a cache;
 /// - Error(corrupt | io).

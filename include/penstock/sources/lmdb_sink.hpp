@@ -22,19 +22,19 @@ enum class LmdbRecords : std::uint8_t {
 
 /// What keys are made of.
 enum class LmdbKeys : std::uint8_t {
-  automatic,  ///< `SinkItem::key`; like `position` if it is empty
+  automatic,  ///< `SinkItem::key`; like `position` if the key is empty
   position,   ///< the position in the pipeline, written as by `position_key`
 };
 
 /// What an LmdbSink does with an existing store at its path that another job made, or that holds other records.
 enum class LmdbMode : std::uint8_t {
-  create,  ///< refuses it
-  /// Turns it into this run's store, if it has the same fields. All samples are made. Records with the same bytes stay,
-  /// others are replaced or added, and records without a sample in this run are removed. Until the end the store is
-  /// unfinished, and only an update continues it.
+  create,  ///< refuses the store
+  /// Turns the store into this run's store, if it has the same fields. All samples are made. Records with the same
+  /// bytes stay, other records are replaced or added, and records without a sample in this run are removed. Until the
+  /// update has finished, the store is unfinished, and only another update can continue it.
   update,
-  /// Refuses it like `create`. But a finished store of this job gets the records that it lacks. Until the end it is
-  /// unfinished.
+  /// Refuses the store like `create`. But if the store is a finished store of this job, adds the records that it lacks.
+  /// Until they are added, the store is unfinished.
   extend,
 };
 
@@ -47,7 +47,7 @@ struct LmdbSinkOptions {
   LmdbRecords records = LmdbRecords::fields;
   /// What keys are made of.
   LmdbKeys keys = LmdbKeys::automatic;
-  std::string field = "image";  ///< raw: the field to write
+  std::string field = "image";  ///< the field to write if `records` is `raw`
   /// Your own name for what makes the records. Only a run with the same name continues a store. Default (empty): the
   /// pipeline and its data, as far as `write` knows them (`SinkJob::made_by`).
   std::string job = {};
@@ -55,34 +55,35 @@ struct LmdbSinkOptions {
   LmdbMode mode = LmdbMode::create;
   bool single_file = false;  ///< `path` is the data file; its lock file is next to it
   // What changes only speed and memory.
-  /// Every commit reaches the disk. false: only `finish` does. A crash of the whole machine (not of the process) may
-  /// then leave an unfinished store that is damaged.
+  /// If true, every commit reaches the disk. If false, only `finish` does, and a crash of the whole machine (not of the
+  /// process) may leave an unfinished store that is damaged.
   bool sync = true;
   std::size_t map_bytes = 1024u << 20;  ///< bytes of the memory map at first; it grows by half as needed
 };
 
 /// What an update did, in records.
 struct LmdbUpdate {
-  bool updating = false;  ///< a store existed that had to be brought up to date
-  /// Records that were already right, were replaced, added and removed.
+  bool updating = false;  ///< true if there was a store that had to be brought up to date
+  /// Numbers of records that were already right, and that were replaced, added and removed.
   std::uint64_t kept = 0, replaced = 0, added = 0, removed = 0;
 };
 
 /// Writes samples to an LMDB store: `write(pipeline, sink)`.
 ///
-/// A run may be killed at any moment. The store is then marked as unfinished, and LmdbSource refuses it. A rerun of the
-/// same job continues after the last commit. The result has the same keys and values as without an interruption. A
-/// rerun of a finished job changes nothing: see `was_finished`. For a store of raw values, a file next to it says what
-/// made it, and stays: `made-by.json`, or `PATH-made-by.json` for a single file.
+/// A run may be killed at any moment. The store is then marked as unfinished, and LmdbSource refuses the store. A rerun
+/// of the same job continues after the last commit. The result has the same keys and values as without an interruption.
+/// A rerun of a finished job changes nothing: see `was_finished`. A store of raw values has a file next to it that says
+/// what made the store: `made-by.json`, or `PATH-made-by.json` for a single file. This file stays when the store is
+/// finished.
 ///
-/// Fastest if keys arrive in the order of their bytes. One thread at a time, and the same one from the first `has` or
-/// `put` to the `commit` after it.
+/// Writing is fastest if keys arrive in the order of their bytes. Only one thread may use a sink at a time. From the
+/// first `has` or `put` to the next `commit`, it must be the same thread.
 class PENSTOCK_API LmdbSink {
  public:
   /// Most bytes of a key that LMDB accepts.
   static constexpr std::size_t max_key_bytes = 511;
 
-  /// Does not touch the store yet.
+  /// Keeps the options. Does not touch the store yet.
   explicit LmdbSink(LmdbSinkOptions options);
   LmdbSink(LmdbSink&&) noexcept;
   LmdbSink& operator=(LmdbSink&&) noexcept;
@@ -109,7 +110,8 @@ class PENSTOCK_API LmdbSink {
   /// also if the store was finished before.
   /// @throws Error(limit_exceeded) if the record is larger than 4 GiB; Error(io) if the disk is full.
   void put(const SinkItem& item, Sample& sample);
-  /// Commits. After it, what was put survives a kill, and, with `sync`, a crash of the machine. @throws Error(io).
+  /// Commits the samples that were put. They survive a kill of the process, and, with `sync`, a crash of the machine.
+  /// @throws Error(io).
   void commit();
   /// Finishes the store.
   /// @throws Error(invalid_argument) if the store holds keys that this run has neither found by `has` nor put.
@@ -119,7 +121,7 @@ class PENSTOCK_API LmdbSink {
 
   /// True if `open` found that an earlier run had finished.
   bool was_finished() const noexcept { return was_finished_; }
-  /// What `put` and `finish` have done so far to a store that is updated.
+  /// What `put` and `finish` have done so far to a store that is being updated.
   LmdbUpdate updated() const noexcept;
 
  private:

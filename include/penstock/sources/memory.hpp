@@ -16,11 +16,11 @@
 namespace penstock {
 
 /// Records that are already in memory: named arrays whose first dimension counts the records. Values are viewed, not
-/// copied. Copies share the arrays. One thread at a time while fields are added, any thread after that. Arrays that
-/// belong to the caller must stay unchanged while they are read.
+/// copied. Copies of a Memory share the arrays. While fields are added, only one thread may use it at a time; after
+/// that, any thread may. Arrays that belong to the caller must stay unchanged while they are read.
 ///
-/// It has no identity of its own. Pipelines over two of these with the same size and fields have the same fingerprint,
-/// for any values, and each accepts a state that was saved with the other.
+/// A Memory has no identity. If two of them have the same size and fields, pipelines over them have the same
+/// fingerprint, whatever the values. Each pipeline accepts a state that was saved with the other.
 ///
 ///     Memory train;
 ///     train.add<float>("x", {64}, std::move(values));     // values.size() == n * 64
@@ -28,8 +28,8 @@ namespace penstock {
 class Memory {
  public:
   /// Adds a field with records of the fixed shape `shape`.
-  /// @throws Error(invalid_argument) if `values` isn't whole records, or if the fields before it have another number of
-  /// records.
+  /// @throws Error(invalid_argument) if `values` does not have whole records, or if the fields before have another
+  /// number of records.
   template <class T>
   Memory& add(std::string name, Shape shape, std::vector<T> values) {
     const std::uint64_t each = shape.elements();
@@ -37,7 +37,7 @@ class Memory {
       throw Error(Errc::invalid_argument, "field \"" + name + "\" has " + std::to_string(values.size()) +
                                               " elements, which is not a multiple of its shape " + shape.to_string());
     auto owner = [&values] {
-      if constexpr (std::is_same_v<T, bool>)  // a vector of bool keeps bits
+      if constexpr (std::is_same_v<T, bool>)  // a vector of bool stores bits, and can't be viewed
         return std::make_shared<std::vector<std::uint8_t>>(values.begin(), values.end());
       else
         return std::make_shared<std::vector<T>>(std::move(values));
@@ -59,8 +59,9 @@ class Memory {
   }
 
   /// Adds the rows of another library's array [N, ...] in the host's memory. The array is kept, and must stay
-  /// unchanged, as long as any copy of this exists. The thread that destroys the last copy calls the array's deleter.
-  /// @throws Error(invalid_argument) if the array has no dimensions; as dlpack::Tensor::device.
+  /// unchanged, as long as any copy of this Memory exists. The thread that destroys the last copy calls the array's
+  /// deleter.
+  /// @throws Error(invalid_argument) if the array has no dimensions; also what dlpack::Tensor::device throws.
   /// @throws Error(unsupported) if the array is on a device.
   Memory& add(std::string name, dlpack::Tensor tensor) {
     const TensorView view = tensor.view();

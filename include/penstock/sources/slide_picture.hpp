@@ -13,25 +13,26 @@ namespace penstock {
 
 /// How a slide is drawn.
 struct SlidePictureOptions {
-  std::int32_t side = 1024;  ///< most pixels of the slide's longer side in the picture: 64 to 8192
-  bool caption = true;       ///< text below the slide. false: only the slide, for example for a list of many
+  std::int32_t side = 1024;  ///< largest length of the slide's longer side in the picture, in pixels: 64 to 8192
+  bool caption = true;  ///< if true, there is text below the slide; if false, there is only the slide, for example for
+                        ///< a list of many slides
 };
 
-/// An image in memory. A value.
+/// An image in memory. A value type.
 struct SlidePicture {
   std::int32_t width = 0, height = 0;  ///< pixels
   std::vector<std::uint8_t> rgb = {};  ///< u8 [height, width, 3]
 };
 
-/// Draws which places of a slide are records, for people to look at.
+/// Draws a slide for people to look at. The picture shows which places are records.
 ///
-/// The slide is in the picture's top left corner. Each of its pixels is the mean of k x k pixels of a stored level. It
-/// is the coarsest level whose longer side has at least `side` pixels, or the finest level if there is no such level.
-/// The number k is the smallest whole number for which the longer side has at most `side` pixels.
+/// The slide is in the picture's top left corner. Each pixel of the slide in the picture is the mean of k x k pixels of
+/// a stored level. This is the coarsest level whose longer side has at least `side` pixels, or the finest level if no
+/// level is that large. The number k is the smallest whole number for which the longer side has at most `side` pixels.
 ///
-/// - Records are bright, and each has an outline. If places have less than 5 pixels of the picture, records have a tint
-///   instead, and one outline around all of them.
-/// - Places that are left out are grey: they show too little tissue, or `Slides::regions` leaves them out.
+/// - Records are bright, and each has an outline. If places are smaller than 5 pixels of the picture, records have a
+///   tint instead, and one outline around all records.
+/// - Places that are left out are grey. They show too little tissue, or `Slides::regions` leaves them out.
 /// - Parts that no place covers are grey with stripes.
 /// - The edge of the tissue is drawn if `Slides::tissue` needs a mask.
 /// - The edges of the classes of regions are drawn. The files of regions are read again for this.
@@ -43,24 +44,25 @@ struct SlidePicture {
 /// - how many places were left out, and why;
 /// - what the colours mean.
 ///
-/// If the size of a pixel is known, a scale is drawn too. The picture is wide enough for this text, so it may be wider
-/// than the slide in it.
+/// If the size of a pixel is known, a scale is drawn too. The picture is wide enough for the text, so it may be wider
+/// than the slide.
 ///
 /// Opens the slide's file again, and decodes the levels that the picture and the mask are made of, on the calling
-/// thread. That takes a moment if the file has low levels. Otherwise it takes as long as decoding level 0. It takes
+/// thread. Drawing takes a moment if the file has coarse levels, and otherwise as long as decoding level 0. It needs
 /// about 15 bytes of memory per pixel of the picture, and the memory that the mask took when the source was opened. The
 /// picture doesn't refer to the source. Any thread may call it.
 ///
 /// @throws Error(not_found) if the source has no such slide.
 /// @throws the slide's own error (`SlideInfo::failure`), if the slide can't be read.
-/// @throws Error(io) if its file is not the file that was opened.
+/// @throws Error(io) if the slide's file is not the file that was opened.
 /// @throws Error(invalid_argument) if `side` is below 64 or above 8192.
 /// @throws Error(limit_exceeded) if k would be more than 4096.
 PENSTOCK_API SlidePicture draw_slide(const SlideSource& source, std::size_t slide,
                                      const SlidePictureOptions& options = {});
 
 /// Writes the picture as a PNG. Replaces a file of that name as a whole. Until the new file is complete, its name is
-/// `path` + ".new". If it can't be completed, it is removed. Any thread, for different files.
+/// `path` + ".new". A file that can't be completed is removed. Any thread may call it, but only one at a time for the
+/// same file.
 /// @throws Error(io) that names the file; Error(not_found) if the folder does not exist.
 /// @throws Error(invalid_argument) if the picture has no pixels, or if `width` and `height` don't agree with `rgb`.
 PENSTOCK_API void write_png(const SlidePicture& picture, const std::string& path);

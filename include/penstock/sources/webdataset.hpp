@@ -20,8 +20,8 @@ namespace penstock {
 
 /// What the bytes of a member become.
 enum class WebDatasetKind : std::uint8_t {
-  automatic,  ///< by the last part of the first extension: `integer` for cls, cls2, class, count, index, inx and id;
-              ///< `array` for npy; otherwise `bytes`
+  automatic,  ///< the last part of the first extension decides: `integer` for cls, cls2, class, count, index, inx and
+              ///< id; `array` for npy; otherwise `bytes`
   bytes,      ///< u8[?], as they are
   integer,    ///< i64[], from decimal digits, which may have white space around them
   /// NumPy's .npy, in C order and little-endian. Dtype and rank are those of the first array in the first 100 samples;
@@ -29,65 +29,69 @@ enum class WebDatasetKind : std::uint8_t {
   array,
 };
 
-/// Which members of a sample are a field of it.
+/// Which member of a sample is a field.
 struct WebDatasetField {
   std::string name;  ///< the field's name
-  /// Extensions without the first dot, in upper or lower case, separated by ';': "jpg;jpeg;png". A sample has exactly
-  /// one of them.
+  /// Extensions of the member, without the first dot, in upper or lower case, separated by ';': "jpg;jpeg;png". A
+  /// sample must have exactly one member with one of these extensions.
   std::string extensions;
-  /// How its bytes are read.
+  /// How the member's bytes are read.
   WebDatasetKind kind = WebDatasetKind::automatic;
 };
 
-/// Tar shards to read from, with members named as in WebDataset. The part of a member's base name before the first dot
-/// is the sample's key, the rest is the extension. Members with the same key follow one another.
-/// `from(WebDataset{.path = "train-{000000..000146}.tar"})` opens them.
+/// Tar shards to read from, with members named as in WebDataset. A member's path up to the first dot of its base name
+/// is the sample's key, and the rest is the extension. Members with the same key follow one another.
+/// `from(WebDataset{.path = "train-{000000..000146}.tar"})` opens the shards.
 struct WebDataset {
-  using Source = class WebDatasetSource;  ///< what it opens
+  using Source = class WebDatasetSource;  ///< the source that `from` opens
   // What most callers set.
   /// One of
-  /// - a shard;
+  /// - the path of a shard;
   /// - a folder, whose `*.tar` are the shards, in upper or lower case;
   /// - a pattern with `{a,b}`, `{000..012}`, `*`, `?` and `[a-z]`;
   /// - a list of stores that `penstock merge` wrote, "X.json".
   ///
   /// Braces keep the order in which they are written. Files that a folder or a wildcard finds are ordered as people
-  /// count.
+  /// count: 2 comes before 10.
   std::string path;
   // What changes results.
   /// The fields. Default (empty): one field for each extension that more than half of the first 100 samples of the
-  /// first shard have. Names are those of WebDatasetSink's fields:
-  /// - jpg, jpeg, png, webp, gif, bmp, tif, tiff and bin are one field, "image", if no sample has two of them.
-  ///   Otherwise the first of these extensions that exists is "image". bin without the others is "bin";
+  /// first shard have. The fields get the names for which WebDatasetSink writes these extensions:
+  /// - jpg, jpeg, png, webp, gif, bmp, tif, tiff and bin are one field, "image", if no sample has two of these
+  ///   extensions. Otherwise only the first of these extensions that exists is "image". If only bin exists, the field
+  ///   is "bin";
   /// - cls is "label";
   /// - "mask.png", "box.npy" and "age.cls" are "mask", "box" and "age".
   ///
-  /// Other fields are named like the extension, and so are fields that would have the same name.
+  /// Other fields are named like their extensions. So are fields that would otherwise have the same name.
   std::vector<WebDatasetField> fields = {};
-  /// Names of the classes that the field `label` counts. Default (empty): from a file next to the shards, a line each.
-  /// It is PATH-classes.txt for shards PATH-000000.tar and so on, as WebDatasetSink writes it, or classes.txt in their
-  /// folder. Other fields of numbers have their names in PATH-classes-NAME.txt. The schema has these names.
+  /// Names of the classes that the numbers of the field `label` stand for. Default (empty): the lines of a file next to
+  /// the shards. For shards PATH-000000.tar and so on, it is PATH-classes.txt, which WebDatasetSink writes, or
+  /// classes.txt in their folder. Other fields of numbers have their names in PATH-classes-NAME.txt. The schema has
+  /// these names.
   ClassNames classes = {};
   // What changes only speed and memory.
   /// Threads that read the shards' headers when the shards are opened. Default (0): all cores, at most 16.
   unsigned threads = 0;
-  /// Leave the kernel's readahead on: good for reading in order, bad for shuffled reading.
+  /// If true, the kernel's readahead stays on: good for reading in order, bad for shuffled reading.
   bool read_ahead = false;
-  /// How members are read. With `FileAccess::read`, a shard that was replaced while it is open is an error too.
+  /// How members are read. With `FileAccess::read`, it is also an error if a shard was replaced while it is open.
   FileAccess access = FileAccess::map;
 };
 
-/// Reads samples of one WebDatasetSource. Members are views of the shard's memory map. One thread at a time. It may
-/// outlive its source.
+/// Reads samples of one WebDatasetSource. Values are views of the shard's memory map. Only one thread may use a reader
+/// at a time. It may outlive its source.
 class PENSTOCK_API WebDatasetReader {
  public:
   ~WebDatasetReader();
   /// Reads a sample. Errors name the shard, the key, and the offset of the member's data.
-  /// @throws Error(corrupt) if the sample lacks a field, has it twice, or a member isn't what its kind says.
+  /// @throws Error(corrupt) if the sample lacks a field, has a field twice, or a member does not have the form of its
+  /// kind.
   /// @throws Error(unsupported) if the member is a link, or an array in Fortran order or big-endian.
   /// @throws Error(io) if the shard has changed, with `FileAccess::read`.
   void read(std::uint64_t index, SampleBuilder& out);
-  /// Prepares for reading these samples next, in this order: fetches each one's beginning before its turn.
+  /// Prepares for reading these samples next, in this order: fetches the beginning of each sample before the sample is
+  /// read.
   void expect(std::span<const std::uint64_t> indices) noexcept;
 
  private:
@@ -97,13 +101,13 @@ class PENSTOCK_API WebDatasetReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The samples of tar shards, shard by shard, in the order in which shards hold them. Nothing is extracted. Immutable;
-/// copies share the open shards. Any thread may use it.
+/// The samples of tar shards, shard by shard, in the order in which they are in the shards. No file is extracted.
+/// Immutable; copies share the open shards. Any thread may use it.
 ///
 /// Formats: ustar, GNU (long names, large sizes), pax (path, size) and tar of Unix V7. Directories are left out.
-/// Members that have no key in WebDataset are left out too: base names without a dot or with a dot at the beginning,
-/// and `__name__`. Links, devices and other members without data of their own are errors of their sample. Shards should
-/// not change while they are open. A shard that is cut short ends the process by SIGBUS, unless `access` is
+/// Members that have no key in WebDataset are left out too: their base names have no dot or begin with a dot, or are of
+/// the form `__name__`. Links, devices and other members without data of their own are errors of their sample. Shards
+/// should not change while they are open. A shard that is cut short ends the process by SIGBUS, unless `access` is
 /// `FileAccess::read`.
 class PENSTOCK_API WebDatasetSource {
  public:
@@ -112,10 +116,10 @@ class PENSTOCK_API WebDatasetSource {
   /// @throws Error(not_found) if a shard does not exist, or no file fits the pattern.
   /// @throws Error(invalid_argument) if
   /// - the pattern can't be read;
-  /// - a file is given twice, by any names;
+  /// - a file is given twice, also by different names;
   /// - the fields can't be found;
   /// - WebDatasetSink has not finished the store.
-  /// @throws Error(corrupt) if a shard is truncated, or has a damaged header, with its offset.
+  /// @throws Error(corrupt) if a shard is truncated, or has a damaged header. The error has the offset.
   /// @throws Error(unsupported) if
   /// - a shard is compressed;
   /// - there are members after the end of the archive;
@@ -125,7 +129,7 @@ class PENSTOCK_API WebDatasetSource {
   /// A fault of a single member is an error of its sample.
   explicit WebDatasetSource(WebDataset options);
 
-  /// Number of samples, of all shards together.
+  /// Number of samples in all shards together.
   std::uint64_t size() const noexcept;
   /// The fields of each sample, as they were given or found.
   Schema schema() const;
@@ -147,26 +151,26 @@ class PENSTOCK_API WebDatasetSource {
   std::uint64_t revision() const noexcept;
   /// Ends of the shards, for `shuffle({.blocks = true})`: the number of samples up to the end of each shard.
   std::vector<std::uint64_t> block_ends() const;
-  /// Asks the kernel to fetch the samples' members. Costs almost nothing while the shards are in the page cache: it
-  /// then only checks from time to time that they still are.
+  /// Asks the kernel to fetch the samples' members. Costs almost nothing while the shards are in the page cache,
+  /// because it only checks from time to time that they still are there.
   void will_need(std::span<const std::uint64_t> indices) const noexcept;
 
   /// The fields as they were given, or found.
   const std::vector<WebDatasetField>& fields() const noexcept;
-  /// Numbers of files in the shards that are not in a field, by extension (the first 100 extensions of a shard). The
-  /// entry "" has files with further extensions, and files without a key.
+  /// Counts the files in the shards that are not in a field, by extension (the first 100 extensions of a shard). The
+  /// entry "" counts files with further extensions, and files without a key.
   std::map<std::string, std::uint64_t> left_out() const;
-  /// What the folder has that is not a shard, "12 files (.gz 8, .txt 4), 1 folder". Empty if there is nothing, or no
+  /// What the folder has besides shards: "12 files (.gz 8, .txt 4), 1 folder". Empty if it has only shards, or no
   /// folder was given. Hidden files, files of an operating system, and files that belong to the shards do not count.
   std::string passed_over() const;
-  /// The same, for `plan()`.
+  /// The facts of `left_out` and `passed_over` as text, for `plan()`.
   std::vector<std::string> notes() const;
   /// The shards' paths, in order.
   const std::vector<std::string>& shards() const noexcept;
   /// Number of the shard that has the sample. @throws Error(not_found) past the end.
   std::size_t shard_of(std::uint64_t index) const;
-  /// Number of shards without tar's end mark. They are read, but a shard that was cut off between two members looks the
-  /// same.
+  /// Number of shards without tar's end mark. They are read, but a shard that was cut off between two members has no
+  /// end mark either.
   std::uint64_t without_end() const noexcept;
   /// Number of members that `will_need` has asked the kernel for so far.
   std::uint64_t members_advised() const noexcept;

@@ -16,7 +16,7 @@ namespace penstock {
 
 /// What keys are made of.
 enum class WebDatasetKeys : std::uint8_t {
-  automatic,  ///< `SinkItem::key`; like `position` if it is empty
+  automatic,  ///< `SinkItem::key`; like `position` if the key is empty
   position,   ///< the position in the pipeline, written as by `position_key`
 };
 
@@ -35,27 +35,28 @@ struct WebDatasetSinkOptions {
   // What changes results.
   /// What keys are made of.
   WebDatasetKeys keys = WebDatasetKeys::automatic;
-  /// Extensions of fields that shall not have the default one.
+  /// Extensions of fields that should not have the default extension.
   ///
   /// The default extension ends in
-  /// - jpg, png, webp, gif, bmp or tif for a u8[?] field whose bytes begin like such a file; bin for its other bytes;
+  /// - jpg, png, webp, gif, bmp or tif for a u8[?] field whose bytes begin like such a file, and bin if they do not;
   /// - cls for an i64[] field;
   /// - npy for any other field.
   ///
-  /// Before that come the field's name and a dot: "mask.png", "box.npy". A u8[?] field "image" and an i64[] field
-  /// "label" have no name there. In the name, a dot replaces '/', and '_' replaces all except ASCII letters, digits,
-  /// '-' and '_'. WebDatasetSource finds the names again by this rule, in lower case. With other extensions, an i64[]
-  /// field is written as digits, a u8[?] field as its bytes, and any other field as .npy.
+  /// Before this ending come the field's name and a dot: "mask.png", "box.npy". For a u8[?] field "image" and an i64[]
+  /// field "label", the extension is only the ending. In the name, a dot replaces '/', and '_' replaces every other
+  /// character except ASCII letters, digits, '-' and '_'. WebDatasetSource finds the names again by this rule, in lower
+  /// case. With an extension from this list, an i64[] field is written as digits, a u8[?] field as its bytes, and any
+  /// other field as .npy.
   std::vector<WebDatasetExtension> extensions = {};
-  std::uint64_t max_samples = 10'000;  ///< most samples of a shard
-  /// Most bytes of a shard's file. A larger sample gets a shard of its own.
+  std::uint64_t max_samples = 10'000;  ///< largest number of samples per shard
+  /// Largest size of a shard's file in bytes. A larger sample gets a shard of its own.
   std::uint64_t max_bytes = std::uint64_t{1} << 30;
   /// Your own name for what makes the samples. Only a run with the same name continues a store. Default (empty): the
   /// pipeline and its data, as far as `write` knows them (`SinkJob::made_by`).
   std::string job = {};
   // What changes only speed and memory.
-  /// Every commit reaches the disk. false: only `finish` does. A crash of the whole machine (not of the process) may
-  /// then leave an unfinished store that is damaged.
+  /// If true, every commit reaches the disk. If false, only `finish` does, and a crash of the whole machine (not of the
+  /// process) may leave an unfinished store that is damaged.
   bool sync = true;
 };
 
@@ -67,28 +68,28 @@ PENSTOCK_API std::string webdataset_field(std::string_view name);
 
 /// Writes samples into tar shards in WebDataset's form: `write(pipeline, sink)`.
 ///
-/// Names of a field's classes go into a file next to the shards, a line each, beginning with number 0:
-/// "PATH-classes.txt" for the field `label`, "PATH-classes-NAME.txt" for other fields. Without names there is no such
-/// file.
+/// Names of a field's classes go into a file next to the shards, one name per line, beginning with number 0. The file
+/// is "PATH-classes.txt" for the field `label`, and "PATH-classes-NAME.txt" for other fields. Without names there is no
+/// such file.
 ///
 /// Shards are ustar, with the same bytes for the same samples. Pax headers are used if a name or a size needs them.
-/// Keys are changed so that they can be file names. In the base name '.' becomes '_'. Control characters, '\', '%',
-/// what isn't UTF-8, empty components, "." and ".." are written as %XX. If two samples of a shard have the same key,
-/// the second one is refused.
+/// Keys are changed so that they can be file names. In the base name, '.' becomes '_'. Control characters, '\', '%',
+/// bytes that aren't UTF-8, empty components, "." and ".." are written as %XX. If two samples of a shard have the same
+/// key, the second sample is refused.
 ///
 /// A run may be killed at any moment. Until `finish`, every shard's name ends in `.partial`, and
-/// `PATH.tar-unfinished.json` says how much was committed. WebDatasetSource refuses shards next to that file. Only the
-/// process that holds the lock `PATH.tar-unfinished.json.lock` writes. Others that open the shards at that time are
-/// refused. A rerun of the same job continues after the last commit, and the finished shards are byte for byte the same
-/// as without an interruption. A rerun of a finished job changes nothing (see `was_finished`). Finished shards of
-/// another job are refused. `PATH.tar-made-by.json`, which stays next to the shards, says what made them. One thread at
-/// a time.
+/// `PATH.tar-unfinished.json` says how much was committed. WebDatasetSource refuses shards next to this JSON file. Only
+/// the process that holds the lock `PATH.tar-unfinished.json.lock` writes. Other processes that open the shards at that
+/// time are refused. A rerun of the same job continues after the last commit, and the finished shards are byte for byte
+/// the same as without an interruption. A rerun of a finished job changes nothing (see `was_finished`). Finished shards
+/// of another job are refused. `PATH.tar-made-by.json`, which stays next to the shards, says what made the shards. Only
+/// one thread may use a sink at a time.
 class PENSTOCK_API WebDatasetSink {
  public:
-  /// Most bytes of a written key: longer names can't be unpacked on common file systems.
+  /// Largest size of a written key in bytes. Longer names can't be unpacked on common file systems.
   static constexpr std::size_t max_key_bytes = 1024;
 
-  /// Does not touch the shards yet.
+  /// Keeps the options. Does not touch the shards yet.
   explicit WebDatasetSink(WebDatasetSinkOptions options);
   WebDatasetSink(WebDatasetSink&&) noexcept;
   WebDatasetSink& operator=(WebDatasetSink&&) noexcept;
@@ -105,19 +106,20 @@ class PENSTOCK_API WebDatasetSink {
   /// @throws Error(io).
   void open(const SinkJob& job);
   /// Returns true if an earlier run has committed the item.
-  /// @throws Error(state_mismatch | invalid_argument) if another sample has its place. If the number of samples is not
-  /// known in advance, `put` throws it.
+  /// @throws Error(state_mismatch | invalid_argument) if the earlier run has committed another sample at the item's
+  /// position. If the number of samples is not known in advance, `put` throws the error instead.
   bool has(const SinkItem& item);
   /// Returns true if `open` found samples that an earlier run has committed.
   bool has_some() const;
   /// Writes a sample.
   /// @throws Error(invalid_argument) if
-  /// - this shard has the key already, or the key is longer than `max_key_bytes`;
+  /// - the current shard has the key already, or the key is longer than `max_key_bytes`;
   /// - the item is out of order;
   /// - the store was finished before.
   /// @throws Error(io) if the disk is full.
   void put(const SinkItem& item, Sample& sample);
-  /// Commits. After it, what was put survives a kill, and, with `sync`, a crash of the machine. @throws Error(io).
+  /// Commits the samples that were put. They survive a kill of the process, and, with `sync`, a crash of the machine.
+  /// @throws Error(io).
   void commit();
   /// Finishes the shards. @throws Error(invalid_argument) if fewer samples were put than `open` announced.
   void finish();

@@ -21,9 +21,9 @@ struct BatchOptions {
   /// What happens to an incomplete last batch. Must be `keep` if bytes, tokens or groups end batches.
   Tail tail = Tail::keep;
   /// Limit in bytes per batch: a batch ends before the sample that would exceed it. Padding to a common length counts.
-  /// The gaps between ragged rows, which keep each row aligned in memory, do not. Default (0): no limit.
+  /// The gaps between ragged rows, which keep each row aligned in memory, do not count. Default (0): no limit.
   std::uint64_t max_bytes = 0;
-  /// The field whose elements `max_tokens` counts. Set both or neither.
+  /// The field whose elements `max_tokens` limits. Set both options or neither.
   std::string tokens = {};
   /// Limit on the sum of the first dimensions of the field `tokens`. A batch ends before the sample that would exceed
   /// it. For a padded field, the sum is the number of rows times the longest row. Default (0): no limit.
@@ -41,7 +41,7 @@ struct BatchOptions {
 };
 
 /// Puts consecutive samples together, at most `rows` per batch. With `for_rank`, `rows` counts the rows of all ranks.
-/// If nothing else ends batches, each has exactly `rows` rows, except perhaps the last of an epoch.
+/// If nothing else ends batches, each batch has exactly `rows` rows, except perhaps the last batch of an epoch.
 /// If bytes, tokens or groups end batches, a batch is complete with any number of rows, so `tail` must be `keep`.
 /// A sample that exceeds `max_bytes` or `max_tokens` by itself is a bad sample.
 /// A field of varying shape needs `ragged` or `pad`, or has to be left out (`drop_fields`).

@@ -10,38 +10,40 @@ namespace penstock {
 
 /// What a cache accepts before it.
 struct CacheAllows {
-  /// Result option: accepts stages that draw. A record's draws are then made once, by its index, and are the same in
-  /// every epoch. Part of the cache's key and of the pipeline's fingerprint.
+  /// Result option: accepts stages that draw. A record's draws are then made only once, by its index, and are the same
+  /// in every epoch. This option is part of the cache's key and of the pipeline's fingerprint.
   bool random = false;
   /// Accepts callables without a version (`MapOptions::version`, or a member `version()`). A cache on disk then also
-  /// accepts sources that don't identify their data (no member `identity()`). The cache can't see whether one of them
-  /// has changed since it was made, so if you change one, delete the cache.
+  /// accepts sources that don't identify their data (no member `identity()`). The cache can't see a change of such a
+  /// callable or source. So delete the cache after a change.
   bool unversioned = false;
 };
 
 /// Settings of `cache` in memory.
 struct CacheOptions {
-  /// Limit in bytes for what the cache keeps. A kept record takes 64 bytes (more if shapes vary), and its fields, each
-  /// rounded up to 64 bytes. Each record of the source takes 8 bytes, kept or not.
+  /// Limit in bytes for the cache's memory. A kept record takes 64 bytes (more if shapes vary), and the bytes of its
+  /// fields, each rounded up to a multiple of 64. In addition, each record of the source takes 8 bytes, whether it is
+  /// kept or not.
   std::size_t max_bytes = 0;
   /// What the cache accepts before it.
   CacheAllows allows = {};
 };
 
 /// Keeps in memory what the stages before it make of a record, so that later epochs don't run these stages. Use it for
-/// decoded images, or for small images resized from large ones. It keeps records by their index in the source, whatever
-/// the order, until `max_bytes` are full. It never evicts a record. Kept records live as long as a copy of the pipeline
-/// or a loader over it.
+/// decoded images, or for small images resized from large ones. It keeps records by their index in the source, in any
+/// order, until `max_bytes` are used. It never evicts a record. Kept records live as long as a copy of the pipeline or
+/// a loader over it.
 ///
 ///     from(…) | decode_jpeg("image") | resize("image", {256, 256}) | cache({.max_bytes = GiB(8)}) | random_crop(…) | …
 ///
-/// For caches on disk: <penstock/sources/lmdb_cache.hpp>.
+/// Caches on disk are in <penstock/sources/lmdb_cache.hpp>.
 ///
 /// A pipeline has at most one cache. The stages before it must not draw (see `CacheAllows`) or change the number of
-/// samples. A `check` that changes which samples are bad stands before it.
+/// samples. A `check` that changes which samples are bad must stand before the cache.
 /// The pipeline's batches, fingerprint and states are the same with and without the cache, unless `random` is allowed.
-/// A map before it that asks for its place gets epoch 0 and the record's index.
-/// @throws Error(invalid_argument) if a stage may not stand before it (when it joins a pipeline; names the stage).
+/// If a map before the cache asks for its place (`Context::place`), it gets epoch 0 and the record's index.
+/// @throws Error(invalid_argument) when it joins a pipeline, if a stage may not stand before it. The error names the
+/// stage.
 PENSTOCK_API Stage cache(CacheOptions options);
 
 }  // namespace penstock

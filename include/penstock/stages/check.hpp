@@ -10,9 +10,10 @@ namespace penstock {
 
 /// Settings of `check`.
 struct CheckOptions {
-  /// Result option: decodes every stored image to its end and reads every warning, even if a crop needs less.
+  /// Result option: decodes every stored image to its end and checks every warning, even if a crop needs only a part.
   bool verify = false;
-  /// Folds image stages. If false, each image stage runs by itself on whole images: the same bits, but slower.
+  /// If true, neighbouring image stages fold into one pass. If false, each image stage runs by itself on whole images.
+  /// The bits are the same, but the pipeline is slower.
   bool fold = true;
   /// Result option: limit in bytes for each field of a sample. Default: 256 MiB.
   std::uint64_t max_sample_bytes = 256ull << 20;

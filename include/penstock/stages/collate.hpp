@@ -17,13 +17,14 @@ PENSTOCK_API Stage ragged(std::string field);
 /// Settings of `pad`. All are result options.
 struct PadOptions {
   /// Elements in the first dimension of every row. A longer row is a bad sample; cut it with a map before.
-  /// Default (0): those of the batch's longest row; with `for_rank`, of the longest row in this rank's part.
+  /// Default (0): the length of the batch's longest row; with `for_rank`, of the longest row in this rank's part.
   std::int64_t to = 0;
-  /// Value of the elements that are added. The field's dtype must represent it exactly.
+  /// Value of the elements that are added. The field's dtype must represent the value exactly.
   double value = 0;
 };
-/// Pads the rows of a field to one length in their first dimension, the only one that may vary. In the batch the field
-/// is [N, to, ...], and `batch.lengths(field)` has the lengths before. Stands anywhere before `batch`.
+/// Pads the rows of a field to one length in their first dimension. Only this dimension may vary. In the batch, the
+/// field is [N, to, ...], and `batch.lengths(field)` has the rows' lengths before padding. Stands anywhere before
+/// `batch`.
 /// @throws Error(schema_mismatch) if there is no such field, it is a scalar, or another dimension varies.
 /// @throws Error(invalid_argument) if the dtype can't represent `value`.
 PENSTOCK_API Stage pad(std::string field, PadOptions options = {});
@@ -36,12 +37,13 @@ struct BucketOptions {
 };
 /// Puts samples of similar length into one batch, so that little is padded. The length of a sample is the first
 /// dimension of `field`, or the value of an integer scalar.
-/// Sorts each `window` consecutive samples (those that filters leave) by length; samples of equal length stay in order.
-/// Cuts them into batches, and delivers these in an order drawn from the seed, the epoch and where the window begins.
-/// An incomplete last batch of an epoch has the epoch's last samples in order. Stands anywhere before `batch`.
+/// Sorts each `window` consecutive samples by length, not counting samples that filters leave out. Samples of equal
+/// length stay in order. Cuts the sorted samples into batches. The order of the batches is drawn from the seed, the
+/// epoch and the window's first position. An incomplete last batch of an epoch has the epoch's last samples in order.
+/// Stands anywhere before `batch`.
 ///
-/// A window's samples wait in memory: `window` rows more than a loader has without it. A resume in the middle of a
-/// window makes all of its samples again.
+/// A window's samples wait in memory: `window` rows more than a loader has without this stage. A resume in the middle
+/// of a window makes all samples of the window again.
 /// @throws Error(schema_mismatch) if there is no such field, or it has no length.
 /// @throws Error(invalid_argument) if `window` is not as above.
 PENSTOCK_API Stage bucket(std::string field, BucketOptions options = {});

@@ -15,15 +15,15 @@
 
 namespace penstock {
 
-// Orders that draw records by weight or by class. They identify records by position, so they stand directly after the
-// source or after orders that are the same in every epoch (take, skip, select, split, repeat). They draw with integers
-// and with IEEE operations that round correctly, so draws are the same on every CPU.
+// Orders that draw records by weight or by class. These orders identify records by position. So they must stand
+// directly after the source, or after orders that are the same in every epoch (take, skip, select, split, repeat). They
+// draw with integers and with IEEE operations that round correctly, so draws are the same on every CPU.
 
 /// Settings of `draw_weighted`. All are result options.
 struct WeightedOptions {
   /// One weight per record, 0 or more, on any scale.
   std::vector<double> weights = {};
-  /// Number of draws per epoch. Default (0): the number of weights; without replacement, of weights above 0.
+  /// Number of draws per epoch. Default (0): the number of weights; without replacement, the number of weights above 0.
   std::uint64_t count = 0;
   /// Whether a record may be drawn again in the same epoch.
   bool replacement = true;
@@ -32,26 +32,27 @@ struct WeightedOptions {
 };
 /// Draws records with probabilities proportional to their weights. A record of weight 0 is never drawn.
 ///
-/// With replacement, each position of each epoch is an independent draw. It takes constant time, from an alias table
-/// that is built once and takes 16 bytes of memory per weight. A probability is off by at most 2^-60 plus 2^-50 of
-/// itself.
+/// With replacement, each position of each epoch is an independent draw. A draw takes constant time. It uses an alias
+/// table that is built once and takes 16 bytes of memory per weight. A record's probability is off by at most 2^-60
+/// plus 2^-50 of the probability.
 ///
-/// Without replacement, an epoch is `count` different records, drawn one after the other: each draw chooses among the
-/// records that are left, by their weights. Each epoch draws others. Takes 8 bytes of memory per weight, and 8 per draw
-/// for the table of an epoch. Building the table takes about 0.2 s per million weights when an epoch begins. At least
-/// the tables of the last two epochs are kept, and more as long as all together take at most 64 MiB.
+/// Without replacement, an epoch has `count` different records, drawn one after the other. Each draw chooses among the
+/// records that are left, by their weights. Each epoch draws again. The stage takes 8 bytes of memory per weight, and a
+/// table per epoch with 8 bytes per draw. When an epoch begins, building its table takes about 0.2 s per million
+/// weights. At least the tables of the last two epochs are kept; older tables are kept as long as all tables together
+/// take at most 64 MiB.
 /// @throws Error(invalid_argument) if
 /// - a weight is negative or not finite, or all weights are 0;
 /// - `count` is above 2^62 or, without replacement, above the number of weights above 0.
-/// @throws Error(invalid_argument) when it joins a pipeline, if the number of records is not that of the weights, or an
-/// order before it changes between epochs.
+/// @throws Error(invalid_argument) when it joins a pipeline, if the numbers of records and weights differ, or an order
+/// before it changes between epochs.
 PENSTOCK_API Stage draw_weighted(WeightedOptions options);
 
 /// Settings of `draw_balanced`. All are result options.
 struct BalancedOptions {
-  /// Class of each record, any numbers; see `labels_of`.
+  /// Class of each record, as any whole number; see `labels_of`.
   std::vector<std::int64_t> labels = {};
-  /// Classes and their relative frequencies. A class that is not named has 1.
+  /// Classes and their relative frequencies. A class that is not named has the relative frequency 1.
   std::vector<std::pair<std::int64_t, double>> class_weights = {};
   /// Number of draws per epoch. Default (0): the number of labels.
   std::uint64_t count = 0;
@@ -64,32 +65,32 @@ struct BalancedOptions {
 /// are equally frequent too. A class of weight 0 is never drawn.
 ///
 /// Without replacement, the frequencies are exact. If all weights are equal, the numbers of draws of two classes differ
-/// by at most 1, in an epoch and over many epochs. Classes are mixed in windows of as many draws as there are classes,
-/// at least 64 draws; each window has its share of each class. Every record of a class comes once before one of them
-/// comes again, also across the ends of epochs, and in a new order each time.
-/// With replacement, each position is an independent draw: first of the class, then of one of its records.
+/// by at most 1, in an epoch and over many epochs. Classes are mixed in windows. A window has as many draws as there
+/// are classes, but at least 64, and each class has its share of them. All records of a class are drawn once before any
+/// of them is drawn again, also across the ends of epochs. Their order is new each time.
+/// With replacement, each position is an independent draw: first of a class, then of one of the class's records.
 /// Takes 8 bytes of memory per label and about 60 per class.
 /// @throws Error(invalid_argument) if
 /// - there are no labels, or `count` is above 2^62;
 /// - a class weight is negative or not finite, or all are 0;
 /// - `class_weights` names a class that no record has.
-/// @throws Error(invalid_argument) when it joins a pipeline, if the number of records is not that of the labels, or an
-/// order before it changes between epochs.
+/// @throws Error(invalid_argument) when it joins a pipeline, if the numbers of records and labels differ, or an order
+/// before it changes between epochs.
 PENSTOCK_API Stage draw_balanced(const BalancedOptions& options);
 namespace detail {
 PENSTOCK_API Stage draw_balanced_by(std::string field, BalancedOptions options);
 }
-/// Draws records as with `BalancedOptions::labels`; the labels are the values of a field of the source, one whole
-/// number or boolean per record. Is refused after a `map` or `rename` that gives the field other values. Stands
-/// directly after the source, or after take, skip, select, split and repeat, and uses the labels of the positions that
-/// these leave:
+/// Draws records like `draw_balanced` with `BalancedOptions::labels`. The labels are the values of a field of the
+/// source, which has one whole number or boolean per record. The stage is refused after a `map` or `rename` that gives
+/// the field other values. It stands directly after the source, or after take, skip, select, split and repeat, and uses
+/// the labels of the records that these stages leave:
 ///
 ///     from(Files{.root = "train"}) | split({.part = 0}) | draw_balanced("label")
 ///
-/// Labels are read like those of `labels_of` when the stage joins a pipeline. That takes 8 bytes of memory per record
-/// until it has joined.
+/// Labels are read like those of `labels_of` when the stage joins a pipeline. Until the stage has joined, labels take 8
+/// bytes of memory per record.
 /// @throws Error(invalid_argument) if `labels` is set, because the field gives them.
-/// @throws When it joins a pipeline: what `draw_balanced` with labels and `labels_of` throw, and
+/// @throws When it joins a pipeline: what `labels_of` throws, what `draw_balanced` with labels throws, and
 /// Error(invalid_argument) if the source is a stream.
 template <class Name>
   requires std::convertible_to<Name, std::string> Stage draw_balanced(Name field, BalancedOptions options = {}) {
@@ -99,8 +100,8 @@ template <class Name>
 /// Returns the values of a scalar integer or boolean field, one per record in order: labels for `draw_balanced`.
 /// Some sources get them without reading whole records. A folder of files knows its classes; HDF5 reads only the
 /// field's dataset; LMDB reads only the value's bytes of each record, without comparing its checksum. Joined sources
-/// ask their parts. From any other source it reads every record once, whole, on the calling thread. That takes as long
-/// as an epoch on a single thread that does nothing else. Runs no stage and decodes no image. Any thread may call it.
+/// ask their parts. From any other source, labels_of reads every whole record once on the calling thread. That takes as
+/// long as reading an epoch on one thread. It runs no stage and decodes no image. Any thread may call it.
 /// @throws Error(schema_mismatch) if there is no such field.
 /// @throws Error(limit_exceeded) if a value does not fit into an int64.
 /// @throws Error(invalid_argument) if the source gives labels for a different number of records.

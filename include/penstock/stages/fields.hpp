@@ -14,7 +14,7 @@ namespace penstock {
 /// @throws Error(invalid_argument) if `names` is empty.
 PENSTOCK_API Stage select_fields(std::vector<std::string> names);
 
-/// Leaves these fields out, for instance one that only a `map` with `.out` needed. Moves no bytes.
+/// Leaves these fields out, for instance a field that only a `map` with `.out` needed. Moves no bytes.
 /// @throws Error(schema_mismatch) if a field is missing.
 /// @throws Error(invalid_argument) if `names` is empty, or no field is left.
 PENSTOCK_API Stage drop_fields(std::vector<std::string> names);
@@ -25,7 +25,7 @@ PENSTOCK_API Stage drop_fields(std::vector<std::string> names);
 /// @throws Error(invalid_argument) if there is a field `to` already.
 PENSTOCK_API Stage rename(std::string from, std::string to);
 /// Overload of `rename` for literals. After `using namespace penstock`, it makes an unqualified call ambiguous. Without
-/// it, such a call would reach the C library's `rename`, which renames files.
+/// this overload, such a call would reach the C library's `rename`, which renames files.
 inline Stage rename(const char* from, const char* to) { return rename(std::string(from), std::string(to)); }
 
 }  // namespace penstock

@@ -18,7 +18,7 @@
 namespace penstock {
 
 /// Decides which samples stay: `bool operator()(const Sample&, Context&) const`; the context is optional. Any thread
-/// may call it at any time. Its result may depend only on the sample and on the context's draws.
+/// may call it at any time. The result may depend only on the sample and on the context's draws.
 template <class F>
 concept SamplePredicate = requires(const F& f, const Sample& sample, Context& context) {
   { f(sample, context) } -> std::same_as<bool>;
@@ -30,7 +30,7 @@ concept SamplePredicate = requires(const F& f, const Sample& sample, Context& co
 /// Settings of `filter`.
 struct FilterOptions {
   std::string name = "filter";  ///< name of the stage in plans, errors and random keys
-  std::uint64_t version = 0;    ///< result option: raise it when the predicate's results change
+  std::uint64_t version = 0;    ///< result option: raise the version when the predicate's results change
 };
 
 /// A predicate on one field: `bool(View<const T, R>) const`, with a plain (not `auto`) parameter.
@@ -42,9 +42,9 @@ concept FieldPredicate =
 ///
 ///     filter([](const Sample& s) { return s.scalar<std::int64_t>("label") != 0; })
 ///
-/// Survivors keep their order at any number of threads. The number of an epoch's batches is known only after it, so
-/// `Pipeline::steps_per_epoch` throws unless `for_rank` sets the number. Orders must stand before the filter. Stages
-/// after it never see what it left out. If the predicate throws, the sample is a bad sample.
+/// The samples that stay keep their order at any number of threads. The number of an epoch's batches is known only
+/// after the epoch, so `Pipeline::steps_per_epoch` throws unless `for_rank` sets the number. Orders must stand before
+/// the filter. Stages after it never see samples that it left out. If the predicate throws, the sample is a bad sample.
 template <SamplePredicate F>
 Stage filter(F f, FilterOptions options = {}) {
   return detail::make_filter(std::shared_ptr<const detail::FilterModel>(new detail::FilterOf<F>(std::move(f))), {},
@@ -57,8 +57,8 @@ Stage filter(F, FilterOptions = {}) {
   return detail::make_filter(nullptr, {}, DType::u8, 0, {});
 }
 
-/// Leaves out the samples for which `f` of one field is false. Checks the field's dtype and rank when the stage joins a
-/// pipeline:
+/// Leaves out the samples for which `f` of the field's value is false. Checks the field's dtype and rank when the stage
+/// joins a pipeline:
 ///
 ///     filter("label", [](View<const std::int64_t, 0> label) { return label() != 0; })
 template <FieldPredicate F>

@@ -28,19 +28,19 @@ namespace penstock {
 ///     std::uint64_t version() const;               result option: raise it when the result changes
 ///
 /// Any thread may call `count` and `child` at any time, even for one parent at the same time. If a child's field has
-/// the parent's dtype and rank, it begins with the parent's value. The child views that value, and copies it if it
+/// the dtype and rank of the parent's field, it begins as a view of the parent's value, which is copied when `child`
 /// writes to it. Other fields are unset until `child` emplaces them. The context's place has the number of the child.
-/// `count` has draws of its own.
+/// The draws of `count` are separate from those of `child`.
 template <class F>
 concept FlatMap = requires(const F& f, const Sample& parent, std::uint32_t number, Sample& out, Context& context) {
   { f.count(parent, context) } -> std::convertible_to<std::uint32_t>;
   { f.child(parent, number, out, context) } -> std::same_as<void>;
 };
 
-/// Replaces every sample by its children, in order. All runners make children together; the parent is read and brought
-/// through the stages before this one only once. A pipeline has at most one `flat_map`; orders must stand before it.
-/// The number of an epoch's samples is known only after it, so `Pipeline::steps_per_epoch` throws unless `for_rank`
-/// sets the number of batches. `pipeline | MyFlatMap{}` does the same.
+/// Replaces every sample by its children, in order. All runners make children together. A parent is read, and brought
+/// through the stages before this one, only once. A pipeline has at most one `flat_map`; orders must stand before it.
+/// The number of an epoch's samples is known only after the epoch, so `Pipeline::steps_per_epoch` throws unless
+/// `for_rank` sets the number of batches. `pipeline | MyFlatMap{}` does the same.
 template <FlatMap F>
 Stage flat_map(F f) {
   return detail::make_flat_map(std::shared_ptr<const detail::FlatMapModel>(new detail::FlatMapOf<F>(std::move(f))));

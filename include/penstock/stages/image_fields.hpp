@@ -12,15 +12,15 @@
 
 namespace penstock {
 
-/// One field that an image stage acts on, and how it is resampled there.
+/// One field that an image stage changes, and how the stage resamples it.
 struct ImageField {
   /// Name of the field in the schema.
   std::string name;
-  /// How it is resampled.
+  /// How the stage resamples the field.
   Filter filter = Filter::linear;
 };
 
-/// Returns a field whose values are labels. It is resampled by nearest, so that no new value appears.
+/// Returns a field whose values are labels. The stage resamples it by nearest, so that no new value appears.
 inline ImageField mask(std::string name) { return {std::move(name), Filter::nearest}; }
 
 /// The fields of one image stage, which draws once for all of them:
@@ -30,10 +30,11 @@ inline ImageField mask(std::string name) { return {std::move(name), Filter::near
 ///     resize({"left", {"right", Filter::linear}}, {224, 224})
 ///     resize(mask("labels"), {224, 224})
 ///
-/// If only a name is given, the first field is an image (`Filter::linear`), and each later one a mask
-/// (`Filter::nearest`). The stage draws its parameters from the shape of the first field, so that field's result does
-/// not depend on the others. All fields get the same parameters; their numbers of channels may differ.
-/// If the fields of a sample differ in height or width here, that is an Error(unsupported), which names both shapes.
+/// If only names are given, the first field is an image (`Filter::linear`), and each later field is a mask
+/// (`Filter::nearest`). The stage draws its parameters from the shape of the first field, so the result of the first
+/// field does not depend on the others. All fields get the same parameters; their numbers of channels may differ. If
+/// the fields of a sample differ in height or width at this stage, it throws Error(unsupported), which names both
+/// shapes.
 class PENSTOCK_API ImageFields {
  public:
   /// One field, an image.
@@ -43,7 +44,7 @@ class PENSTOCK_API ImageFields {
   /// One field with its own filter.
   ImageFields(ImageField field) { fields_.push_back(std::move(field)); }
 
-  /// A name, or a field with its own filter.
+  /// One field of a list: a name, or a field with its own filter.
   class Item {
    public:
     /// An image if it is the first field, else a mask.

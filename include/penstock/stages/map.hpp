@@ -23,11 +23,11 @@ namespace penstock {
 /// Settings of `map`.
 struct MapOptions {
   std::string name = "map";  ///< name of the stage in plans, errors and random keys
-  std::string out = {};      ///< the field to write. Default: the field that is read
-  /// The result's shape. Default: the input's. If an `Output` sets the shape for each sample, the default is any shape;
-  /// then set the dimensions that are known, as in {80, dynamic}.
+  std::string out = {};      ///< the field to write. Default (empty): the field that is read
+  /// The result's shape. Default: the input's shape. If an `Output` sets the shape of each sample, the default is any
+  /// shape; set `shape` to say which dimensions are known, for instance {80, dynamic}.
   std::optional<Shape> shape = {};
-  std::uint64_t version = 0;  ///< result option: raise it when the callable's result changes
+  std::uint64_t version = 0;  ///< result option: raise the version when the callable's result changes
   /// Names of the classes that the result's numbers stand for. Default: none, because the callable may change the
   /// meaning of the numbers.
   ClassNames classes = {};
@@ -35,7 +35,7 @@ struct MapOptions {
   bool keep_classes = false;
 };
 
-/// A whole-sample transform as a stage. `pipeline | MyTransform{}` does the same.
+/// Makes a stage of a transform of whole samples. `pipeline | MyTransform{}` does the same.
 template <Transform F>
 Stage map(F f) {
   return detail::make_map(std::shared_ptr<const detail::TransformModel>(new detail::TransformOf<F>(std::move(f))));
@@ -56,22 +56,22 @@ Stage map(F) {
 /// Checks dtypes and ranks against the schema when the stage joins a pipeline. Optional members of the callable:
 /// - `void check(const Shape& in) const` throws Error(schema_mismatch) for shapes that the callable can't take.
 /// - `std::string describe() const` returns its result options, which become part of the fingerprint.
-/// - `std::uint64_t version() const` is added to the version of `options`, and is part of the fingerprint too.
+/// - `std::uint64_t version() const` returns a number that is added to `options.version`, and is part of the
+///   fingerprint too.
 template <FieldTransform F>
 Stage map(std::string field, F f, MapOptions options = {}) {
   options.version +=
       detail::call_or(std::uint64_t{0}, PENSTOCK_MEMBER(version, "std::uint64_t version() const"), std::as_const(f));
   return detail::make_field_map(std::move(field), detail::field_map_model(std::move(f)), std::move(options));
 }
-/// Runs an object on one field; the object takes fields of several dtypes or ranks. `options.shape` must not be
-/// set.
+/// Runs an object on one field. The object takes fields of several dtypes or ranks. `options.shape` must not be set.
 template <TensorTransform F>
 Stage map(std::string field, F f, MapOptions options = {}) {
   options.version +=
       detail::call_or(std::uint64_t{0}, PENSTOCK_MEMBER(version, "std::uint64_t version() const"), std::as_const(f));
   return detail::make_field_map(std::move(field), detail::field_map_model(std::move(f)), std::move(options));
 }
-/// Overload for objects that can't be called like this: fails to compile with the reason.
+/// Overload for objects that can't be called in any of these ways: fails to compile with the reason.
 template <class F>
 Stage map(std::string, F, MapOptions = {}) {
   detail::explain_field_map<F>();

@@ -15,13 +15,14 @@ namespace penstock {
 struct ShuffleOptions {
   /// The seed of the pipeline. Default: the seed that another stage sets, or 0.
   std::optional<std::uint64_t> seed = {};
-  /// Keeps records of one block near each other.
+  /// If true, records of one block stay near each other.
   bool blocks = false;
   /// With `blocks`: number of blocks that are mixed with each other.
   std::uint64_t window_blocks = 16;
   /// With `blocks`: number of consecutive records per block. Default (0): the source's own blocks.
   std::uint64_t block_size = 0;
-  /// With `blocks`: number of ranks to make the order for. These ranks then share hardly any block.
+  /// With `blocks`: number of ranks to make the order for. If this is the real number of ranks, hardly any block is
+  /// read by two ranks.
   std::uint64_t ranks = 1;
   /// Streams only, and required for them: number of consecutive records that are mixed with each other, 2 to 2^20.
   std::uint64_t window = 0;
@@ -29,33 +30,35 @@ struct ShuffleOptions {
 /// Permutes all records in a new way in each epoch. The permutation is a bijection that takes no memory, however many
 /// records there are.
 ///
-/// `blocks` is for stores that are slow to read at random (shards of an archive, compressed chunks). It permutes the
-/// blocks and cuts them into windows of `window_blocks` blocks; then it permutes the records of each window. Every
-/// record comes once per epoch. At any time at most `window_blocks` blocks have been begun and not finished.
-/// With `blocks`, the stage stands directly after the source, or after orders that keep what they leave of a block
-/// together, and do the same in every epoch. These are take, skip, and split by key or group. They are read through
-/// once when the pipeline is built.
-/// Takes 16 bytes of memory per block and epoch. This table is built from the seed when an epoch begins. At least the
-/// tables of the last two epochs are kept, and more as long as all together take at most 64 MiB.
+/// `blocks` is for stores that are slow to read at random (shards of an archive, compressed chunks). The stage permutes
+/// the blocks, cuts their order into windows of `window_blocks` blocks, and permutes the records of each window. Every
+/// record comes once per epoch. At any time, at most `window_blocks` blocks are begun and not finished.
+/// With `blocks`, the stage must stand directly after the source, or after orders that keep a block's records together,
+/// and are the same in every epoch. These orders are take, skip, and split by key or group. The stage goes through
+/// their records once when the pipeline is built.
+/// The table of an epoch takes 16 bytes of memory per block. It is built from the seed when the epoch begins. At least
+/// the tables of the last two epochs are kept; older tables are kept as long as all tables together take at most 64
+/// MiB.
 ///
-/// Ranks that share each batch (`for_rank`) all read the same blocks, and each rank decodes them. With `.ranks = n`,
-/// the order of blocks is cut into n equal stretches, and each stretch supplies 1/n of every batch. If the number of
-/// ranks divides n, each rank reads whole stretches. Then more than one rank decodes only the blocks at the cuts, and
-/// those of an incomplete last batch. The order depends on `ranks` and on the batch's rows, never on the real number of
-/// ranks.
-/// The cuts fit only batches that begin where the shuffle's order begins. A `skip` after the shuffle shifts the
-/// batches, and ranks share blocks again. So do `repeat` and `Rank::steps_per_epoch`, unless the records of a pass are
-/// a multiple of the batch's rows.
+/// Ranks that share each batch (`for_rank`) all read the same blocks, and each rank decodes these blocks. `.ranks = n`
+/// avoids that: it cuts the order of blocks into n equal stretches, and each stretch supplies 1/n of every batch. If
+/// the number of ranks divides n, each rank reads whole stretches. Then only the blocks at the cuts, and the blocks of
+/// an incomplete last batch, are decoded by more than one rank. The order depends on `ranks` and on the batch's rows,
+/// never on the real number of ranks.
+/// The cuts fit only if the first batch begins where the shuffle's order begins. A `skip` after the shuffle shifts the
+/// batches, so ranks read the same blocks again. `repeat` and `Rank::steps_per_epoch` shift the batches too, unless the
+/// number of records of a pass is a multiple of the batch's rows.
 ///
-/// A stream's records are permuted within consecutive runs of `window` records. Two runs are held in memory at a time;
-/// each record takes about 3 KiB besides its bytes.
+/// The records of a stream are permuted within windows of `window` consecutive records. Two windows are held in memory
+/// at a time; each record takes about 3 KiB in addition to its bytes.
 /// @throws Error(invalid_argument) if
-/// - `block_size`, `ranks` or a changed `window_blocks` is set without `blocks`, or `window` is set with it;
+/// - `block_size`, `ranks` or another `window_blocks` is set without `blocks`, or `window` is set with `blocks`;
 /// - `window_blocks` or `ranks` is 0;
-/// - `ranks` is above 1, and the batch's rows are not a multiple of it, or vary.
+/// - `ranks` is above 1, and the number of a batch's rows varies, or is not a multiple of `ranks`.
 /// @throws Error(invalid_argument) when it joins a pipeline, if
-/// - the source is a stream, and `window` is not set or `blocks` is; or `window` is set for another source;
-/// - with `blocks`, an order before it changes between epochs or tears blocks apart;
+/// - the source is a stream, and `window` is not set, or `blocks` is set;
+/// - the source is not a stream, and `window` is set;
+/// - with `blocks`, an order before it changes between epochs, or does not keep a block's records together;
 /// - the source has no `block_ends` and `block_size` is not set, or there are more than 2^27 blocks.
 PENSTOCK_API Stage shuffle(ShuffleOptions options = {});
 /// Keeps the first `n` records.
@@ -63,9 +66,9 @@ PENSTOCK_API Stage take(std::uint64_t n);
 /// Leaves out the first `n` records.
 PENSTOCK_API Stage skip(std::uint64_t n);
 /// Keeps the records at these positions, in this order. A position may be named more than once.
-/// @throws Error(invalid_argument) if a position is beyond the end (when it joins a pipeline).
+/// @throws Error(invalid_argument) when it joins a pipeline, if a position is beyond the end.
 PENSTOCK_API Stage select(std::vector<std::uint64_t> positions);
-/// Delivers the whole input `times` times within one epoch. A shuffle before it makes a new permutation each time.
+/// Delivers all records `times` times within one epoch. A shuffle before it makes a new permutation each time.
 PENSTOCK_API Stage repeat(std::uint64_t times);
 /// Sets the seed of every random draw of the pipeline. Two different seeds in one pipeline are refused.
 PENSTOCK_API Stage seed(std::uint64_t value);
@@ -74,40 +77,44 @@ PENSTOCK_API Stage seed(std::uint64_t value);
 struct BagOptions {
   /// The seed of the pipeline. Default: the seed that another stage sets, or 0.
   std::optional<std::uint64_t> seed = {};
-  /// Groups with fewer records are left out, which `Pipeline::plan()` reports. A slide that can't be read has one
-  /// record.
+  /// Groups with fewer records are left out; `Pipeline::plan()` reports this. A slide that can't be read is a group
+  /// with one record.
   std::uint64_t min_size = 1;
-  /// Field of the source that holds each group's class, so that classes come equally often (see `bags`). It has one
-  /// whole number or boolean per record, the same for all records of a group. Labels are read like those of `labels_of`
-  /// when the stage joins a pipeline. That takes 8 bytes per record until it has joined; 8 bytes per group stay.
-  /// Default (empty): each group comes once per epoch.
+  /// Field of the source that has each group's class. With it, classes come equally often (see `bags`). The field has
+  /// one whole number or boolean per record, which is the same for all records of a group. Labels are read like those
+  /// of `labels_of` when the stage joins a pipeline. That takes 8 bytes of memory per record until the stage has
+  /// joined, and 8 bytes per group after that. Default (empty): each group comes once per epoch.
   std::string balance = {};
 };
-/// Delivers the groups one after the other, in a new order in each epoch: a slide's tiles, or a patient's pictures (see
-/// `SplitOptions::By::group`). In each epoch it draws a bag of each group: at most `size` of the group's records,
-/// without replacement. With `batch(size, {.by = BatchOptions::By::group})` each batch is one bag, unless there is a
-/// `repeat` between them, which may put two bags of one group side by side.
+/// Delivers the records of one group after the other, in a new order of groups in each epoch. A group is, for instance,
+/// a slide's tiles, or a patient's pictures (see `SplitOptions::By::group`). In each epoch the stage draws a bag of
+/// each group: at most `size` of the group's records, without replacement. With `batch(size, {.by =
+/// BatchOptions::By::group})` each batch is one bag, unless there is a `repeat` between them, which may put two bags of
+/// one group side by side.
 /// Stands directly after the source, or after orders that are the same in every epoch (split by group, take, skip,
-/// select, repeat). It draws from what these leave of each group.
-/// Takes 16 bytes of memory per run of a group's records, 48 per group, and 24 per bag of an epoch.
+/// select, repeat). It draws from the records that these orders leave.
+/// Takes 16 bytes of memory for each sequence of consecutive records of one group, 48 bytes per group, and 24 bytes per
+/// bag of an epoch.
 ///
-/// With `balance`, an epoch has the same number of bags of each class: as many as the largest class has groups. So it
-/// leaves out no group. Bags come in rounds of one bag of each class, in a new order in each round. A batch of whole
-/// rounds has the same number of bags of each class.
+/// With `balance`, an epoch has the same number of bags of each class: the number of groups in the largest class. So no
+/// group is left out. Bags come in rounds. A round has one bag of each class, in an order that is drawn again for each
+/// round. A batch of whole rounds has the same number of bags of each class.
 /// Groups of a smaller class come more than once per epoch. Within a class, the numbers of bags per epoch of two groups
-/// differ by at most 1. A group that comes again gives other records, as long as enough are left for a whole bag. After
-/// that, all its records are drawn from again. Two consecutive bags of an epoch are never of one group.
+/// differ by at most 1. When a group comes again, its bag has records that it has not given yet, as long as enough of
+/// these are left for a whole bag. After that, bags are drawn from all its records again. Two consecutive bags of an
+/// epoch are never of one group.
 ///
-/// All epochs have the same length. For this, the groups of a class form sets whose bags have the same size. The groups
-/// with at least `size` records are one set; those with n records are another, for each smaller n. Each set has a fixed
-/// number of bags per epoch. If that is not a multiple of the set's groups, some groups of the set have one bag more
-/// than the others. The groups of the set take turns at this from one epoch to the next. So over any number of epochs
-/// from the first, the numbers of bags of two groups of one set differ by at most 1. Sets are not evened out with each
-/// other: a group of one set may have one bag more than a group of another set in every epoch. If `min_size` is at
-/// least `size`, a class has only one set.
+/// All epochs have the same length. For this, the groups of a class form sets of groups whose bags have the same size.
+/// The groups with at least `size` records are one set. For each n below `size`, the groups with n records are another
+/// set. Each set has a fixed number of bags per epoch. If this number is not a multiple of the number of groups in the
+/// set, some of these groups have one bag more than the others. The groups take turns at this from one epoch to the
+/// next. So from the first epoch to any later epoch, the numbers of bags of two groups of one set differ by at most 1.
+/// This does not hold for groups of two sets: a group of one set may have one bag more than a group of another set in
+/// every epoch. If `min_size` is at least `size`, a class has only one set.
 ///
 /// A batch of several bags has whole bags only as long as no sample is left out or replaced. `filter`, `flat_map` and
-/// the policies `drop` and `replace` shift or mix the bags that follow. `Pipeline::plan()` says where this may happen.
+/// the policies `drop` and `replace` shift or mix the bags after such a sample. `Pipeline::plan()` says if this may
+/// happen.
 /// @throws Error(invalid_argument) if `size` is 0.
 /// @throws Error(invalid_argument) when it joins a pipeline, if
 /// - it stands after an order that changes between epochs;
@@ -123,46 +130,46 @@ struct SplitOptions {
   std::vector<double> shares = {0.9, 0.1};
   /// Number of the part that this pipeline gets.
   std::uint64_t part = 0;
-  /// What decides which part a record is in.
+  /// What decides which part a record is in. Default: its position.
   enum class By : std::uint8_t {
-    index,  ///< the record's position: exact sizes, no memory. Adding records makes a different split
-    /// A hash of the record's key. A record keeps its part when others are added or removed. Takes 8 bytes of memory
-    /// per record of the part, and one pass over the keys when the pipeline is built.
+    index,  ///< the record's position. Sizes are exact, and no memory is needed. Adding records makes a different split
+    /// A hash of the record's key. A record stays in its part when other records are added or removed. Takes 8 bytes of
+    /// memory per record of the part, and one pass over the keys when the pipeline is built.
     key,
     /// A hash of the name of the record's group, so that all records of a group are in one part. Groups are the
-    /// source's own (slides, patients). If it has none, the group's name is the key up to its last '/': "patient-17"
-    /// for "patient-17/3". A group keeps its part when others are added or removed, unless `stratify` is set. Takes 16
-    /// bytes of memory per run of consecutive records.
+    /// source's own (slides, patients). If the source has no groups, the group's name is the key up to its last '/':
+    /// "patient-17" for "patient-17/3". A group stays in its part when other groups are added or removed, unless
+    /// `stratify` is set. Takes 16 bytes of memory for each sequence of consecutive records of one group.
     group,
   } by = By::index;
   /// A different value makes a different split. It is separate from the pipeline's seed, so that training and
   /// validation agree.
   std::uint64_t salt = 0;
-  /// Field of the source, one whole number or boolean per record. Each of its values has its share in every part. By
-  /// index, this is exact to less than one record; by group, as near as whole groups allow (see `split`). Not allowed
-  /// by key. Labels are read like those of `labels_of` when the stage joins a pipeline.
-  /// Memory by index: 24 bytes per record until it has joined; 8 bytes per record of the part stay.
-  /// Memory by group: 16 bytes per run of records of one group stay. Until it has joined, 8 bytes per record, about 100
-  /// per group, 24 per run, and 24 per value in a run.
+  /// Field of the source with one whole number or boolean per record. Each part gets its share of the records with each
+  /// value. By index, this is exact to less than one record; by group, as near as whole groups allow (see `split`). Not
+  /// allowed by key. Labels are read like those of `labels_of` when the stage joins a pipeline.
+  /// Memory by index: 24 bytes per record until the stage has joined, and 8 bytes per record of the part after that.
+  /// Memory by group: 16 bytes for each sequence of consecutive records of one group. Until the stage has joined, it
+  /// takes 8 bytes per record, about 100 bytes per group, 24 bytes per sequence, and 24 bytes per value in a sequence.
   std::string stratify = {};
 };
-/// Keeps one of several disjoint parts, which together have every record exactly once. Parts are the same in every
-/// epoch.
+/// Keeps one of several parts. Each record is in exactly one part. Parts are the same in every epoch.
 /// Stands directly after the source. By index, it may also stand after orders that are the same in every epoch (take,
 /// skip, select, split, repeat). By key, by group and with `stratify`, records keep their order.
-/// By key and by group, shares are met on average. By group, `Pipeline::plan()` says how many groups the part has.
+/// By key and by group, parts have their shares on average. By group, `Pipeline::plan()` says how many groups the part
+/// has.
 ///
-/// By group with `stratify`, it begins with the split by hashes. Then it moves groups to other parts as long as that
-/// brings the parts nearer to their shares. Part p has n(p, v) of the N(v) records with value v, and should have
-/// the share s(p) of them; the shares sum to 1. In the end, moving a single group to
-/// another part with a share would not reduce the sum of (n(p, v) - s(p) N(v))^2 / N(v) over all p and v. If there are
-/// few groups, it makes several splits and takes the one with the least sum.
-/// So validation has its share of each class, and each patient is in one part only. If groups are large, or a class has
-/// few of them, see `Pipeline::plan()`: it says how many records the part has, and which value is farthest from its
+/// By group with `stratify`, the split begins with the groups' hashes. Then groups are moved to other parts as long as
+/// that brings the parts nearer to their shares. Part p has n(p, v) of the N(v) records with value v, and should have
+/// the share s(p) of these records; the shares sum to 1. In the end, moving a single group to another part with a share
+/// would not reduce the sum of (n(p, v) - s(p) N(v))^2 / N(v) over all p and v. If there are few groups, several splits
+/// are made, and the split with the least sum is used.
+/// So validation has its share of each class, and each patient is in only one part. If groups are large, or a class has
+/// few groups, see `Pipeline::plan()`: it says how many records the part has, and which value is farthest from its
 /// share.
 /// The split depends on the shares, the salt, each group's name and each group's number of records of each value. It
-/// does not depend on the order of groups. When a group is added or removed, others may change their part.
-/// @throws Error(invalid_argument) if the options are not as above.
+/// does not depend on the order of groups. When a group is added or removed, other groups may move to another part.
+/// @throws Error(invalid_argument) if an option is not allowed.
 /// @throws Error(invalid_argument) when it joins a pipeline, if
 /// - it splits by key or by group, and stands after another order;
 /// - it splits by key, and the source has no keys;

@@ -12,8 +12,8 @@ namespace detail {
 struct StageModel;
 }
 
-/// A stage of a pipeline, which stands after a `|`. The functions named after the stages make it (`shuffle`, `map`,
-/// `batch`, …). It is immutable and cheap to copy, and can be used in several pipelines.
+/// A stage of a pipeline, which is written after a `|`. Functions named after the stages make stages (`shuffle`, `map`,
+/// `batch`, …). A stage is immutable and cheap to copy, and can be used in several pipelines.
 class PENSTOCK_API Stage {
  public:
   /// For code of the library.

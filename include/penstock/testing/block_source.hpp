@@ -18,20 +18,20 @@ namespace penstock::testing {
 
 /// Settings of `check_block_source`.
 struct BlockSourceOptions {
-  /// Largest number of records that are read, spread over all.
+  /// Largest number of records that are read. They are spread over all records.
   std::uint64_t records = 100;
   /// Number of threads that load and read at the same time.
   unsigned threads = 4;
   /// Whether `load(blocks(), …)` and `blocks_of(size(), …)` must throw an Error.
   bool refuses_past_the_end = true;
-  /// `jpeg_decoder()` with default options. It decodes the stored JPEGs of promised images. Default (empty): they are
-  /// not decoded.
+  /// `jpeg_decoder()` with default options. It decodes the stored JPEGs of promised images. Default (empty): stored
+  /// JPEGs are not decoded.
   std::shared_ptr<const ImageDecoder> jpeg = {};
 };
 
 namespace detail {
 
-/// A block source, and the model that makes its records of its blocks.
+/// A source of blocks. `blocks` is the same object as `source`, through its other interface.
 struct MadeBlockSource {
   std::shared_ptr<const penstock::detail::SourceModel> source;
   const penstock::detail::BlockSourceModel* blocks;
@@ -46,8 +46,8 @@ PENSTOCK_API Report check_block_source(const MakeBlockSource& make, const BlockS
 /// - a record always needs the same blocks;
 /// - a block is decoded into exactly its bytes, with the same result each time, by any thread;
 /// - a record depends only on its blocks, wherever they are in memory, and matches the schema;
-/// - if `rows_of` describes a block as rows, it consists of them, and a record reads only its own row;
-/// - a record is the same without the blocks that it can do without (`can_do_without`).
+/// - if `rows_of` describes a block, the block consists of these rows, and a record reads only its own row;
+/// - a record is the same without the blocks for which `can_do_without` is true.
 ///
 /// `make` returns a source over the same data each time. Starts threads. Throws only what the first call of `make`
 /// throws.

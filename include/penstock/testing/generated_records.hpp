@@ -10,11 +10,12 @@
 
 namespace penstock::testing {
 
-/// Records for trying a sink or a transform: {image: u8[?], label: i64[]}. Images have 0 to 3,000 bytes of noise, which
-/// is the same on every machine. Keys are the index in 8 digits. Immutable; any thread.
+/// A source of generated records for tests of a sink or a transform: {image: u8[?], label: i64[]}. Images have 0 to
+/// 3,000 bytes of noise, which is the same on every machine. A record's key is its index in 8 digits. Immutable; any
+/// thread.
 class PENSTOCK_API GeneratedRecords {
  public:
-  /// A source of `count` records.
+  /// Makes a source of `count` records.
   explicit GeneratedRecords(std::uint64_t count) : count_(count) {}
   /// Number of records.
   std::uint64_t size() const noexcept { return count_; }
@@ -26,7 +27,7 @@ class PENSTOCK_API GeneratedRecords {
   std::string key(std::uint64_t index) const;
   /// The source's name in errors.
   std::string name() const { return "generated"; }
-  /// Hash of what makes this data set. It does not depend on the number of records.
+  /// The data set's identity, which does not depend on the number of records.
   std::uint64_t identity() const noexcept { return 1; }
 
  private:

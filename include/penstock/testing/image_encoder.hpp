@@ -16,8 +16,8 @@ namespace penstock::testing {
 
 /// Settings of `check_image_encoder`.
 struct ImageEncoderOptions {
-  /// Shapes of the images that the encoder is tried on, with generated pixels. Images that it does not take are
-  /// skipped.
+  /// Shapes of the images that the encoder is tried on, with generated pixels. Images that the encoder does not take
+  /// are skipped.
   std::vector<ImageShape> images = {{1, 1, 3},
                                     {64, 48, 3},
                                     {71, 90, 1},
@@ -28,10 +28,10 @@ struct ImageEncoderOptions {
                                     {40, 1, 3},
                                     {26, 19, 3, DType::u16},
                                     {12, 30, 1, DType::u16}};
-  /// The matching decoders, which return images as they are stored: one per dtype that the encoder takes. Each decodes
-  /// the files that it takes. Default (empty): nothing is decoded.
+  /// The matching decoders, one per dtype that the encoder takes, which return images as they are stored. Each decodes
+  /// the files that it can decode. Default (empty): nothing is decoded.
   std::vector<std::shared_ptr<const ImageDecoder>> decoders = {};
-  /// Files that the encoder may take as they are (`take`), opened by the first of `decoders`. Damaged ones are skipped.
+  /// Files that the encoder may keep unchanged (`take`). The first of `decoders` opens them. Damaged files are skipped.
   std::vector<std::vector<std::byte>> files = {};
   unsigned threads = 4;  ///< threads that encode at the same time
 };
@@ -40,7 +40,7 @@ struct ImageEncoderOptions {
 ///
 /// - the same pixels make the same bytes, whatever their stride, on any thread, and with a second encoder from `make`;
 /// - the bytes decode to an image of the same size, and to exactly the same pixels if the encoder is lossless;
-/// - it does not change pixels, and writes only to the memory that it was given;
+/// - the encoder does not change pixels, and writes only to the memory that it was given;
 /// - an error of its EncodedFile leaves `encode`, and the next image is encoded as usual;
 /// - the result of `take` decodes to the image's pixels.
 ///

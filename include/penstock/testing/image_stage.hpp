@@ -21,9 +21,10 @@ namespace penstock::testing {
 struct ImageStageOptions {
   /// Shapes of the images that the stage is tried on, with generated pixels.
   std::vector<ImageShape> images = {{64, 48, 3}, {97, 131, 3}, {80, 80, 3}, {71, 90, 1}};
-  std::uint64_t epochs = 2;  ///< number of draws for each image and neighbour; at least 1
+  std::uint64_t epochs = 2;  ///< number of draws for each image and each neighbouring stage; at least 1
   unsigned threads = 4;      ///< threads that draw and compose at the same time
-  /// Whether an image may be an Error of one sample (unsupported), but not all images with one number of channels.
+  /// Whether an image may give an Error of one sample (unsupported). Even then, at least one image per number of
+  /// channels must be good.
   bool allow_bad_images = false;
 };
 
@@ -35,10 +36,10 @@ PENSTOCK_API Report check_image_stage(const MakeImageStage& make, const ImageExe
 
 /// Checks that an image stage keeps the promises of `ImageStage`, on any thread:
 ///
-/// - its parameters depend only on shape and Rng, and what it composes only on parameters and shape;
+/// - the stage's parameters depend only on shape and Rng, and what it composes depends only on parameters and shape;
 /// - the result has the size and dtype of `schema`;
-/// - folded with neighbours (crops, flips, turns, resizes, before and after it), it gives the same bits as when each
-///   stage is executed separately;
+/// - folded with neighbouring stages before and after it (crops, flips, turns, resizes), the stage gives the same bits
+///   as if each stage is executed separately;
 /// - an image and its mask have the same draws.
 ///
 /// `executor` is `image_executor()`, or a custom one. `make` returns the stage. Starts threads. Throws only what the

@@ -24,11 +24,11 @@ struct SinkOptions {
   std::function<AnySource()> items = {};
   /// Number of items per commit.
   std::uint64_t commit_every = 7;
-  /// Whether `open` must throw an Error if a part of the store's path is a file instead of a folder. Set it to false
-  /// for a sink that keeps no file.
+  /// Whether `open` must throw an Error if a folder in the store's path is in fact a file. Set it to false for a sink
+  /// that keeps no file.
   bool refuses_a_bad_place = true;
   /// Whether `open` must throw an Error if another job (`SinkJob::made_by`) has made or begun the store. Set it to
-  /// false for a sink whose options set its job.
+  /// false for a sink whose options set the job.
   bool refuses_another_job = true;
 };
 
@@ -60,20 +60,20 @@ PENSTOCK_API Report check_sink(const MakeSink& make, const OpenStore& open, cons
 
 /// Checks that a sink keeps the promises of `Sink`:
 ///
-/// - what is read back is what was put;
-/// - a second run continues a run that was dropped at any point; `has` finds what was committed; the finished store is
-///   the same as without interruption;
-/// - it refuses what another job has left;
+/// - reading the store gives what was put;
+/// - if a run was interrupted at any point, a second run continues it; `has` finds what was committed; the finished
+///   store is the same as without interruption;
+/// - the sink refuses to continue another job's store;
 /// - several samples of one record stay separate;
 /// - a second run over a finished store changes nothing;
-/// - failures are Errors.
+/// - the sink reports failures by throwing an Error.
 ///
 ///     check_sink([](const std::string& path) { return LmdbSink({.path = path}); },
 ///                [](const std::string& path) { return share(LmdbSource({.path = path})); }, folder);
 ///
 /// `make` returns a sink for the store `path`; `open` returns a source over the finished store. `folder` is an empty
-/// folder for the stores, which stay there. If the store has a field with the name, dtype and shape of an item's field,
-/// it must have the item's bytes. Records are matched by their order. Throws only what items throw.
+/// folder for the stores, which are not deleted. If the store has a field with the name, dtype and shape of an item's
+/// field, it must have the item's bytes. Records are matched by their order. Throws only what the items' source throws.
 template <class Make, class Open>
   requires Sink<std::invoke_result_t<Make&, const std::string&>> &&
       std::convertible_to<std::invoke_result_t<Open&, const std::string&>, AnySource>

@@ -19,21 +19,21 @@ namespace penstock::testing {
 
 /// Settings of `check_source`.
 struct SourceOptions {
-  /// Largest number of records that are read, spread over all. Their values are kept in memory.
+  /// Largest number of records that are read. They are spread over all records, and their values are kept in memory.
   std::uint64_t records = 200;
   /// Number of threads that read at the same time.
   unsigned threads = 4;
   /// Whether `read(size())` and `key(size())` must throw an Error. The engine never makes these calls. Set it to false
   /// for a source that does not check the index.
   bool refuses_past_the_end = true;
-  /// Whether a record may be an Error of one sample. It must then be the same Error each time.
+  /// Whether a record may be an Error of one sample. If so, the record must give the same Error each time.
   bool allow_bad_records = false;
   /// Whether all keys must be different, as sinks require.
   bool unique_keys = false;
-  /// A different data set: its identity must differ. Default (empty): not checked.
+  /// Returns a source of a different data set, whose identity must differ. Default (empty): not checked.
   std::function<AnySource()> other = {};
-  /// `jpeg_decoder()` with default options. It decodes the stored JPEGs of promised images. Default (empty): they are
-  /// not decoded.
+  /// `jpeg_decoder()` with default options. It decodes the stored JPEGs of promised images. Default (empty): stored
+  /// JPEGs are not decoded.
   std::shared_ptr<const ImageDecoder> jpeg = {};
 };
 
@@ -41,7 +41,7 @@ namespace detail {
 
 /// Facts that only the source's own type shows.
 struct SourceTraits {
-  bool views_last = false;  ///< `read` is const, so views stay as long as the source
+  bool views_last = false;  ///< `read` is const, so views stay valid as long as the source lives
   bool expect_is_noexcept = true;
   bool will_need_is_noexcept = true;
 };
@@ -70,9 +70,9 @@ PENSTOCK_API Report check_source(const std::function<AnySource()>& make, const S
 ///
 /// - each record has the source's schema;
 /// - a record has the same value whenever it is read, in any way and by any thread;
-/// - advice changes nothing;
+/// - advice (`expect`, `will_need`) changes no result;
 /// - views stay valid as long as they must;
-/// - names, keys, identity, blocks and labels are as described there.
+/// - names, keys, identity, blocks and labels are as `Source` describes them.
 ///
 ///     const auto report = penstock::testing::check_source([] { return Sines{}; });
 ///

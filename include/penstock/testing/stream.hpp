@@ -22,7 +22,7 @@ struct StreamOptions {
   std::uint64_t records = 1000;
   /// Number of epochs; at least 1.
   std::uint64_t epochs = 2;
-  /// Whether a record may be an Error of one sample. It must then be the same Error each time.
+  /// Whether a record may be an Error of one sample. If so, the record must give the same Error each time.
   bool allow_bad_records = false;
 };
 
@@ -33,11 +33,11 @@ PENSTOCK_API Report check_stream(const MakeStream& make, bool can_be_copied, con
 
 /// Checks that a stream keeps the promises of `StreamSource`:
 ///
-/// - `reset` begins an epoch again, whatever was read before;
+/// - `reset` begins an epoch from its first record, whatever was read before;
 /// - an epoch's records are always the same, and match the schema;
-/// - `next` returns false at the end, and then always;
+/// - `next` returns false at the end, and in all calls after that;
 /// - `seek(n)` has the same effect as reading n records;
-/// - copies do not disturb each other.
+/// - copies of a stream do not disturb each other.
 ///
 /// `make` returns a stream over the same data each time. Throws only what the first call of `make` throws.
 template <class Make>

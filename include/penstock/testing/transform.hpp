@@ -18,13 +18,13 @@ namespace penstock::testing {
 
 /// Settings of `check_transform` and `check_stage`.
 struct TransformOptions {
-  /// Largest number of inputs that are tried, from the first on.
+  /// Largest number of inputs that are tried, beginning with the first input.
   std::uint64_t records = 50;
-  /// Number of epochs of the places; at least 1.
+  /// Number of epochs in which each input is tried; at least 1.
   std::uint64_t epochs = 2;
   /// Number of threads that call the transform at the same time.
   unsigned threads = 4;
-  /// Whether a record may be an Error of one sample. It must then be the same Error each time.
+  /// Whether a record may be an Error of one sample. If so, the record must give the same Error each time.
   bool allow_bad_records = false;
 };
 
@@ -36,10 +36,11 @@ PENSTOCK_API Report check_transform(const MakeTransform& make, const AnySource& 
 
 /// Checks that a transform keeps the promises of `Transform`:
 ///
-/// - at one place it makes the same of a record, whatever was called before, on any thread, and with a second transform
-///   from `make`: all randomness comes from its Context;
+/// - all randomness comes from the Context: at the same place, the transform makes the same result of a record, on any
+///   thread and whatever was called before;
+/// - a second transform from `make` makes the same results;
 /// - the result matches its `schema`, and every new field has a value;
-/// - it writes only to its fields.
+/// - the transform writes only to its fields.
 ///
 /// `make` returns the transform. Starts threads. Throws only what the first call of `make` and of the inputs throws.
 ///
@@ -53,10 +54,10 @@ template <class Make>
                                    inputs, options);
   }
 
-/// Checks that a stage that makes one sample of one sample (`map` on a field, a decoder, an image stage) keeps its
-/// promises, through pipelines. Samples are made one by one, in any order, by several threads, and by loaders of one
-/// thread and of several. All must agree bit for bit and match the pipeline's schema. Loaders take part only if all
-/// shapes are fixed and no record is bad.
+/// Checks a stage that makes one sample of each sample (`map` on a field, a decoder, an image stage) in pipelines.
+/// Samples are made one by one, in any order, by several threads, and by loaders with one thread and with several
+/// threads. All results must agree bit for bit and match the pipeline's schema. Loaders take part only if all shapes
+/// are fixed and no record is bad.
 PENSTOCK_API Report check_stage(const Stage& stage, const AnySource& inputs, const TransformOptions& options = {});
 
 }  // namespace penstock::testing

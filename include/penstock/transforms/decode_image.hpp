@@ -12,14 +12,15 @@
 
 namespace penstock {
 
-/// Settings of `decode_image`, which are those of `JpegOptions` and `PngOptions`. All are result options.
+/// Settings of `decode_image`. They have the meaning of the same settings in `JpegOptions` and `PngOptions`. All are
+/// result options.
 struct DecodeImageOptions {
   /// Which channels the result has.
   enum Color : std::uint8_t {
     rgb,        ///< [H, W, 3]; grey images get three equal channels, opacity is left out
     gray,       ///< [H, W, 1]
-    as_stored,  ///< [H, W, C]: JPEG 1 or 3 channels, PNG 1 to 4
-    /// [H, W, 1], for label masks: the numbers that a PNG's file holds, like `PngOptions::labels`. JPEGs are
+    as_stored,  ///< [H, W, C]: 1 or 3 channels for JPEG, 1 to 4 for PNG
+    /// [H, W, 1], for label masks: the numbers that are stored in a PNG, like `PngOptions::labels`. JPEGs are
     /// unsupported, because they do not keep exact numbers.
     labels,
   };
@@ -27,8 +28,8 @@ struct DecodeImageOptions {
   Color color = rgb;
   /// Limit on the pixels that an image declares. A larger image is refused before memory is taken.
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
-  int max_scans = 64;  ///< JPEG: a progressive image with more scans is refused
-  /// JPEG: if true, damage that libjpeg can guess around makes pixels, not an error.
+  int max_scans = 64;  ///< JPEG: a progressive image with more scans than this is refused
+  /// JPEG: if true, damage around which libjpeg can guess pixels is not an error.
   bool accept_warnings = false;
   JpegOptions::Cmyk cmyk = JpegOptions::Cmyk::inverted;  ///< JPEG: what the values of a CMYK image mean
   /// JPEG: if true, the image is turned and mirrored as its Exif data says; if false, it stays as stored. Exif data of
@@ -37,15 +38,16 @@ struct DecodeImageOptions {
   /// u8 or u16. With u16, 16-bit values stay as they are, and other values, also those of JPEGs, are multiplied by 257.
   /// `labels` are never multiplied.
   DType dtype = DType::u8;
-  /// PNG to u8: if true, 16-bit values keep their upper 8 bits; if false, they are unsupported.
+  /// PNG of 16 bits to u8: if true, values keep their upper 8 bits; if false, the image is unsupported.
   bool high_byte = false;
 };
 
-/// Decodes JPEG or PNG, exactly like `decode_jpeg` and `decode_png`. A sample's first bytes decide which. Stages that
-/// follow fold into it as they do into those. After `batch`, on a ragged field, the loader's threads decode.
+/// Decodes JPEG or PNG, exactly like `decode_jpeg` and `decode_png`. The data's first bytes decide which. Image stages
+/// that follow fold into this stage like into those stages. If it stands after `batch`, on a ragged field, the loader's
+/// threads decode.
 ///
-/// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` and `dtype` set). All errors are of one sample: those of the
-/// two decoders, and unsupported if the data begins like neither; that error shows the first bytes.
+/// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` and `dtype` set). All errors are of one sample: the errors
+/// of the two stages, and unsupported if the data begins like neither format. The latter error shows the first bytes.
 PENSTOCK_API Stage decode_image(std::string field = "image", const DecodeImageOptions& options = {});
 
 /// Returns the codec of the stage, for use without a pipeline. Any thread may call it.

@@ -20,33 +20,34 @@ struct PngOptions {
     /// [H, W, 1]. Colours become (19595 R + 38470 G + 7471 B + 32768) / 65536, rounded down, like Pillow's "L".
     gray,
     rgba,       ///< [H, W, 4]; opacity is 255 if the file has none
-    as_stored,  ///< [H, W, C], C = 1 grey, 2 grey with opacity, 3 RGB or palette, 4 RGB or palette with opacity
-    /// [H, W, 1], for label masks: the numbers that the file holds, palette indices or grey values, neither expanded
-    /// nor scaled. Colours are unsupported, and 16 bits too if `dtype` is u8.
+    as_stored,  ///< [H, W, C]: 1 channel for grey, 2 for grey with opacity, 3 for RGB or a palette, 4 for RGB or a
+                ///< palette with opacity
+    /// [H, W, 1], for label masks: the numbers that are stored in the file (palette indices or grey values), neither
+    /// expanded nor scaled. Colours are unsupported; 16 bits are too if `dtype` is u8.
     labels,
   };
   /// Which channels the result has.
   Color color = rgb;
   /// u8 or u16. With u16, 16-bit values stay as they are, in the machine's byte order. Other values are multiplied by
-  /// 257, so that white is 65535, except `labels`.
+  /// 257, so that white is 65535. `labels` are never multiplied.
   DType dtype = DType::u8;
-  bool high_byte = false;  ///< u8: if true, 16-bit values keep their upper 8 bits; if false, they are unsupported
+  bool high_byte = false;  ///< 16 bits to u8: if true, values keep their upper 8 bits; if false, unsupported
   /// Limit on the pixels that an image declares. A larger image is refused before memory is taken.
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
 };
 
 /// Decodes PNG of every colour type, bit depth and interlacing, to 8 or 16 bits. Scales grey values of 1, 2 and 4 bits
-/// to 0..255, or to 0..65535. Does not apply gamma, colour profiles or an orientation (eXIf). Stages that follow decide
-/// how far down the image is decoded; an interlaced image is decoded to its end. Pixels are the same as in a whole
-/// decode.
+/// to 0..255, or to 0..65535. Does not apply gamma, colour profiles or an orientation (eXIf). Image stages that follow
+/// decide how many rows are decoded, from the first row on. An interlaced image is always decoded to its end. Pixels
+/// are the same as if the whole image were decoded.
 ///
-/// The checksums of all chunks are compared in any case, so damage is noticed everywhere. A palette index without a
-/// colour is an error if its pixel is decoded. Bytes after the end chunk are ignored.
+/// The checksums of all chunks are always compared, so damage is noticed everywhere. A palette index without a colour
+/// is an error if its pixel is decoded. Bytes after the end chunk are ignored.
 ///
 /// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` and `dtype` set). Image stages can crop, pad, flip, turn,
 /// convert and normalize images of 16 bits, but resize them only by nearest.
-/// Errors, all of one sample: corrupt (with a byte offset), unsupported (16 bits for u8, labels in colour, a critical
-/// chunk of another standard), limit_exceeded.
+/// All errors are of one sample: corrupt (with a byte offset), unsupported (16 bits for u8, labels in colour, a
+/// critical chunk of another standard), limit_exceeded.
 PENSTOCK_API Stage decode_png(std::string field = "image", const PngOptions& options = {});
 
 /// Returns the codec of the stage, for use without a pipeline. Any thread may call it.

@@ -17,24 +17,25 @@ namespace penstock {
 struct EncodeJpegOptions {
   int quality = 90;          ///< quality of the JPEG, 1 to 100
   int subsampling = 420;     ///< how colours are stored: 444, 422 (halved across), 440 (halved down) or 420 (both)
-  bool progressive = false;  ///< several scans: smaller files, slower to decode
+  bool progressive = false;  ///< if true, several scans: smaller files, slower to decode
   int restart_rows = 0;      ///< rows of blocks between restart markers. Default (0): no markers
 };
 
-/// Makes a complete JPEG file of an image with 1 channel (grey) or 3 (RGB). Any thread may call it.
-/// @throws Error(invalid_argument) if the image has other channels or a side above 65,500 pixels, or an option is not
-/// as above.
+/// Makes a complete JPEG file of an image with 1 channel (grey) or 3 channels (RGB). Any thread may call it.
+/// @throws Error(invalid_argument) if the image has another number of channels or a side above 65,500 pixels, or an
+/// option has a value that EncodeJpegOptions does not allow.
 PENSTOCK_API std::vector<std::byte> encode_jpeg(const Pixels& pixels, const EncodeJpegOptions& options = {});
 
-/// Settings of the stage `encode_jpeg`: those of EncodeJpegOptions, and those that only a stage has. All are result
-/// options.
+/// Settings of the stage `encode_jpeg`: the settings of EncodeJpegOptions, and settings that only a stage has. All are
+/// result options.
 struct EncodeJpegStageOptions {
   int quality = 90;          ///< quality of the JPEG, 1 to 100
   int subsampling = 420;     ///< how colours are stored: 444, 422, 440 or 420
-  bool progressive = false;  ///< several scans: smaller files, slower to decode
+  bool progressive = false;  ///< if true, several scans: smaller files, slower to decode
   int restart_rows = 0;      ///< rows of blocks between restart markers. Default (0): no markers
-  /// If the image comes from a JPEG and is unchanged, the result is that file, byte for byte, whatever the options
-  /// above. So encoding again loses nothing, and decoding is not needed. See `encode_jpeg` for the conditions.
+  /// If true, and the image comes from a JPEG and is unchanged, the result is that JPEG, byte for byte, whatever the
+  /// options above. So nothing is lost by encoding again, and the image need not be decoded. See `encode_jpeg` for the
+  /// conditions.
   bool keep_stored = false;
   std::string out = {};  ///< the field to write. Default: the image's field, which the JPEG replaces
 };
@@ -46,17 +47,19 @@ struct EncodeJpegStageOptions {
 /// With `keep_stored`, the result is the stored JPEG if all of these are true:
 /// - A source promises the image and has a JPEG of all of it (`EncodedImage::stored_jpeg`), or `decode_jpeg` or
 ///   `decode_image` decoded it from a JPEG.
-/// - It was decoded in its stored colours, as u8: with `rgb` or `as_stored`; a grey image also with `gray`.
-/// - It does not have four inks. It was decoded without `accept_warnings`, no orientation was applied, and it is within
-///   the default limits of `JpegOptions`.
-/// - No stage in between changed it. A crop of everything, a `random_flip` that did not flip, and a `filter` or `map`
-///   that only reads it are not changes. Two flips are.
-/// - No `cache` and no `flat_map` is in between, and the image is not one that a stream promises. These keep pixels.
+/// - The image was decoded in its stored colours, as u8: with `rgb` or `as_stored`, or, if it is grey, with `gray`.
+/// - The image does not have four inks, and is within the default limits of `JpegOptions`. It was decoded without
+///   `accept_warnings`, and no orientation was applied.
+/// - No stage in between changed it. A crop of the whole image, a `random_flip` that did not flip, and a `filter` or
+///   `map` that only reads the image are not changes. Two flips are a change.
+/// - No `cache` and no `flat_map` is in between, and the image was not promised by a stream. In these cases only pixels
+///   are kept.
 ///
-/// Otherwise it encodes the pixels. The choice depends only on the sample, not on threads, folding, or `verify`.
-/// It reads only the header of a stored JPEG, so it may copy a file with damage after the header. With
+/// Otherwise the stage encodes the pixels. The choice depends only on the sample, not on threads, folding, or `verify`.
+/// The stage reads only the header of a stored JPEG, so it may copy a file with damage after the header. With
 /// `check({.verify = true})` in the pipeline, the file has been decoded to its end before, and such damage is an error.
-/// It copies everything that the file has besides the image, for instance Exif data with an orientation.
+/// The stage copies everything that is in the file in addition to the image, for instance Exif data with an
+/// orientation.
 ///
 /// Errors of one sample: unsupported if a side is above 65,500 pixels, or if the number of channels depends on the
 /// sample and is not 1 or 3.

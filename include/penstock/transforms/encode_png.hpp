@@ -15,20 +15,20 @@ namespace penstock {
 
 /// How to make a PNG from pixels. All are result options.
 struct EncodePngOptions {
-  int compression = 6;  ///< 0 (none) to 9 (slowest, smallest file). The pixels are the same
+  int compression = 6;  ///< effort, 0 (none) to 9 (slowest, smallest file); the pixels are the same
 };
 
-/// Makes a complete PNG file of an image with 8 or 16 bits per value. The image has 1 channel (grey), 2 (grey with
-/// opacity), 3 (RGB) or 4 (RGB with opacity). `decode_png` returns the same pixels with `color = as_stored`, or
-/// `labels` for 1 channel, and with `dtype = u16` for 16 bits. With one version of libpng and zlib, the same pixels
-/// make the same bytes. Any thread may call it.
-/// @throws Error(invalid_argument) if the image has other channels, or `compression` is not 0 to 9.
+/// Makes a complete PNG file of an image with 8 or 16 bits per value. The image has 1 channel (grey), 2 channels (grey
+/// with opacity), 3 (RGB) or 4 (RGB with opacity). `decode_png` returns the same pixels with `color = as_stored`, or
+/// `labels` for 1 channel, and with `dtype = u16` for 16 bits. As long as the versions of libpng and zlib are the same,
+/// the same pixels make the same bytes. Any thread may call it.
+/// @throws Error(invalid_argument) if the image has another number of channels, or `compression` is not 0 to 9.
 PENSTOCK_API std::vector<std::byte> encode_png(const Pixels& pixels, const EncodePngOptions& options = {});
 
-/// Settings of the stage `encode_png`: those of EncodePngOptions, and one that only a stage has. All are result
-/// options.
+/// Settings of the stage `encode_png`: the setting of EncodePngOptions, and a setting that only a stage has. All are
+/// result options.
 struct EncodePngStageOptions {
-  int compression = 6;   ///< 0 (none) to 9 (slowest, smallest file). The pixels are the same
+  int compression = 6;   ///< effort, 0 (none) to 9 (slowest, smallest file); the pixels are the same
   std::string out = {};  ///< the field to write. Default: the image's field, which the PNG replaces
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Stages on the numbers of any field.
+/// Stages that change the numbers of any field.
 #include <penstock/transforms/numeric/cast.hpp>
 #include <penstock/transforms/numeric/one_hot.hpp>
 #include <penstock/transforms/numeric/sample_rows.hpp>

@@ -14,38 +14,40 @@ namespace penstock {
 
 /// Settings of `seekable_jpeg`.
 struct SeekableOptions {
-  /// Number of MCUs between restart markers. MCUs are the blocks of 8 to 32 pixels in which a JPEG is coded. With
-  /// fewer, crops decode faster, and files grow. If a row of MCUs is not a multiple of this number, the row's divisor
-  /// that is nearest to it in ratio is used.
+  /// Number of MCUs between restart markers. MCUs are the units of 8 to 32 pixels on each side in which a JPEG is
+  /// coded. With fewer MCUs, crops decode faster, and files grow. If a row of MCUs can't be divided by this number, the
+  /// divisor that is nearest to it in ratio is used.
   std::int32_t every = 4;
-  /// Limit on the pixels that an image declares. A larger image is refused, and so is one whose coefficients need more
-  /// than 3 bytes per pixel of this limit.
+  /// Limit on the pixels that an image declares. A larger image is refused. An image is also refused if its
+  /// coefficients need more than 3 bytes per pixel of this limit.
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
   int max_scans = 64;  ///< limit on the scans of a progressive image, like `JpegOptions::max_scans`
 };
 
-/// Rewrites a JPEG so that a part of it can be decoded without the rest, which `decode_jpeg` does when a crop follows.
-/// It does not touch any coefficient, so any decoder makes the same picture, bit for bit. The result is an ordinary
-/// baseline JPEG with restart markers (an extended one, SOF1, if its quantisation tables have 16 bits). It has Huffman
-/// tables of its own, which make up for the size of the markers: it is about as large as a file with the standard
-/// tables. A file that was optimised or progressive grows.
+/// Rewrites a JPEG so that a part of it can be decoded without the rest. `decode_jpeg` uses this when a crop follows.
+/// No coefficient changes, so a decoder makes the same picture of both files, bit for bit. The result is an ordinary
+/// baseline JPEG with restart markers (an extended JPEG, SOF1, if its quantisation tables have 16 bits). It has
+/// optimised Huffman tables, which save about as many bytes as the markers need. So it is about as large as a file with
+/// the standard tables. A file that was optimised or progressive grows.
 ///
-/// It keeps the ICC profile, EXIF data (with the orientation), pixel density, and the markers that define how colours
-/// are coded. It leaves out comments, thumbnails except those inside the EXIF data, other applications' data, and
+/// The result keeps the ICC profile, EXIF data (with the orientation), pixel density, and the markers that define how
+/// colours are coded. It lacks comments, thumbnails that are not in the EXIF data, other applications' data, and
 /// anything after the image.
 ///
-/// Takes any JPEG of 8 bits that libjpeg reads: grey, colour, CMYK; baseline, extended, progressive, one or many scans,
-/// arithmetic coding. Damage of any kind is an error, even if decoders only warn of it. Any thread may call it.
+/// Takes any JPEG of 8 bits that libjpeg reads: grey, colour or CMYK; baseline, extended or progressive; with one scan
+/// or more; with Huffman or arithmetic coding. Damage of any kind is an error, even if decoders only warn of it. Any
+/// thread may call it.
 /// @throws Error(corrupt) if the data is damaged, lacks scans or is not a JPEG.
-/// @throws Error(unsupported) for 12 bits, lossless coding, and the rare kind whose components can't share one scan.
-/// @throws Error(limit_exceeded) if the image is above a limit. With arithmetic coding, where blank pixels take no
-/// bytes, also if it has more pixels than 2^22 plus 4096 per byte of the file.
+/// @throws Error(unsupported) for 12 bits, for lossless coding, and for the rare JPEGs whose components can't share one
+/// scan.
+/// @throws Error(limit_exceeded) if the image is above a limit. With arithmetic coding, whose blank pixels take no
+/// bytes, also if the image has more pixels than 2^22 plus 4096 per byte of the file.
 /// @throws Error(invalid_argument) if an option is below 1.
 PENSTOCK_API std::vector<std::byte> seekable_jpeg(std::span<const std::byte> encoded,
                                                   const SeekableOptions& options = {});
 
-/// Rewrites the JPEGs of a field, for `write(pipeline, sink)`, like the function above. `field`: u8 [bytes] becomes
-/// u8 [bytes].
+/// Rewrites the JPEGs of a field like the function above, for `write(pipeline, sink)`. `field`: u8 [bytes] becomes u8
+/// [bytes].
 /// @throws Error(invalid_argument) if an option is below 1.
 PENSTOCK_API Stage seekable_jpeg(std::string field, const SeekableOptions& options = {});
 

@@ -18,8 +18,8 @@ namespace penstock::common {
 
 namespace {
 
-using Json = nlohmann::ordered_json;  // written as it is read by people
-// Members are found in a sorted map; the other type is a list, searched for each key.
+using Json = nlohmann::ordered_json;  // members are written in the order in which people read them
+// This type finds a member in a sorted map. `Json` would search its whole list for each key.
 using ReadJson = nlohmann::json;
 
 constexpr std::string_view format_name = "penstock journal";
@@ -30,11 +30,12 @@ std::uint64_t hash_of(const Json& json) {
   return XXH3_64bits(text.data(), text.size());
 }
 
-// The journal without its hash, which is of this text.
+// Returns the journal without its hash. The hash is of this text.
 JsonDocument<Json> json_of(const Journal& journal) {
   JsonDocument<Json> document{Json::object()};
   Json& json = *document;
-  json.get_ref<Json::object_t&>().reserve(6);  // its list would copy what it has, and end the copies
+  // Without this, the list would grow: it would copy its members, and destroy the originals with nlohmann's destructor.
+  json.get_ref<Json::object_t&>().reserve(6);
   json["format"] = format_name;
   json["version"] = format_version;
   json["made_by"] = Json::array();

@@ -12,26 +12,27 @@
 
 namespace penstock::common {
 
-/// What makes a store, and how far it is. Kept next to the store while it is unfinished, so that only a run that makes
-/// the same store continues it.
+/// Records what makes a store, and how much of the store is written. An unfinished store's journal is in a file next to
+/// the store, so that only a run that makes the same store continues it.
 struct Journal {
   std::vector<JobFact> made_by;                    ///< the sink's options first, then the job's facts
-  std::map<std::string, std::uint64_t> committed;  ///< the sink's own numbers
+  std::map<std::string, std::uint64_t> committed;  ///< how much is committed, in numbers that the sink names
   bool finishing = false;                          ///< everything is written; the files are being given their names
 
-  /// @throws Error(state_mismatch) if it has no such number.
+  /// @throws Error(state_mismatch) if `committed` has no number of that name.
   std::uint64_t number(const std::string& name) const;
 };
 
-/// Returns it as JSON, with a hash of everything.
+/// Returns the journal as JSON, with a hash of its content.
 std::string to_json(const Journal& journal);
-/// @throws Error(state_mismatch), without a file, if the text is not as it was written.
+/// Reads a journal from the text that `to_json` returned. @throws Error(state_mismatch), without a file, if `to_json`
+/// can't have written the text.
 Journal parse_journal(std::string_view json);
 
-/// Returns the facts that make a store, the sink's first. If the caller describes what makes the samples (`said`), only
-/// that follows, as a fact "job"; otherwise the facts of `job` follow.
+/// Returns what makes a store, as facts. The sink's facts come first. If the caller describes in `said` what makes the
+/// samples, a fact "job" with this text follows; otherwise the facts of `job` follow.
 std::vector<JobFact> store_facts(std::vector<JobFact> of_sink, const std::string& said, const SinkJob& job);
-/// Returns the fact "samples".
+/// Returns the fact "samples", which has the number of samples if it is known.
 JobFact samples_fact(std::uint64_t size);
 
 }  // namespace penstock::common

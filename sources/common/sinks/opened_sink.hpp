@@ -8,8 +8,8 @@
 
 namespace penstock::common {
 
-/// Returns the sink's implementation, once it is open. `Impl::sink_name` is the sink's type, `Impl::sink_source` its
-/// name in errors. @throws Error(invalid_argument) before that.
+/// Returns the implementation of an open sink. `Impl::sink_name` is the sink's type, `Impl::sink_source` its name in
+/// errors. @throws Error(invalid_argument) if open() was not called.
 template <class Impl>
 Impl& opened(const std::unique_ptr<Impl>& impl) {
   if (impl == nullptr)

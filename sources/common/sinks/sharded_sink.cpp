@@ -92,7 +92,7 @@ void ShardedSink::finish() {
   guarded([&] {
     if (!finishing_) {
       end_shard();
-      // The mark must not reach the disk before what it marks.
+      // The mark says that everything is written, so the shards must reach the disk before the mark.
       for (std::uint64_t number = sync_ ? shard_ : 0; number <= shard_; ++number)
         sync_file(names_.partial(number), source_);
       write_mark(true, true);
@@ -120,12 +120,12 @@ void ShardedSink::take_lock(std::optional<Error>& no_lock) {
   }
 }
 
-// Looks at nothing before it has the lock, so that what it sees stays.
+// Takes the lock before it looks at any file, so that no other sink changes the files after that.
 void ShardedSink::open(std::vector<JobFact> made_by) {
   made_by_ = std::move(made_by);
   const std::string folder = std::filesystem::path(names_.mark()).parent_path().string();
   if (!folder.empty()) make_folder(folder, source_);
-  std::optional<Error> no_lock;  // an error that does not matter if nothing is to be written
+  std::optional<Error> no_lock;  // why no lock could be taken; a finished store needs no lock
   take_lock(no_lock);
   const ShardNames::Found found = names_.find(source_);
   const auto mark = read_text(names_.mark(), source_);
@@ -144,7 +144,7 @@ void ShardedSink::open(std::vector<JobFact> made_by) {
 }
 
 void ShardedSink::take_finished_store(const ShardNames::Found& found) {
-  lock_.release();  // these change no more
+  lock_.release();  // the files of a finished store don't change
   was_finished_ = true;
   if (!found.partial.empty() || found.finished.back() + 1 != found.finished.size())
     refuse_there("some of its shards are missing or unfinished");
@@ -194,7 +194,7 @@ void ShardedSink::resume(const std::string& text, const ShardNames::Found& found
   for (const std::uint64_t number : found.partial)
     if (!finishing_ && number > shard_) remove_file(names_.partial(number), source_);
   if (!sync_) return;
-  // The run before may have synced nothing, and later commits sync what they have written themselves.
+  // The run before may have synced nothing, and each later commit syncs only what it has written.
   for (std::uint64_t number = 0; number <= shard_; ++number) sync_file(file_of(number), source_);
   sync_beside();
   sync_file(names_.mark(), source_);

@@ -21,8 +21,8 @@
 namespace penstock::common {
 
 /// Base of sinks that write one shard after the other, may be killed at any moment, and continue from their last
-/// commit. It has the lock, the file that marks the store as unfinished, the order of samples, and the order in which
-/// data reach the disk. Derived classes know what a shard is. One thread at a time.
+/// commit. It takes the lock, writes the file that marks the store as unfinished, checks the order of samples, and
+/// makes data reach the disk in the right order. Derived classes know what a shard is. One thread at a time.
 class ShardedSink {
  public:
   ShardedSink(const ShardedSink&) = delete;
@@ -38,20 +38,20 @@ class ShardedSink {
   ShardedSink(std::string_view source, ShardNames names, std::uint64_t size, bool sync)
       : source_(source), names_(std::move(names)), size_(size), sync_(sync), lock_(names_.mark()) {}
 
-  /// Finds what exists, and begins the store, or continues it if the same job made it. Call once, when the derived
-  /// object is complete.
+  /// Looks for files of the store. Begins the store if none exist, and continues it if the same job made them. Call
+  /// this once, when the derived object is complete.
   void open(std::vector<JobFact> made_by);
 
-  /// Creates the files next to the shards, for a store of which nothing exists.
+  /// Creates the files next to the shards of a new store.
   virtual void begin_store() = 0;
-  /// Reads what finished shards of the same job hold.
+  /// Reads which samples are in the shards of a finished store of the same job.
   virtual void take_finished(const ShardNames::Found& found) = 0;
-  /// Returns how far the store is, apart from samples and shards; `take_numbers` restores it.
+  /// Returns the derived class's numbers for `Journal::committed`. `take_numbers` restores them.
   virtual std::map<std::string, std::uint64_t> numbers(bool finishing) const = 0;
   virtual void take_numbers(const Journal& journal) = 0;
-  /// Reads what a whole shard of an unfinished store holds.
+  /// Reads which samples are in a complete shard of an unfinished store.
   virtual void take_whole(const std::string& file) = 0;
-  /// Continues the current shard, of which some rows may be committed.
+  /// Continues the current shard. Some of its samples may be committed.
   virtual void continue_shard() = 0;
   virtual void begin_shard() = 0;
   virtual void end_shard() = 0;
@@ -59,7 +59,7 @@ class ShardedSink {
   virtual void write_commit() = 0;
   /// Returns the number of samples that existed when the sink was opened.
   virtual std::uint64_t samples_before() const = 0;
-  /// Describes one of them: "of the key ...".
+  /// Describes the `number`th of these samples: "of the key ...".
   virtual std::string describe_before(std::uint64_t number) const = 0;
   virtual std::string key_of(const SinkItem& item) const = 0;
   /// Describes the files to delete if an unfinished store is given up.
@@ -83,8 +83,9 @@ class ShardedSink {
   }
   void next_shard();
 
-  /// For stores in which not every position has a sample: returns whether the item existed before. Asked in the items'
-  /// order, some of them again. `same(number)`: whether existing sample `number` is this item.
+  /// For stores in which not every position has a sample: returns whether the store had the item when the sink was
+  /// opened. Call this in the items' order; the same item may be asked for again. `same(number)` returns whether sample
+  /// `number` of the store is this item.
   template <class Same>
   bool find(const SinkItem& item, const Same& same) {
     const ItemPlace place = place_of(item);
@@ -95,7 +96,7 @@ class ShardedSink {
     return true;
   }
 
-  /// Does work that may leave a file half written. After a failure, the data after the last commit are unknown; the
+  /// Calls `act`, which may leave a file half written. After a failure, the data after the last commit are unknown; the
   /// next run cuts them off.
   template <class Act>
   void guarded(const Act& act) {
@@ -113,7 +114,7 @@ class ShardedSink {
   const bool sync_;
   std::uint64_t samples_ = 0;  ///< samples of all shards
   std::uint64_t shard_ = 0;    ///< the shard that is being written
-  bool items_known_ = true;    ///< it is known which samples existed
+  bool items_known_ = true;    ///< false: it is unknown which samples the store had when the sink was opened
 
  private:
   void take_lock(std::optional<Error>& no_lock);

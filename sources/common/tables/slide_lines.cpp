@@ -12,9 +12,9 @@ namespace penstock::common {
 
 namespace {
 
-constexpr std::size_t told = 60;  // characters of a name
+constexpr std::size_t told = 60;  // characters of a name in an error
 
-// How many slides it names, and how many lines name one a second time.
+// How many slides a column names, and how many of its lines name a slide again.
 struct Named {
   std::size_t slides = 0, again = 0;
 };
@@ -34,10 +34,11 @@ Named named_in(const std::vector<std::size_t>& slides, std::size_t count) {
 struct NameColumn {
   std::size_t column = 0;
   FoundSlides found;
-  bool is_plain = true;  // it was asked for, or no other could be meant
+  bool is_plain = true;  // the caller set the column, or no other column could be meant
 };
 
-// Two columns give some slide different lines.
+// Returns whether the two columns name different slides in a line. Lines in which neither column names a single slide
+// don't count.
 bool differ(const std::vector<std::size_t>& a, const std::vector<std::size_t>& b) {
   for (std::size_t line = 0; line < a.size(); ++line)
     if (a[line] != b[line] && (a[line] < several || b[line] < several)) return true;
@@ -64,7 +65,7 @@ NameColumn find_slide_column(const TextTable& table, const TableWish& wish, std:
     const Named named = named_in(found.slides, count);
     if (named.slides == 0) continue;
     ++naming;
-    // The most slides, the fewest of them again, the most that are named as well as can be.
+    // The best column names the most slides. Ties: fewest repeats, then most names with the file's own ending.
     const auto rank = [](const Named& it, const FoundSlides& of) { return std::tuple(it.slides, ~it.again, of.exact); };
     if (naming != 1 && rank(named, found) < rank(most, best.found)) continue;
     const bool same = naming != 1 && rank(named, found) == rank(most, best.found);
@@ -83,7 +84,7 @@ NameColumn find_slide_column(const TextTable& table, const TableWish& wish, std:
   return best;
 }
 
-// The line of each slide, or none.
+// Returns each slide's line, or `no_line`.
 std::vector<std::size_t> lines_of_slides(const TextTable& table, const TableWish& wish, const NameColumn& by,
                                          std::span<const std::string> names) {
   const std::vector<std::size_t>& slides = by.found.slides;
@@ -115,7 +116,7 @@ std::vector<std::string> groups_of(const TextTable& table, std::size_t column,
   return groups;
 }
 
-// The columns that become fields. `used` are others.
+// Returns the columns that become fields. `used`: the columns that have another purpose.
 std::vector<std::size_t> wanted_columns(const TextTable& table, const TableWish& wish,
                                         const std::vector<std::size_t>& used) {
   std::vector<std::size_t> wanted;

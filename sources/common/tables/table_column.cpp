@@ -17,9 +17,9 @@ namespace penstock::common {
 
 namespace {
 
-constexpr std::size_t told = 60;  // characters of a cell
+constexpr std::size_t told = 60;  // characters of a cell in an error
 
-// invalid_argument if the cell is not a number, result_out_of_range if it is too large.
+// Returns invalid_argument if the cell is not a number, result_out_of_range if the number is too large.
 template <class Number>
 std::errc read_number(std::string_view cell, Number& value) {
   if (cell.starts_with("+-")) return std::errc::invalid_argument;
@@ -38,7 +38,7 @@ bool is_number(std::string_view cell) {
   return read_number(cell, value) != std::errc::invalid_argument;
 }
 
-// Whole numbers fit into i64, others into f32.
+// Returns whether i64 holds a whole number, or f32 another number.
 bool fits(std::string_view cell) {
   const bool whole = cell.find_first_not_of("+-0123456789") == std::string_view::npos;
   if (whole) return whole_number_in(cell).has_value();
@@ -46,18 +46,19 @@ bool fits(std::string_view cell) {
   return value && (!std::isfinite(*value) || std::isfinite(static_cast<float>(*value)));
 }
 
-// What the cells of a column are.
+// Counts the kinds of cells in a column.
 struct Kind {
-  std::size_t numbers = 0, texts = 0, words = 0;  // words: texts for a missing number in columns of numbers
+  std::size_t numbers = 0, texts = 0, words = 0;  // words: "nan" and other words for a missing number
   std::size_t first_text = no_line, first_too_large = no_line;
-  std::size_t with_commas = 0, first_with_comma = no_line;  // texts that are numbers but for a comma
+  // How many texts would be numbers with a point instead of their comma.
+  std::size_t with_commas = 0, first_with_comma = no_line;
   bool all_whole = true;
 
   explicit Kind(std::span<const std::string> cells) {
     for (std::size_t line = 0; line < cells.size(); ++line) {
       const std::string_view cell = cells[line];
       if (is_missing(cell)) continue;
-      if (is_number(cell)) {  // "nan" is one, and no whole one
+      if (is_number(cell)) {  // includes "nan", which is not whole
         ++numbers;
         all_whole = all_whole && whole_number_in(cell);
         if (first_too_large == no_line && !fits(cell)) first_too_large = line;
@@ -69,7 +70,7 @@ struct Kind {
       }
     }
   }
-  // Words alone are names.
+  // If a column has only words, they are names of classes.
   bool are_numbers() const { return texts == 0 && (numbers != 0 || words == 0); }
   bool are_whole() const { return are_numbers() && all_whole; }
 };

@@ -17,7 +17,7 @@ namespace penstock::common {
 
 inline constexpr std::size_t no_line = static_cast<std::size_t>(-1);
 
-/// One value for each slide that has a line; the values of other slides mean nothing.
+/// One value per slide. The value of a slide without a line means nothing.
 struct TableColumn {
   Field field = {};
   std::vector<std::int64_t> whole = {};  ///< values of a field of whole numbers, or of classes
@@ -26,21 +26,23 @@ struct TableColumn {
 
 /// Returns whether the cell has no value, in a column of any kind.
 bool is_missing(std::string_view cell);
-/// Returns whether the cell has no value in a column of numbers: it is missing, or programs write it for a missing
-/// number ("N/A", "nan", "NULL", ...).
+/// Returns whether the cell has no value in a column of numbers: it is missing, or it is a word that programs write for
+/// a missing number ("N/A", "nan", "NULL", ...).
 bool is_missing_number(std::string_view cell);
-/// Returns a number in C's syntax, with or without '+'; none if the cell is not a number, or one that f64 doesn't hold.
+/// Reads a number in C's syntax, with or without '+'. Returns none if the cell is not a number, or if f64 can't hold
+/// the number.
 std::optional<double> number_in(std::string_view cell);
 
-/// Returns the Error(invalid_argument) for a cell that would be a number without its comma.
+/// Returns the Error(invalid_argument) for a cell that would be a number with a point instead of its comma.
 Error decimal_comma(const TextTable& table, std::size_t column, std::size_t line);
 
-/// Reads the values of a column in the lines of slides; `no_line`: the slide has none. All lines together decide its
-/// kind. Adds a line to `notes` if the column is most likely of a different kind.
+/// Reads the values of a column for slides. `line_of`: each slide's line, or `no_line`. The column holds numbers if all
+/// lines of the table have numbers or no value, and classes otherwise. Adds a sentence to `notes` if it holds classes,
+/// although most cells are numbers.
 /// @throws Error(invalid_argument) if
-/// - a cell has no value;
-/// - neither i64 nor f32 holds a number;
-/// - all cells are numbers except for a comma in some, unless commas separate cells.
+/// - a slide's cell has no value, in a column of classes or whole numbers;
+/// - a cell has a number that neither i64 nor f32 holds;
+/// - all cells would be numbers if some had a point instead of a comma, and commas don't separate the cells.
 TableColumn read_column(const TextTable& table, std::size_t column, std::span<const std::size_t> line_of,
                         std::vector<std::string>& notes);
 

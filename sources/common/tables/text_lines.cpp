@@ -100,7 +100,7 @@ class LineParser {
   std::size_t line_ = 1;
 };
 
-// Separators that the first line has outside of quotes, the likeliest first.
+// Returns the separators that the first line has outside of quotes, the likeliest first.
 std::string separators_in(std::string_view text) {
   const std::string_view line = trimmed(text.substr(0, text.find_first_of("\r\n")));
   std::string found;
@@ -116,7 +116,8 @@ std::string separators_in(std::string_view text) {
   return found;
 }
 
-// Numbers of cells in the first lines, most and least; none if they can't be split like that.
+// The least and most cells of a line, among the first lines. Both are 0 if the lines can't be parsed with the
+// separator.
 struct CellCounts {
   std::size_t least = 0, most = 0;
 };
@@ -134,7 +135,8 @@ CellCounts count_cells(std::string_view text, char separator) {
   return counts;
 }
 
-// Another one than the likeliest, where that leaves lines that no table has.
+// Returns the likeliest separator. If the lines that it gives don't have the `cells` required, returns another one that
+// gives all lines the same number of cells.
 char table_separator(std::string_view text, Cells cells) {
   const std::string found = separators_in(text);
   if (found.empty()) return ',';

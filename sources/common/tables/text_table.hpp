@@ -11,12 +11,14 @@
 
 namespace penstock::common {
 
-/// A table with a header, as `read_lines` reads it: its cells, column by column, without spaces at their ends. Spaces
-/// inside quotes are removed as well, because programs write padded columns like that. The header is a line like the
-/// others; a column without a name, such as an index, can't be read by name.
+/// A table with a header, read by `read_lines`. It has the cells column by column, without spaces at the ends of cells.
+/// The spaces are removed even inside quotes, because some programs pad columns and then quote them. The header has as
+/// many cells as other lines. A cell of the header may be empty, for example an index's; that column can't be read by
+/// name.
 class TextTable {
  public:
-  /// Errors name `source`. @throws like `read_lines`, and Error(corrupt) if a line has more or fewer cells.
+  /// Errors name `source`. @throws what `read_lines` throws, and Error(corrupt) if a line has more or fewer cells than
+  /// the header.
   TextTable(std::string file, std::string_view source);
 
   std::vector<std::string> names;
@@ -28,9 +30,10 @@ class TextTable {
   const std::string& file() const noexcept { return file_; }
   /// @throws Error(invalid_argument) if no column, or more than one, has that name.
   std::size_t find(const std::string& column) const;
-  /// Returns the likely reason why nothing is found in it, for example that it has no lines; "" if none is known.
+  /// Returns the likely reason why nothing is found in the table, for example that it has no lines; "" if none is
+  /// known.
   std::string likely_cause() const;
-  /// Returns an Error(invalid_argument).
+  /// Returns an Error(invalid_argument) with the file and `source`.
   Error error(std::string why) const;
 
  private:

@@ -6,7 +6,7 @@
 
 namespace penstock::hdf5 {
 
-/// Puts the bits of elements back together that were stored apart: first all first bits, then all second bits, ….
+/// Puts elements back together whose bits are stored apart: the first bits of all elements, then all second bits, ….
 /// REQUIRES: the number of elements is a multiple of 8; `in` and `out` have the same size.
 void unshuffle_bits(std::span<const std::byte> in, std::span<std::byte> out, std::size_t element) noexcept;
 

@@ -45,7 +45,7 @@ void Workspaces::give_back(std::unique_ptr<Workspace> workspace) noexcept {
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(workspace));
   } catch (...) {
-    // It is freed instead.
+    // The workspace is freed instead.
   }
 }
 
@@ -74,7 +74,7 @@ std::uint32_t fletcher32(std::span<const std::byte> bytes) noexcept {
 
 namespace {
 
-// The order of loops lets the compiler use `Element` streams in parallel.
+// With this order of loops, the compiler can read `Element` streams in parallel.
 template <std::size_t Element>
 void unshuffle_elements(const std::byte* in, std::byte* out, std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; ++i)
@@ -87,21 +87,21 @@ std::uint32_t little_endian(const std::byte* at) noexcept {
   return value;
 }
 
-// The size of a filter's original input: exactly `most` bytes, or at most that.
+// A filter, and the size of what it was applied to: exactly `most` bytes, or at most `most` bytes.
 struct Given {
   ChunkFilter filter;
   std::size_t most;
   bool exact;
 };
 
-// Returns the most bytes that such a filter makes of `bytes` bytes, if nothing can be made smaller.
+// Returns the most bytes that a filter can make of `bytes` bytes, if the data can't be compressed.
 std::size_t most_made_of(const ChunkFilter& filter, std::size_t bytes) {
   if (filter.kind == ChunkFilter::Kind::fletcher32) return bytes + 4;
   if (filter.kind == ChunkFilter::Kind::deflate) return bytes + bytes / 1000 + 64;
   return filter.compresses() ? bytes + bytes / 8 + 4096 : bytes;
 }
 
-// What files of very old versions have on little-endian machines.
+// Returns the checksum that very old versions of HDF5 wrote on little-endian machines.
 std::uint32_t bytes_swapped_in_halves(std::uint32_t sum) noexcept {
   return (sum & 0x00ff00ff) << 8 | (sum >> 8 & 0x00ff00ff);
 }
@@ -140,7 +140,7 @@ std::string undo_filters(std::span<const ChunkFilter> filters, std::uint32_t mas
     exact = exact && !filters[f].compresses();
   }
   std::span<const std::byte> in = stored;
-  bool in_place = false;  // `in` is what `out` must become, and not there yet
+  bool in_place = false;  // `in` has the final bytes, but they are not in `out` yet
   for (std::size_t n = 0; n < done.size(); ++n) {
     const Given& given = done[done.size() - 1 - n];
     const ChunkFilter& filter = given.filter;

@@ -13,7 +13,7 @@ struct libdeflate_decompressor;
 
 namespace penstock::hdf5 {
 
-/// One step of what was done to a chunk before it was stored.
+/// A filter that was applied to a chunk before it was stored.
 struct ChunkFilter {
   enum class Kind : std::uint8_t { deflate, shuffle, fletcher32, lzf, lz4, zstd, blosc, bitshuffle };
   enum class Inner : std::uint8_t { none, lz4, zstd };
@@ -21,11 +21,11 @@ struct ChunkFilter {
   std::size_t element = 1;    ///< shuffle, bitshuffle: bytes per element
   std::size_t block = 0;      ///< bitshuffle without compression: elements per shuffled block
   Inner inner = Inner::none;  ///< bitshuffle: how the bits are compressed
-  /// Returns whether the size of the result is unknown without looking at the bytes.
+  /// Returns whether the size of the filter's result depends on the bytes.
   bool compresses() const noexcept {
     return kind != Kind::shuffle && kind != Kind::fletcher32 && (kind != Kind::bitshuffle || inner != Inner::none);
   }
-  /// Returns whether it can be undone if the size of its original input is unknown.
+  /// Returns whether the filter can be undone if the size of what it was applied to is unknown.
   bool takes_any_size() const noexcept {
     return kind == Kind::deflate || kind == Kind::shuffle || kind == Kind::fletcher32;
   }
@@ -33,7 +33,7 @@ struct ChunkFilter {
   friend bool operator==(const ChunkFilter&, const ChunkFilter&) = default;
 };
 
-/// Memory that grows and is kept; its content is undefined after `take`.
+/// Memory that grows, and is not freed between uses. Its content is undefined after `take`.
 class Buffer {
  public:
   std::span<std::byte> take(std::size_t bytes);
@@ -43,7 +43,7 @@ class Buffer {
   std::size_t bytes_ = 0;
 };
 
-/// What a thread needs to decode chunks.
+/// The memory and decoders that a thread needs to decode chunks.
 class Workspace {
  public:
   Workspace();
@@ -52,13 +52,13 @@ class Workspace {
   ~Workspace();
 
   Buffer stored, tile;
-  Buffer halfway[2];  ///< between two filters, in turns
-  Buffer bits;        ///< a block whose bits are still apart
+  Buffer halfway[2];  ///< results between two filters, in turns
+  Buffer bits;        ///< bitshuffle: a decompressed block whose bits are still apart
   std::shared_ptr<void> zstd;
   libdeflate_decompressor* inflater;
 };
 
-/// Workspaces, lent to the threads that decode.
+/// Lends workspaces to the threads that decode.
 class Workspaces {
  public:
   class Lease {
@@ -81,8 +81,8 @@ class Workspaces {
   std::vector<std::unique_ptr<Workspace>> idle_;
 };
 
-/// Undoes filters, the last one first, and fills `out`. Filters whose bit is set in `mask` were left out when the chunk
-/// was stored. Returns what is wrong with the chunk; empty if nothing is.
+/// Undoes a chunk's filters, the last one first, and fills `out`. If bit n of `mask` is set, filter n was not applied
+/// to the chunk. Returns what is wrong with the chunk, or an empty text.
 std::string undo_filters(std::span<const ChunkFilter> filters, std::uint32_t mask, std::span<const std::byte> stored,
                          std::span<std::byte> out, bool verify_checksum, Workspace& workspace);
 
@@ -90,8 +90,8 @@ std::string undo_filters(std::span<const ChunkFilter> filters, std::uint32_t mas
 /// odd last byte is the upper half of a word.
 std::uint32_t fletcher32(std::span<const std::byte> bytes) noexcept;
 
-/// Puts the bytes of elements back together that were stored apart: first all first bytes, then all second bytes, … An
-/// incomplete element at the end stays at the end.
+/// Puts elements back together whose bytes are stored apart: the first bytes of all elements, then all second bytes, ….
+/// An incomplete element at the end stays at the end.
 void unshuffle(std::span<const std::byte> in, std::span<std::byte> out, std::size_t element) noexcept;
 
 }  // namespace penstock::hdf5

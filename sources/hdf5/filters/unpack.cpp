@@ -25,7 +25,7 @@ std::string other_size(std::size_t bytes) {
   return "it decompresses to more or fewer bytes than the " + std::to_string(bytes) + " it must have";
 }
 
-// Numbers and blocks, one after the other. What is not there is none.
+// Reads numbers and blocks, one after the other. The functions return false if too few bytes are left.
 class Input {
  public:
   explicit Input(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -42,7 +42,7 @@ class Input {
     rest_ = rest_.subspan(bytes);
     return true;
   }
-  // A block with its size before it.
+  // Reads a block after its size.
   bool block(std::span<const std::byte>& some) {
     std::uint64_t bytes = 0;
     return number(4, bytes) && take(bytes, some);
@@ -52,7 +52,7 @@ class Input {
   std::span<const std::byte> rest_;
 };
 
-// One block; false unless it fills `out`.
+// Decompresses one block. Returns false unless the result fills `out`.
 bool lz4_block(std::span<const std::byte> in, std::span<std::byte> out) {
   constexpr std::size_t most = std::numeric_limits<int>::max();
   return in.size() <= most && out.size() <= most &&
@@ -69,7 +69,8 @@ bool zstd_block(std::span<const std::byte> in, std::span<std::byte> out, Workspa
                              in.size()) == out.size();
 }
 
-// The size of all, that of a block, then blocks, each with its size before it. One that did not shrink is as it was.
+// Undoes the filter lz4. The data have the size of the result, the size of a block, then blocks, each after its stored
+// size. A block that compression did not make smaller is stored unchanged.
 std::string lz4(std::span<const std::byte> stored, std::span<std::byte> out) {
   Input in(stored);
   std::uint64_t all = 0, block = 0;
@@ -99,8 +100,9 @@ std::string blosc(std::span<const std::byte> in, std::span<std::byte> out) {
              : damaged;
 }
 
-// Undoes blocks of a multiple of 8 elements, each with its bits apart, and with its size before it if it is compressed.
-// The last block may be smaller. Elements that don't fill a group of 8 are stored unchanged at the end.
+// Undoes the filter bitshuffle. Each block has a multiple of 8 elements, with their bits apart. A compressed block
+// comes after its stored size. The last block may be smaller. The last elements, if they are fewer than 8, are stored
+// unchanged.
 std::string bit_blocks(const ChunkFilter& filter, std::span<const std::byte> stored, std::span<std::byte> out,
                        Workspace& workspace) {
   using Inner = ChunkFilter::Inner;

@@ -16,7 +16,7 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// clang has no macro for it.
+// clang has no macros for sanitizers.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool sanitized = true;
 #elif defined(__has_feature)
@@ -46,8 +46,8 @@ void limit(int resource, std::uint64_t to) {
 
 void confine(std::uint64_t memory_bytes, int socket) {
   close_others();
-  // This process has to end when the one that started it does, however that ends. PR_SET_PDEATHSIG would end it with
-  // the thread that started it, which may be gone long before; the socket stays open as long as the process.
+  // This process must end when the process that started it ends, for whatever reason. PR_SET_PDEATHSIG would already
+  // end it when the thread that started it ends. The socket stays open as long as the process that started it.
   try {
     std::thread([socket] {
       pollfd state{socket, POLLRDHUP, 0};
@@ -55,12 +55,12 @@ void confine(std::uint64_t memory_bytes, int socket) {
       }
       ::_exit(0);
     }).detach();
-  } catch (const std::system_error&) {  // if no more threads can be started, it ends after the current question
+  } catch (const std::system_error&) {  // without this thread, the process ends after the current question
   }
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, 0);
   limit(RLIMIT_NPROC, 0);
-  if (!sanitized) limit(RLIMIT_AS, memory_bytes);  // sanitizers reserve more than there is
+  if (!sanitized) limit(RLIMIT_AS, memory_bytes);  // sanitizers reserve more address space than that
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   H5PLset_loading_state(0);
 }

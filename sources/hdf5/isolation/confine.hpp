@@ -5,9 +5,9 @@
 
 namespace penstock::hdf5 {
 
-/// Takes from this process what reading a file does not need: descriptors above standard error, memory beyond
-/// `memory_bytes`, core dumps, writing to files, child processes, plugins of the library. Ends the process when the
-/// other side of `socket` is closed, whatever the process is doing.
+/// Takes from this process what it does not need to read a file. It has no descriptors above standard error, and at
+/// most `memory_bytes` of memory. It can't write core dumps or files, start child processes or load the library's
+/// plugins. After that, the process ends when the other side of `socket` is closed, whatever it is doing.
 void confine(std::uint64_t memory_bytes, int socket);
 
 }  // namespace penstock::hdf5

@@ -13,7 +13,8 @@
 
 #include <penstock/error.hpp>
 
-// Set by the build: the program's folders relative to other places, and where it was built.
+// The build sets these: the program's folders relative to the library and to the header, and where it is installed and
+// built.
 #ifndef PENSTOCK_HDF5_READER_FOLDERS
 #define PENSTOCK_HDF5_READER_FOLDERS ""
 #endif
@@ -43,25 +44,26 @@ bool is_program(const fs::path& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
 }
 
-// A folder that existed at build time may belong to any user at run time.
+// Returns whether the program belongs to root or to this user. A folder of build time may belong to another user at run
+// time.
 bool is_ours(const fs::path& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && (status.st_uid == 0 || status.st_uid == ::geteuid());
 }
 
-// Folder of the file this code is in: a shared library, or the program itself.
+// Returns the folder of the file that has this code: a shared library, or the program.
 fs::path folder_of_this() {
   static const char here = 0;
   Dl_info info{};
   if (::dladdr(&here, &info) == 0 || info.dli_fname == nullptr) return {};
   std::error_code failed;
   fs::path file = fs::canonical(info.dli_fname, failed);
-  // A program's own name may be one that was looked for in PATH.
+  // A program's name may have no folder, if it was found by PATH.
   if (failed) file = fs::canonical("/proc/self/exe", failed);
   return failed ? fs::path() : file.parent_path();
 }
 
-// Is `folder` in `parent`, or that itself?
+// Returns whether `folder` is `parent` or in it.
 bool lies_in(const fs::path& folder, const fs::path& parent) {
   std::error_code failed;
   const fs::path whole = fs::canonical(parent, failed);
@@ -71,7 +73,7 @@ bool lies_in(const fs::path& folder, const fs::path& parent) {
 
 struct Place {
   fs::path path;
-  bool fixed;  ///< when the library or the user's program was compiled
+  bool fixed;  ///< whether the path was set when the library or the user's program was compiled
 };
 
 // Lists where the program may be, the likeliest place first.
@@ -79,7 +81,7 @@ std::vector<Place> places(const std::string& header) {
   std::vector<Place> places;
   const fs::path here = folder_of_this();
   if (!here.empty()) {
-    // Separated by ':', relative to where libraries and programs are installed.
+    // The folders are separated by ':'. They are relative to the folders where libraries and programs are installed.
     const std::string folders = PENSTOCK_HDF5_READER_FOLDERS;
     for (std::size_t at = 0; at < folders.size();) {
       const std::size_t end = std::min(folders.find(':', at), folders.size());
@@ -88,7 +90,7 @@ std::vector<Place> places(const std::string& header) {
     }
     places.push_back({here / program_name, false});
   }
-  // A relative name was one in the folder of the compiler.
+  // A relative path is ignored: it was relative to the folder in which the compiler ran.
   const fs::path from_header = PENSTOCK_HDF5_READER_FROM_HEADER;
   if (const fs::path file = header; file.is_absolute() && !from_header.empty())
     places.push_back({file.parent_path() / from_header / program_name, true});

@@ -5,12 +5,11 @@
 
 namespace penstock::hdf5 {
 
-/// Finds the program that reads untrusted files: `wanted` if that is not empty, else PENSTOCK_HDF5_READER of the
-/// environment.
-/// Else it looks, in this order:
-/// - next to this library, or to a program that contains it;
-/// - next to `header`, the public header as the user's compiler found it;
-/// - in the build folder, for what is in that folder;
+/// Finds the program that reads untrusted files. This is `wanted` if that is not empty, else PENSTOCK_HDF5_READER of
+/// the environment if that is set. Otherwise it looks for the program, in this order:
+/// - in folders relative to this library, or to the program that contains it;
+/// - in a folder relative to `header`, the path of the public header that the user's compiler found;
+/// - in the build folder, if this library or program is in that folder;
 /// - below the configured prefix.
 /// @throws Error(not_found) with the places that were tried.
 std::string find_reader(const std::string& wanted, const std::string& header);

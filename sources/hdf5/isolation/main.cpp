@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// penstock-hdf5-reader: reads an HDF5 file for a process that does not trust it. Started by the library alone.
+// penstock-hdf5-reader: reads an HDF5 file for a process that does not trust it. Only the library starts it.
 #include "serve.hpp"
 
 int main(int count, char** arguments) { return penstock::hdf5::serve_reader(count, arguments); }

@@ -21,7 +21,7 @@ struct QuestionHead {
   std::uint64_t bytes = 0;
 };
 
-/// The head of an answer: a message follows, then data, which are read directly to their destination.
+/// The head of an answer. A message follows, then data, which the receiver reads directly to their destination.
 struct AnswerHead {
   std::uint32_t sign = right_sign;
   std::uint32_t failed = 0;  ///< if not 0, the message is an error's code and cause
@@ -45,7 +45,7 @@ enum class Question : std::uint32_t {
   read_texts,
 };
 
-/// Returns the reader's first message; a different version's reader sends a different one.
+/// Returns the first message that the reader sends. The reader of another version sends another message.
 std::string greeting();
 
 /// Writes values one after the other.
@@ -76,7 +76,7 @@ class MessageWriter {
 /// Parses a message from an untrusted sender. Allocates memory only in proportion to the message's bytes.
 class MessageParser {
  public:
-  /// `message` must outlive it.
+  /// `message` must outlive the object.
   explicit MessageParser(std::span<const std::byte> message) : left_(message) {}
 
   /// These functions @throw Error(corrupt) if the message is malformed.
@@ -93,14 +93,14 @@ class MessageParser {
   ElementFacts element();
   std::optional<Hdf5Attribute> attribute();
   Texts texts_together();
-  /// Checks that the message is over.
+  /// Checks that nothing is left of the message.
   void end() const;
 
  private:
   std::span<const std::byte> take(std::uint64_t bytes);
-  /// Returns a number of things that need at least `bytes_each` bytes each in the rest of the message.
+  /// Reads a count of items. The rest of the message must have room for that many items of at least `bytes_each` bytes.
   std::uint64_t count(std::uint64_t bytes_each);
-  /// Returns a choice, which must be at most `last`.
+  /// Reads an enumerator's number, which must be at most `last`.
   std::uint8_t choice(std::uint8_t last);
 
   std::span<const std::byte> left_;

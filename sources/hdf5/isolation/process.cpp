@@ -24,7 +24,7 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// What must not reach the library: where it would find code to load.
+// Returns the environment, except variables that say where the library finds code to load.
 std::vector<std::string> environment() {
   std::vector<std::string> kept;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
@@ -46,7 +46,8 @@ class SpawnAttributes {
     ::posix_spawn_file_actions_destroy(&actions_);
   }
 
-  // Nothing of the program's signals. A group of its own: a Ctrl-C is the program's to act on.
+  // The process inherits no signal settings from the program. It gets a process group of its own, so that only the
+  // program receives a Ctrl-C.
   void set(int socket) {
     sigset_t none{}, all{};
     ::sigemptyset(&none);
@@ -89,7 +90,8 @@ void ReaderProcess::start(const std::string& program, std::uint64_t memory_bytes
     throw std::system_error(errno, std::generic_category(), "a socket can't be had");
   int failed = 0;
   try {
-    // A number that is its own new one would stay closed on exec with some C libraries.
+    // With some C libraries, a descriptor that is duplicated to its own number stays closed on exec. So both numbers
+    // must be above standard error.
     for (int& end : ends)
       if (end <= STDERR_FILENO) {
         const int higher = ::fcntl(end, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -123,7 +125,7 @@ void ReaderProcess::start(const std::string& program, std::uint64_t memory_bytes
 bool ReaderProcess::running() const noexcept {
   if (!started()) return false;
   pollfd state{socket_, POLLIN | POLLRDHUP, 0};
-  // Nothing was asked, so nothing may be there: it is gone, or has lost its way.
+  // No question is open, so any event means that the process has ended or is not working properly.
   return ::poll(&state, 1, 0) <= 0;
 }
 
@@ -153,7 +155,7 @@ void ReaderProcess::receive(std::span<std::byte> bytes, Time until) {
     const ssize_t got = ::recv(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (got > 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(got));
-      // A byte per second is not an answer in time.
+      // Slow bytes must not extend the time for the whole answer.
       if (std::chrono::steady_clock::now() > until) throw NoAnswer{true};
     } else if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
       wait_for(POLLIN, until);
@@ -169,7 +171,7 @@ bool ReaderProcess::wait_for_end(std::chrono::milliseconds most, int& status) no
   while (true) {
     const pid_t ended = ::waitpid(pid_, &status, WNOHANG);
     if (ended == pid_) return true;
-    if (ended < 0 && errno != EINTR) {  // other code has waited for it
+    if (ended < 0 && errno != EINTR) {  // other code of this program has already waited for the process
       status = -1;
       return true;
     }
@@ -181,17 +183,17 @@ bool ReaderProcess::wait_for_end(std::chrono::milliseconds most, int& status) no
 
 std::string ReaderProcess::finish() noexcept {
   using std::chrono::milliseconds;
-  if (!started()) return {};  // else it would be every process that is waited for, and ended
+  if (!started()) return {};  // with pid_ -1, all child processes would be waited for, and killed
   int status = -1;
-  bool ours = false;  // it is we who ended it
-  // A process that closed its socket is about to end; one that has not is not waited for.
+  bool ours = false;  // whether this function ended the process
+  // A process that has closed its socket is about to end, so it gets time. Other processes get none.
   pollfd state{socket_, POLLRDHUP, 0};
   const bool leaving = ::poll(&state, 1, 0) > 0;
   ::close(std::exchange(socket_, -1));
   if (!wait_for_end(milliseconds(leaving ? 1000 : 0), status)) {
     ours = true;
     ::kill(pid_, SIGKILL);
-    // One that waits for a broken disk can't end yet: it is left to end later.
+    // A process that waits for a broken disk can't end yet. It will end later.
     wait_for_end(milliseconds(2000), status);
   }
   pid_ = -1;

@@ -11,12 +11,13 @@
 
 namespace penstock::hdf5 {
 
-/// Thrown if the other process has ended, or doesn't answer in time.
+/// Thrown if the child process has ended, or doesn't answer in time.
 struct NoAnswer {
   bool too_late = false;
 };
 
-/// A child process with a socket as its standard input and none of our other descriptors. One thread at a time.
+/// A child process. Its standard input is a socket to this process. It gets no other descriptor of this process. One
+/// thread at a time.
 class ReaderProcess {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -24,21 +25,22 @@ class ReaderProcess {
   ReaderProcess() = default;
   ReaderProcess(const ReaderProcess&) = delete;
   ReaderProcess& operator=(const ReaderProcess&) = delete;
-  /// Ends the process immediately. In a child made by fork() it does nothing, because the process is not the child's.
+  /// Ends the process immediately. In a child made by fork() it only closes the socket, because the process is not the
+  /// child's.
   ~ReaderProcess();
 
-  /// Starts it with one argument, the most bytes of memory it may use. @throws std::system_error.
+  /// Starts `program` with one argument, the most bytes of memory that it may use. @throws std::system_error.
   void start(const std::string& program, std::uint64_t memory_bytes);
-  /// Returns false also if it ended by itself.
+  /// Returns false if the process was not started, has ended, or has sent something without being asked.
   bool running() const noexcept;
   bool started() const noexcept { return pid_ > 0; }
 
-  /// @throws NoAnswer.
+  /// Both functions @throw NoAnswer.
   void send(std::span<const std::byte> bytes, Time until);
   void receive(std::span<std::byte> bytes, Time until);
 
-  /// Ends it unless it has ended by itself; does nothing if it was not started. Returns how it ended: "was ended by
-  /// signal 11 (Segmentation fault)".
+  /// Ends the process unless it has ended by itself. Does nothing if it was not started. Returns how the process ended:
+  /// "was ended by signal 11 (Segmentation fault)".
   std::string finish() noexcept;
 
  private:

@@ -21,11 +21,11 @@ namespace penstock::hdf5 {
 namespace {
 
 constexpr unsigned max_ends = 8;
-constexpr unsigned answers_that_forgive = 256;  // each forgives one end, so that the other places of a file with few
-                                                // bad ones are read
+// After 256 answers one end is forgotten, so that a file with few bad places stays readable.
+constexpr unsigned answers_that_forgive = 256;
 constexpr std::uint64_t max_message = std::uint64_t{256} << 20;
 
-// An error's words may be a stranger's.
+// Cuts a text that may come from an untrusted file, and replaces its control characters.
 std::string words_of_others(std::string text) {
   constexpr std::size_t longest = 2000;
   if (text.size() > longest) text.resize(longest);
@@ -34,14 +34,15 @@ std::string words_of_others(std::string text) {
   return text;
 }
 
-// What is started again goes on with it where this process has changed its folder.
+// Returns the absolute path, so that the reader can be started again after this process has changed its working
+// directory.
 std::string absolute(const std::string& path) {
   std::error_code failed;
   const std::filesystem::path whole = std::filesystem::absolute(path, failed);
   return failed ? path : whole.string();
 }
 
-// Returns the error code of a number; a number that the library's part doesn't use is damage.
+// Returns the error code of a number. Returns `corrupt` for a number that the reader never sends.
 Errc code_of(std::uint32_t number) {
   for (const Errc code : {Errc::io, Errc::not_found, Errc::unsupported, Errc::limit_exceeded})
     if (number == static_cast<std::uint32_t>(code)) return code;
@@ -71,7 +72,7 @@ RemoteAccess::RemoteAccess(const std::string& path, const Hdf5& how, std::shared
 }
 
 RemoteAccess::~RemoteAccess() {
-  // In a child made by fork() the others' lock may be held for ever.
+  // In a child made by fork() the lock of `running_` may never be released.
   if (owner_ == ::getpid()) running_->forget(*this);
   ::close(descriptor_);
 }
@@ -102,7 +103,8 @@ void RemoteAccess::start(ReaderProcess::Time until) {
   try {
     process_.start(program_, memory_bytes_);
   } catch (const std::system_error& failed) {
-    throw Error(Errc::closed, std::string(failed.what()) + "; the file is as it was");  // no record's fault
+    // The code is `closed`, because no record caused the failure.
+    throw Error(Errc::closed, std::string(failed.what()) + "; the file is as it was");
   }
   const std::string expected = greeting();
   std::string said(expected.size(), '\0');
@@ -145,7 +147,7 @@ RemoteAccess::Answer RemoteAccess::ask(Question question, const MessageWriter& m
 }
 
 std::vector<std::byte> RemoteAccess::receive_growing(std::uint64_t bytes, ReaderProcess::Time until) {
-  // Memory is taken as bytes arrive, not as they are announced.
+  // Allocates memory only as bytes arrive, because the announced number can't be trusted.
   constexpr std::uint64_t step = std::uint64_t{1} << 20;
   std::vector<std::byte> got;
   while (got.size() < bytes) {
@@ -209,7 +211,7 @@ DatasetFacts RemoteAccess::dataset(const std::string& path) {
     for (auto* words : {&facts.files, &facts.absent, &facts.faults, &facts.told})
       for (std::string& text : *words) text = words_of_others(std::move(text));
   } catch (const Error& failed) {
-    // The library's refusal already names the dataset.
+    // The library's error already names the dataset.
     if (failed.cause().find("dataset '") != std::string::npos) throw;
     throw Error(failed.code(), "dataset '" + path + "': " + failed.cause());
   }

@@ -18,17 +18,18 @@ class MessageWriter;
 class MessageParser;
 enum class Question : std::uint32_t;
 
-/// Access by the library in another process. That process may end, hang, or answer anything: answers are parsed with
-/// care, and an Error names the fault. One question at a time.
+/// Access by the HDF5 library in another process. That process may end, hang, or send any answer. So answers are
+/// checked, and an Error names what went wrong. One question at a time.
 class RemoteAccess final : public Access {
  public:
-  /// Starts the process only if the file can be opened. `how.reader`: the result of find_reader().
+  /// @throws Error if this process can't open the file. In that case the other process is not started. `how.reader`:
+  /// the result of find_reader().
   RemoteAccess(const std::string& path, const Hdf5& how, std::shared_ptr<RunningReaders> running);
   RemoteAccess(const RemoteAccess&) = delete;
   RemoteAccess& operator=(const RemoteAccess&) = delete;
   ~RemoteAccess() override;
 
-  /// Ends its process unless a question is being asked. The process is started again when it is needed.
+  /// Ends the process and returns true, unless a question is being asked. The next question starts the process again.
   bool end_if_idle();
 
   int descriptor() const noexcept override { return descriptor_; }
@@ -50,16 +51,17 @@ class RemoteAccess final : public Access {
   struct AskedElement {
     std::size_t dataset;
     std::string member;
-    std::size_t value_bytes;  ///< bytes per number of a sequence
+    std::size_t value_bytes;  ///< bytes per element of a sequence
   };
   struct Answer {
     std::vector<std::byte> message;
-    std::vector<std::byte> data;  ///< data without a given destination
+    std::vector<std::byte> data;  ///< the answer's data, if the caller gave no destination
   };
 
-  /// Asks a question. Data go to `out`, whose size they must have; if `out` is none, data of any size go to the answer.
+  /// Asks a question. The answer's data go to `out`, and must have its size. If `out` is none, data of any size go to
+  /// `Answer::data`.
   Answer ask(Question question, const MessageWriter& message, std::optional<std::span<std::byte>> out);
-  /// Call under the mutex.
+  /// Call these while holding the mutex.
   void start(ReaderProcess::Time until);
   Answer exchange(Question question, std::span<const std::byte> message, std::optional<std::span<std::byte>> out,
                   ReaderProcess::Time until);
@@ -73,13 +75,13 @@ class RemoteAccess final : public Access {
   const std::shared_ptr<RunningReaders> running_;
   const pid_t owner_;
   int descriptor_ = -1;
-  std::mutex mutex_;  ///< guards the process, and all members below; held during a question
+  std::mutex mutex_;  ///< guards all members below; held while a question is asked
   ReaderProcess process_;
-  unsigned ends_ = 0;     ///< unexpected ends of processes, minus the forgiven ones
-  unsigned answers_ = 0;  ///< answers since an end was last forgiven
+  unsigned ends_ = 0;     ///< unexpected ends of processes, minus those that were forgotten
+  unsigned answers_ = 0;  ///< answers since an end was last forgotten
   std::string last_end_;
-  std::vector<std::string> datasets_;   ///< paths by number; changed only while the source is opened
-  std::vector<AskedElement> elements_;  ///< the same
+  std::vector<std::string> datasets_;   ///< paths by dataset number; changed only while the source is opened
+  std::vector<AskedElement> elements_;  ///< by element number; changed only while the source is opened
 };
 
 }  // namespace penstock::hdf5

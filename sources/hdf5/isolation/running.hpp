@@ -10,13 +10,13 @@ namespace penstock::hdf5 {
 class RemoteAccess;
 
 /// Limits how many files of a source have a process, so that thousands of files do not have thousands of processes. If
-/// there are more than `most`, the process that was asked longest ago is ended, and started again when it is asked. Any
-/// thread.
+/// more than `most` have one, the process that was asked longest ago is ended. It is started again when its file is
+/// needed. Any thread.
 class RunningReaders {
  public:
   static constexpr std::size_t most = 64;
 
-  /// Notes that `access` is being asked; it holds its own mutex.
+  /// Notes that a question is asked through `access`. REQUIRES: the caller holds the mutex of `access`.
   void used(RemoteAccess& access);
   void forget(RemoteAccess& access);
 

@@ -22,7 +22,7 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// The other side is gone.
+// Thrown if the other side has closed the socket.
 struct Over {};
 
 void receive_all(std::span<std::byte> bytes) {
@@ -45,11 +45,11 @@ void send_all(std::span<const std::byte> bytes) {
   }
 }
 
-// Answers questions. Datasets and columns are identified by their names, so that a new process can continue where one
-// ended.
+// Answers questions. Questions name datasets and columns, and don't number them, so that a new process can answer after
+// an earlier one has ended.
 class Server {
  public:
-  // The answer's message; its data is in `data`.
+  // Returns the answer's message. The answer's data are in `data`.
   MessageWriter answer(Question question, MessageParser& asked) {
     data_.clear();
     MessageWriter out;
@@ -177,7 +177,7 @@ class Server {
     const std::string path = asked.text();
     return element(path, asked.text());
   }
-  // For the elements last asked for.
+  // Returns memory for the elements of the current question, of `bytes` bytes each.
   std::span<std::byte> room(std::uint64_t bytes) {
     for (const std::uint64_t n : count_)
       if (__builtin_mul_overflow(bytes, n, &bytes)) throw std::bad_alloc();
@@ -219,7 +219,7 @@ void answer_next(Server& server, std::uint64_t memory_bytes) {
   } catch (const std::bad_alloc&) {
     refuse(Errc::limit_exceeded,
            "it takes more memory than the " + std::to_string(memory_bytes) + " bytes that `max_reader_bytes` allows");
-  } catch (const std::exception& failed) {  // thrown by the standard library, for lengths that nothing can have
+  } catch (const std::exception& failed) {  // thrown by the standard library for impossible lengths
     refuse(Errc::limit_exceeded, failed.what());
   }
 }
@@ -241,7 +241,7 @@ int serve_reader(int count, const char* const* arguments) {
     Server server;
     while (true) answer_next(server, memory_bytes);
   } catch (const Over&) {
-    ::_exit(0);  // the library may be in no state to be taken down
+    ::_exit(0);  // no clean-up, because the library may be in any state
   } catch (const std::exception&) {
     ::_exit(3);
   }

@@ -5,8 +5,9 @@
 
 namespace penstock::hdf5 {
 
-/// Runs the program penstock-hdf5-reader. It answers questions about one file that arrive on standard input, a socket,
-/// until that is closed. Its argument is the most bytes of memory it may use. Returns its exit status.
+/// Runs the program penstock-hdf5-reader. The program answers questions about one file until its standard input is
+/// closed. Standard input is a socket, on which questions arrive. The argument is the most bytes of memory that the
+/// program may use. Returns the exit status.
 PENSTOCK_API int serve_reader(int count, const char* const* arguments);
 
 }  // namespace penstock::hdf5

@@ -19,13 +19,13 @@
 
 namespace penstock::hdf5 {
 
-/// A dataset of a file, for a source that names none.
+/// A dataset that a file has. A source without `fields` lists them all.
 struct ListedDataset {
   std::string path;
   std::vector<std::uint64_t> dims = {};   ///< dimensions; empty for a single value, or no value
   std::vector<std::string> members = {};  ///< columns of a compound type; otherwise one empty name
-  std::string link = {};                  ///< if it is a link that is not followed: its target
-  std::string unreadable = {};            ///< why the library can't open it although it can open others; empty: it can
+  std::string link = {};                  ///< the target, if this is a link that is not followed
+  std::string unreadable = {};            ///< why the library can't open this dataset; empty: it can
 };
 
 /// A filter of a dataset's chunks.
@@ -33,34 +33,36 @@ struct FilterFacts {
   enum class Kind : std::uint8_t { deflate, shuffle, fletcher32, lzf, lz4, zstd, blosc, bitshuffle, other };
   Kind kind = Kind::other;
   std::string name;
-  std::array<std::uint64_t, 5> values{};  ///< its first parameters
-  std::string missing;                    ///< why the library can't use it, and what to do; empty: it can
+  std::array<std::uint64_t, 5> values{};  ///< the filter's first parameters
+  std::string missing;                    ///< why the library can't use the filter, and what to do; empty: it can
 
   friend bool operator==(const FilterFacts&, const FilterFacts&) = default;
 };
 
-/// What the library reports about a dataset. Nothing of it is checked.
+/// What the library reports about a dataset. Nothing is checked.
 struct DatasetFacts {
   enum class Layout : std::uint8_t { contiguous, chunked, compact, virtual_parts };
 
-  /// Bytes of the largest element whose form is reported. For a larger element only the size is reported.
+  /// If an element has more bytes than this, only its size is reported.
   static constexpr std::uint64_t largest_element = std::uint64_t{256} << 20;
 
-  std::size_t number = 0;                  ///< number that identifies it in calls
-  std::vector<std::uint64_t> dims, chunk;  ///< chunk: set if the layout is chunked
-  std::uint64_t element_bytes = 0;         ///< bytes of an element, as stored
-  bool variable = false;                   ///< its values have no fixed size
+  std::size_t number = 0;                  ///< number that identifies the dataset in calls
+  std::vector<std::uint64_t> dims, chunk;  ///< `chunk` is set if the layout is chunked
+  std::uint64_t element_bytes = 0;         ///< bytes of a stored element
+  bool variable = false;                   ///< values have no fixed size
   Layout layout = Layout::contiguous;
-  bool elsewhere = false;               ///< it is in another file, which a link leads to
-  bool external = false;                ///< contiguous: its data are in other files
-  bool plain_edges = false;             ///< chunks that extend past its end are stored without filters
-  std::optional<std::uint64_t> offset;  ///< contiguous, in this file: offset of its data, if it has any
+  bool elsewhere = false;               ///< the dataset is in another file, to which a link leads
+  bool external = false;                ///< contiguous: the data are in other files
+  bool plain_edges = false;             ///< chunks that extend past the dataset's end are stored without filters
+  std::optional<std::uint64_t> offset;  ///< contiguous, in this file: offset of the data, if there are any
   std::vector<FilterFacts> filters;     ///< filters in the order in which they were applied
   std::vector<std::byte> fill;          ///< the value of elements that were never written; empty: zeros
-  std::vector<std::string> files;       ///< other files with its values; for missing ones their names
-  std::vector<std::string> absent;      ///< names of files with which it would continue
-  std::vector<std::string> faults;      ///< which rows these files make unreadable, the first few
-  /// Rows of all these faults, in order: the first row of each stretch and the row after it. Empty: none, or too many.
+  std::vector<std::string> files;       ///< other files that have values; the names of missing files too
+  std::vector<std::string> absent;      ///< names of the files that would come next, if they existed
+  /// Sentences about the first few stretches of rows that can't be read because of these files.
+  std::vector<std::string> faults;
+  /// All rows that can't be read because of these files. For each stretch, in order: its first row and the row after
+  /// it. Empty: none, or too many.
   std::vector<std::uint64_t> lost;
   std::vector<std::string> told;  ///< further remarks about these files
 };
@@ -76,28 +78,28 @@ struct ElementFacts {
     variable,   ///< a string or sequence of any length, by the library: [?]
   };
 
-  std::size_t number = 0;  ///< number that identifies it in calls
+  std::size_t number = 0;  ///< number that identifies the element in calls
   Form form = Form::same;
   DType dtype = DType::u8;
-  Shape shape;                           ///< dimensions in addition to the dataset's
-  std::size_t bytes = 0;                 ///< bytes, as stored
+  Shape shape;                           ///< dimensions that are added to the dataset's
+  std::size_t bytes = 0;                 ///< bytes of the stored value
   std::size_t offset = 0;                ///< offset of the column in the stored element
   H5T_str_t padding = H5T_STR_NULLTERM;  ///< how text is padded
-  bool string = false;                   ///< if variable: a string, not a sequence
+  bool string = false;                   ///< if `variable`: whether it is a string, not a sequence
 };
 
 /// Where a chunk is stored.
 struct StoredChunk {
   std::uint64_t offset = 0, bytes = 0;
-  std::uint32_t mask = 0;  ///< bits of filters that were left out
+  std::uint32_t mask = 0;  ///< bit n: filter n was not applied
 };
 
-/// Elements of a dataset: from `first` on, `count` in each dimension.
+/// A range of a dataset's elements: from `first` on, `count` in each dimension.
 struct Slab {
   std::size_t dataset = 0;
   std::span<const std::uint64_t> first, count;
   bool verify_checksum = true;
-  bool lost_too = false;  ///< rows that are known to be lost are not an error, and have any values
+  bool lost_too = false;  ///< rows that can't be read are not an error, and get any values
 };
 
 /// Strings, one after the other.
@@ -111,36 +113,36 @@ struct Texts {
   }
 };
 
-/// What a source asks of the HDF5 library about one open file. A failure is an Error with the reason. The caller knows
-/// the file and dataset, and checks all results. Any thread.
+/// What a source asks of the HDF5 library about one open file. If a call fails, it throws an Error with the reason. The
+/// caller adds the file and the dataset, and checks all results. Any thread.
 class Access {
  public:
   virtual ~Access() = default;
 
-  /// Returns the descriptor of the open file, for reading; the access owns it.
+  /// Returns the descriptor of the open file, for reading. It is closed with this object.
   virtual int descriptor() const noexcept = 0;
   /// Lists all datasets, in the order of their paths' bytes, then links to other files and broken links.
   virtual std::vector<ListedDataset> list() = 0;
-  /// @throws Error(not_found) if it does not exist.
+  /// Opens a dataset. @throws Error(not_found) if it does not exist.
   virtual DatasetFacts dataset(const std::string& path) = 0;
   /// Returns facts about a dataset's elements. For a compound type, `member` names the column (parts joined by '.').
   /// @throws Error(not_found) if the column does not exist, Error(unsupported) for a type without a field.
   virtual ElementFacts element(std::size_t dataset, const std::string& member) = 0;
-  /// Returns the chunk whose first element is `first`; none if it was never written. Reads the library's index and no
-  /// data.
+  /// Returns the chunk whose first element is `first`; none if the chunk was never written. Reads the file's index of
+  /// chunks, but no data.
   virtual std::optional<StoredChunk> find_chunk(std::size_t dataset, std::span<const std::uint64_t> first) = 0;
   /// Reads elements as they are stored, into all of `out`.
   virtual void read(const Slab& slab, std::span<std::byte> out) = 0;
-  /// Reads one column of elements, as it is stored.
+  /// Reads one column of elements, as it is stored, into all of `out`.
   virtual void read_column(const Slab& slab, std::size_t element, std::span<std::byte> out) = 0;
-  /// Reads a value of no fixed size, of one element: calls `memory_for` with its length in elements, and fills the
-  /// result.
+  /// Reads one element's value that has no fixed size. Calls `memory_for` with the value's length in elements, and
+  /// fills the memory that this returns.
   virtual void read_variable(const Slab& slab, std::size_t element,
                              const std::function<std::span<std::byte>(std::uint64_t length)>& memory_for) = 0;
-  /// Reads strings of any length, of rows with one string each. @throws Error(limit_exceeded) if they have more than
-  /// `max_bytes` bytes together.
+  /// Reads strings that have no fixed size, from rows with one string each. @throws Error(limit_exceeded) if they have
+  /// more than `max_bytes` bytes together.
   virtual Texts read_texts(const Slab& slab, std::size_t element, std::uint64_t max_bytes) = 0;
-  /// Converts stored values, one right after the other, to the element's form.
+  /// Converts `count` stored values, which follow each other without gaps, to the element's `dtype`.
   virtual void convert(std::size_t element, std::uint64_t count, std::span<const std::byte> stored,
                        std::span<std::byte> out) = 0;
 

@@ -69,7 +69,7 @@ Hdf5Attribute value_of(hid_t attribute) {
   if (H5Tget_size(type.get()) * count > max_bytes) throw Error(Errc::limit_exceeded, "it is larger than 64 MiB");
   switch (H5Tget_class(type.get())) {
     case H5T_STRING:
-      if (count == 0) {  // the library reads none, and refuses to
+      if (count == 0) {  // the library refuses to read 0 values
         out.values = std::vector<std::string>();
         break;
       }
@@ -79,7 +79,7 @@ Hdf5Attribute value_of(hid_t attribute) {
     case H5T_INTEGER:
     case H5T_ENUM:
       out.values = numbers<std::int64_t>(attribute, H5T_NATIVE_INT64, count);
-      // The library returns the largest value for anything larger.
+      // The library silently returns 2^63 - 1 for larger values.
       if (H5Tget_class(type.get()) == H5T_INTEGER && H5Tget_sign(type.get()) == H5T_SGN_NONE)
         for (const std::uint64_t value : numbers<std::uint64_t>(attribute, H5T_NATIVE_UINT64, count))
           if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))

@@ -8,12 +8,12 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// Pairs of mappings that are compared.
+// At most this many pairs of mappings are compared.
 constexpr std::size_t most_compared = std::size_t{1} << 22;
 
 constexpr const char* the_fill = " the fill value, as the file says";
 
-// -1: more than can be counted.
+// Returns the product of the lengths; -1 if it is too large.
 std::int64_t product_of(std::span<const std::int64_t> lengths) {
   std::int64_t product = 1;
   for (const std::int64_t length : lengths)
@@ -26,7 +26,7 @@ std::int64_t end_of(const Selection::Axis& axis, std::int64_t end) {
   return std::min(end, axis.start + (axis.count - 1) * axis.stride + axis.block);
 }
 
-// Returns false if they have no place in common.
+// Returns false if the two have no coordinate in common.
 bool axes_may_meet(const Selection::Axis& a, const Selection::Axis& b, std::int64_t end) {
   const std::int64_t first = std::max(a.start, b.start), last = std::min(end_of(a, end), end_of(b, end));
   if (first >= last || a.below(last) == a.below(first) || b.below(last) == b.below(first)) return false;

@@ -11,18 +11,18 @@
 
 namespace penstock::hdf5 {
 
-/// The part of a virtual dataset that no mapping covers, for a dataset of these dimensions.
+/// Finds the part of a virtual dataset that no mapping covers. `dims`: the dataset's dimensions.
 class Coverage {
  public:
   explicit Coverage(std::span<const std::int64_t> dims) : dims_(dims) {}
 
   void add(const Selection& to);
   struct Gaps {
-    std::string words;     ///< the values in no mapping; empty: there are none
-    bool overlap = false;  ///< there are such values, or may be, and mappings overlap
+    std::string words;     ///< describes the values that no mapping covers; empty: there are none
+    bool overlap = false;  ///< whether there may be such values, and mappings may overlap
   };
-  /// Describes the gaps. If mappings overlap in a way that is too costly to resolve, the text says that some values may
-  /// be in none.
+  /// Describes the gaps. If it takes too long to find out how mappings overlap, the text says that some values may be
+  /// in no mapping.
   Gaps gaps();
 
  private:
@@ -30,9 +30,9 @@ class Coverage {
   struct Part {
     std::int64_t begin = 0, end = 0;
     std::size_t mapping = 0;
-    std::vector<Selection::Axis> axes;  ///< further dimensions are covered completely
+    std::vector<Selection::Axis> axes;  ///< in dimensions without an axis, everything is covered
   };
-  /// Returns whether no two parts overlap; false also if that is too costly to find out.
+  /// Returns whether no two parts overlap. Returns false if that would take too long to find out.
   bool apart();
   bool may_meet(const Part& a, const Part& b) const noexcept;
 
@@ -40,7 +40,7 @@ class Coverage {
   std::vector<RowPattern> rows_;
   std::vector<Part> parts_;
   std::size_t mappings_ = 0;
-  std::int64_t points_ = 0;  ///< points of all parts; overlaps may count twice
+  std::int64_t points_ = 0;  ///< points of all parts together; points where parts overlap count more than once
   bool whole_rows_ = true, whole_ = false;
 };
 

@@ -18,9 +18,9 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// Lists the datasets of a file, group by group, in the order of their names' bytes. Each object is visited once, by the
-// first of its names: in an order that all files share. Soft and external links are not followed; those that lead to
-// nothing of the file are listed as links.
+// Lists the datasets of a file, group by group, in the order of their names' bytes. An object with several names is
+// visited once, under its first name in this order, which is the same in all files. Soft and external links are not
+// followed. A link that does not lead to an object of the file is listed as a link.
 class DatasetPaths {
  public:
   explicit DatasetPaths(hid_t file) : file_(file) { visit(file, "/", {}, 0); }
@@ -31,7 +31,7 @@ class DatasetPaths {
   std::vector<ListedDataset> links() && { return std::move(links_); }
 
  private:
-  // What the library does with a path grows with the square of its depth, and more.
+  // The library's work for a path grows at least with the square of the path's depth.
   static constexpr std::size_t deepest = 100;
 
   void visit(hid_t within, const char* name, const std::string& path, std::size_t depth) {
@@ -62,7 +62,7 @@ class DatasetPaths {
     }
   }
 
-  // To another file, which is not opened to find out what it has, or to nothing.
+  // Returns whether a link leads to another file or to nothing. The other file is not opened.
   bool leads_away(hid_t group, const std::string& link) const {
     H5L_info_t info{};
     if (H5Lget_info(group, link.c_str(), &info, H5P_DEFAULT) < 0) return false;
@@ -73,7 +73,7 @@ class DatasetPaths {
             H5Oget_info2(file_, &root, H5O_INFO_BASIC) < 0 || object.fileno != root.fileno);
   }
 
-  using Links = std::vector<std::pair<std::string, bool>>;  // whether each is a hard one
+  using Links = std::vector<std::pair<std::string, bool>>;  // name, and whether the link is a hard link
   static Links links_of(hid_t group) {
     Links names;
     const auto add = [](hid_t, const char* name, const H5L_info_t* link, void* data) -> herr_t {
@@ -96,10 +96,10 @@ class DatasetPaths {
   hid_t file_;
   std::vector<std::string> paths_;
   std::vector<ListedDataset> links_;
-  std::set<std::pair<unsigned long, haddr_t>> seen_;  // groups, and datasets of several names
+  std::set<std::pair<unsigned long, haddr_t>> seen_;  // groups, and datasets that have several names
 };
 
-// Returns the dimensions of a dataset; none if the library reports none.
+// Returns the dimensions of a dataset; empty if the library reports none.
 std::vector<std::uint64_t> dims_of(hid_t dataset) {
   const Handle space = own_space(H5Dget_space(dataset));
   const int rank = space ? H5Sget_simple_extent_ndims(space.get()) : -1;
@@ -109,7 +109,8 @@ std::vector<std::uint64_t> dims_of(hid_t dataset) {
   return {dims.begin(), dims.begin() + rank};
 }
 
-// Returns false for the target of an external link. If that is unknown, the library reads.
+// Returns whether the dataset is in this file, and not the target of an external link. Returns false if that is
+// unknown; then the library reads the data.
 bool lies_in(hid_t file, hid_t dataset) {
   H5O_info_t root{}, info{};
   return H5Oget_info2(file, &root, H5O_INFO_BASIC) >= 0 && H5Oget_info2(dataset, &info, H5O_INFO_BASIC) >= 0 &&
@@ -153,7 +154,7 @@ FilterFacts filter_of(hid_t creation, unsigned number) {
     facts.name = text;
   };
   using Kind = FilterFacts::Kind;
-  // Numbers that The HDF Group has registered.
+  // The HDF Group has registered these numbers.
   enum : H5Z_filter_t { lzf = 32000, blosc = 32001, lz4 = 32004, bitshuffle = 32008, zstd = 32015 };
   switch (id) {
     case H5Z_FILTER_DEFLATE:
@@ -188,7 +189,8 @@ FilterFacts filter_of(hid_t creation, unsigned number) {
 }
 
 std::optional<std::uint64_t> offset_of(hid_t dataset) {
-  // The offset alone won't do: after a user block, that of data never written is a wrong one, not an undefined one.
+  // H5Dget_offset is not enough: if the file has a user block, it returns a wrong offset for data that were never
+  // written.
   H5D_space_status_t status = H5D_SPACE_STATUS_ERROR;
   if (H5Dget_space_status(dataset, &status) < 0) throw Error(Errc::corrupt, library_says());
   if (status == H5D_SPACE_STATUS_NOT_ALLOCATED) return std::nullopt;
@@ -230,7 +232,7 @@ DatasetFacts facts_of(hid_t file, hid_t dataset, hid_t type) {
   facts.variable = has_variable_parts(type);
   facts.element_bytes = H5Tget_size(type);
   if (facts.element_bytes == 0) return facts;
-  // The caller refuses larger ones; here there is memory for two of them.
+  // The caller refuses a larger element. Reading the fill value takes memory for two elements.
   if (!facts.variable && facts.element_bytes <= DatasetFacts::largest_element)
     facts.fill = fill_of(creation.get(), type, facts.element_bytes);
   facts.elsewhere = !lies_in(file, dataset);

@@ -7,8 +7,8 @@
 
 namespace penstock::hdf5 {
 
-/// Lists every dataset, in the order of their paths' bytes, then links to other files and broken links. Call under the
-/// lock. @throws Error(corrupt).
+/// Lists every dataset of a file, in the order of their paths' bytes, then links to other files and broken links. Call
+/// under the lock. @throws Error(corrupt).
 std::vector<ListedDataset> datasets_in(hid_t file);
 
 /// Returns facts about an open dataset and its type. Call under the lock. @throws Error(corrupt).

@@ -20,7 +20,7 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// Memory in which the library puts strings. It is freed with this object; the library frees nothing.
+// Memory into which the library writes strings. This object frees the memory at its end, and the library frees none.
 class RoomForTexts {
  public:
   explicit RoomForTexts(std::uint64_t bytes) : left_(bytes) {}
@@ -57,8 +57,9 @@ class RoomForTexts {
   std::deque<std::unique_ptr<char[]>> blocks_;
 };
 
-// Returns whether values that were never written may stay unfilled. That is so if the file asks for it, or if the
-// dataset is made of others, which may ask for it, and whose mappings may overlap.
+// Returns whether the library may leave memory unwritten for values that were never written to the file. It does so if
+// the file asks for it. It may do so for a virtual dataset, whose sources may ask for it, and whose mappings may
+// overlap.
 bool may_leave_places(hid_t dataset) {
   const Handle creation = own_list(H5Dget_create_plist(dataset));
   H5D_fill_time_t when = H5D_FILL_TIME_ERROR;
@@ -127,7 +128,7 @@ ElementFacts DirectAccess::element(std::size_t dataset, const std::string& membe
   opened.alone = nested_in(element.path,
                            element.form == ElementFacts::Form::variable ? element.memory.get() : element.stored.get());
   if (const OpenDataset& of = datasets_.at(dataset); of.leaves_places && element.form != ElementFacts::Form::variable) {
-    // Once: it is as large as the list of mappings.
+    // The creation list may be as large as the list of mappings, so it is fetched only once, here.
     const Handle creation = own_list(H5Dget_create_plist(of.id.get()));
     opened.fill = fill_of(creation.get(), opened.alone.get(), H5Tget_size(opened.alone.get()));
   }
@@ -145,7 +146,8 @@ std::optional<StoredChunk> DirectAccess::find_chunk(std::size_t dataset, std::sp
   hsize_t bytes = 0;
   if (H5Dget_chunk_storage_size(id, at.data(), &bytes) < 0) {
     const std::string wrong = library_says();
-    // Some versions give a size of 0 for a chunk that was never written, others fail with these words.
+    // For a chunk that was never written, some versions of the library return a size of 0, others fail with these
+    // words.
     if (wrong.find("storage is not allocated") != std::string::npos) return std::nullopt;
     throw Error(Errc::corrupt, wrong);
   }
@@ -207,7 +209,7 @@ void DirectAccess::read_variable(const Slab& slab, std::size_t element,
     char* text;
     hvl_t sequence;
   } value{};
-  const LibraryLock lock;  // the library's memory is given back under it as well
+  const LibraryLock lock;  // the library's memory must also be given back under the lock
   const OpenElement& of = elements_.at(element);
   const bool is_text = of.element.string;
   const std::size_t bytes = is_text ? sizeof value.text : sizeof value.sequence;
@@ -225,7 +227,7 @@ void DirectAccess::read_variable(const Slab& slab, std::size_t element,
   if (!to.empty()) std::memcpy(to.data(), data, to.size());
 }
 
-// One of the slab's elements.
+// Reads element `number` of the slab.
 void DirectAccess::read_one(const Slab& slab, std::uint64_t number, hid_t memory, const char*& out,
                             const Handle& transfer) {
   std::vector<std::uint64_t> first(slab.first.begin(), slab.first.end());
@@ -239,7 +241,7 @@ Texts DirectAccess::read_texts(const Slab& slab, std::size_t element, std::uint6
   std::uint64_t rows = 1;
   for (const std::uint64_t n : slab.count) rows *= n;
   std::vector<const char*> found(rows, nullptr);
-  RoomForTexts room(max_bytes + rows);  // each ends with a NUL
+  RoomForTexts room(max_bytes + rows);  // each string ends with a NUL
   const LibraryLock lock;
   const OpenElement& of = elements_.at(element);
   if (!of.element.string) throw Error(Errc::corrupt, "it has no strings");
@@ -247,7 +249,7 @@ Texts DirectAccess::read_texts(const Slab& slab, std::size_t element, std::uint6
   H5Pset_vlen_mem_manager(transfer.get(), RoomForTexts::give, &room, RoomForTexts::keep, &room);
   try {
     read_slab(slab, of.alone.get(), std::as_writable_bytes(std::span(found)), transfer);
-    // Values that may stay unfilled are filled if they are read separately.
+    // The library fills values without a mapping if each row is read separately.
     if (const auto& elsewhere = datasets_.at(slab.dataset).elsewhere; elsewhere && elsewhere->unfilled)
       for (std::uint64_t row = 0; rows > 1 && row < rows; ++row)
         if (found[row] == nullptr) read_one(slab, row, of.alone.get(), found[row], transfer);

@@ -12,7 +12,7 @@
 
 namespace penstock::hdf5 {
 
-/// Access through the library in this process.
+/// Access by the HDF5 library in this process.
 class DirectAccess final : public Access {
  public:
   /// @throws Error(corrupt | io).
@@ -37,14 +37,14 @@ class DirectAccess final : public Access {
   struct OpenDataset {
     Handle id, type;
     std::optional<Elsewhere> elsewhere;
-    /// The library may leave some values in memory unwritten.
+    /// Whether the library may leave some values in memory unwritten.
     bool leaves_places = false;
-    std::vector<std::byte> fill;  ///< written to the memory before such a read
+    std::vector<std::byte> fill;  ///< if `leaves_places`: written to the memory before each read
   };
   struct OpenElement {
     Element element;
-    Handle alone;                 ///< memory type for the library; a column's type is nested as in the file
-    std::vector<std::byte> fill;  ///< the fill value of this element, if the dataset's values may be left unwritten
+    Handle alone;  ///< the type in memory that the library is given; a column is nested in it like in the file
+    std::vector<std::byte> fill;  ///< the fill value of this element, if the dataset has `leaves_places`
   };
   void read_one(const Slab& slab, std::uint64_t number, hid_t memory, const char*& out, const Handle& transfer);
   void read_filled(const Slab& slab, hid_t memory, std::span<const std::byte> fill, std::span<std::byte> out);
@@ -52,7 +52,7 @@ class DirectAccess final : public Access {
 
   Handle file_;
   int descriptor_ = -1;
-  // Added to under the lock.
+  // Grow under the lock.
   std::deque<OpenDataset> datasets_;
   std::deque<OpenElement> elements_;
 };

@@ -28,14 +28,14 @@ namespace {
 
 ReadProbe* asked = nullptr;
 OpensNoted* noting = nullptr;
-std::uint64_t opened = 0;  // files, by the library through this driver
+std::uint64_t opened = 0;  // how many files the library has opened through this driver
 
-// The library's part first, then ours; it is the library that knows files by the first.
+// The library knows a file by its `base`, so `base` must be the first member.
 struct OpenFile {
   H5FD_t base{};
   int fd = -1;
-  std::uint64_t bytes = 0;  // when it was opened
-  haddr_t end = 0;          // end of what the library has allocated
+  std::uint64_t bytes = 0;  // the file's size when it was opened
+  haddr_t end = 0;          // end of the addresses that the library has allocated
   dev_t device{};
   ino_t inode{};
 };
@@ -44,7 +44,7 @@ static_assert(std::is_standard_layout_v<OpenFile>);
 OpenFile& of(H5FD_t* file) noexcept { return *reinterpret_cast<OpenFile*>(file); }
 const OpenFile& of(const H5FD_t* file) noexcept { return *reinterpret_cast<const OpenFile*>(file); }
 
-// Returns false if there is no memory for it.
+// Returns false if there is no memory for the note.
 bool note_opened(const char* name, const struct stat& status) noexcept {
   const FileState state = state_of(status);
   try {
@@ -55,7 +55,7 @@ bool note_opened(const char* name, const struct stat& status) noexcept {
   }
 }
 
-// If there is no memory for it, the library soon fails by itself.
+// If there is no memory for the note, the library will soon fail by itself.
 void note_failed(const char* name) noexcept {
   try {
     if (noting != nullptr) noting->note(name, nullptr);
@@ -65,11 +65,11 @@ void note_failed(const char* name) noexcept {
 
 H5FD_t* open_file(const char* name, unsigned flags, hid_t, haddr_t) {
   if ((flags & H5F_ACC_RDWR) != 0) return nullptr;
-  // Files name others: opening a pipe would wait until a process writes into it.
+  // A file may name a pipe as another file. O_NONBLOCK: opening a pipe does not wait for a writer.
   const int fd = uninterrupted([&] { return ::open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
   struct stat status {};
   const bool regular = fd >= 0 && ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-  // Freed with delete: the library only ever hands it back.
+  // The library only passes the pointer back, so `close_file` can free it with delete.
   auto* file = regular && note_opened(name, status) ? new (std::nothrow) OpenFile : nullptr;
   if (file == nullptr) {
     if (!regular) note_failed(name);
@@ -98,7 +98,7 @@ int compare(const H5FD_t* a, const H5FD_t* b) {
 }
 
 herr_t tell_features(const H5FD_t*, unsigned long* flags) {
-  // No sieve: the library keeps its content permanently after a read of it has failed.
+  // No sieve buffer: if a read into it fails, the library keeps its wrong content permanently.
   *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_POSIX_COMPAT_HANDLE | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
   return 0;
 }
@@ -127,7 +127,8 @@ herr_t read_file(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::siz
   const std::span out(static_cast<std::byte*>(buffer), size);
   const std::size_t got = read_whole(f.fd, out, address);
   if (got == size) return 0;
-  // What is missing was allocated and never written; but not what was there when the file was opened.
+  // Missing bytes after the file's end were allocated and never written, so they are zeros. Missing bytes that the file
+  // had when it was opened are an error.
   if (errno != 0 || address + got < f.bytes) return -1;
   std::ranges::fill(out.subspan(got), std::byte{});
   return 0;
@@ -135,7 +136,7 @@ herr_t read_file(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::siz
 
 herr_t no_writing(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, const void*) { return -1; }
 
-// Locks like the library's own driver: a process that writes the file holds the other lock.
+// Takes a shared lock, like the library's own driver. A process that writes the file holds an exclusive lock.
 herr_t lock_file(H5FD_t* file, hbool_t) {
   const char* wanted = std::getenv("HDF5_USE_FILE_LOCKING");
   if (wanted != nullptr && (std::string_view(wanted) == "FALSE" || std::string_view(wanted) == "0")) return 0;
@@ -153,7 +154,7 @@ const H5FD_class_t& driver_class() {
     H5FD_class_t d{};
 #ifdef H5FD_CLASS_VERSION
     d.version = H5FD_CLASS_VERSION;
-    d.value = static_cast<H5FD_class_value_t>(513);  // one of those that are free for anyone's use
+    d.value = static_cast<H5FD_class_value_t>(513);  // a number that any program may use
 #endif
     d.name = "penstock";
     d.maxaddr = static_cast<haddr_t>(std::numeric_limits<off_t>::max());
@@ -181,14 +182,15 @@ const H5FD_class_t& driver_class() {
 Handle open_through_driver(const char* path, std::string& said) {
   static hid_t driver = -1;
   for (const bool again : {false, true}) {
-    // Other code that uses the library may have closed it since, by H5close(). Then the number is invalid, or names
+    // Other code may have closed the library since, by H5close(). In that case the driver's number is invalid, or means
     // something else.
     if (again || driver < 0 || H5Iget_type(driver) != H5I_VFL) driver = H5FDregister(&driver_class());
     const Handle access = own_list(H5Pcreate(H5P_FILE_ACCESS));
     const std::uint64_t before = opened;
     if (driver < 0 || H5Pset_driver(access.get(), driver, nullptr) < 0) continue;
     Handle file(H5Fopen(path, H5F_ACC_RDONLY, access.get()), H5Fclose);
-    // Here, because every call that succeeds, even one that closes something, clears the message of the last failure.
+    // Asked immediately, because every successful call, even one that closes something, clears the message of the last
+    // failure.
     if (!file) said = library_says();
     if (opened != before) return file;
   }
@@ -211,7 +213,7 @@ void OpensNoted::note(std::string_view path, const FileState* state) {
 }
 
 std::string OpensNoted::lost() const {
-  // The places where a file is looked for end with the same name.
+  // The library looks for a file in several folders, under the same name.
   const auto last = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
   std::set<std::string_view> found;
   for (const Opened& opened : opened_) found.insert(last(opened.path));

@@ -14,12 +14,12 @@
 namespace penstock::hdf5 {
 
 /// Opens a file for reading through this project's driver of the library. The driver reads like the library's usual
-/// one, and can report where the library would read instead of reading. None if the file can't be opened; then `said`
-/// is the library's reason. Call under the lock.
+/// driver. With a ReadProbe it reports where the library would read, and does not read. If the file can't be opened,
+/// returns none, and sets `said` to the library's reason. Call under the lock.
 Handle open_through_driver(const char* path, std::string& said);
 
-/// While it lives, the library's reads of raw data read nothing; the first one is noted. For calls that only hand on
-/// what they read. Use under the lock, one at a time.
+/// While the object exists, the driver does not read raw data that the library asks for, and notes where they are. Use
+/// it around calls that do nothing with these data. Use it under the lock, one at a time.
 class ReadProbe {
  public:
   ReadProbe();
@@ -30,7 +30,7 @@ class ReadProbe {
   struct Piece {
     std::uint64_t offset = 0, bytes = 0;
   };
-  /// Returns the only piece that was to be read; none if there was none, or more than one.
+  /// Returns the piece of the file that was to be read; none unless it was exactly one.
   std::optional<Piece> piece() const noexcept { return pieces_ == 1 ? std::optional(piece_) : std::nullopt; }
 
   void note(std::uint64_t offset, std::uint64_t bytes) noexcept;
@@ -40,20 +40,20 @@ class ReadProbe {
   unsigned pieces_ = 0;
 };
 
-/// Identifies a file, with its state when it was looked at.
+/// Identifies a file, its size, and the time of its last change.
 struct FileState {
   dev_t device{};
   ino_t inode{};
   std::uint64_t bytes = 0;
-  std::int64_t seconds = 0, nanoseconds = 0;  ///< time of its last change
+  std::int64_t seconds = 0, nanoseconds = 0;  ///< time of the file's last change
 
   friend bool operator==(const FileState&, const FileState&) = default;
 };
 
 FileState state_of(const struct stat& status) noexcept;
 
-/// While it lives, files that the library opens, or tries to open, through the driver are noted. Use under the lock,
-/// one at a time.
+/// While the object exists, it notes the files that the library opens, or tries to open, through the driver. Use it
+/// under the lock, one at a time.
 class OpensNoted {
  public:
   OpensNoted();
@@ -66,9 +66,10 @@ class OpensNoted {
     FileState state;
   };
   const std::vector<Opened>& opened() const noexcept { return opened_; }
-  /// Returns a file that could not be opened in any of the places searched; empty: there is none.
+  /// Returns the path of a file that could not be opened in any of the places where the library looked; empty if there
+  /// is none.
   std::string lost() const;
-  /// Returns each place where a file could not be opened.
+  /// Returns each path at which the library could not open a file.
   const std::vector<std::string>& failed() const noexcept { return failed_; }
 
   void note(std::string_view path, const FileState* state);

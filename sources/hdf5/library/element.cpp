@@ -72,7 +72,7 @@ Handle native_of(DType dtype) {
   return {};
 }
 
-// Sets form, and `memory` where the library is needed.
+// Sets `form`, and `memory` if the library must convert the values.
 void set_order(Element& element, hid_t type, bool plain) {
   const H5T_order_t order = H5Tget_order(type);
   const bool one_byte = H5Tget_size(type) == 1;
@@ -197,7 +197,7 @@ Element sequence(hid_t type) {
 Element column(hid_t type, const std::string& member) {
   const std::size_t dot = member.find('.');
   const int count = H5Tget_nmembers(type);
-  // A name may have dots of its own: the whole one first.
+  // A column's name may have dots itself, so the whole name is tried first.
   for (const std::string_view head : {std::string_view(member), std::string_view(member).substr(0, dot)})
     for (int i = 0; i < count; ++i) {
       const auto index = static_cast<unsigned>(i);
@@ -260,7 +260,7 @@ Element element_of(hid_t type, const std::string& member) {
 
 std::string_view without_padding(std::string_view text, H5T_str_t padding) noexcept {
   if (padding == H5T_STR_NULLTERM) return text.substr(0, text.find('\0'));
-  // h5py makes NumPy's strings of them, which have no NULs at their end.
+  // h5py returns such texts as NumPy strings, which have no NULs at the end, so NULs are removed here too.
   if (padding == H5T_STR_SPACEPAD) text = text.substr(0, text.find_last_not_of(' ') + 1);
   return text.substr(0, text.find_last_not_of('\0') + 1);
 }

@@ -20,7 +20,8 @@ void Elsewhere::require_rows(std::uint64_t first, std::uint64_t count) const {
   if (why != nullptr) throw Error(Errc::corrupt, *why);
 }
 
-// Empty: none.
+// Returns the path of a file that can't be opened now; empty if there is none. With `lost_too`, files that could not be
+// opened before don't count.
 std::string Elsewhere::lost_now(const OpensNoted& opens, bool lost_too) const {
   if (!lost_too) return opens.lost();
   const auto is_new = [&](const std::string& path) { return !std::ranges::binary_search(unopened, path); };

@@ -13,53 +13,54 @@
 
 namespace penstock::hdf5 {
 
-/// Where the values of a dataset are, if not in its own file, or not through its own index. The library treats values
-/// that it does not find as never written. So each of these files is looked at first, and the findings are compared
-/// with what the library does.
+/// Where the values of a dataset are, if they are not all in its own file. The library treats values that it does not
+/// find as never written, and reports no error. So the other files are checked when the dataset is opened. After a
+/// read, the files that the library has opened are compared with the checked ones.
 struct Elsewhere {
-  /// A piece of the values, in a raw file.
+  /// The dataset's values in one raw file.
   struct RawPiece {
-    std::uint64_t begin = 0, end = 0;  ///< bytes of the dataset
+    std::uint64_t begin = 0, end = 0;  ///< the range of the dataset's bytes
     std::size_t file = 0;              ///< index in `files`
-    std::uint64_t file_bytes = 0;      ///< size of the file when it was looked at
+    std::uint64_t file_bytes = 0;      ///< size of the file when it was checked
   };
 
-  /// Other files, each once, including the files that links go through. For missing files, their names.
+  /// Other files, each once, including the files through which links lead. The names of missing files are included.
   std::vector<std::string> files;
-  /// Names of the files that would be next if it grows with numbered files.
+  /// If the dataset grows with numbered files: the names of the files that would come next.
   std::vector<std::string> absent;
   RowFaults faults;
   std::vector<std::string> told;  ///< remarks that are not faults, in sentences
 
-  /// Places where no file could be opened during the search, in order.
+  /// Paths at which no file could be opened during the check, sorted.
   std::vector<std::string> unopened;
-  std::vector<FileState> states;  ///< states of the files that were found, by device and inode
-  std::vector<RawPiece> raw;      ///< in order
-  /// Sizes, in bytes, of the raw files with its sources' values, by index in `files`.
+  std::vector<FileState> states;  ///< states of the files that were found, sorted by device and inode
+  std::vector<RawPiece> raw;      ///< in the order of the dataset's bytes
+  /// Sizes in bytes of the raw files that have values of the dataset's sources, by index in `files`.
   std::map<std::size_t, std::uint64_t> raw_below;
   std::uint64_t row_bytes = 0;
-  bool converted = false;  ///< some source has a different type
-  /// Values without a mapping may stay unwritten in memory. The library fills them only if the mappings of what is read
-  /// have fewer values than that together, and some mappings overlap.
+  bool converted = false;  ///< a source has a different type than the dataset
+  /// Whether some mappings may overlap, and values without a mapping may stay unwritten in memory. The library fills
+  /// these values only if the mappings together have fewer values than are read.
   bool unfilled = false;
-  /// Sources that grow with their own sources. The library knows their size while they are open; otherwise it takes the
-  /// stored size.
+  /// Sources that grow with their own sources. The library knows their true size only while they are open; otherwise it
+  /// uses the stored size.
   std::vector<Handle> growing;
 
-  /// @throws Error(corrupt) if one of these rows can't be read.
+  /// @throws Error(corrupt) if one of the `count` rows from `first` on can't be read.
   void require_rows(std::uint64_t first, std::uint64_t count) const;
-  /// Call after the rows were read. @throws Error(io) if the library can't have read the files that were looked at.
-  /// `lost_too`: files that could not be opened before may be missing.
+  /// Call this after the rows were read. @throws Error(io) if the library can't have read the files that were checked.
+  /// `lost_too`: files that could not be opened in the check may still be missing.
   void require_unchanged(const OpensNoted& opens, std::uint64_t first, std::uint64_t count, bool lost_too) const;
 
  private:
   std::string lost_now(const OpensNoted& opens, bool lost_too) const;
 
-  mutable std::string changed_;  ///< what changed in an open file; stays set
+  mutable std::string changed_;  ///< the first change that was found; stays set
 };
 
-/// Looks at the files that a dataset of an open file is in. `opens` must have noted all files opened since before this
-/// file was opened. None if everything is in its own file. Work is linear in the files' contents. Call under the lock.
+/// Checks the other files that have values of a dataset. `opens` must have noted files since before the dataset was
+/// opened. Returns none if all values are in the dataset's own file. The work is linear in the files' contents. Call
+/// under the lock.
 /// @throws Error(not_found) if the number of rows can't be determined.
 std::optional<Elsewhere> look_elsewhere(hid_t file, hid_t dataset, const OpensNoted& opens);
 

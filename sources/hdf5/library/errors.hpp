@@ -10,7 +10,7 @@ namespace penstock::hdf5 {
 inline constexpr std::string_view source_name = "hdf5";
 /// Ending of the files of a store that is written as shards.
 inline constexpr std::string_view shard_extension = ".h5";
-/// The attribute of a file with the name of its dataset of keys.
+/// The file's attribute that names its dataset of keys.
 inline constexpr const char* keys_attribute = "penstock_keys";
 
 inline constexpr common::FileError error_in{source_name};

@@ -19,7 +19,7 @@ void repeat_over(std::span<std::byte> out, std::span<const std::byte> element) n
     std::ranges::fill(out, std::byte{0});
     return;
   }
-  // Copies what is already written, as many elements at a time as a cache holds.
+  // Copies what is already written, in pieces that fit into a cache.
   constexpr std::size_t most_at_once = std::size_t{16} << 10;
   std::size_t there = std::min(element.size(), out.size());
   std::memcpy(out.data(), element.data(), there);

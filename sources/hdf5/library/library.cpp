@@ -14,17 +14,17 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// Never destroyed: sources in static objects may outlive it otherwise.
+// Never destroyed, because sources in static objects may be destroyed later.
 std::recursive_mutex& plain_mutex() {
   static auto& mutex = *new std::recursive_mutex;
   return mutex;
 }
 
-// A fork waits for the thread inside the library, so that a child can open its own files.
+// The mutex is locked during a fork. So no thread is inside the library at a fork, and a child can open its own files.
 std::recursive_mutex& library_mutex() {
-  static const int registered =
-      ::pthread_atfork([] { plain_mutex().lock(); }, [] { plain_mutex().unlock(); },
-                       [] { ::new (&plain_mutex()) std::recursive_mutex; });  // its owner has another number there
+  // In a child, the thread that holds the mutex has another number and can't unlock it, so a new mutex replaces it.
+  static const int registered = ::pthread_atfork([] { plain_mutex().lock(); }, [] { plain_mutex().unlock(); },
+                                                 [] { ::new (&plain_mutex()) std::recursive_mutex; });
   static_cast<void>(registered);
   return plain_mutex();
 }
@@ -40,7 +40,7 @@ LibraryLock::LibraryLock() : lock_(library_mutex()) {
 }
 
 LibraryLock::~LibraryLock() {
-  // Its messages of failures belong to the thread, and are not freed at its end.
+  // The library keeps messages of failures per thread, and does not free them when the thread ends.
   if (--depth == 0) H5Eclear2(H5E_DEFAULT);
   if (print_ != nullptr) H5Eset_auto2(H5E_DEFAULT, print_, print_data_);
 }
@@ -90,11 +90,11 @@ std::string library_says() {
                               : "the HDF5 library says: " + std::string(innermost);
 }
 
-// Finds messages about numbers that it does not know: versions, message types, layouts, bits.
+// Looks in the message for words that mean that a version, a message type, a layout or a flag is unknown.
 std::string later_version() {
   constexpr std::array<std::string_view, 4> words{"version", "unknown", "invalid layout class", "bad flag value"};
   const char* const innermost = innermost_word();
-  const std::string said = innermost == nullptr ? "" : innermost;  // the next call clears it
+  const std::string said = innermost == nullptr ? "" : innermost;  // copied, because the next call clears the message
   std::string small = said;
   std::ranges::transform(small, small.begin(),
                          [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });

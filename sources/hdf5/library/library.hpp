@@ -9,9 +9,9 @@
 
 namespace penstock::hdf5 {
 
-/// Holds the lock for all calls of the HDF5 library, in all threads of the process. Builds that are not thread-safe
-/// need it; with other builds threads would wait inside the library. While it is held the library prints nothing. May
-/// be nested.
+/// Holds the process's lock for calls of the HDF5 library. Builds of the library that are not thread-safe need the
+/// lock; with other builds, threads would wait inside the library instead. While the lock is held, the library prints
+/// nothing. A thread may take it several times.
 class LibraryLock {
  public:
   LibraryLock();
@@ -25,8 +25,8 @@ class LibraryLock {
   void* print_data_ = nullptr;
 };
 
-/// An identifier of the library that closes itself. In a child made by fork() it stays open, because the lock may never
-/// be released there.
+/// An identifier of the library, closed at the end of its owner. A child made by fork() does not close the identifiers
+/// of its parent.
 class Handle {
  public:
   using Close = herr_t (*)(hid_t);
@@ -55,8 +55,8 @@ inline Handle own_list(hid_t id) { return {id, H5Pclose}; }
 /// lock.
 std::string library_says();
 
-/// Returns a message, with what to do, if the library's last failure is that it read something that only later versions
-/// of HDF5 write; otherwise empty. Call under the lock.
+/// Returns a message, with advice, if the library last failed because the file needs a later version of HDF5. Otherwise
+/// returns an empty text. Call under the lock.
 std::string later_version();
 
 }  // namespace penstock::hdf5

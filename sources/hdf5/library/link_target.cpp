@@ -10,12 +10,12 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// File and object of a link to another file; no file where it leads to the same one.
+// The file and object to which a link leads. `file` is empty for a link within its own file.
 struct Target {
   std::string file, object;
 };
 
-// Returns nothing if it is not such a link.
+// Returns an empty Target if the name is not a soft or external link.
 Target target_of(hid_t within, const std::string& name) {
   H5L_info_t link{};
   if (H5Lget_info(within, name.c_str(), &link, H5P_DEFAULT) < 0) return {};
@@ -39,7 +39,7 @@ std::string link_target(hid_t within, const std::string& name) {
 
 std::string why_no_dataset(hid_t file, const std::string& name) {
   const std::string said = library_says();
-  // The first part of the name that leads nowhere.
+  // Looks for the first link in the name that leads nowhere.
   for (std::size_t end = name.find_first_not_of('/'); end < name.size();) {
     end = std::min(name.find('/', end), name.size());
     const std::string part = name.substr(0, end);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the files with the values of a dataset, and the rows that these files do not have.
+// Finds the files that have values of a dataset, and the rows whose values are in none of them.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -27,11 +27,12 @@ namespace penstock::hdf5 {
 namespace {
 
 constexpr std::int64_t most_rows = std::int64_t{1} << 62;
-// Virtual datasets of virtual datasets.
+// At most this many virtual datasets may be nested.
 constexpr unsigned most_nested = 8;
-// Faults of datasets that others are made of, one by one and all together; beyond it, whole parts count as lost.
+// At most this many faults of sources are taken over row by row. After that, all rows from a faulty source count as
+// lost.
 constexpr std::size_t most_faults = std::size_t{1} << 18;
-// Most remarks that are not faults.
+// At most this many remarks are made.
 constexpr std::size_t most_told = 16;
 
 using Lengths = std::vector<std::int64_t>;
@@ -41,7 +42,8 @@ bool is_single(hid_t dataset) {
   return space && H5Sget_simple_extent_type(space.get()) == H5S_SCALAR;
 }
 
-// A single value counts as one row. Returns empty if a source can't have them.
+// Returns a dataset's dimensions. A single value counts as one row. Returns empty for dimensions that a source can't
+// have.
 Lengths lengths_of(hid_t dataset) {
   const Handle space = own_space(H5Dget_space(dataset));
   const int rank = space ? H5Sget_simple_extent_ndims(space.get()) : -1;
@@ -54,7 +56,7 @@ Lengths lengths_of(hid_t dataset) {
   return {dims.begin(), dims.begin() + rank};
 }
 
-// Returns whether it is a virtual dataset whose size depends on its sources.
+// Returns whether this is a virtual dataset whose size depends on its sources.
 bool grows_with_others(hid_t dataset) {
   const Handle creation = own_list(H5Dget_create_plist(dataset)), space = own_space(H5Dget_space(dataset));
   if (!creation || !space || H5Pget_layout(creation.get()) != H5D_VIRTUAL) return false;
@@ -66,7 +68,7 @@ bool grows_with_others(hid_t dataset) {
 // A dataset that another dataset's values come from.
 struct Source {
   std::string where;    // "dataset 'x' of 'a.h5'"
-  std::string problem;  // why nothing of it can be read; empty: it can
+  std::string problem;  // why nothing of the source can be read; empty: it can
   Lengths dims;
   Handle type;
   RowFaults faults;
@@ -77,7 +79,8 @@ class Look {
  public:
   Look(Elsewhere& found, const FileState& own) : found_(found), own_(own) {}
 
-  // Returns its rows that can't be read. `where`: names the source; empty for the first.
+  // Returns the dataset's rows that can't be read. `where`: the dataset's name if it is a source; empty for the
+  // outermost dataset.
   RowFaults faults_of(hid_t dataset, unsigned depth, const std::string& where) {
     RowFaults faults;
     const Handle creation = own_list(H5Dget_create_plist(dataset));
@@ -96,7 +99,7 @@ class Look {
   }
 
  private:
-  // The mappings of one virtual dataset.
+  // One virtual dataset whose mappings are being checked.
   struct Virtual {
     hid_t dataset;
     const Lengths& dims;
@@ -105,9 +108,9 @@ class Look {
     RowFaults& faults;
     Coverage covered;
     Handle type;
-    std::map<const Source*, std::string> of_types = {};  // faults of their types, for those that were asked
+    std::map<const Source*, std::string> of_types = {};  // what is wrong with each source's type
     std::size_t converted = 0;
-    OtherFile file = {};  // the last one, and its name
+    OtherFile file = {};  // the file that was opened last; its name is `file_name`
     std::string file_name = {};
   };
 
@@ -133,7 +136,8 @@ class Look {
     if (gaps.overlap) leave_unfilled(of, creation);
   }
 
-  // What the library leaves as it is has the fill value of the outermost one by then.
+  // Before a read, memory is filled with the outermost dataset's fill value, so values that the library leaves
+  // unwritten have it. If this dataset's fill value is different, all its rows are faulty.
   void leave_unfilled(Virtual& of, hid_t creation) {
     found_.unfilled = true;
     if (of.depth == 0 || same_fill(of.dataset, creation)) return;
@@ -146,7 +150,8 @@ class Look {
     return type && H5Tequal(type.get(), outermost_type_.get()) > 0 &&
            fill_or_zeros(creation, type.get()) == outermost_fill_ && outermost_fill_;
   }
-  // None: it has texts, which are not compared.
+  // Returns a fill value; empty for zeros. Returns none if the value has parts of no fixed size, which are not
+  // compared.
   static std::optional<std::vector<std::byte>> fill_or_zeros(hid_t creation, hid_t type) {
     H5D_fill_value_t defined = H5D_FILL_VALUE_ERROR;
     if (H5Pfill_value_defined(creation, &defined) < 0) return std::nullopt;
@@ -157,7 +162,7 @@ class Look {
     return fill;
   }
 
-  // A source for each block, until one is missing: there the dataset ends.
+  // Checks the source of each block. The first block whose source is missing ends the dataset.
   void look_at_blocks(Virtual& of, const Mapping& mapping, const Selection& to) {
     const std::size_t along = *to.growing();
     const Selection::Axis& axis = to.axes()[along];
@@ -166,7 +171,7 @@ class Look {
       if (begin < of.dims[along]) {
         const Selection block = to.block(b, of.dims);
         if (look_at(of, block, mapping, b)) continue;
-        // The library looks no further, so later values are in no source.
+        // The library does not look for later sources, so later rows are lost.
         const Source& missing = source(of, mapping, b);
         if (along == 0)
           for (RowPattern rest : to.rows()) {
@@ -175,7 +180,8 @@ class Look {
           }
         return;
       }
-      // A missing source has no values. It counts all the same, because one that is created later does.
+      // Source b is missing, so the dataset ends before it. Sources b and b + 1 are looked for anyway: their files are
+      // noted as absent, and it is an error if only the second exists.
       probing_ = true;
       const Source& next = source(of, mapping, b);
       const Source& after = source(of, mapping, b + 1);
@@ -194,7 +200,7 @@ class Look {
                 "how many rows it has can't be told, as it grows with " + source.where + ": " + source.problem);
   }
 
-  // Returns false if nothing of the source can be read.
+  // Checks one mapping. Returns false if nothing of its source can be read.
   bool look_at(Virtual& of, const Selection& to, const Mapping& mapping, std::int64_t block) {
     const Source& from = source(of, mapping, block);
     if (!from.problem.empty() && to.growing() && of.dims[*to.growing()] == 0) refuse_rows(from);
@@ -219,7 +225,7 @@ class Look {
     return true;
   }
 
-  // All but its first rows.
+  // Notes that the mapping's rows are lost, except the first `good_rows`.
   void lose(Virtual& of, const Selection& to, std::int64_t good_rows, const Source& from, const std::string& problem) {
     const RowFaults::Why said = why("source " + from.where + ": " + problem);
     for (RowPattern rows : to.rows()) {
@@ -228,7 +234,7 @@ class Look {
     }
   }
 
-  // Keeps a reason that many rows share only once.
+  // Returns the reason as a shared text, so that many rows with one reason share it.
   RowFaults::Why why(std::string text) {
     const auto known = whys_.find(text);
     if (known != whys_.end()) return known->second;
@@ -254,7 +260,7 @@ class Look {
       found_.told.push_back("there is more to be told, of sources or parts of it");
   }
 
-  // What of the source itself can't be read.
+  // Takes over the source's own faults, as faults of the rows that read them.
   void take_over(Virtual& of, const Selection& to, const Selection& picked, const Source& from) {
     if (from.faults.empty() || picked.rows().empty() || to.rows().empty()) return;
     if (to.regular() && picked.regular() && to.points_in_row() == picked.points_in_row() &&
@@ -265,7 +271,8 @@ class Look {
     if (const std::string* problem = from.faults.find(begin, end)) lose(of, to, 0, from, "there " + *problem);
   }
 
-  // The rows of `here` are the selected ones, one by one. Returns false if there are too many faults.
+  // For mappings in which each row of `here` is one selected row of the source. Returns false if there are too many
+  // faults.
   bool take_over_rows(Virtual& of, const RowPattern& here, const Selection& picked, const Source& from) {
     const RowPattern& there = picked.rows().front();
     const Selection::Axis& axis = picked.axes().front();
@@ -282,7 +289,7 @@ class Look {
         rows.from = std::max(rows.from + moved, here.start);
         rows.to = std::min(rows.to + moved, here.end());
       } else {
-        // If lost rows alternate with others, the rows between them count as lost too.
+        // If lost rows alternate with good rows, the good rows between them count as lost too.
         const std::int64_t first = axis.below(lost.first()), end = axis.below(std::min(lost.end(), there.end()));
         if (first >= end) return false;
         rows.from = std::max(rows.from, here.row(first));
@@ -296,7 +303,7 @@ class Look {
   const Source& source(Virtual& of, const Mapping& mapping, std::int64_t block) {
     const std::string file = name_of_block(mapping.file, block), name = name_of_block(mapping.dataset, block);
     const auto key = std::tuple(file_name_of(of.dataset), file, name);
-    // The remaining depth is a part of the key.
+    // The depth is a part of the key, because it limits how far the source's own sources are checked.
     const auto [at, is_new] = sources_.try_emplace(std::tuple_cat(key, std::tuple(of.depth)));
     Source& found = at->second;
     if (is_new) {
@@ -316,7 +323,7 @@ class Look {
     const Handle own(H5Iget_file_id(of.dataset), H5Fclose);
     hid_t in = own.get();
     if (file != ".") {
-      // Many mappings of one file follow each other.
+      // Often many mappings to one file follow each other, so the last file stays open.
       if (of.file_name != file || !of.file.file) of.file = open_named_file(file, own.get(), NamedBy::virtual_dataset);
       of.file_name = file;
       if (!is_own(of.file.state)) {
@@ -416,9 +423,10 @@ class Look {
   FileState own_;
   Handle outermost_type_;
   std::optional<std::vector<std::byte>> outermost_fill_;
-  bool probing_ = false;  // for where the dataset ends
+  bool probing_ = false;  // whether a source is looked for only to find where the dataset ends
   std::map<std::string, std::size_t> files_;
-  using SourceName = std::tuple<std::string, std::string, std::string>;  // by which file, its file, itself
+  // A source: the path of the file that names it, its file's name, its dataset's name.
+  using SourceName = std::tuple<std::string, std::string, std::string>;
   std::map<std::tuple<std::string, std::string, std::string, unsigned>, Source> sources_;
   std::set<SourceName> in_work_;
   std::unordered_map<std::string_view, RowFaults::Why> whys_;

@@ -9,16 +9,17 @@
 
 namespace penstock::hdf5 {
 
-/// One mapping of a source's values, as a virtual dataset stores it.
+/// One mapping of a virtual dataset: which elements of a source (`from`) become which elements of the dataset (`to`).
 struct Mapping {
   std::string file, dataset;
   Handle to, from;
 };
 
-/// Returns a mapping from the list that a dataset was created with. Call under the lock. @throws Error(corrupt).
+/// Returns mapping `number` of a virtual dataset's creation list. Call under the lock. @throws Error(corrupt).
 Mapping mapping_of(hid_t creation, std::size_t number);
 
-/// Returns a name of a mapping as the library resolves it: %b is the number of the block.
+/// Returns a file's or dataset's name in a mapping, with %b replaced by the number of the block, like the library does
+/// it.
 std::string name_of_block(const std::string& name, std::int64_t block);
 bool has_block(const std::string& name);
 

@@ -20,7 +20,7 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// With a '/' at its end.
+// Returns the absolute path of a file's folder, with a '/' at the end.
 std::string folder_of(const std::string& file) {
   std::error_code failed;
   const std::filesystem::path whole = std::filesystem::absolute(file, failed);
@@ -28,7 +28,7 @@ std::string folder_of(const std::string& file) {
   return text.substr(0, text.rfind('/') + 1);
 }
 
-// Returns empty if the file is not a link.
+// If the file is a link, returns the folder of the file to which it leads; otherwise an empty text.
 std::string linked_folder_of(const std::string& file) {
   std::error_code failed;
   if (!std::filesystem::is_symlink(file, failed)) return {};
@@ -50,7 +50,7 @@ std::string with_origin(const std::string& prefix, const std::string& folder) {
   return prefix.starts_with(origin) ? folder + prefix.substr(origin.size()) : prefix;
 }
 
-// Names that the library tries, in its order.
+// Returns the paths that the library tries, in the library's order.
 std::vector<std::string> places_of(const std::string& name, const std::string& by, NamedBy how) {
   std::vector<std::string> places;
   const auto add = [&](const std::string& place) {
@@ -75,7 +75,7 @@ std::vector<std::string> places_of(const std::string& name, const std::string& b
   return places;
 }
 
-// Why a file can't be read; empty: it can. `there`: something has that name.
+// Returns why a file can't be read; empty if it can. Sets `there` to whether something has that path.
 std::string why_unreadable(const std::string& path, FileState& state, bool& there) {
   const auto says = [](int error) { return std::generic_category().message(error); };
   struct stat status {};
@@ -111,7 +111,7 @@ OtherFile open_named_file(const std::string& name, hid_t by, NamedBy how) {
       }
       problem = "it can't be opened, as where it was cut short: " + said;
     }
-    // An existing file that can't be read explains more than a place without a file.
+    // If a place has an unreadable file, this is reported, not the places without a file.
     if (there && found.problem.empty()) {
       found.path = place;
       found.problem = problem;

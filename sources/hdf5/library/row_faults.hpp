@@ -11,8 +11,8 @@
 
 namespace penstock::hdf5 {
 
-/// Rows at equal distances: `count` blocks of `block` rows, whose first rows are `stride` apart. Only rows from `from`
-/// on and before `to` count.
+/// Rows at equal distances: `count` blocks of `block` rows each, whose first rows are `stride` apart. Only rows from
+/// `from` to `to` (exclusive) belong to the pattern.
 struct RowPattern {
   std::int64_t start = 0, stride = 1, count = 1, block = 0;
   std::int64_t from = 0, to = 0;
@@ -22,32 +22,32 @@ struct RowPattern {
   }
 
   bool together() const noexcept { return count == 1 || stride == block; }
-  /// Returns the first of its rows in [begin, end).
+  /// Returns the pattern's first row in [begin, end).
   std::optional<std::int64_t> first_in(std::int64_t begin, std::int64_t end) const noexcept;
   /// Returns row `number` of the pattern, counted from 0.
   std::int64_t row(std::int64_t number) const noexcept { return start + number / block * stride + number % block; }
   std::int64_t first() const noexcept { return first_in(from, to).value_or(to); }
-  /// Returns the end: the pattern has no row from there on.
+  /// Returns the row after the pattern's last row.
   std::int64_t end() const noexcept;
   /// Returns "row 3", "rows 3 to 9", or "some of the rows 0 to 98".
   std::string words() const;
 };
 
-/// Rows of a dataset that can't be read, and why. A search takes time logarithmic in the number of patterns, for each
-/// distance of blocks, and linear in the patterns that overlap.
+/// Rows of a dataset that can't be read, and why. For each different distance of blocks, a search takes time
+/// logarithmic in the number of patterns and linear in the patterns that overlap.
 class RowFaults {
  public:
-  using Why = std::shared_ptr<const std::string>;  ///< many patterns share one
+  using Why = std::shared_ptr<const std::string>;  ///< many patterns may share a reason
 
   void add(const RowPattern& rows, Why why);
-  /// Call after the last `add`, before any search.
+  /// Call this after the last `add` and before any search.
   void sort();
 
   bool empty() const noexcept { return faults_.empty(); }
-  /// Returns why one of these rows can't be read; null if all can.
+  /// Returns why a row in [begin, end) can't be read; null if all can.
   const std::string* find(std::int64_t begin, std::int64_t end) const;
-  /// Calls `act(rows, why)` for each pattern with rows in [begin, end), for some of them twice, until a call returns
-  /// true.
+  /// Calls `act(rows, why)` for each pattern with rows in [begin, end), until a call returns true; returns whether one
+  /// did. May call `act` twice for a pattern.
   template <class Act>
   bool any_of(std::int64_t begin, std::int64_t end, Act act) const {
     for (const Group& group : groups_) {
@@ -61,9 +61,10 @@ class RowFaults {
     }
     return false;
   }
-  /// Describes the first few: "rows 3 to 9 can't be read: …".
+  /// Describes the first few faults: "rows 3 to 9 can't be read: …".
   std::vector<std::string> words() const;
-  /// Returns the first row of each stretch and the row after it, in order; none if there are too many.
+  /// Returns, for each stretch of unreadable rows in order, its first row and the row after it. Returns empty if there
+  /// are too many stretches.
   std::vector<std::uint64_t> stretches() const;
 
  private:
@@ -72,10 +73,11 @@ class RowFaults {
     Why why;
   };
   struct Place {
-    std::int64_t begin = 0, end = 0;  ///< end: the largest of its own and all before it
+    std::int64_t begin = 0, end = 0;  ///< `end`: the largest end of this place and all places before it
     std::size_t fault = 0;
   };
-  /// Patterns of one distance, by their positions modulo it; ranges, with a distance of 0, by their rows.
+  /// The patterns whose blocks have one distance, by their positions modulo this distance. Patterns that are ranges
+  /// have the distance 0 and are ordered by their rows.
   struct Group {
     std::int64_t distance = 0;
     std::vector<Place> places;

@@ -16,7 +16,7 @@ std::int64_t clamped(hsize_t value) noexcept {
   return static_cast<std::int64_t>(std::min<hsize_t>(value, std::uint64_t{1} << 62));
 }
 
-// Saturates.
+// Returns the product, or `most_places` if that is less.
 std::int64_t times(std::int64_t a, std::int64_t b) noexcept {
   return b != 0 && a > most_places / b ? most_places : a * b;
 }
@@ -27,7 +27,7 @@ std::string shape_text(std::span<const std::int64_t> dims) {
   return text + "]";
 }
 
-// Lengths from this dimension on that are more than one.
+// Returns the selection's lengths in dimension `first` and later dimensions, except lengths of 1.
 std::vector<std::int64_t> lengths_from(std::size_t first, const Selection& of) {
   std::vector<std::int64_t> lengths;
   for (std::size_t d = first; d < of.axes().size(); ++d)
@@ -35,13 +35,13 @@ std::vector<std::int64_t> lengths_from(std::size_t first, const Selection& of) {
   return lengths;
 }
 
-// The same number of dimensions with different lengths is not a different form of the same values: these are different
-// values.
+// Returns false if two selections have different lengths within a row. If their numbers of dimensions differ, returns
+// true, because the same values may have another form.
 bool within_rows_alike(const Selection& a, const Selection& b) {
   const bool same_rank = a.axes().size() == b.axes().size();
   std::vector<std::int64_t> of_a = lengths_from(same_rank ? 1 : 0, a), of_b = lengths_from(same_rank ? 1 : 0, b);
   if (of_a.size() != of_b.size()) return true;
-  if (!same_rank && !of_a.empty()) of_a.front() = of_b.front();  // how many rows there are is asked elsewhere
+  if (!same_rank && !of_a.empty()) of_a.front() = of_b.front();  // the caller compares the numbers of rows
   return of_a == of_b;
 }
 
@@ -68,7 +68,7 @@ Selection::Selection(hid_t space, std::span<const std::int64_t> dims) {
         take_blocks(space, dims.empty() ? 0 : dims.front());
       break;
     default:
-      break;  // nothing
+      break;  // nothing is selected
   }
   if (!axes_.empty()) measure(dims);
 }
@@ -84,13 +84,13 @@ void Selection::take_regular(hid_t space, std::span<const std::int64_t> dims) {
       axis.block = std::max<std::int64_t>(end - axis.start, 0);
       axis.count = 1;
     }
-    // For a single block the file need not specify the distance to the next one.
+    // If there is only one block, the file may have any stride.
     axis.stride = std::max({axis.stride, axis.block, std::int64_t{1}});
     axes_.push_back(axis);
   }
 }
 
-// Reads a list of blocks that the file stores one by one.
+// Reads a selection that the file stores as a list of blocks.
 void Selection::take_blocks(hid_t space, std::int64_t rows) {
   const hssize_t count = H5Sget_select_hyper_nblocks(space);
   if (count <= 0 || rank_ == 0) return;
@@ -119,7 +119,7 @@ void Selection::measure(std::span<const std::int64_t> dims) {
   }
   const Axis& axis = axes_.front();
   const std::int64_t end = dims.empty() ? 0 : dims.front();
-  // Whole blocks, and what the space has of the last one.
+  // The number of blocks within the space. The last one may be incomplete.
   const std::int64_t in = axis.below(end);
   const std::int64_t blocks = axis.block == 0 ? 0 : (in + axis.block - 1) / axis.block;
   rows_ = {{axis.start, axis.stride, blocks, axis.block, axis.start, end}};
@@ -158,7 +158,7 @@ Extent extent_of(const Selection& to, const Selection& from, std::span<const std
   if (from.all()) {
     if (!within_rows_alike(to, from)) return {0, shape + ", and its values are read in another one"};
     if (from.points() == to.points()) return {};
-    // Where its rows have another size, each value has another place.
+    // If a row has more values in one selection than in the other, their rows don't correspond.
     if (from.points_in_row() != to.points_in_row()) return other;
     return from.points() > to.points() ? Extent{} : short_of(from.places(0));
   }

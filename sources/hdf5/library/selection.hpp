@@ -12,16 +12,16 @@
 
 namespace penstock::hdf5 {
 
-/// The part of a space of these dimensions that a virtual dataset selects, in its own space or a source's. All
-/// dimensions are below 2^62. Elements are in the order of their coordinates.
+/// The elements that a mapping of a virtual dataset selects, in the dataset's own space or a source's. `dims`: the
+/// dimensions of that space, all below 2^62. The elements are in the order of their coordinates.
 class Selection {
  public:
-  /// In one dimension: `count` blocks whose first elements are `stride` apart.
+  /// The coordinates in one dimension: `count` blocks of `block` elements, whose first elements are `stride` apart.
   struct Axis {
     std::int64_t start = 0, stride = 1, count = 1, block = 1;
-    bool grows = false;  ///< it grows with the space: it has no fixed end
+    bool grows = false;  ///< whether it has no fixed end, and grows with the space
 
-    /// Returns how many of its elements are below a coordinate.
+    /// Returns how many of the selected coordinates are below `place`.
     std::int64_t below(std::int64_t place) const noexcept;
   };
 
@@ -30,24 +30,25 @@ class Selection {
 
   bool all() const noexcept { return all_; }
   bool empty() const noexcept { return points_ == 0; }
-  /// Returns whether it is a product of one pattern per dimension. If not, only rows and points are known.
+  /// Returns whether the selection is a product of one pattern per dimension. If not, only its rows and points are
+  /// known.
   bool regular() const noexcept { return !axes_.empty(); }
   std::span<const Axis> axes() const noexcept { return axes_; }
-  /// Returns the dimension that grows.
+  /// Returns the dimension that grows; none if none does.
   std::optional<std::size_t> growing() const noexcept;
-  /// Returns block `number` in the dimension that grows.
+  /// Returns the part of the selection in block `number` of the growing dimension. REQUIRES: a dimension grows.
   Selection block(std::int64_t number, std::span<const std::int64_t> dims) const;
-  /// Returns the number of dimensions that the space must have; 0 if any number will do.
+  /// Returns the number of dimensions that the space must have; 0 if it may have any number.
   std::size_t rank() const noexcept { return all_ ? 0 : rank_; }
   /// Returns whether the space ends before the selection does.
   bool beyond(std::span<const std::int64_t> dims) const noexcept;
 
-  /// Returns the number of elements within the dimensions.
+  /// Returns the number of selected elements. In the growing dimension, only coordinates within the space count.
   std::int64_t points() const noexcept { return points_; }
-  /// Returns the rows with any selected element; the patterns together are exactly these rows.
+  /// Returns the rows that have selected elements. The patterns together are exactly these rows.
   std::span<const RowPattern> rows() const noexcept { return rows_; }
-  /// If regular: returns the number of coordinates in a dimension. In the growing dimension, only those within the
-  /// dimensions count.
+  /// Returns the number of selected coordinates in a dimension. In the growing dimension, only coordinates within the
+  /// space count. REQUIRES: `regular()`.
   std::int64_t places(std::size_t axis) const noexcept { return places_[axis]; }
   std::int64_t points_in_row() const noexcept { return places_.front() == 0 ? 0 : points_ / places_.front(); }
 
@@ -59,18 +60,20 @@ class Selection {
   bool all_ = false;
   std::size_t rank_ = 0;
   std::vector<Axis> axes_;
-  std::vector<std::int64_t> places_, ends_;  ///< for a regular selection; for others, after the last coordinate
+  /// `places_` is set if regular, `ends_` if not: per dimension, the coordinate after the last selected one.
+  std::vector<std::int64_t> places_, ends_;
   std::vector<RowPattern> rows_;
   std::int64_t points_ = 0;
 };
 
-/// How far a mapping of a source's elements to a virtual dataset's holds.
+/// Which elements of a mapping a source has.
 struct Extent {
-  std::int64_t good_rows = 0;  ///< the first rows of the dataset, in order, that the source has
-  std::string why;             ///< why the source does not have all of them; empty: it does
+  std::int64_t good_rows = 0;  ///< how many of the mapping's first rows the source has, if not all
+  std::string why;             ///< why the source does not have all rows; empty: it has all
 };
 
-/// Returns which elements of `to` a source of these dimensions has; `from` maps to `to` element by element.
+/// Returns which elements of a mapping a source has. `to`: the elements of the virtual dataset. `from`: the elements of
+/// the source, in the same order. `dims`: the source's dimensions.
 Extent extent_of(const Selection& to, const Selection& from, std::span<const std::int64_t> dims);
 
 }  // namespace penstock::hdf5

@@ -67,7 +67,8 @@ void ChunkWork::encode() {
     const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
         libdeflate_alloc_compressor(static_cast<int>(form_.deflate)), libdeflate_free_compressor);
     if (compressor == nullptr) throw std::bad_alloc();
-    // What does not shrink is stored as it is: a byte less than the chunk is all the room there is.
+    // A chunk that compression does not make smaller is stored uncompressed. So the compressor gets room for one byte
+    // less than the chunk.
     other.resize(chunk_.size());
     const std::size_t bytes =
         libdeflate_zlib_compress(compressor.get(), chunk_.data(), chunk_.size(), other.data(), chunk_.size() - 1);

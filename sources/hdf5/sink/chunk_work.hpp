@@ -10,7 +10,7 @@
 
 namespace penstock::hdf5 {
 
-/// What is done to a chunk before it is stored, in this order.
+/// The filters that are applied to a chunk before it is stored, in this order.
 struct ChunkForm {
   std::size_t shuffled_element = 0;  ///< bytes per element to shuffle; 0: not shuffled
   unsigned deflate = 0;              ///< level; 0: not compressed
@@ -20,25 +20,26 @@ struct ChunkForm {
 /// The opposite of `unshuffle`.
 void shuffle(std::span<const std::byte> in, std::span<std::byte> out, std::size_t element) noexcept;
 
-/// A chunk that is encoded once, by the thread that claims it first. Owns all its memory.
+/// A chunk that is encoded once, by the thread that claims it first. It owns all its memory.
 class ChunkWork {
  public:
   ChunkWork(std::vector<std::byte> chunk, const ChunkForm& form) : chunk_(std::move(chunk)), form_(form) {}
 
-  /// Encodes it on this thread unless another thread does so, or has. Returns false in that case.
+  /// Encodes the chunk on this thread. Returns false, and does nothing, if a thread has already claimed it, or it was
+  /// given up.
   bool claim() noexcept;
-  /// Gives the chunk up: a thread that has not begun it will not begin.
+  /// Gives the chunk up. If no thread has claimed it so far, none will encode it.
   void give_up() noexcept { claimed_.store(true, std::memory_order_relaxed); }
-  /// Returns whether the thread that claimed it has finished: it is encoded, or has failed.
+  /// Returns whether the thread that claimed the chunk has finished: the chunk is encoded, or encoding has failed.
   bool done() const noexcept { return done_.load(std::memory_order_acquire); }
-  /// Waits until it is finished. REQUIRES: a thread has claimed it.
+  /// Waits until `done`. REQUIRES: a thread has claimed the chunk.
   void wait() const noexcept { done_.wait(false, std::memory_order_acquire); }
 
-  // Once it is done:
+  // Only after `done`:
   /// Returns whether memory ran out.
   bool failed() const noexcept { return failed_; }
   std::span<const std::byte> stored() const noexcept { return chunk_; }
-  /// Returns which filters were left out: bit n is the n-th filter.
+  /// Returns which filters were not applied. Bit n stands for filter n.
   std::uint32_t mask() const noexcept { return mask_; }
 
  private:

@@ -18,7 +18,7 @@ using hdf5::Handle;
 
 namespace {
 
-// Makes the file under the name that it has until it is whole. Under the lock.
+// Writes the file under its temporary name. Call under the lock.
 void write_partial(const std::string& path, std::span<const std::array<std::int64_t, 2>> coords,
                    const std::vector<FeatureAttribute>& attributes) {
   hdf5::WritingDriver driver(path, 0);
@@ -61,7 +61,7 @@ void write_coords_file(const std::string& path, std::span<const std::array<std::
         throw hdf5::error_in(path, Errc::invalid_argument,
                              "two attributes are named \"" + printable(attributes[i].name) + "\"");
   const std::string partial = path + ".partial";
-  OutputFile(partial, 0, hdf5::source_name).close();  // empties what an earlier run has left
+  OutputFile(partial, 0, hdf5::source_name).close();  // empties a file that an earlier run has left
   {
     const hdf5::LibraryLock lock;
     write_partial(partial, coords, attributes);

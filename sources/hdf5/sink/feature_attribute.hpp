@@ -7,7 +7,7 @@
 
 namespace penstock::hdf5 {
 
-/// Returns the type of texts of any length. Call under the lock.
+/// Returns the type of texts that have no fixed length. Call under the lock.
 Handle text_type();
 
 /// Adds an attribute that an object does not have. Returns a negative number if the library failed. Call under the

@@ -14,14 +14,14 @@
 
 namespace penstock::hdf5 {
 
-/// Facts about a slide's file.
+/// What the list of slides says about a slide's file.
 struct FeatureFacts {
   std::uint64_t features = 0, dimension = 0;
   DType dtype = DType::f32;
   std::string job;
 };
 
-/// A slide's file while it is written. Locks the library when it needs to. One thread at a time.
+/// A slide's file that is being written. The functions take the library's lock themselves. One thread at a time.
 class FeatureFile {
  public:
   /// The file must exist and be empty.
@@ -31,7 +31,7 @@ class FeatureFile {
   FeatureFile& operator=(const FeatureFile&) = delete;
   ~FeatureFile();
 
-  /// @throws Error(schema_mismatch | invalid_argument | io). Nothing is written then, except after io.
+  /// Appends rows. @throws Error(schema_mismatch | invalid_argument) before anything is written; Error(io).
   void put(const TensorView& features, const TensorView& coords);
   /// Completes and closes the file. @throws Error(io).
   FeatureFacts close();

@@ -33,8 +33,10 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view heading = "slide_id,file,features,dimension,dtype,job\n";
 constexpr std::size_t cells_a_line = 6;
-constexpr std::size_t longest_known = 1024;  // bytes of a line that are remembered: its slide's name twice, and more
-constexpr std::uint64_t any_bytes = std::numeric_limits<std::uint64_t>::max();  // a line for each slide
+// How many bytes of the last line are kept: enough for the slide's name twice, and more.
+constexpr std::size_t longest_known = 1024;
+// The list has a line per slide, so its size has no limit.
+constexpr std::uint64_t any_bytes = std::numeric_limits<std::uint64_t>::max();
 
 std::string quoted_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -43,7 +45,7 @@ std::string quoted_cell(const std::string& text) {
   return out + "\"";
 }
 
-// The cells of each whole line; a kill may have left half of one at the end.
+// Returns the cells of each complete line. If a process was killed, the last line may be incomplete, and is ignored.
 std::vector<std::vector<std::string>> lines_of(std::string_view text) {
   std::vector<std::vector<std::string>> lines;
   std::vector<std::string> cells(1);
@@ -57,7 +59,7 @@ std::vector<std::vector<std::string>> lines_of(std::string_view text) {
       inside = !inside;
     } else if (!inside && c == ',') {
       cells.emplace_back();
-    } else if (c == '\n') {  // never in a cell
+    } else if (c == '\n') {  // cells have no line ends
       inside = false;
       lines.push_back(std::exchange(cells, std::vector<std::string>(1)));
     } else {
@@ -67,7 +69,7 @@ std::vector<std::vector<std::string>> lines_of(std::string_view text) {
   return lines;
 }
 
-// Held while the list is read and changed: another process may replace it.
+// A lock that is held while the list is read and changed, because several processes change it.
 class ListLock {
  public:
   explicit ListLock(const std::string& list) {
@@ -105,7 +107,7 @@ void FeatureList::renew(const std::string& job, DType dtype) {
   struct MadeBy {
     std::string job, dtype;
   };
-  std::map<std::string, MadeBy> made;  // the slides that are listed
+  std::map<std::string, MadeBy> made;  // the slides that are listed, and how each was made
   std::vector<std::string> order;
   std::map<std::string, std::string> listed;
   for (const auto& cells : lines_of(before)) {
@@ -153,14 +155,14 @@ void FeatureList::list(const std::string& slide, const FeatureFacts& facts) {
   read_on();
   const std::string line = line_of(slide, facts);
   if (read_ == 0) return replace_text(file_, std::string(heading) + line, sync_, source_name);
-  if (listed_.contains(slide)) {  // a slide that was deleted by hand, and made again
+  if (listed_.contains(slide)) {  // the slide's file was deleted by hand, and made again
     std::string before = read_text(file_, source_name, any_bytes).value_or("");
     before.resize(before.rfind('\n') + 1);
     const auto there = before.find("\n" + quoted_cell(slide) + ",");
     if (there != std::string::npos) before.erase(there + 1, before.find('\n', there + 1) - there);
     return replace_text(file_, before + line, sync_, source_name);
   }
-  // What a process that was killed has left of a line is cut off.
+  // Opening the list cuts off an incomplete line that a killed process has left.
   OutputFile list(file_, read_, source_name);
   list.append(line);
   list.flush();
@@ -169,7 +171,7 @@ void FeatureList::list(const std::string& slide, const FeatureFacts& facts) {
   take(line);
 }
 
-// What others have appended since; all of it where the list is another one.
+// Reads what other processes have appended since the last call. If the list was replaced, reads all of it.
 void FeatureList::read_on() {
   const auto refuse = [&] { return system_error(errno, "reading the list", file_); };
   const FileDescriptor list(uninterrupted([&] { return ::open(file_.c_str(), O_RDONLY | O_CLOEXEC); }));
@@ -190,15 +192,15 @@ void FeatureList::read_on() {
   take(std::string_view(text).substr(0, text.rfind('\n') + 1));
 }
 
-// Returns whether the last line that was read is in its old place. A list that was replaced may have got the old one's
-// inode.
+// Returns whether the list still has, at the same offset, the last line that was read. This shows whether it was
+// replaced, because a new list may have the old one's inode.
 bool FeatureList::goes_on(int descriptor) const {
   std::string there(last_line_.size(), '\0');
   return read_whole(descriptor, std::as_writable_bytes(std::span(there)), last_begin_) == there.size() &&
          there == last_line_;
 }
 
-// Whole lines, after those that were read.
+// Notes the slides in complete lines, which follow those that were read.
 void FeatureList::take(std::string_view text) {
   if (text.empty()) return;
   for (const auto& cells : lines_of(text))

@@ -10,18 +10,18 @@
 
 namespace penstock::hdf5 {
 
-/// `metadata.csv`: a line for each finished slide. Several processes may append to it; each byte that they append is
-/// read once.
+/// The file `metadata.csv`, which has a line per finished slide. Several processes may append to it. This process reads
+/// each appended byte once.
 class FeatureList {
  public:
-  /// `file` is next to the folder `slides`, "h5_files".
+  /// `file`: the path of the list. `slides`: the folder of the slides' files, which is next to it.
   FeatureList(std::string file, std::string slides, bool sync);
 
   /// Updates the list to match the existing slides. @throws Error(invalid_argument) if a slide has a different job or
   /// dtype; Error(io | corrupt).
   void renew(const std::string& job, DType dtype);
-  /// Gives the slide's complete file its final name, and lists it. A process that opens the folder sees either both or
-  /// neither. @throws Error(io).
+  /// Gives the slide's complete file its final name, and lists it. A sink that opens the folder finds both the file and
+  /// its line, or neither. @throws Error(io).
   void end(const std::string& slide, const FeatureFacts& facts, const std::string& file);
 
  private:
@@ -35,10 +35,10 @@ class FeatureList {
   std::string file_, slides_, folder_name_;
   bool sync_;
 
-  // The complete lines of the list that were read: all before this byte of this file.
+  // All complete lines before byte `read_` of the list were read. `device_` and `number_` identify the list's file.
   std::uint64_t read_ = 0, device_ = 0, number_ = 0;
-  std::string last_line_;         // the beginning of the last line
-  std::uint64_t last_begin_ = 0;  // where that line begins
+  std::string last_line_;         // the beginning of the last line that was read
+  std::uint64_t last_begin_ = 0;  // offset of that line
   std::unordered_set<std::string> listed_;
 };
 

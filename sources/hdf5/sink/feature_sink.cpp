@@ -97,14 +97,14 @@ class FeatureSink::Impl {
                " bytes; an HDF5 file's attributes hold 60,000");
     }
     if (writing_) refuse("the slide \"" + printable(slide_) + "\" is not at its end yet; end() or drop() it first");
-    // Nothing is looked at before the lock is there: another one may just have ended it.
+    // Takes the lock before it looks for the slide, because another process may just have finished the slide.
     lock_.emplace(final_name + partial);
     if (!lock_->take(source_name)) refuse(lock_holder(lock_->file()) + " is at this slide; take the next one");
     try {
       if (has(slide)) refuse("the slide is there already; ask has() first");
       slide_ = slide;
       failed_ = false;
-      OutputFile(final_name + partial, 0, source_name).close();  // empties what an earlier run has left
+      OutputFile(final_name + partial, 0, source_name).close();  // empties a file that an earlier run has left
       writing_.emplace(final_name + partial, options_, attributes, slide_);
     } catch (...) {
       lock_.reset();
@@ -135,7 +135,7 @@ class FeatureSink::Impl {
       writing_.reset();
       remove_file(file(slide_) + partial, source_name);
     } catch (...) {
-      // The next run begins it again.
+      // If the file can't be removed, the next run empties it.
     }
     lock_.reset();
   }
@@ -148,7 +148,8 @@ class FeatureSink::Impl {
       throw hdf5::error_in(options_.folder, Errc::invalid_argument, "no slide was begun; begin(slide) comes first");
     if (failed_) throw hdf5::error_in(file(slide_), Errc::closed, "writing this slide failed before; drop() it");
   }
-  // A tensor that does not fit, or values that don't, are refused before anything is written.
+  // Calls `act`. An Error about tensors or values that don't fit is thrown before anything is written, so the slide can
+  // continue. After any other error it can't.
   template <class Act>
   void guarded(const Act& act) {
     try {

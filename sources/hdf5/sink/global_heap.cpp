@@ -15,7 +15,8 @@ std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) / 8 * 8; }
 
 template <class T>
 void append(std::vector<std::byte>& to, T number) {
-  const auto* const bytes = reinterpret_cast<const std::byte*>(&number);  // little-endian, as the format is
+  // The format and the machine are little-endian.
+  const auto* const bytes = reinterpret_cast<const std::byte*>(&number);
   to.insert(to.end(), bytes, bytes + sizeof number);
 }
 
@@ -52,7 +53,7 @@ std::uint32_t GlobalHeap::add(std::span<const std::byte> value) {
 
 std::vector<std::byte> GlobalHeap::take() {
   if (image_.size() < min_bytes) {
-    // What is left is an object of its own, number 0.
+    // The free space at the end is described as object 0.
     const std::size_t left = min_bytes - image_.size();
     if (left >= object_bytes) append_object(image_, 0, left);
     image_.resize(min_bytes);

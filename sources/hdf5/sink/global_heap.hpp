@@ -18,9 +18,10 @@ class GlobalHeap {
   bool empty() const noexcept { return objects_ == 0; }
   std::uint32_t objects() const noexcept { return objects_; }
   std::span<const std::byte> image() const noexcept { return image_; }
-  /// Returns whether a value of `bytes` bytes should go to the next collection; readers load a collection whole.
+  /// Returns whether a value of `bytes` bytes should go to the next collection. Readers load a whole collection, so
+  /// collections should be small.
   bool full_for(std::size_t bytes) const noexcept;
-  /// Returns the object's number.
+  /// Adds a value. Returns the number of its object.
   std::uint32_t add(std::span<const std::byte> value);
   /// Returns the collection as it is stored, and empties the heap.
   std::vector<std::byte> take();

@@ -138,7 +138,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
     there_.open(items_file(), 0);
   }
 
-  // They don't store which items they hold.
+  // Finished shards don't store which items they have, so only rows are counted.
   void take_finished(const common::ShardNames::Found& found) override {
     items_known_ = false;
     for (const std::uint64_t number : found.finished) {
@@ -165,7 +165,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
     if (!hdf5::is_indexed(file)) refuse_there(file + " is not as it was written");
     before_ += hdf5::rows_of_shard(file, datasets_.front().path);
   }
-  // Nothing is cut off before it is known that the rest is there.
+  // The file is cut only after it is known to have everything that was committed.
   void continue_shard() override try { open_committed(); } catch (const Error& error) {
     if (error.code() != Errc::corrupt) throw;
     refuse_there(error.file() + " is not as it was written (" + error.cause() + ")");
@@ -184,7 +184,8 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
     if (!can_be_bytes_of_values())
       throw hdf5::error_in(file, Errc::corrupt, "its rows have another number of bytes than were committed");
   }
-  // For rows of any size, only bounds are known without reading them.
+  // Returns whether the committed `shard_values` can be right. If rows differ in size, only bounds are known without
+  // reading them.
   bool can_be_bytes_of_values() const {
     std::uint64_t least = 0;
     bool varies = false;
@@ -198,7 +199,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
   }
   void read_rows(const std::string& file) {
     try {
-      // A chunk of each dataset, and a sequence of any length: no fixed number of bytes is enough.
+      // The text has up to a chunk of each dataset, with sequences of any length, so its size has no limit.
       constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
       rows_.from_text(read_text(file, source_name, any).value_or(""));
     } catch (Error& error) {
@@ -208,7 +209,7 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
   }
   void begin_shard() override {
     progress_.shard_rows = progress_.shard_values = 0;
-    data_.reset();  // its file is closed before the next one is made
+    data_.reset();  // closes the previous shard's file before the next one is created
     data_.emplace(names_.partial(shard_), 0, datasets_, threads_);
   }
   void end_shard() override {
@@ -242,13 +243,13 @@ class Hdf5Sink::Impl final : public common::ShardedSink {
   const Hdf5SinkOptions options_;
   const std::vector<hdf5::StoredDataset> datasets_;
   std::optional<SinkThreads> threads_;
-  std::uint64_t before_ = 0;  // samples of earlier runs
+  std::uint64_t before_ = 0;  // number of samples that earlier runs have written
   hdf5::StoredItems there_;
-  // How far the current shard is. Rows that don't fill a chunk are in one of two files next to it.
+  // How much of the current shard is written. Rows that don't fill a chunk are in one of two files next to the shard.
   struct {
-    std::uint64_t shard_bytes = 0;  // 0: nothing of it is there
+    std::uint64_t shard_bytes = 0;  // 0: nothing is written
     std::uint64_t shard_rows = 0;
-    std::uint64_t shard_values = 0;  // bytes of its values before they are compressed
+    std::uint64_t shard_values = 0;  // bytes of the values before compression
     unsigned rows_file = 0;
   } progress_;
   hdf5::RowsInWork rows_;

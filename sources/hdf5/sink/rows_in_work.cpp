@@ -105,7 +105,7 @@ void RowsInWork::add_value(std::size_t dataset, std::span<const std::byte> value
 
 void RowsInWork::give_chunk(std::size_t dataset, ShardData& data) {
   Work& work = work_[dataset];
-  // The heap that its references name comes before it.
+  // The chunk's references name the heap, so the heap must come before the chunk.
   if (!work.heap.empty()) data.add_heap(dataset, work.heap.take());
   data.add_chunk(dataset, std::exchange(work.rows, {}));
 }

@@ -16,23 +16,24 @@
 
 namespace penstock::hdf5 {
 
-/// The rows of a shard that don't fill a chunk so far. One thread at a time.
+/// The last rows of a shard, which don't fill a chunk yet. One thread at a time.
 class RowsInWork {
  public:
   explicit RowsInWork(const std::vector<StoredDataset>& datasets);
 
-  /// Returns the bytes of a row's values before compression. @throws Error(limit_exceeded) if a sequence is too long.
+  /// Returns the bytes of a row's values before compression. @throws Error(limit_exceeded) if a sequence is too long;
+  /// Error(invalid_argument) if the key has a NUL.
   std::uint64_t bytes_of(const Sample& sample, std::string_view key) const;
-  /// Adds a row; complete chunks go to `data`.
+  /// Adds a row to each dataset. Chunks that are complete after that go to `data`.
   void add(const Sample& sample, std::string_view key, ShardData& data);
-  /// Passes on the remaining rows; the rest of their chunks is zeros.
+  /// Gives the remaining rows to `data`. The rest of their chunks is zeros.
   void end(ShardData& data);
 
-  /// Returns the rows as text, for `RowsInWork::from_text` with the same datasets.
+  /// Returns the rows as a text, for `from_text` of an object with the same datasets.
   std::string text() const;
   /// @throws Error(corrupt), without a file.
   void from_text(std::string_view text);
-  /// Returns the rows of a dataset that are in no chunk. The numbers of two datasets may differ.
+  /// Returns how many rows of a dataset are not in a chunk yet. These numbers differ between datasets.
   std::uint64_t rows(std::size_t dataset) const;
 
  private:

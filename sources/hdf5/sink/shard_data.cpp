@@ -25,14 +25,14 @@ namespace {
 constexpr std::uint32_t block_magic = 0x4b4c4250;  // "PBLK"
 constexpr std::uint64_t block_alignment = 8;
 
-// The header of each block, in the machine's byte order, which is the file's.
+// The header of a block. Its numbers are in the machine's byte order, which is also the file's.
 struct BlockHeader {
   std::uint32_t magic = block_magic;
   std::uint32_t dataset = 0;
-  std::uint32_t heap = 0;  // 1: a collection, 0: a chunk
+  std::uint32_t heap = 0;  // 1: a heap collection, 0: a chunk
   std::uint32_t mask = 0;
   std::uint64_t number = 0, bytes = 0;
-  std::uint64_t hash = 0;  // hash of the members above, and of the block
+  std::uint64_t hash = 0;  // hash of the members above and the block's bytes
 };
 static_assert(sizeof(BlockHeader) == 40 && sizeof(BlockHeader) % block_alignment == 0);
 
@@ -102,7 +102,7 @@ ShardData::ShardData(const std::string& file, std::uint64_t committed, const std
 }
 
 ShardData::~ShardData() {
-  // Threads that come to them later leave them.
+  // Threads that have not begun a waiting chunk must not begin it.
   for (const Waiting& block : waiting_)
     if (block.work) block.work->give_up();
 }
@@ -176,7 +176,8 @@ void ShardData::append_first() {
   if (!block.work) {
     append(block, block.bytes, 0);
   } else {
-    // Takes the first one that no thread has begun: this one, or, while a thread works on it, one after it.
+    // While the first chunk is not done, encodes the first chunk that no thread has claimed. This is the first chunk
+    // itself, or a later one.
     if (!block.work->done())
       static_cast<void>(std::any_of(waiting_.begin(), waiting_.end(),
                                     [](const Waiting& other) { return other.work && other.work->claim(); }));
@@ -192,7 +193,7 @@ void ShardData::append(const Waiting& block, std::span<const std::byte> bytes, s
   WrittenBlocks& blocks = blocks_[block.dataset];
   std::vector<std::byte> resolved;
   if (!block.heap && datasets_[block.dataset].varies()) {
-    // The positions of collections are known only here.
+    // Replaces each collection's number by its offset, which is known only now.
     resolved.assign(bytes.begin(), bytes.end());
     for (std::size_t at = 0; at < resolved.size(); at += reference_bytes) {
       const Reference reference = reference_at(resolved.data() + at);

@@ -21,47 +21,48 @@ namespace penstock::hdf5 {
 /// Where a chunk is stored.
 struct WrittenChunk {
   std::uint64_t offset = 0, bytes = 0;
-  std::uint32_t mask = 0;  ///< bits of filters that were left out
+  std::uint32_t mask = 0;  ///< bit n: filter n was not applied
 };
 
-/// The chunks and heap collections of a dataset, by their numbers.
+/// Where the chunks and heap collections of a dataset are. Their numbers are the indices.
 struct WrittenBlocks {
   std::vector<WrittenChunk> chunks;
-  std::vector<std::uint64_t> heaps;  ///< offsets
+  std::vector<std::uint64_t> heaps;  ///< offsets of the collections
 };
 
-/// The data of a shard while it is written: chunks and heap collections one after the other, each after a header that
-/// HDF5 never reads. They are in the order in which they were added, whichever thread compressed them. If a file is cut
-/// off after any of them, it can be continued. One thread at a time.
+/// The data of a shard that is being written: chunks and heap collections (blocks), one after the other. Before each
+/// block is a header that HDF5 never reads. Blocks are in the order in which they were added, whichever thread
+/// compressed them. A file that is cut off after a block can be continued. One thread at a time.
 class ShardData {
  public:
   /// Bytes at the beginning of the file that are kept free for HDF5.
   static constexpr std::uint64_t reserved_bytes = 4096;
 
-  /// Opens a file of `committed` bytes (0 for a new one) and cuts off everything after them. @throws Error(io),
-  /// Error(corrupt) if the data are not as they were written.
+  /// Opens a file, and cuts off everything after its first `committed` bytes. `committed` is 0 for a new file. @throws
+  /// Error(io); Error(corrupt) if the committed data were changed.
   ShardData(const std::string& file, std::uint64_t committed, const std::vector<StoredDataset>& datasets,
             std::optional<SinkThreads> threads);
-  /// Data that were not appended are lost.
+  /// Data that were not written to the file are lost.
   ~ShardData();
   ShardData(const ShardData&) = delete;
   ShardData& operator=(const ShardData&) = delete;
 
-  /// Adds a whole chunk of unfiltered rows. A dataset of no fixed size has references in its rows, which name a
+  /// Adds a complete chunk of unfiltered rows. If values have no fixed size, the rows are references, which name a
   /// collection by its number. @throws Error(io | out_of_memory).
   void add_chunk(std::size_t dataset, std::vector<std::byte> rows);
-  /// Returns the collection's number.
+  /// Adds a heap collection. Returns its number.
   std::uint64_t add_heap(std::size_t dataset, std::vector<std::byte> image);
-  /// Returns the number of collections that were added.
+  /// Returns how many collections were added.
   std::uint64_t heaps(std::size_t dataset) const { return counts_[dataset].heaps; }
   std::uint64_t chunks(std::size_t dataset) const { return counts_[dataset].chunks; }
 
-  /// Writes everything that was added to the file.
+  /// Writes everything that was added.
   void flush();
   void sync() { file_.sync(); }
   /// Writes everything that was added, and closes the file; nothing can be added after that.
   void close();
-  /// Returns the bytes of the data, after `flush`.
+  /// Returns the size of the written data in bytes. REQUIRES: `flush` was called after the last `add_chunk` and
+  /// `add_heap`.
   std::uint64_t bytes() const noexcept { return file_.bytes(); }
   const std::vector<WrittenBlocks>& blocks() const noexcept { return blocks_; }
 
@@ -70,8 +71,8 @@ class ShardData {
     std::size_t dataset = 0;
     bool heap = false;
     std::uint64_t number = 0;
-    std::shared_ptr<ChunkWork> work;  // set if the chunk has filters
-    std::vector<std::byte> bytes;     // the bytes of any other block
+    std::shared_ptr<ChunkWork> work;  // set if the block is a chunk with filters
+    std::vector<std::byte> bytes;     // if not: the block's bytes
   };
   struct Counts {
     std::uint64_t chunks = 0, heaps = 0;
@@ -90,7 +91,8 @@ class ShardData {
   OutputFile file_;
 };
 
-/// Writes a reference to a value of no fixed size: its number of elements, its collection, and its object in that.
+/// Writes a reference to a value that has no fixed size: the number of its elements, its collection, and its object in
+/// the collection.
 void put_reference(std::span<std::byte, reference_bytes> to, std::uint32_t elements, std::uint64_t heap,
                    std::uint32_t object) noexcept;
 

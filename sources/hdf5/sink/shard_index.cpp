@@ -55,9 +55,10 @@ class IndexWriter {
     std::vector<hsize_t> chunk{dataset.chunk_rows};
     chunk.insert(chunk.end(), dataset.dims.begin(), dataset.dims.end());
     herr_t status = H5Pset_chunk(list.get(), static_cast<int>(chunk.size()), chunk.data());
-    if (status >= 0) status = H5Pset_obj_track_times(list.get(), false);  // the same bytes at any time
+    // The file has no times, so that equal data give equal bytes.
+    if (status >= 0) status = H5Pset_obj_track_times(list.get(), false);
     if (status >= 0 && dataset.shuffle) status = H5Pset_shuffle(list.get());
-    // What decodes needs no level; HDF5 knows of 9.
+    // Readers don't need the level. The library allows at most 9.
     if (status >= 0 && dataset.deflate != 0) status = H5Pset_deflate(list.get(), std::min(dataset.deflate, 9u));
     if (status >= 0 && dataset.fletcher32) status = H5Pset_fletcher32(list.get());
     must(status, "describing the dataset '" + dataset.path + "'");
@@ -66,7 +67,8 @@ class IndexWriter {
 
   void write_dataset(hid_t file, const StoredDataset& dataset, const WrittenBlocks& blocks, std::uint64_t rows) {
     const std::string doing = "writing the index of the dataset '" + dataset.path + "'";
-    std::vector<hsize_t> now{rows}, most{H5S_UNLIMITED};  // chunks may have more rows than there are
+    // Unlimited, because a chunk may have more rows than the dataset.
+    std::vector<hsize_t> now{rows}, most{H5S_UNLIMITED};
     now.insert(now.end(), dataset.dims.begin(), dataset.dims.end());
     most.insert(most.end(), dataset.dims.begin(), dataset.dims.end());
     const Handle space =
@@ -80,7 +82,7 @@ class IndexWriter {
               H5Dclose},
              doing);
     std::vector<hsize_t> first(now.size());
-    static constexpr std::byte nothing{};  // the driver never looks at it
+    static constexpr std::byte nothing{};  // the driver does not write these bytes
     for (std::size_t i = 0; i < blocks.chunks.size(); ++i) {
       const WrittenChunk& chunk = blocks.chunks[i];
       first[0] = i * dataset.chunk_rows;
@@ -127,7 +129,7 @@ void write_index(const std::string& file, std::uint64_t data_end, const std::vec
 }
 
 bool is_indexed(const std::string& file) {
-  // The first version of the superblock, as the library writes it: signature, and at 40 where the file ends.
+  // The library writes version 0 of the superblock: the signature first, the file's end at byte 40.
   constexpr std::string_view signature("\x89HDF\r\n\x1a\n\0", 9);
   constexpr std::size_t end_at = 40;
   std::array<char, 48> head{};

@@ -196,7 +196,7 @@ Handle number_type(DType dtype) {
     }
     case DType::bf16:  // refused
       break;
-    case DType::boolean: {  // as h5py has it
+    case DType::boolean: {  // the same type as h5py's
       Handle truth = own_type(H5Tenum_create(H5T_STD_I8LE));
       const std::int8_t no = 0, yes = 1;
       H5Tenum_insert(truth.get(), "FALSE", &no);

@@ -12,18 +12,18 @@
 
 namespace penstock::hdf5 {
 
-/// Keeps which items were committed, in the order in which they were put: a hash of each one's place and key. They are
-/// in a file next to the store, because HDF5 files may lack keys.
+/// Stores which items were committed, as hashes of their places and keys, in the order in which they were put. The
+/// hashes are in a file next to the store, because HDF5 files may lack keys.
 class StoredItems {
  public:
-  /// Opens a file that holds at least `count` items, and cuts off the rest. @throws Error(io | corrupt).
+  /// Opens a file that has at least `count` items, and cuts off everything after these. @throws Error(io | corrupt).
   void open(const std::string& file, std::uint64_t count);
 
   std::uint64_t size() const noexcept { return there_.size(); }
-  /// Returns whether item `number`, below `size()`, is this one.
+  /// Returns whether stored item `number` is `item`. REQUIRES: `number` is below `size()`.
   bool is(std::uint64_t number, const SinkItem& item, std::string_view key) const;
 
-  /// Adds an item.
+  /// Adds an item. Call `flush` to write it.
   void add(const SinkItem& item, std::string_view key);
   void flush(bool sync);
   void close() { file_.reset(); }

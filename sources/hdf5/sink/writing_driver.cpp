@@ -30,16 +30,18 @@ struct WritingDriver::State {
 
 namespace {
 
-// The file that is being opened: the library has no better way to pass it to its driver.
+// The state of the file that is being opened. It is global because the library has no better way to pass it to the
+// driver.
 std::shared_ptr<WritingDriver::State>* opening = nullptr;
 
-// The library's part first, then ours.
+// The library knows a file by its `base`, so `base` must be the first member.
 struct OpenWritten {
   H5FD_t base{};
-  std::shared_ptr<WritingDriver::State>* state = nullptr;  // the library may keep a file that it failed to close
+  // Shared, because the library may keep a file that it failed to close.
+  std::shared_ptr<WritingDriver::State>* state = nullptr;
   int fd = -1;
-  haddr_t end = 0;     // end of all that is allocated
-  bool begun = false;  // the library has begun it
+  haddr_t end = 0;     // end of everything that is allocated
+  bool begun = false;  // the library has allocated the superblock
 };
 static_assert(std::is_standard_layout_v<OpenWritten>);
 
@@ -78,17 +80,18 @@ herr_t close_written(H5FD_t* file) {
 int compare_written(const H5FD_t* a, const H5FD_t* b) { return a == b ? 0 : std::less<>()(a, b) ? -1 : 1; }
 
 herr_t no_features(const H5FD_t*, unsigned long* flags) {
-  *flags = 0;  // small blocks are not combined, and there is no sieve: every allocation comes to this driver
+  *flags = 0;  // the library does not combine small allocations and has no sieve buffer, so this driver sees every
+               // allocation
   return 0;
 }
 
 haddr_t allocate(H5FD_t* file, H5FD_mem_t type, hid_t, hsize_t size) {
   OpenWritten& f = written_of(file);
-  // The library calls its heap of strings raw data as well.
+  // The heap of strings is raw data for the library too, but comes without `next_data`.
   if (type == H5FD_MEM_DRAW && state_of(f).next_data != HADDR_UNDEF)
     return std::exchange(state_of(f).next_data, HADDR_UNDEF);
   if (type == H5FD_MEM_SUPER) {
-    // Until then it is an empty file, and so a new one.
+    // The superblock comes first. Before it is allocated, the library must see an empty file.
     f.begun = true;
     f.end = std::max<haddr_t>(state_of(f).data_end, size);
     return 0;
@@ -117,7 +120,7 @@ herr_t read_written(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_
 herr_t write_written(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std::size_t size, const void* buffer) {
   OpenWritten& f = written_of(file);
   if (type == H5FD_MEM_DRAW && address < state_of(f).data_end) return 0;
-  // `failure` reports failures: the library would keep a file open forever that it can't write.
+  // Failures are only noted in `failure`. If the driver reported them, the library would keep the file open forever.
   const auto* in = static_cast<const std::byte*>(buffer);
   while (size > 0 && state_of(f).failure == 0) {
     const ssize_t put = uninterrupted([&] { return ::pwrite(f.fd, in, size, static_cast<off_t>(address)); });
@@ -134,7 +137,7 @@ herr_t write_written(H5FD_t* file, H5FD_mem_t type, hid_t, haddr_t address, std:
 }
 
 herr_t truncate_written(H5FD_t* file, hid_t, hbool_t) {
-  // What was allocated last may not have been written.
+  // Sets the file's size, because the last allocated bytes may not have been written.
   const OpenWritten& f = written_of(file);
   if (uninterrupted([&] { return ::ftruncate(f.fd, static_cast<off_t>(f.end)); }) != 0 && state_of(f).failure == 0)
     state_of(f).failure = errno;
@@ -146,7 +149,7 @@ const H5FD_class_t& writing_class() {
     H5FD_class_t d{};
 #ifdef H5FD_CLASS_VERSION
     d.version = H5FD_CLASS_VERSION;
-    d.value = static_cast<H5FD_class_value_t>(514);  // one of those that are free for anyone's use
+    d.value = static_cast<H5FD_class_value_t>(514);  // a number that any program may use
 #endif
     d.name = "penstock-writing";
     d.maxaddr = static_cast<haddr_t>(std::numeric_limits<off_t>::max());
@@ -177,7 +180,7 @@ WritingDriver::~WritingDriver() = default;
 
 Handle WritingDriver::create(std::string& said) {
   static hid_t driver = -1;
-  // Other code that uses the library may have closed it since, by H5close().
+  // Other code may have closed the library since, by H5close(), and with it the driver.
   if (driver < 0 || H5Iget_type(driver) != H5I_VFL) driver = H5FDregister(&writing_class());
   const Handle access = own_list(H5Pcreate(H5P_FILE_ACCESS));
   if (driver < 0 || H5Pset_driver(access.get(), driver, nullptr) < 0) {
@@ -187,7 +190,7 @@ Handle WritingDriver::create(std::string& said) {
   opening = &state_;
   Handle file(H5Fcreate(state_->name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose);
   opening = nullptr;
-  if (!file) said = library_says();  // every call that works ends it
+  if (!file) said = library_says();  // asked immediately, because every successful call clears the message
   return file;
 }
 

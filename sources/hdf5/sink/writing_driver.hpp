@@ -10,21 +10,23 @@
 namespace penstock::hdf5 {
 
 /// A driver of the HDF5 library for a file that already has its raw data. The library allocates raw data at the offsets
-/// that `next_data` sets, and writes none of it. Everything else that it writes comes after the data, except the
-/// superblock, the file's first bytes. It locks nothing. Must live as long as the file is open. Use under the lock.
+/// that `next_data` sets, and the driver does not write them. Everything else comes after the data, except the
+/// superblock, which is at the beginning of the file. The driver takes no file locks. The object must exist as long as
+/// the file is open. Use it under the lock.
 class WritingDriver {
  public:
-  /// The file must exist; its first `data_end` bytes are its data.
+  /// `file` must exist. Its first `data_end` bytes are the data.
   WritingDriver(std::string file, std::uint64_t data_end);
   WritingDriver(const WritingDriver&) = delete;
   WritingDriver& operator=(const WritingDriver&) = delete;
   ~WritingDriver();
 
-  /// Creates an HDF5 file. None if it can't be created; then `said` is the library's reason.
+  /// Creates an HDF5 file of that file. If it can't be created, returns none, and sets `said` to the library's reason.
   Handle create(std::string& said);
-  /// Sets the offset at which the library allocates the next raw data. Other data go after all of it.
+  /// Sets the offset at which the library allocates the next raw data. Without this call, data are allocated after
+  /// everything else.
   void next_data(std::uint64_t offset) noexcept;
-  /// Returns the system's error of a failed write, which the library does not report; 0: none failed.
+  /// Returns the system's error code of the first failed write, which the library does not report; 0 if none failed.
   int failure() const noexcept;
 
   struct State;

@@ -17,12 +17,12 @@ namespace {
 
 using Dims = std::array<std::uint64_t, H5S_MAX_RANK>;
 
-// A chunk's elements to where they belong in the block, as far as the dataset reaches.
+// Copies the elements of a chunk to their places in the block, except elements beyond the dataset's end.
 void place(const Dataset& dataset, std::span<const std::uint64_t> first, std::span<const std::byte> chunk,
            std::span<std::byte> block) {
   const std::span<const std::uint64_t> dims = dataset.dims(), size = dataset.chunk();
   const std::size_t rank = dims.size();
-  // In bytes, from one index of a dimension to the next.
+  // `in_chunk`, `in_block`: bytes from one index of a dimension to the next. `extent`: how many indices are copied.
   Dims extent{}, in_chunk{}, in_block{};
   in_chunk[rank - 1] = in_block[rank - 1] = dataset.element_bytes();
   for (std::size_t d = rank - 1; d > 0; --d) {
@@ -34,7 +34,7 @@ void place(const Dataset& dataset, std::span<const std::uint64_t> first, std::sp
     extent[d] = std::min(size[d], dims[d] - first[d]);
     if (d > 0) to += first[d] * in_block[d];
   }
-  // The last dimensions, as far as they are complete on both sides, are copied together.
+  // The last dimensions that are complete in the chunk and in the block are copied together.
   std::size_t outer = rank - 1;
   while (outer > 0 && size[outer] == dims[outer]) --outer;
   const std::uint64_t run = extent[outer] * in_chunk[outer];
@@ -66,7 +66,8 @@ void decode_chunk(const Dataset& dataset, std::span<const std::uint64_t> first, 
   std::optional<StoredChunk> chunk = find_chunk(dataset, first);
   if (!chunk) return dataset.fill(out);
   if (dataset.plain_edges() && reaches_over_the_end(dataset, first)) chunk->mask = ~std::uint32_t{0};
-  // No filter here makes a chunk much larger, but a size in the file may be as large as the file.
+  // No known filter makes a chunk much larger. A larger size comes from a damaged file, and would take as much memory
+  // as the file has bytes.
   if (chunk->bytes > 2 * out.size() + 4096)
     throw dataset.chunk_error(Errc::corrupt,
                               "it has " + std::to_string(chunk->bytes) + " bytes as it is stored, too many for its " +
@@ -119,7 +120,7 @@ void load_block(const Dataset& dataset, std::uint64_t block, bool verify_checksu
     try {
       return read_rows(dataset, row, rows, verify_checksum, out);
     } catch (const Error&) {
-      // Which chunk it is.
+      // Reads each chunk by itself, so that the error names the bad chunk.
       std::vector<std::byte> tile(dataset.chunk_bytes());
       for_each_chunk(dataset, row,
                      [&](std::span<const std::uint64_t> first) { read_chunk(dataset, first, verify_checksum, tile); });

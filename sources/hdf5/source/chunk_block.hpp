@@ -10,14 +10,14 @@
 
 namespace penstock::hdf5 {
 
-/// Returns the number of blocks of a dataset. A block is all chunks with the same rows; each has `chunk().front()`
+/// Returns the number of a dataset's blocks. A block is all chunks that have the same rows. It has `chunk().front()`
 /// rows.
 std::uint64_t block_count(const Dataset& dataset) noexcept;
-/// Returns the bytes that a block is decoded into: `chunk().front()` rows, also for the last block.
+/// Returns the bytes of a decoded block. The last block has as many as the others, although it may have fewer rows.
 std::size_t block_bytes(const Dataset& dataset) noexcept;
 
-/// Decodes a block of a dataset that is read by `chunks` or by the `library`. Bytes after the last row are not part of
-/// it. @throws Error(corrupt | io) with the chunk, and its offset in the file if that is known.
+/// Decodes a block of a dataset whose way is `chunks` or `library`. Bytes of `out` after the dataset's last row become
+/// zeros. @throws Error(corrupt | io) with the chunk, and its offset in the file if that is known.
 void load_block(const Dataset& dataset, std::uint64_t block, bool verify_checksum, Workspaces& workspaces,
                 std::span<std::byte> out);
 

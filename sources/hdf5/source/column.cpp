@@ -21,7 +21,7 @@ void swap_bytes(std::byte* values, std::size_t bytes, std::size_t element) noexc
   for (std::byte* value = values; value != values + bytes; value += element) std::reverse(value, value + element);
 }
 
-// A bool must be 0 or 1; files may hold anything.
+// Makes each value 0 or 1, as a bool must be. Files may have other values.
 void make_truth(std::span<std::byte> values) noexcept {
   for (std::byte& value : values) value = std::byte{value != std::byte{0}};
 }
@@ -56,7 +56,7 @@ Column::Column(const Dataset& dataset, const Hdf5Field& wanted, std::string name
   field_ = {std::move(name), element_.dtype, Shape(std::span<const std::int64_t>(shape))};
 }
 
-// What follows is done without looking again.
+// Checks what the library reports about the column. Later code relies on this check.
 void Column::require_inside(const Dataset& dataset) const {
   const auto bytes_of = [&] {
     std::uint64_t bytes = size_of(element_.dtype);
@@ -76,7 +76,7 @@ void Column::require_inside(const Dataset& dataset) const {
       right = right && element_.shape.fixed() && bytes_of() == element_.bytes;
       break;
     case Form::converted:
-      // No type of numbers takes much more than what it becomes.
+      // A stored number takes at most 16 times the bytes of the number to which it is converted.
       right = right && element_.shape.fixed() && bytes_of() != 0 && element_.bytes / 16 <= bytes_of();
       break;
     case Form::text:
@@ -160,7 +160,7 @@ void Column::append_key(const std::byte* value, std::string& to) const {
     case DType::i64:
       return add(std::int64_t{});
     default:
-      to += std::to_string(number);  // the bytes after a smaller one are 0
+      to += std::to_string(number);  // the bytes above a smaller number are 0
   }
 }
 
@@ -172,7 +172,8 @@ void Column::read(const Dataset& dataset, std::uint64_t row, bool verify_checksu
     read_column_of_rows(dataset, element_.number, row, 1, verify_checksum, text);
     return give(text.data(), element_.bytes, false, slot, out);
   }
-  // Memory comes first, so that a row larger than a sample may be is refused before it is allocated.
+  // Takes the sample's memory first, so that a row that is too large for a sample is refused before memory is allocated
+  // for it.
   const TensorView to = out.emplace(slot, field_.shape);
   if (is_row()) return read_column_of_rows(dataset, element_.number, row, 1, verify_checksum, {to.data, to.bytes()});
   std::vector<std::byte> values(count_ * element_.bytes);

@@ -17,7 +17,7 @@ namespace penstock::hdf5 {
 /// Makes one field from rows of one dataset. Immutable; any thread.
 class Column {
  public:
-  /// @throws Error(unsupported | not_found) if it can't become a field.
+  /// @throws Error(unsupported | not_found) if the column can't become a field.
   Column(const Dataset& dataset, const Hdf5Field& wanted, std::string name);
 
   /// Returns the field of the schema.
@@ -25,19 +25,19 @@ class Column {
   const std::string& member() const noexcept { return member_; }
   /// Returns whether the stored bytes of a row are the field's value.
   bool is_row() const noexcept { return member_.empty() && element_.form == ElementFacts::Form::same; }
-  /// Returns whether values are text or sequences of any length, which only the library can read.
+  /// Returns whether values are texts or sequences without a fixed length, which only the library can read.
   bool variable() const noexcept { return element_.form == ElementFacts::Form::variable; }
   const ElementFacts& element() const noexcept { return element_; }
-  /// Returns whether its values can be keys: strings or whole numbers, one per row.
+  /// Returns whether the values can be keys: strings or whole numbers, one per row.
   bool gives_keys() const noexcept;
-  /// Appends the key of a stored value. REQUIRES: not `variable`.
+  /// Appends to `to` the key that a stored value is. REQUIRES: not `variable`.
   void append_key(const std::byte* value, std::string& to) const;
   bool converted() const noexcept { return element_.form == ElementFacts::Form::converted; }
 
-  /// Gives the value of a stored row. REQUIRES: not `variable`. Gives a view if `stays` (the row's memory stays valid)
-  /// and the value is stored in its final form.
+  /// Gives the value of a stored row to `out`. `stays`: the row's memory stays valid. If it does, and the value is
+  /// stored in its final form, gives a view of it. REQUIRES: not `variable`.
   void give(std::span<const std::byte> row, bool stays, std::size_t slot, SampleBuilder& out) const;
-  /// Reads a row by the library, from a dataset whose way is `rows`.
+  /// Reads a row's value by the library, from a dataset whose way is `rows`, and gives it to `out`.
   void read(const Dataset& dataset, std::uint64_t row, bool verify_checksum, std::size_t slot,
             SampleBuilder& out) const;
 
@@ -50,11 +50,11 @@ class Column {
                      SampleBuilder& out) const;
 
   Field field_;
-  Access* access_;  ///< the dataset's
+  Access* access_;  ///< the access of the dataset's file
   ElementFacts element_;
   std::string member_;
   std::size_t stride_ = 0;   ///< bytes of the dataset's elements
-  std::uint64_t count_ = 1;  ///< elements in a row
+  std::uint64_t count_ = 1;  ///< number of elements in a row
 };
 
 }  // namespace penstock::hdf5

@@ -20,20 +20,21 @@ namespace {
 
 constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
 
-// Saturates.
+// Returns the product, or `largest` if that is less.
 std::uint64_t product(std::uint64_t a, std::uint64_t b) noexcept { return b != 0 && a > largest / b ? largest : a * b; }
 
-// A file with positions of few chunks may have datasets with many chunks, none of which was written.
+// A small file may have datasets with many chunks that were never written. These limits apply to such datasets.
 constexpr std::uint64_t most_unwritten_in_row = std::uint64_t{1} << 18;
 constexpr std::uint64_t most_unwritten_kept = 1024;
 
-// What follows a filter that compresses must do without knowing how much it makes.
+// Returns whether the filters can be undone here. The size of the data after a filter that compresses is unknown, so
+// later filters must allow that.
 bool can_undo(std::span<const ChunkFilter> filters) {
   const auto first = std::find_if(filters.begin(), filters.end(), [](auto& f) { return f.compresses(); });
   return first == filters.end() || std::all_of(first + 1, filters.end(), [](auto& f) { return f.takes_any_size(); });
 }
 
-// Returns the filter with its parameters; none if they make no sense.
+// Returns the filter bitshuffle with its parameters; none if the parameters are not valid.
 std::optional<ChunkFilter> bit_shuffle(const FilterFacts& facts) {
   using Inner = ChunkFilter::Inner;
   const std::uint64_t element = facts.values[2], block = facts.values[3], packing = facts.values[4];
@@ -46,7 +47,8 @@ std::optional<ChunkFilter> bit_shuffle(const FilterFacts& facts) {
   return filter;
 }
 
-// A missing file counts differently from any file that comes in its place.
+// Returns a hash of the files' revisions. A missing file has the revision 1, so the hash changes if the file is
+// created.
 std::uint64_t revision_of(const std::vector<std::string>& files) {
   std::uint64_t hash = files.size();
   for (const std::string& file : files) {
@@ -71,7 +73,7 @@ std::vector<std::string> OtherFiles::words(const std::string& main) const {
   if (!files.empty()) {
     std::error_code failed;
     const std::string folder = std::filesystem::absolute(main, failed).parent_path().string() + "/";
-    // A user who was given a file expects files next to it, and little else.
+    // Files in other folders are listed first, because a user expects only files next to the main file.
     std::vector<std::string> sorted = files;
     std::stable_partition(sorted.begin(), sorted.end(),
                           [&](const std::string& file) { return file.starts_with('/') && !file.starts_with(folder); });
@@ -123,8 +125,8 @@ Dataset::Dataset(std::shared_ptr<const File> file, std::string path, std::size_t
   }
 }
 
-// To read everything, the library is asked for each chunk. That is limited to the number of chunk positions for which
-// the file has room.
+// Returns whether the whole dataset may be read into memory. For that, the library is asked for each chunk, so there
+// must not be many more chunks than the file has room for positions.
 bool Dataset::worth_keeping() const noexcept { return chunks_ <= most_unwritten_kept + file_->bytes() / 8; }
 
 void Dataset::go(Hdf5Way way, std::string reason) {
@@ -132,10 +134,10 @@ void Dataset::go(Hdf5Way way, std::string reason) {
   reason_ = std::move(reason);
 }
 
-// What the library reads must have gone through filters that it has.
+// Throws if the library must read the dataset and can't undo its filters.
 void Dataset::require_library() const {
   if (way_ == Hdf5Way::chunks) return;
-  // The library gives each filter as much memory as it asks for, so a few bytes can grow without limit.
+  // The library limits no filter's memory. So with several filters that compress, a few bytes can grow without limit.
   if (std::ranges::count_if(filters_, [](auto& f) { return f.compresses(); }) > 1)
     throw error(Errc::unsupported, "its chunks were compressed more than once (" + storage_ +
                                        "), and the library would have to read it; repack the file with one filter "
@@ -211,7 +213,7 @@ void Dataset::look_at_chunks(const DatasetFacts& facts) {
   std::uint64_t chunks_in_row = 1;
   for (std::size_t d = 1; d < dims_.size(); ++d) chunks_in_row = product(chunks_in_row, chunks_along(d));
   chunks_ = product(chunks_in_row, chunks_along(0));
-  // Data in another file are limited by that file's size, which isn't known.
+  // The check is left out for data in another file, because that file's size isn't known.
   if (chunks_in_row > std::max(most_unwritten_in_row, file_->bytes()) && !facts.elsewhere)
     throw error(Errc::unsupported, "one of its rows lies in " + std::to_string(chunks_in_row) +
                                        " chunks, more than the file has bytes; make it with larger chunks");

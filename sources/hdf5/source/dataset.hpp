@@ -18,21 +18,22 @@
 
 namespace penstock::hdf5 {
 
-/// What is known of the other files with a dataset's values.
+/// What is known about the other files that have a dataset's values.
 struct OtherFiles {
-  std::vector<std::string> files;   ///< other files with its values; for missing ones their names
-  std::vector<std::string> faults;  ///< which rows these files make unreadable, the first few
-  std::vector<std::uint64_t> lost;  ///< rows of the faults, like `DatasetFacts::lost`; reported, not checked
-  std::vector<std::string> told;    ///< further remarks
+  std::vector<std::string> files;  ///< other files that have values; the names of missing files too
+  /// Sentences about the first few stretches of rows that can't be read because of these files.
+  std::vector<std::string> faults;
+  std::vector<std::uint64_t> lost;  ///< all rows that can't be read, in the form of `DatasetFacts::lost`; not checked
+  std::vector<std::string> told;    ///< further remarks about these files
   std::uint64_t revision = 0;       ///< revision of all files together; 0 if there are none
 
-  /// Describes all of it, in a line each.
+  /// Describes all of this, one fact per line. `main`: the dataset's own file.
   std::vector<std::string> words(const std::string& main) const;
 };
 
-/// An open dataset whose first dimension counts rows: where and how it is stored, and how its rows are read. A row is
-/// `row_bytes` of stored elements, unless the way is `rows`. The facts are checked: no later read leaves the dataset,
-/// or the file. Immutable; any thread.
+/// An open dataset whose first dimension counts rows: where and how it is stored, and how its rows are read. Unless the
+/// way is `rows`, a row is `row_bytes` bytes of stored elements. The constructor checks the facts, so that no later
+/// read goes beyond the dataset or the file. Immutable; any thread.
 class Dataset {
  public:
   /// @throws Error(not_found | corrupt | unsupported | schema_mismatch).
@@ -41,7 +42,7 @@ class Dataset {
   const File& file() const noexcept { return *file_; }
   const std::string& path() const noexcept { return path_; }
   Access& access() const noexcept { return file_->access(); }
-  /// Returns the number that identifies it for the access.
+  /// Returns the number by which the access knows the dataset.
   std::size_t number() const noexcept { return number_; }
   std::uint64_t rows() const noexcept { return dims_.front(); }
   /// Returns all dimensions, rows first.
@@ -50,45 +51,48 @@ class Dataset {
   std::size_t row_bytes() const noexcept { return row_bytes_; }
 
   Hdf5Way way() const noexcept { return way_; }
-  /// Returns the way that is used if `kept` fails.
+  /// Returns the way. If it is `kept`, returns the way that is used when keeping fails.
   Hdf5Way way_unkept() const noexcept { return way_unkept_; }
   const std::string& storage() const noexcept { return storage_; }
-  /// Returns whether values are in files that only the library finds.
+  /// Returns whether values are in other files, where only the library finds them.
   bool elsewhere() const noexcept { return elsewhere_; }
   const OtherFiles& others() const noexcept { return others_; }
   const std::string& reason() const noexcept { return reason_; }
 
-  /// Most bytes of a record's blocks together, so that any loader has room for them.
+  /// The blocks of a record may have at most this many bytes together, so that any loader has room for them.
   static constexpr std::size_t largest_block = std::size_t{256} << 20;
-  /// Changes to reading by rows, because its chunks and those of other datasets together are too large.
+  /// Changes the way to `rows`. Call this if the dataset's blocks, together with those of other datasets, are too
+  /// large.
   void read_by_rows();
 
-  /// If contiguous: returns the offset of the first row; none if nothing was written, so that all is the fill value.
+  /// If contiguous: returns the offset of the first row; none if nothing was ever written, so that every element is the
+  /// fill value.
   std::optional<std::uint64_t> offset() const noexcept { return offset_; }
-  /// Returns whether rows of one chunk are decoded together.
+  /// Returns whether the dataset is read in blocks, which are the rows of a chunk.
   bool in_blocks() const noexcept {
     return (way_ == Hdf5Way::chunks || way_ == Hdf5Way::library) && chunk_.front() > 1 && !plain_rows();
   }
-  /// Returns whether a row is in its chunk in unfiltered form.
+  /// Returns whether each row is in one chunk, in unfiltered form.
   bool plain_rows() const noexcept;
-  /// Returns the dimensions of a chunk; empty if not chunked.
+  /// Returns the dimensions of a chunk; empty if the dataset is not chunked.
   std::span<const std::uint64_t> chunk() const noexcept { return chunk_; }
   std::size_t chunk_bytes() const noexcept { return chunk_bytes_; }
   std::span<const ChunkFilter> filters() const noexcept { return filters_; }
   /// Returns whether chunks that extend past the dataset's end are stored without filters.
   bool plain_edges() const noexcept { return plain_edges_; }
-  /// Fills elements with the value of what was never written: the file's fill value, or zeros.
+  /// Fills `elements` with the value of elements that were never written: the file's fill value, or zeros.
   void fill(std::span<std::byte> elements) const;
 
   /// Returns an error that names the dataset.
   Error error(Errc code, const std::string& cause, std::optional<std::uint64_t> offset = {}) const;
-  /// Returns an error that names the chunk of the dataset by its first element, with its offset if that is known.
+  /// Returns an error that names the dataset and a chunk. `first`: the chunk's first element. `offset`: the chunk's
+  /// offset, if it is known.
   Error chunk_error(Errc code, const std::string& cause, std::span<const std::uint64_t> first,
                     std::optional<std::uint64_t> offset = {}) const;
-  /// Reads stored bytes without the library. @throws Error(io) like `error`, with the chunk whose first element is
-  /// `first`.
+  /// Reads stored bytes without the library. @throws Error(io) that names the dataset, and the chunk whose first
+  /// element is `first`.
   void read_stored(std::uint64_t offset, std::span<std::byte> out, std::span<const std::uint64_t> first = {}) const;
-  /// Returns io instead of corrupt if the file was cut off since it was opened.
+  /// Returns io instead of corrupt if the file has become shorter since it was opened.
   Errc code_now(Errc code) const noexcept;
 
  private:
@@ -113,7 +117,7 @@ class Dataset {
   bool elsewhere_ = false;
   OtherFiles others_;
   std::uint64_t chunks_ = 0;
-  std::vector<std::byte> fill_;  // fill value of one element, as stored; empty: zeros
+  std::vector<std::byte> fill_;  // the stored fill value of one element; empty: zeros
 };
 
 /// Returns for example "[32, 96, 96, 3]".

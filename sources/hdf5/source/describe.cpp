@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fields are read, in words.
+// Describes how fields are read.
 #include <penstock/sources/hdf5.hpp>
 
 #include <utility>
@@ -26,7 +26,7 @@ std::string_view to_string(Hdf5Way way) noexcept {
 
 namespace {
 
-// Calls `act(dataset)` for each that is read, keys too.
+// Calls `act(dataset)` for each dataset that is read, including datasets of keys.
 template <class Act>
 void for_each_dataset(const std::vector<hdf5::Part>& parts, Act act) {
   for (const hdf5::Part& part : parts) {
@@ -35,7 +35,7 @@ void for_each_dataset(const std::vector<hdf5::Part>& parts, Act act) {
   }
 }
 
-// Returns a line each; if there are many files, only for the first ones.
+// Returns lines about other files with the datasets' values. If there are many lines, returns only the first ones.
 std::vector<std::string> lines_of_others(const std::vector<hdf5::Part>& parts) {
   constexpr std::size_t most = 32;
   std::vector<std::string> lines;

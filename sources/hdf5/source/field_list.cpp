@@ -23,7 +23,7 @@ std::string list_of(const std::vector<ListedDataset>& found) {
   return text;
 }
 
-// What of a list is a link, in a sentence.
+// Removes the links from `found`, and returns a sentence about them.
 std::string take_links(std::vector<ListedDataset>& found) {
   constexpr std::size_t most = 4;
   std::string text;

@@ -18,19 +18,19 @@ class RunningReaders;
 /// An HDF5 file, open for reading. Immutable; any thread.
 class File {
  public:
-  /// @throws Error(not_found | io); Error(corrupt) if it is not an HDF5 file, or is damaged.
+  /// @throws Error(not_found | io); Error(corrupt) if the file is not an HDF5 file, or is damaged.
   File(std::string path, const Hdf5& how, const std::shared_ptr<RunningReaders>& running);
 
   const std::string& path() const noexcept { return path_; }
   Access& access() const noexcept { return *access_; }
-  /// Returns the size when it was opened.
+  /// Returns the file's size when it was opened.
   std::uint64_t bytes() const noexcept { return bytes_; }
-  /// Returns its `file_revision` when it was opened.
+  /// Returns the file's `file_revision` when it was opened.
   std::uint64_t revision() const noexcept { return revision_; }
   /// Returns the present size of the file.
   std::uint64_t bytes_now() const noexcept;
 
-  /// Reads at an offset, without the library. @throws Error(io).
+  /// Fills `out` with the bytes from `offset` on, without the library. @throws Error(io).
   void read_at(std::uint64_t offset, std::span<std::byte> out) const;
   /// @throws Error(forked) in a child made by fork().
   void require_own_process() const;
@@ -38,7 +38,7 @@ class File {
  private:
   std::string path_;
   std::unique_ptr<Access> access_;
-  int fd_ = -1;  ///< owned by the access
+  int fd_ = -1;  ///< `access_` owns it
   std::uint64_t bytes_ = 0, revision_ = 0;
   pid_t owner_ = 0;
 };

@@ -13,20 +13,21 @@
 
 namespace penstock::hdf5 {
 
-/// Returns the chunk whose first element is `first`, which is inside the file; none if it was never written. Asks the
-/// library, which looks into its index and reads no data. @throws Error(corrupt | io).
+/// Returns where the chunk whose first element is `first` is stored, within the file; none if it was never written.
+/// Asks the library, which reads only its index of chunks. @throws Error(corrupt | io).
 std::optional<StoredChunk> find_chunk(const Dataset& dataset, std::span<const std::uint64_t> first);
 
-/// Offsets of the chunks of unfiltered rows, each found once. Any thread.
+/// Stores the offsets of chunks of unfiltered rows, so that each is looked up only once. Any thread.
 class ChunkOffsets {
  public:
   explicit ChunkOffsets(const Dataset& dataset);
-  /// Returns the offset of a row's chunk; none if it was never written. @throws like find_chunk.
+  /// Returns the offset of a row; none if its chunk was never written. @throws like find_chunk.
   std::optional<std::uint64_t> offset_of(const Dataset& dataset, std::uint64_t row) const;
 
  private:
   std::uint64_t chunks_;
-  std::unique_ptr<std::atomic<std::uint64_t>[]> known_;  ///< 0: unknown so far, 1: never written, otherwise 2 + offset
+  /// One number per chunk: 0 if unknown so far, 1 if the chunk was never written, otherwise 2 + its offset.
+  std::unique_ptr<std::atomic<std::uint64_t>[]> known_;
 };
 
 }  // namespace penstock::hdf5

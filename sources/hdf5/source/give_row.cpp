@@ -19,7 +19,7 @@ class RowGiver {
     give(block.subspan(row_ % data_.chunk().front() * data_.row_bytes(), data_.row_bytes()), stays);
   }
 
-  // Reads it separately, if it is not in memory.
+  // Reads the row by itself, because it is neither kept nor in a block.
   void by_way(Hdf5Way way) {
     if (way == Hdf5Way::rows) {
       for (std::size_t c = 0; c < table_.columns.size(); ++c)
@@ -49,13 +49,14 @@ class RowGiver {
     for (std::size_t c = 0; c < table_.columns.size(); ++c) table_.columns[c].give(bytes, stays, table_.slots[c], out_);
   }
 
-  // Writes into the field if that is the whole row; otherwise the row is split.
+  // If the only field is the whole row, fills the field directly. Otherwise fills memory with the row, and gives the
+  // fields from there.
   void make(auto&& fill) {
     if (table_.columns.size() == 1 && table_.columns.front().is_row()) {
       const TensorView to = out_.emplace(table_.slots.front(), table_.columns.front().field().shape);
       return fill(std::span(to.data, to.bytes()));
     }
-    // A row of this size is read column by column, and columns that are too large are refused.
+    // A row that is too large for this is read column by column. Columns that are too large are refused.
     if (data_.row_bytes() > Dataset::largest_block) return by_way(Hdf5Way::rows);
     std::vector<std::byte> bytes(data_.row_bytes());
     fill(std::span(bytes));

@@ -172,7 +172,7 @@ std::optional<BlockRows> Hdf5Source::rows_of(std::uint64_t block) const {
   const Table& table = impl_->table_of(block);
   const Dataset& dataset = table.dataset;
   const std::uint64_t rows = dataset.chunk().front(), first = (block - table.first_block) * rows;
-  // The last one is decoded whole, beyond its rows.
+  // Excludes the dataset's last block if it has fewer rows than a chunk, because it is decoded to a whole chunk's size.
   if (table.columns.size() != 1 || !table.columns.front().is_row() || dataset.rows() - first < rows ||
       !std::equal(dataset.dims().begin() + 1, dataset.dims().end(), dataset.chunk().begin() + 1))
     return std::nullopt;
@@ -240,7 +240,8 @@ std::string Hdf5Source::file_of(std::uint64_t index) const {
 }
 std::uint64_t Hdf5Source::identity() const noexcept { return impl_->identity; }
 std::vector<std::uint64_t> Hdf5Source::block_ends() const {
-  // Most block ends that are reported, of 8 bytes each.
+  // `block_ends` throws if a dataset has more chunks: `told_elsewhere` for data in another file, otherwise
+  // `always_told` plus the number of chunk positions for which the file has room.
   constexpr std::uint64_t always_told = std::uint64_t{1} << 20, told_elsewhere = std::uint64_t{1} << 27;
   std::vector<std::uint64_t> ends;
   bool chunked = false;
@@ -253,8 +254,8 @@ std::vector<std::uint64_t> Hdf5Source::block_ends() const {
       if (!table.dataset.chunk().empty() && (largest == nullptr || rank(table) > rank(*largest))) largest = &table;
     chunked = chunked || largest != nullptr;
     const std::uint64_t rows = largest != nullptr ? largest->dataset.chunk().front() : part.rows;
-    // Chunks that were never written need no room in a file, and may be any number; the position of a written one takes
-    // at least 8 bytes.
+    // Chunks that were never written take no room in a file, so a small file may have any number of them. The position
+    // of a written chunk takes at least 8 bytes, so the file's size limits how many were written.
     if (largest != nullptr) {
       const Dataset& dataset = largest->dataset;
       const std::uint64_t chunks = part.rows / rows;
@@ -272,7 +273,8 @@ std::vector<std::uint64_t> Hdf5Source::block_ends() const {
 
 std::optional<std::vector<std::int64_t>> Hdf5Source::labels(std::string_view field) const {
   const auto slot = impl_->schema.find(field);
-  // Alone in its source it is read as it is.
+  // If the field is the only one, a source of this field would be the same source. The caller reads the records
+  // instead.
   if (!slot || impl_->schema.size() == 1) return std::nullopt;
   const Field& wanted = impl_->schema[*slot];
   if (wanted.shape.rank() != 0 || !is_whole(wanted.dtype)) return std::nullopt;

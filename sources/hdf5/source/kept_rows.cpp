@@ -13,14 +13,14 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// Stretches between lost rows. Each read costs as much as the dataset has sources. If there are more stretches, all is
-// read together, and lost rows have any values.
+// The most stretches between lost rows that are read separately. Each read takes time for all sources of the dataset.
+// If there are more stretches, all rows are read together, and lost rows get any values.
 constexpr std::size_t most_stretches = 64;
 
-// A part takes so long to read that it does not matter that it is asked for.
+// Parts have at least this many bytes, so that a thread takes much longer to read a part than to take it.
 constexpr std::size_t part_bytes = std::size_t{256} << 10;
 
-// Returns the rows between two places where a part may begin; 0: all rows are one part.
+// Returns a number of rows: parts may begin only at multiples of it. Returns 0 if all rows must be one part.
 std::uint64_t rows_together(const Dataset& dataset) {
   switch (dataset.way_unkept()) {
     case Hdf5Way::contiguous:
@@ -59,7 +59,7 @@ std::vector<KeptRows::Stretch> between(const std::vector<std::uint64_t>& lost, s
   return parts;
 }
 
-// Reads a part the same way as the rows of a larger dataset, so that the same rows count as damaged.
+// Reads a part in the way that is used without keeping, so that the same rows count as damaged.
 void read_part(const Dataset& dataset, bool verify_checksum, const KeptRows::Stretch& part, Workspaces& workspaces,
                std::span<std::byte> out) {
   switch (dataset.way_unkept()) {
@@ -96,7 +96,7 @@ bool KeptRows::has(std::uint64_t first, std::uint64_t count) const noexcept {
   return missing == missing_.end() || missing->first >= first + count;
 }
 
-// Without memory for them all is as it was.
+// Prepares for reading. If memory for the rows can't be allocated, a later call can try again.
 void KeptRows::begin(const Dataset& dataset) {
   const std::vector<std::uint64_t>& lost = dataset.others().lost;
   std::vector<Stretch> missing;
@@ -104,7 +104,7 @@ void KeptRows::begin(const Dataset& dataset) {
   lost_too_ = parts.size() > most_stretches && !lost.empty();
   if (lost_too_) parts = {{0, dataset.rows()}};
   missing.reserve(missing.size() + parts.size());
-  // Pages are touched where a part is read.
+  // The memory is not filled here. Its pages are touched by the threads that read the parts.
   rows_ = std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(dataset.rows() * dataset.row_bytes(), 1));
   parts_ = std::move(parts);
   missing_ = std::move(missing);

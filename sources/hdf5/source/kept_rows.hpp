@@ -13,16 +13,18 @@
 
 namespace penstock::hdf5 {
 
-/// Keeps all rows of a small dataset in memory. They are read at the first request, by all threads that ask.
+/// Keeps all rows of a small dataset in memory. They are read at the first request. All threads that ask for rows
+/// meanwhile help to read them.
 class KeptRows {
  public:
   struct Stretch {
     std::uint64_t first = 0, end = 0;
   };
 
-  /// Returns the beginning of all rows, if the rows from `first` on are kept. Returns null if they can't all be read;
-  /// rows that are known to be lost may be missing. Then each row is read by itself, so that only damaged ones fail. A
-  /// thread that asks while they are read reads a part of them, and then waits for the last parts of the other threads.
+  /// Returns the address of row 0, if the `count` rows from `first` on are kept. Returns null if some of these are
+  /// lost, or if reading the dataset failed. In that case the caller reads each row by itself, so that only bad rows
+  /// fail. A thread that calls this while rows are being read reads some parts, and then waits for the last parts of
+  /// other threads.
   const std::byte* get(const Dataset& dataset, bool verify_checksum, std::uint64_t first, std::uint64_t count);
 
  private:
@@ -33,11 +35,11 @@ class KeptRows {
   std::mutex mutex_;
   std::condition_variable read_;
   std::unique_ptr<std::byte[]> rows_;
-  std::vector<Stretch> parts_;          ///< rows that are read together
-  std::size_t next_ = 0, in_work_ = 0;  ///< indices of parts
-  bool lossy_ = false;                  ///< an unreadable part is missing, and the others are kept
-  bool lost_too_ = false;               ///< the only part has missing rows
-  std::vector<Stretch> missing_;        ///< in order
+  std::vector<Stretch> parts_;          ///< stretches of rows that are read together
+  std::size_t next_ = 0, in_work_ = 0;  ///< index of the next part to read; number of parts that are being read
+  bool lossy_ = false;            ///< the dataset has lost rows, so if a part can't be read, the others are still kept
+  bool lost_too_ = false;         ///< all rows are one part, which includes lost rows
+  std::vector<Stretch> missing_;  ///< rows that are not kept, in order
   std::atomic<const std::byte*> ready_{nullptr};
   std::atomic<bool> failed_{false};
 };

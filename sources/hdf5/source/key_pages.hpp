@@ -13,19 +13,20 @@
 
 namespace penstock::hdf5 {
 
-/// Keeps pages of keys, as many as have room; the ones used longest ago are dropped first. Any thread.
+/// Keeps pages of keys in memory, up to a limit. The pages that were used longest ago are dropped first. Any thread.
 class KeyPages {
  public:
   using Page = std::shared_ptr<const Texts>;
 
-  /// The last two stay, however large they are.
+  /// `max_bytes`: the limit. The two pages that were used last stay, even if they are larger.
   explicit KeyPages(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
   /// Returns a page of keys; none if it is not kept.
   Page find(std::uint64_t number);
-  /// Returns whether a page that is not kept should be read whole: there is room, or keys are read in order.
+  /// Returns whether a page that is not kept should be read whole, because there is room for it, or because keys are
+  /// read in order.
   bool wants(std::uint64_t number);
-  /// Keeps a page; also one without texts, which means that it can't be read whole.
+  /// Keeps a page. A page without texts means that it can't be read whole.
   void keep(std::uint64_t number, Page page);
 
  private:

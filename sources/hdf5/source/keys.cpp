@@ -26,7 +26,8 @@ std::uint64_t rows_of_page(const Dataset& dataset, bool by_chunks) {
     return std::clamp<std::uint64_t>(usual_page_bytes / row, 1, usual_page_rows);
   }
   const std::uint64_t chunk = dataset.chunk().front(), chunks = (usual_page_rows + chunk - 1) / chunk;
-  // The library would decode a chunk again for each of its pages.
+  // If possible, a page has whole chunks, because the library would decode a chunk again for each page that has rows of
+  // it.
   if (!by_chunks) return std::min(chunks * chunk, most_rows);
   return std::clamp<std::uint64_t>(most_rows / chunk, 1, chunks) * chunk;
 }
@@ -71,13 +72,13 @@ std::string Keys::get(std::uint64_t row, bool verify_checksum, Workspaces& works
   dataset_.file().require_own_process();
   const std::uint64_t page = row / page_rows_, first = page * page_rows_;
   KeyPages::Page found = pages.find(first_page + page);
-  // Where a page is one chunk, a single key costs as much as all of it.
+  // If a page is one chunk, reading one key takes as long as reading the page.
   const bool one_chunk = by_chunks() && page_rows_ == dataset_.chunk().front();
   if (found == nullptr && (pages.wants(first_page + page) || one_chunk)) {
     auto read_now = std::make_shared<Texts>();
     try {
       *read_now = read(first, std::min(page_rows_, dataset_.rows() - first), verify_checksum, workspaces);
-    } catch (const Error&) {  // each key fails by itself, or doesn't
+    } catch (const Error&) {  // keys are read one by one instead, so that only bad ones fail
     }
     found = std::move(read_now);
     pages.keep(first_page + page, found);

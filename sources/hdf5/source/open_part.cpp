@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens one part of a source, its main file and files with other fields of the same records: keys, fields, and the
-// tables that have them.
+// Opens one part of a source: its main file, and files that have other fields of the same records. Finds their keys,
+// their fields, and the tables that have the fields.
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -22,8 +22,8 @@ using hdf5::Table;
 
 namespace {
 
-// The blocks of a record are in memory together. If they exceed the limit, the largest datasets are read by rows
-// instead, until the blocks of the others fit.
+// The blocks of a record are in memory together. If they exceed the limit, the datasets with the largest blocks are
+// read by rows instead, until the other blocks fit.
 void limit_block_bytes(Part& part) {
   std::vector<Dataset*> in_blocks;
   std::size_t bytes = 0;
@@ -32,7 +32,7 @@ void limit_block_bytes(Part& part) {
       in_blocks.push_back(&table.dataset);
       bytes += hdf5::block_bytes(table.dataset);
     }
-  // The largest first; among equal ones that with the lower address.
+  // The largest first. Datasets with equal blocks are sorted by address.
   std::ranges::sort(in_blocks, [](const Dataset* a, const Dataset* b) {
     const std::size_t of_a = hdf5::block_bytes(*a), of_b = hdf5::block_bytes(*b);
     return of_a != of_b ? of_a > of_b : a < b;
@@ -76,7 +76,7 @@ std::shared_ptr<const hdf5::File> Hdf5Source::Impl::open_file(const std::string&
   return files.emplace_back(std::make_shared<const hdf5::File>(path, options, running));
 }
 
-// Unusable keys that only the file itself names don't prevent opening it.
+// Throws if the options name the keys. If only the file names them, the part is opened without keys.
 void Hdf5Source::Impl::refuse_keys(Part& part, const std::string& path, const Error& why) {
   if (!options.key.empty()) throw hdf5::error_in(path, why.code(), "the keys: " + why.cause());
   part.keys.reset();

@@ -14,9 +14,9 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// Calls `act(stored bytes of rows, number of rows)` for a dataset whose chunks are decoded, for one chunk's rows at a
-// time. `place(first, rows)` may return memory for a whole chunk's rows; if it returns none, they are decoded in other
-// memory.
+// Decodes the blocks of rows [first, first + rows), one at a time, and calls `act(row, count, stored bytes)` for the
+// requested rows of each block. `row` is the first of these rows. `place(first, rows)` may return memory for a whole
+// block. If it returns none, the block is decoded to other memory.
 template <class Place, class Act>
 void for_each_block(const Dataset& dataset, std::uint64_t first, std::uint64_t rows, bool verify_checksum,
                     Workspaces& workspaces, Place place, Act act) {
@@ -36,7 +36,7 @@ void for_each_block(const Dataset& dataset, std::uint64_t first, std::uint64_t r
   }
 }
 
-// Copies rows whose stored bytes are the values.
+// Copies rows whose stored bytes are the field's values.
 void copy_stored(const Dataset& dataset, std::uint64_t first, std::uint64_t rows, bool verify_checksum,
                  Workspaces& workspaces, std::span<std::byte> out) {
   switch (dataset.way_unkept()) {
@@ -58,7 +58,7 @@ void copy_stored(const Dataset& dataset, std::uint64_t first, std::uint64_t rows
   }
 }
 
-// Rows that have to be taken apart, or converted.
+// Copies the values of rows whose stored bytes must be taken apart or converted.
 class RowsByValue {
  public:
   RowsByValue(const Table& table, std::size_t column, const Field& field)

@@ -12,8 +12,9 @@
 
 namespace penstock::hdf5 {
 
-/// Copies the values of one of a table's columns in successive rows, one after the other. `field`: as in the source's
-/// schema, of a fixed shape. Only what the table keeps stays in memory. @throws Error(corrupt | io) like give_row.
+/// Copies the values of one column of a table in `rows` successive rows to `out`. `field`: the column's field in the
+/// source's schema, which must have a fixed shape. After the call, only rows that the table keeps stay in memory.
+/// @throws Error(corrupt | io) like give_row.
 void copy_rows(const Table& table, std::size_t column, const Field& field, std::uint64_t first, std::uint64_t rows,
                bool verify_checksum, Workspaces& workspaces, std::span<std::byte> out);
 

@@ -10,7 +10,7 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// Asks for `count` rows, and names them in an error.
+// Calls `ask` with the slab of `count` rows. An error names these rows.
 template <class Ask>
 void of_rows(const Dataset& dataset, std::uint64_t first, std::uint64_t count, bool verify_checksum, const Ask& ask) {
   dataset.file().require_own_process();
@@ -47,7 +47,7 @@ void read_column_of_rows(const Dataset& dataset, std::size_t element, std::uint6
 
 void read_variable_row(const Dataset& dataset, std::size_t element, std::uint64_t row, bool verify_checksum,
                        const std::function<std::span<std::byte>(std::uint64_t length)>& memory_for) {
-  std::exception_ptr refused;  // error of the code that takes the value; it shows nothing about the file
+  std::exception_ptr refused;  // what `memory_for` threw, which is not an error of the file
   const auto noting = [&](std::uint64_t length) -> std::span<std::byte> {
     try {
       return memory_for(length);

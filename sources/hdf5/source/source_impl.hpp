@@ -17,7 +17,7 @@
 
 namespace penstock {
 
-/// State that copies of a source share. Immutable except for kept rows and workspaces.
+/// State that copies of a source share. Immutable, except kept rows, pages of keys, and workspaces.
 class Hdf5Source::Impl {
  public:
   Impl(Hdf5 options, const char* header);
@@ -26,29 +26,30 @@ class Hdf5Source::Impl {
   const hdf5::Table& table_of(std::uint64_t block) const;
 
   Hdf5 options;
-  std::vector<std::shared_ptr<const hdf5::File>> files;  ///< the attributes are those of the first file
+  /// All open files; the source's attributes are the first file's.
+  std::vector<std::shared_ptr<const hdf5::File>> files;
   std::vector<hdf5::Part> parts;
   Schema schema;
   std::vector<Hdf5FieldInfo> fields;
   std::vector<std::string> left_out;  ///< what is left out of the first file, and why
   std::uint64_t size = 0, blocks = 0, identity = 0;
-  std::vector<const hdf5::Table*> blocked;  ///< tables that are read in blocks, by their first block
-  std::string keys;           ///< the path of the dataset of keys in the first file; empty: it has no keys
-  std::string keys_left_out;  ///< why there are no keys although a file marks some; otherwise empty
+  std::vector<const hdf5::Table*> blocked;  ///< tables that are read in blocks, in the order of their first blocks
+  std::string keys;                         ///< name of the keys in the first file; empty: it has no keys
+  std::string keys_left_out;                ///< why there are no keys, although a file names some; otherwise empty
   mutable hdf5::KeyPages key_pages;
   mutable hdf5::Workspaces workspaces;
 
  private:
-  std::size_t keep_left = 0;                      ///< bytes that may still be kept, while files are opened
+  std::size_t keep_left = 0;                      ///< while files are opened: bytes that may still be kept
   std::shared_ptr<hdf5::RunningReaders> running;  ///< processes for untrusted files
-  /// Positions of tables in a part, by their file and dataset.
+  /// The index of each table in a part, by file and dataset.
   using TablePlaces = std::map<std::pair<const hdf5::File*, std::string>, std::size_t>;
 
   hdf5::Part open_part(const std::string& path, std::vector<Field>& fields_of_part);
-  /// Opens a file once for everything in it.
+  /// Opens a file, or returns it if the source has it open.
   std::shared_ptr<const hdf5::File> open_file(const std::string& path);
   void add_fields(hdf5::Part& part, const std::shared_ptr<const hdf5::File>& main, std::vector<Field>& fields_of_part);
-  /// Returns the named fields, or else all fields of the file except its keys.
+  /// Returns the fields that the options name, or else all fields of the file except its keys.
   std::vector<Hdf5Field> wanted_fields(const hdf5::Part& part, const hdf5::File& main);
   std::shared_ptr<const hdf5::File> file_of(const Hdf5Field& field, const std::shared_ptr<const hdf5::File>& main);
   void add_field(hdf5::Part& part, TablePlaces& places, const std::shared_ptr<const hdf5::File>& file,

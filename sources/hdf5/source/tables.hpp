@@ -18,26 +18,26 @@
 
 namespace penstock::hdf5 {
 
-/// A dataset with its fields.
+/// A dataset, with the fields that are made from it.
 struct Table {
   Table(std::shared_ptr<const File> file, const std::string& path, std::size_t keep_bytes)
       : dataset(std::move(file), path, keep_bytes) {}
 
   Dataset dataset;
   std::vector<Column> columns;
-  std::vector<std::size_t> slots;               ///< slots of the columns, in the schema
-  std::uint64_t first_block = 0;                ///< number of its first block, counted over all datasets
-  std::uint64_t first_record = 0;               ///< number of its first record in the source
-  std::unique_ptr<KeptRows> kept;               ///< set if its way is `kept`
-  std::unique_ptr<ChunkOffsets> chunk_offsets;  ///< set if its rows are in unfiltered chunks
+  std::vector<std::size_t> slots;               ///< slot of each column in the schema
+  std::uint64_t first_block = 0;                ///< number of the dataset's first block, counted over all datasets
+  std::uint64_t first_record = 0;               ///< number in the source of the dataset's first record
+  std::unique_ptr<KeptRows> kept;               ///< set if the dataset's way is `kept`
+  std::unique_ptr<ChunkOffsets> chunk_offsets;  ///< set if the rows are in unfiltered chunks
 };
 
-/// One of the files that are read one after the other, or several files with the fields of the same records.
+/// One of the source's paths, with all files that have fields of its records.
 struct Part {
   std::vector<Table> tables;
-  std::uint64_t first = 0, rows = 0;  ///< records
-  std::optional<Keys> keys;           ///< keys of its records
-  std::uint64_t first_key_page = 0;   ///< number of its first page of keys, counted over all files
+  std::uint64_t first = 0, rows = 0;  ///< the part's records: number of the first, and how many
+  std::optional<Keys> keys;           ///< keys of the part's records
+  std::uint64_t first_key_page = 0;   ///< number of the part's first page of keys, counted over all parts
 };
 
 }  // namespace penstock::hdf5

@@ -9,7 +9,8 @@
 
 namespace penstock::lmdb {
 
-/// Length of a record's key in a cache: its index, big-endian, so that keys are in the order of the records.
+/// Length of a record's key in a cache. The key is the record's index, big-endian, so that keys are in the order of the
+/// records.
 inline constexpr std::size_t cache_key_bytes = 8;
 
 inline std::string_view cache_key(std::uint64_t index, std::array<char, cache_key_bytes>& buffer) noexcept {
@@ -17,7 +18,7 @@ inline std::string_view cache_key(std::uint64_t index, std::array<char, cache_ke
   return {buffer.data(), buffer.size()};
 }
 
-/// Returns the index of a key; nothing if it is not such a key.
+/// Returns the index that a key has; nothing if the key is not a record's.
 inline std::optional<std::uint64_t> cache_index(std::string_view key) noexcept {
   if (key.size() != cache_key_bytes) return std::nullopt;
   std::uint64_t index = 0;

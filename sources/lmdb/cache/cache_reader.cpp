@@ -46,7 +46,7 @@ class Reader final : public penstock::CacheReader {
       store_->layout().decode(bytes_of(value), cache_key(index, buffer), store_->verifies(), out);
       return true;
     } catch (const Damage&) {
-    } catch (const Error& error) {  // an error of the tree, or of the disk
+    } catch (const Error& error) {  // the tree is damaged, or the disk failed
       if (!error.sample_scoped()) throw;
     }
     store_->note_damage(index);
@@ -62,7 +62,7 @@ class Reader final : public penstock::CacheReader {
         if (!look_up(index, value)) break;
         ahead_.add(index, value);
       }
-    } catch (...) {  // the read will report the fault
+    } catch (...) {  // `read` will report the fault
     }
     ahead_.fetch_next();
   }
@@ -73,15 +73,16 @@ class Reader final : public penstock::CacheReader {
   }
 
  private:
-  // Finds it in the present transaction, unless that is older than the last commit.
+  // Finds a record in the present transaction, or in a new one if this process has committed since the present one
+  // began.
   bool find(std::uint64_t index, MDB_val& value) {
     if (ahead_.take(index, value)) return true;
     ahead_.forget();
     return look_up(index, value);
   }
 
-  // Finds it in a new transaction, because records of other processes are visible only there, even if a second reader
-  // knows them.
+  // Finds a record in a new transaction. Only there are records visible that another process has written since, even if
+  // a second reader of this process has found them already.
   bool find_anew(std::uint64_t index, MDB_val& value) {
     if (!store_->others_write()) return false;
     txn_.pause();

@@ -9,7 +9,7 @@ namespace penstock::lmdb {
 
 class CacheStore;
 
-/// Creates a reader that reads records in place in the store's map, in its own read transaction.
+/// Creates a reader that has its own read transaction, and reads records without copying them out of the store's map.
 std::unique_ptr<penstock::CacheReader> make_cache_reader(std::shared_ptr<CacheStore> store);
 
 }  // namespace penstock::lmdb

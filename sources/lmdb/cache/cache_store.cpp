@@ -29,10 +29,11 @@ namespace penstock::lmdb {
 namespace {
 
 constexpr std::uint64_t max_map_bytes = std::uint64_t{1} << 40, min_map_bytes = std::uint64_t{1} << 28;
-constexpr std::uint64_t spare_map_bytes = 64u << 20;  // beyond `max_bytes`: LMDB needs it to report that it is full
-constexpr std::chrono::seconds patience{10};          // patience with a process that has just begun to make the cache
+// Added to `max_bytes`: LMDB needs it to report that the cache is full.
+constexpr std::uint64_t spare_map_bytes = 64u << 20;
+constexpr std::chrono::seconds patience{10};  // how long to wait for a process that has just begun the cache
 constexpr std::chrono::milliseconds patience_with_others{500};
-constexpr std::chrono::seconds quiet{1};  // since the last commit, until addresses are worth learning
+constexpr std::chrono::seconds quiet{1};  // how long after the last commit addresses are worth storing
 
 std::int64_t now_ns() noexcept {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
@@ -43,7 +44,7 @@ std::int64_t now_ns() noexcept {
   throw error.with_source("cache").with_file(file);
 }
 
-// What the file system lets the file become.
+// Returns how large the file system lets the file become, in bytes.
 std::uint64_t free_for(const StoreFiles& files) {
   std::error_code failed;
   const auto space = std::filesystem::space(files.path, failed);
@@ -52,7 +53,7 @@ std::uint64_t free_for(const StoreFiles& files) {
   return (facts ? facts->bytes : 0) + space.available / 20 * 19;
 }
 
-// A transaction that is given up unless it is committed.
+// A transaction that is aborted unless it is committed.
 class Writing {
  public:
   explicit Writing(const Environment& environment) : environment_(environment) {
@@ -141,7 +142,7 @@ CacheStore::CacheStore(const std::string& path, const LmdbCacheOptions& options,
   advice_ = std::make_unique<Advice>(environment_, keys_, *addresses_of_advice_);
 }
 
-// One process writes, the one that has the lock.
+// Only the process that has the lock writes. Others read what it has written.
 void CacheStore::open_environment() {
   try {
     while (!begin_writing()) {
@@ -151,11 +152,11 @@ void CacheStore::open_environment() {
   }
 }
 
-// False: the store was made, or emptied, and is to be opened again.
+// Returns false if it created or emptied the store. Then the caller must call it again.
 bool CacheStore::begin_writing() {
   max_bytes_ = options_.max_bytes != 0 ? options_.max_bytes : std::min(free_for(files_), max_map_bytes);
   std::unique_ptr<WritersLock> lock = lock_for_writing(files_);
-  // Until its manifest exists, only this shows that it is not a store of raw values without any.
+  // Until the manifest exists, only this file shows that the store is not an empty store of raw values.
   if (lock->found_nothing()) replace_text(files_.unfinished, to_json(cache_manifest(key_)), options_.sync, source_name);
   for (std::uint64_t map_bytes = std::min(max_bytes_, max_map_bytes) + spare_map_bytes;; map_bytes /= 2) {
     try {
@@ -163,7 +164,7 @@ bool CacheStore::begin_writing() {
       environment_ = own_for_writing(files_, static_cast<std::size_t>(map_bytes), options_.sync, std::move(lock));
       max_bytes_ = std::min(max_bytes_, map_bytes - std::min(map_bytes, spare_map_bytes));
       break;
-    } catch (const Error& error) {  // the address space is limited to less than that
+    } catch (const Error& error) {  // the process may not have that much address space
       if (error.code() != Errc::out_of_memory || map_bytes < min_map_bytes) throw;
     }
   }
@@ -192,7 +193,8 @@ bool CacheStore::begin_writing() {
       check(mdb_drop(writing.get(), environment_->table(), 0), "emptying the cache", environment_->file());
       put_manifest(writing, cache_manifest(key_));
     };
-    // Other processes that open it at the same moment hold the lock too, until they see that this one writes.
+    // Other processes that open the cache at the same moment also hold the lock, until they find that this process
+    // writes.
     const auto until = std::chrono::steady_clock::now() + patience_with_others;
     while (!use_.alone(empty)) {
       if (std::chrono::steady_clock::now() > until) refuse_other(differs, true, environment_->file());
@@ -203,7 +205,7 @@ bool CacheStore::begin_writing() {
   }
   put_manifest(writing, cache_manifest(key_));
   remove_mark();
-  environment_.reset();  // with something in it, it knows where its map begins
+  environment_.reset();  // opened again, it knows where its map begins, because it has a first value
   return false;
 }
 
@@ -223,7 +225,7 @@ void CacheStore::wait_for_the_writer() {
       ReadTxn txn(environment_);
       there = manifest_of(txn.get(), *environment_);
     } catch (const Error& error) {
-      // It was made a moment ago, and nothing is written yet.
+      // The error is ignored for a while if the store was created a moment ago and has no content yet.
       if (std::chrono::steady_clock::now() > until ||
           facts_of(files_.data).value_or(FileFacts{}).bytes > header_bytes())
         throw;
@@ -242,7 +244,7 @@ void CacheStore::wait_for_the_writer() {
 
 void CacheStore::find_records() {
   ReadTxn txn(environment_);
-  const std::uint64_t there = entries_of(txn.get(), *environment_) - 1;  // the manifest is one
+  const std::uint64_t there = entries_of(txn.get(), *environment_) - 1;  // the manifest is one of the entries
   if (there == records_) {
     for (auto& word : present_) word.store(~std::uint64_t{0}, std::memory_order_relaxed);
     kept_.store(records_, std::memory_order_relaxed);
@@ -281,7 +283,7 @@ void CacheStore::committed(std::span<const WaitingRecord> records) {
   complete_if_full();
 }
 
-// Marks a cache that has all records, once, so that it can be read as a data set.
+// Marks the cache as complete when it has all records, so that LmdbSource can read it like other stores.
 void CacheStore::complete_if_full() {
   if (complete_ || kept_.load(std::memory_order_relaxed) != records_) return;
   Manifest manifest = cache_manifest(key_);

@@ -21,13 +21,13 @@ namespace penstock::lmdb {
 namespace {
 
 struct Stores {
-  std::recursive_mutex
-      mutex;  // held while stores open and close, so that none is opened while its last user still closes it
+  std::recursive_mutex mutex;  // held while a store is opened or closed, so that no store is opened while its last user
+                               // is still closing it
   std::condition_variable_any closed;
   std::map<std::string, std::weak_ptr<CacheStore>> open;  // an entry stays until its store is closed
 };
 
-// Never destroyed: pipelines in other static objects may be gone after it.
+// Never destroyed, because pipelines in other static objects may be destroyed later.
 Stores& stores() {
   static Stores* const one = new Stores;
   return *one;
@@ -37,18 +37,19 @@ void caches_before_fork() { stores().mutex.lock(); }
 void caches_after_fork_in_parent() { stores().mutex.unlock(); }
 void caches_after_fork_in_child() {
   stores().open.clear();
-  // A recursive mutex belongs to a thread, which has a different number in the child, so no thread there can unlock it.
+  // A recursive mutex belongs to the thread that locked it. That thread has a different number in the child, so no
+  // thread of the child could unlock the mutex.
   new (&stores().mutex) std::recursive_mutex;
   new (&stores().closed) std::condition_variable_any;
 }
 void watch_forks() {
-  watch_forks_of_environments();  // their mutex is locked inside of this one, so also before a fork
+  watch_forks_of_environments();  // environments must register first: their mutex is always locked after this one
   static const int once = pthread_atfork(caches_before_fork, caches_after_fork_in_parent, caches_after_fork_in_child);
   static_cast<void>(once);
 }
 
-// Returns one name for all spellings of the path, even if nothing exists there, when a relative one would stay
-// relative. Opening it reports faults.
+// Returns one name for all spellings of a path. The path is made absolute first, because `weakly_canonical` leaves a
+// relative path relative if nothing exists there. Faults are ignored: opening the cache reports them.
 std::string name_of(const std::string& path) {
   std::error_code failed;
   const std::filesystem::path from_root = std::filesystem::absolute(path, failed);
@@ -63,9 +64,10 @@ std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheO
                                        const penstock::CacheKey& key) {
   watch_forks();
   const std::string name = name_of(path);
-  std::shared_ptr<CacheStore> there;  // released after the lock, which its end takes
+  // Must be released after the lock, because the store's destruction takes the same lock.
+  std::shared_ptr<CacheStore> there;
   std::unique_lock lock(stores().mutex);
-  // A store without users may not be closed yet.
+  // A store whose last user is gone may still be closing. Waits until it is closed.
   stores().closed.wait(lock, [&] {
     const auto found = stores().open.find(name);
     if (found != stores().open.end()) there = found->second.lock();
@@ -80,9 +82,9 @@ std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheO
     return there;
   }
   const std::uint32_t generation = process_generation();
-  auto close = [generation, name = std::string(name)](CacheStore* store) {  // moved, it takes no memory
+  auto close = [generation, name = std::string(name)](CacheStore* store) {  // moving it allocates no memory
     if (generation != process_generation())
-      return;  // the parent's, in its child: its thread and its locks are not here
+      return;  // in a child, the store is the parent's: its thread and its locks don't exist here
     {
       const std::lock_guard closing(stores().mutex);
       delete store;
@@ -91,7 +93,7 @@ std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheO
     stores().closed.notify_all();
   };
   std::unique_ptr<CacheStore> opened(new CacheStore(path, options, key));
-  // If there is no memory for the shared pointer's state, `close` is called.
+  // If there is no memory for the shared pointer's state, its constructor calls `close`.
   const std::shared_ptr<CacheStore> made(opened.release(), std::move(close));
   stores().open[name] = made;
   return made;

@@ -11,8 +11,8 @@
 
 namespace penstock::lmdb {
 
-/// Opens a cache, or returns the one that this process has open. The key must be the same then; the options of the
-/// first call apply. @throws Error(state_mismatch | invalid_argument | corrupt | io).
+/// Opens a cache, or returns it if this process has it open. In that case the key must be the same, and the options of
+/// the first call apply. @throws Error(state_mismatch | invalid_argument | corrupt | io).
 std::shared_ptr<CacheStore> open_cache(const std::string& path, const LmdbCacheOptions& options,
                                        const penstock::CacheKey& key);
 

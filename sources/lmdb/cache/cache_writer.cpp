@@ -20,10 +20,11 @@ namespace penstock::lmdb {
 
 namespace {
 
-// A commit waits for the disk, so it should have something to write; but not so long that a kill loses much.
+// These limits say when a commit begins. A commit waits for the disk, so it should have much to write. But the more
+// records wait, the more are lost if the process is killed.
 constexpr std::size_t max_waiting_bytes = 8u << 20;
 constexpr std::chrono::milliseconds enough_time{200};
-// Limits of one transaction, and so of what is lost if one fails.
+// Limits of one transaction. They also limit how many records are lost if a transaction fails.
 constexpr std::size_t transaction_bytes = 32u << 20;
 constexpr std::size_t transaction_records = 4096;
 
@@ -38,7 +39,8 @@ std::size_t bytes_of(std::span<const WaitingRecord> records) noexcept {
 CacheWriter::CacheWriter(std::shared_ptr<Environment> environment, Limits limits, Tell committed, Tell lost)
     : environment_(std::move(environment)),
       limits_(limits),
-      // If only few may wait, none should be refused while the thread is idle.
+      // If the queue is small, the thread begins when it is half full, so that no record is refused while the thread is
+      // idle.
       enough_bytes_(std::min(max_waiting_bytes, limits.max_queue_bytes / 2)),
       committed_(std::move(committed)),
       lost_(std::move(lost)) {}
@@ -59,7 +61,7 @@ CacheWriter::~CacheWriter() {
 bool CacheWriter::reserve(std::size_t bytes) noexcept {
   if (ended_.load(std::memory_order_relaxed) || !environment_->usable()) return false;
   const std::size_t before = queued_bytes_.fetch_add(bytes, std::memory_order_relaxed);
-  // One that is larger than the whole queue may wait alone.
+  // A record that is larger than the whole queue may wait if no other record does.
   if (before == 0 || before + bytes <= limits_.max_queue_bytes) return true;
   give_up(bytes);
   return false;
@@ -74,7 +76,7 @@ void CacheWriter::put(WaitingRecord record) {
       thread_ = std::make_unique<std::thread>([this] { run(); });
     } catch (const std::exception& error) {
       queue_.pop_back();
-      // It could be tried with every record, and each would cost more than it is worth.
+      // Gives up, because trying again with every record would take more time than the cache saves.
       why_ = std::string("the thread that writes it could not be started: ") + error.what();
       ended_.store(true, std::memory_order_relaxed);
       throw;
@@ -89,7 +91,7 @@ std::string CacheWriter::ended() const {
   return why_.empty() && ended_.load(std::memory_order_relaxed) ? "writing to it failed" : why_;
 }
 
-// `why` makes the reason's text; there may not be enough memory for it.
+// Stops writing permanently. `why` returns the reason as a text, and may fail for lack of memory.
 template <class Say>
 void CacheWriter::stop_writing(Say&& why) noexcept {
   const std::lock_guard lock(mutex_);
@@ -116,7 +118,7 @@ void CacheWriter::run() noexcept {
   }
 }
 
-// Writes records in the order of their keys, which is that of the tree's pages.
+// Writes records in the order of their keys, which is also the order of the tree's pages.
 void CacheWriter::write(std::vector<WaitingRecord> records) noexcept {
   std::ranges::sort(records, {}, &WaitingRecord::index);
   for (std::span<WaitingRecord> left(records); !left.empty();) {
@@ -147,8 +149,8 @@ void CacheWriter::write(std::vector<WaitingRecord> records) noexcept {
   }
 }
 
-// How many of them one transaction may take, so that the file stays as small as it should. Counted with what they take
-// at most: leaves that are half full, or pages of their own, and new pages of the tree.
+// Returns how many of the records one transaction may write without making the file larger than its limit. Counts the
+// most bytes that a record can take: half-full leaves or separate pages, and new pages of the tree.
 std::size_t CacheWriter::count_for_one(std::span<const WaitingRecord> records) const {
   MDB_envinfo info{};
   MDB_stat stat{};

@@ -21,32 +21,34 @@ namespace penstock::lmdb {
 /// A record that waits to be written.
 struct WaitingRecord {
   std::uint64_t index = 0;
-  bool replaces = false;  ///< it replaces a damaged record
+  bool replaces = false;  ///< whether it replaces a damaged record
   std::unique_ptr<std::byte[]> data;
   std::size_t bytes = 0;
 };
 
-/// The thread that writes records to a cache. It writes all that wait, in one transaction or a few. Any thread may call
-/// it.
+/// Writes records to a cache, on a thread of its own. The thread writes all waiting records in one or a few
+/// transactions. Any thread may call the functions.
 class CacheWriter {
  public:
   struct Limits {
     std::uint64_t file_bytes;
     std::size_t max_queue_bytes;
   };
-  /// Callbacks on the thread: `committed` receives the records that were written, `lost` the records that were not and
-  /// may be offered again. If `committed` throws, nothing more is written. `lost` doesn't throw.
+  /// The thread calls `committed` with records that were written, and `lost` with records that were not written and may
+  /// be offered again. If `committed` throws, nothing more is written. `lost` doesn't throw.
   using Tell = std::function<void(std::span<const WaitingRecord>)>;
   CacheWriter(std::shared_ptr<Environment> environment, Limits limits, Tell committed, Tell lost);
   CacheWriter(const CacheWriter&) = delete;
   CacheWriter& operator=(const CacheWriter&) = delete;
-  /// Writes the waiting records. In a child made by fork() there is no thread, and nothing is done.
+  /// Writes the waiting records. Does nothing in a child made by fork(), which does not have the thread.
   ~CacheWriter();
 
-  /// Returns whether a record of `bytes` bytes may wait. If so, the caller must put it, or give it up.
+  /// Reserves `bytes` bytes of the queue for a record. Returns false if the record may not wait. After true, the caller
+  /// must call `put` or `give_up`.
   bool reserve(std::size_t bytes) noexcept;
   void give_up(std::size_t bytes) noexcept { queued_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
-  /// @throws std::bad_alloc, or std::system_error if no thread can be started; the reservation then stays.
+  /// Adds a record to the queue. @throws std::bad_alloc, or std::system_error if no thread can be started. In both
+  /// cases the reservation stays.
   void put(WaitingRecord record);
   /// Returns why nothing is written any more; empty while records are written.
   std::string ended() const;
@@ -61,14 +63,14 @@ class CacheWriter {
 
   std::shared_ptr<Environment> environment_;
   const Limits limits_;
-  const std::size_t enough_bytes_;  // bytes that are enough to begin a transaction
+  const std::size_t enough_bytes_;  // a transaction begins if this many bytes wait
   const Tell committed_, lost_;
   std::atomic<std::size_t> queued_bytes_{0};
   std::atomic<bool> ended_{false};
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<WaitingRecord> queue_;
-  std::size_t waiting_bytes_ = 0;  // bytes of the queue
+  std::size_t waiting_bytes_ = 0;  // bytes of the records in `queue_`
   bool stop_ = false;
   std::string why_;
   std::unique_ptr<std::thread> thread_;

@@ -12,7 +12,7 @@ namespace penstock::lmdb {
 EarlyWriteback::EarlyWriteback(int descriptor) noexcept {
   try {
     thread_ = std::thread([this, descriptor] { run(descriptor); });
-  } catch (...) {  // no thread, or no memory for it
+  } catch (...) {  // the thread, or memory for it, is not available
   }
 }
 
@@ -28,12 +28,12 @@ EarlyWriteback::~EarlyWriteback() {
 
 void EarlyWriteback::run(int descriptor) noexcept {
   common::block_signals();
-  // About as long as a fast disk needs for what is written to memory during that time.
+  // In a pause, LMDB writes about as much to memory as a fast disk can write in the same time.
   constexpr std::chrono::microseconds pause{100};
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, pause, [this] { return over_; })) {
     lock.unlock();
-    // Where the file system can't, there is nothing lost.
+    // If the file system can't do that, nothing is lost.
     (void)::sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
     lock.lock();
   }

@@ -7,12 +7,12 @@
 
 namespace penstock::lmdb {
 
-/// While it lives, it repeatedly asks the system to begin writing a file's changes to the disk. LMDB writes all pages
-/// of a transaction first and then waits for them to reach the disk, so the disk would be idle before. It guarantees
-/// nothing: data that must be on the disk still have to be synced. Linux.
+/// While the object exists, a thread repeatedly asks the system to begin writing a file's changes to the disk. LMDB
+/// first writes all pages of a transaction and only then syncs them, so without this the disk would be idle at first.
+/// There is no guarantee: data that must be on the disk still have to be synced. Works only on Linux.
 class EarlyWriteback {
  public:
-  /// `descriptor` must stay open as long as this lives. If no thread can be started, nothing is written early.
+  /// `descriptor` must stay open as long as the object exists. If no thread can be started, nothing is written early.
   explicit EarlyWriteback(int descriptor) noexcept;
   EarlyWriteback(const EarlyWriteback&) = delete;
   EarlyWriteback& operator=(const EarlyWriteback&) = delete;

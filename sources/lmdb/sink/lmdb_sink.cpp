@@ -31,7 +31,7 @@ namespace {
 
 using lmdb::Manifest;
 
-// What differs between an earlier run's manifest and this one's, in words; empty when they agree.
+// Explains how an earlier run's manifest differs from this run's. Returns an empty text if they agree.
 std::string difference(const Manifest& there, const Manifest& wanted) {
   if (there.records != wanted.records) return "its records are \"" + there.records + "\"";
   if (there.keys != wanted.keys) return "its keys are \"" + there.keys + "\"";
@@ -48,7 +48,7 @@ std::string difference(const Manifest& there, const Manifest& wanted) {
   return {};
 }
 
-// The classes may have become others.
+// Returns whether an update can change the store `there` into `wanted`. The names of classes may differ.
 bool updatable(const Manifest& there, const Manifest& wanted) {
   const auto same_values = [](const Field& a, const Field& b) {
     return a.name == b.name && a.dtype == b.dtype && a.shape == b.shape && a.collate == b.collate;
@@ -92,10 +92,10 @@ class LmdbSink::Impl {
   const LmdbUpdate& updated() const noexcept { return update_; }
 
   bool has(const SinkItem& item) {
-    if (update_.updating) return false;  // whether it is the same is known once it is made
+    if (update_.updating) return false;  // only the finished sample shows whether the store has the same one
     const std::string_view key = key_of(item);
     if (!store_->has(key)) return false;
-    // Appended after everything that was there: it can only be from this run.
+    // The key comes after all keys that the store had when it was opened, so this run has put it.
     if (key > last_key_of_others_)
       refuse_key(Errc::invalid_argument, "two records have the key \"" + printable(key) + "\"", key);
     const common::ItemPlace place = common::place_of(item);
@@ -140,7 +140,7 @@ class LmdbSink::Impl {
     if (was_finished_) return;
     wanted_.complete = true;
     wanted_.count = records;
-    // The mark must not reach the disk before what it marks.
+    // The manifest says that the store is complete, so the records must reach the disk before the manifest.
     store_->sync_from_now_on();
     if (raw()) {
       replace_text(files_.made_by, to_json(wanted_), true, lmdb::source_name);
@@ -195,14 +195,14 @@ class LmdbSink::Impl {
     throw lmdb::error_in(files_.data, code, std::move(cause)).with_key(key);
   }
 
-  // Valid until the next call.
+  // Returns the item's key, valid until the next call.
   std::string_view key_of(const SinkItem& item) {
     if (options_.keys == LmdbKeys::automatic && !item.key.empty()) return item.key;
     number_ = position_key(item, size_);
     return number_;
   }
 
-  // Marks the store as unfinished, so that from now on only a run of this job goes on with it.
+  // Marks the store as unfinished, so that from now on only a run of the same job continues it.
   void mark_unfinished() {
     if (raw()) {
       replace_text(files_.unfinished, to_json(wanted_), true, lmdb::source_name);
@@ -211,8 +211,9 @@ class LmdbSink::Impl {
     }
   }
 
-  // A mark next to the store exists before the store. Without the mark, a store is finished or not this sink's. Looks
-  // at nothing before it has the lock, so that what it sees stays.
+  // Takes the lock before it looks at any file, so that no other process changes the files after that. A store of this
+  // sink has a mark next to it before it exists itself, so a store without mark and manifest is finished or not this
+  // sink's.
   void open_store(std::uint64_t size) {
     const std::string folder = std::filesystem::path(files_.data).parent_path().string();
     if (!folder.empty()) make_folder(folder, lmdb::source_name);
@@ -250,7 +251,7 @@ class LmdbSink::Impl {
     }
   }
 
-  // Only another update goes on with it.
+  // Marks the store as being updated. If this update is stopped, only an update continues it.
   void begin_update() {
     Manifest marked = wanted_;
     marked.updating = true;
@@ -272,7 +273,8 @@ class LmdbSink::Impl {
     }
   }
 
-  // `file`: the file with the mark.
+  // Compares the manifest `marked` with this run's. Decides whether this run updates or continues the store, or finds
+  // it finished. `file`: the file that has the manifest. @throws Error(invalid_argument | state_mismatch).
   void compare(const std::string& marked, const std::string& file, std::uint64_t size) {
     Manifest there;
     try {
@@ -309,8 +311,8 @@ class LmdbSink::Impl {
   std::string last_key_of_others_;
   std::optional<common::ItemPlace> last_found_;
   LmdbUpdate update_;
-  std::unordered_set<std::uint64_t> seen_;  // hashes of the keys an update has put
-  std::vector<std::byte> encoded_;          // by an update
+  std::unordered_set<std::uint64_t> seen_;  // hashes of the keys that this update has put
+  std::vector<std::byte> encoded_;          // the record of an update
   std::uint64_t found_ = 0, put_ = 0;
   bool was_finished_ = false, has_some_ = false;
 };

@@ -20,12 +20,13 @@ namespace {
 
 constexpr std::size_t longest_key = LmdbSink::max_key_bytes;
 constexpr std::uint64_t max_bytes = 0xffffffffu;
-// One key may touch and split every page on its way down: LMDB's trees are far lower than this.
+// A put may change and split each page between the root and a leaf. LMDB's trees have far fewer levels than this.
 constexpr std::uint64_t tree_pages_a_put = 12;
-// LMDB holds at most 131,071 dirty pages in a transaction before it begins to spill.
+// If a transaction has more than 131,071 dirty pages, LMDB begins to spill them to the file.
 constexpr std::uint64_t max_dirty_pages = 100'000;
 constexpr std::uint64_t spare_pages = 64;
-// A thread is started from this many bytes on: fewer are written in less time than its start takes.
+// From this many bytes on, a thread for EarlyWriteback is started. Fewer bytes are written in less time than a thread
+// takes to start.
 constexpr std::size_t worth_early_bytes = std::size_t{4} << 20;
 
 }  // namespace
@@ -94,8 +95,9 @@ std::uint64_t WriteStore::pages_for(std::size_t bytes) const noexcept {
   return (bytes + page_header + page_bytes_ - 1) / page_bytes_ + tree_pages_a_put;
 }
 
-// A transaction that fills the map is lost as a whole. So it is ended early when the next put might fill it, and the
-// map grown. What else a commit needs is the list of freed pages: at most one entry of 8 bytes for each tree page.
+// Makes sure that the next put does not fill the map, because then the whole transaction would be lost. If the put
+// might fill it, commits, and grows the map. A commit also needs room for its list of freed pages, which has at most 8
+// bytes per changed page.
 void WriteStore::make_room(std::size_t bytes) {
   const auto room = [&] {
     const std::uint64_t list_pages = 2 * (dirty_pages_ * sizeof(std::uint64_t) / page_bytes_ + 1);
@@ -107,7 +109,7 @@ void WriteStore::make_room(std::size_t bytes) {
     begin();
   }
   if (!room()) {
-    // Grows the map even if the commit gives enough room: near the end of the map there would be one commit per put.
+    // Grows the map even if the commit has made enough room. Otherwise, near the end of the map, each put would commit.
     commit();
     grow(pages_for(bytes) + 2 * spare_pages);
     begin();
@@ -157,7 +159,7 @@ std::span<std::byte> WriteStore::reserve(std::string_view key, std::size_t bytes
 }
 
 void WriteStore::put(std::string_view key, std::span<const std::byte> value) {
-  static std::byte nothing{};  // an empty value still needs an address: none asks for room
+  static std::byte nothing{};  // an empty value needs an address, because null means that LMDB reserves room
   place(key, value.size(), value.empty() ? &nothing : const_cast<std::byte*>(value.data()));
 }
 
@@ -175,7 +177,8 @@ void WriteStore::replace(std::string_view key, std::string_view value) {
 void WriteStore::commit() {
   if (txn_ == nullptr) return;
   environment_->require_usable();
-  // LMDB frees a transaction's pages with it. Asking the system for them again would take a fifth of the writing time.
+  // LMDB frees a transaction's pages at the commit. If the heap shrank then, allocating pages again would take a fifth
+  // of the writing time.
   heap_end_.keep(uncommitted_bytes_);
   const int code = [&] {
     std::optional<EarlyWriteback> early;

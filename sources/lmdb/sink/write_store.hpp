@@ -19,14 +19,14 @@
 
 namespace penstock::lmdb {
 
-/// A store being written: one write transaction at a time, and a memory map that grows. From a transaction's first call
-/// to its commit, one thread only.
+/// A store that is being written. It has one write transaction at a time, and a memory map that grows. All calls
+/// between a transaction's first call and its commit must be on one thread.
 class WriteStore {
  public:
   WriteStore(const StoreFiles& files, std::size_t map_bytes, bool sync, std::unique_ptr<WritersLock> lock);
   WriteStore(const WriteStore&) = delete;
   WriteStore& operator=(const WriteStore&) = delete;
-  /// Data that were not committed are lost.
+  /// Data that are not committed are lost.
   ~WriteStore();
 
   const std::string& file() const noexcept { return environment_->file(); }
@@ -36,24 +36,24 @@ class WriteStore {
   std::optional<std::string> get(std::string_view key);
   /// Returns a key's value in place, valid until the next call.
   std::optional<std::span<const std::byte>> view(std::string_view key);
-  /// Removes an existing key. May commit what was put before.
+  /// Removes an existing key. May commit earlier puts.
   void erase(std::string_view key);
-  /// Returns the keys for which `wanted` is true, in order.
+  /// Returns the keys for which `wanted` returns true, in order.
   std::vector<std::string> keys_where(const std::function<bool(std::string_view)>& wanted);
   /// Returns the greatest key by bytes; empty in an empty store.
   const std::string& last_key() const noexcept { return last_key_; }
 
-  /// Returns room of `bytes` bytes for a new key's value, to be filled before the next call. May commit what was put
-  /// before. @throws Error(invalid_argument) if the key exists or is too long, Error(limit_exceeded), Error(io).
+  /// Returns `bytes` bytes of memory for a new key's value. The caller must fill them before the next call. May commit
+  /// earlier puts. @throws Error(invalid_argument) if the key exists or is too long, Error(limit_exceeded), Error(io).
   std::span<std::byte> reserve(std::string_view key, std::size_t bytes);
-  /// Puts a new key's value, like `reserve` and a copy.
+  /// Puts a new key with a value. Like `reserve`, followed by a copy of `value`.
   void put(std::string_view key, std::span<const std::byte> value);
   /// Puts a value in its own transaction, whether or not the key exists.
   void replace(std::string_view key, std::string_view value);
   void commit();
   /// Syncs everything committed so far to the disk.
   void sync();
-  /// Syncs everything committed so far to the disk, and syncs every later commit.
+  /// Syncs everything committed so far to the disk. From this call on, every commit is synced.
   void sync_from_now_on();
 
  private:
@@ -71,10 +71,10 @@ class WriteStore {
   MDB_txn* txn_ = nullptr;
   std::string last_key_;
   std::size_t page_bytes_ = 4096;
-  std::uint64_t free_pages_ = 0;   ///< pages that are left in the map, at least
-  std::uint64_t dirty_pages_ = 0;  ///< pages that this transaction has changed, at most
+  std::uint64_t free_pages_ = 0;   ///< at least this many pages are left in the map
+  std::uint64_t dirty_pages_ = 0;  ///< at most this many pages were changed by the transaction
   std::size_t uncommitted_bytes_ = 0;
-  common::HeapEnd heap_end_;  ///< keeps the heap's end after the pages of the largest transaction so far
+  common::HeapEnd heap_end_;  ///< keeps the heap from shrinking when a transaction's pages are freed
   bool failed_ = false;
   bool syncs_;  ///< sync every commit
 };

@@ -61,7 +61,7 @@ class WireReader {
   std::size_t at_ = 0;
 };
 
-// Calls take(floats) for each run of float_data.
+// Calls `take` with the bytes of each piece of `float_data`.
 template <class Take>
 void each_float_run(const Datum& datum, const Take& take) {
   WireReader reader(datum.message);
@@ -96,7 +96,7 @@ Datum parse_datum(std::span<const std::byte> message) {
     const bool is_number = number == Number::channels || number == Number::height || number == Number::width ||
                            number == Number::label || number == Number::encoded;
     if (is_number && wire == Wire::varint) {
-      // int32: negative ones are written as 64 bits.
+      // The fields are int32, but negative numbers are written with 64 bits.
       const auto value = static_cast<std::int64_t>(static_cast<std::int32_t>(reader.take_varint()));
       if (number == Number::channels) datum.channels = value;
       if (number == Number::height) datum.height = value;

@@ -23,7 +23,7 @@ std::int64_t as(const std::byte* data) {
   return static_cast<std::int64_t>(value);
 }
 
-// How a number of this type becomes a label; null: it doesn't, or not always.
+// Returns the function that makes a label from a number of the type; null if not every number of the type is a label.
 using ToLabel = std::int64_t (*)(const std::byte*);
 ToLabel to_label(DType dtype) {
   switch (dtype) {
@@ -52,7 +52,7 @@ ToLabel to_label(DType dtype) {
 std::optional<std::vector<std::int64_t>> LmdbSource::labels(std::string_view field) const {
   const Impl& any = stores_->first();
   const auto slot = any.schema.find(field);
-  // What safe reading copies it has to copy whole.
+  // With `FileAccess::read` each record would have to be copied whole.
   if (!slot || any.schema[*slot].shape.rank() != 0 || any.values == LmdbValues::raw ||
       any.options.access == FileAccess::read)
     return std::nullopt;

@@ -25,7 +25,7 @@ namespace penstock {
 // Reads one store.
 class LmdbReader::OfStore {
  public:
-  // `begin`: the number of its first record in the source.
+  // `begin`: the number in the source of the store's first record.
   OfStore(std::shared_ptr<const LmdbSource::Impl> store, std::uint64_t begin)
       : store_(std::move(store)), begin_(begin), lookup_(store_->environment, store_->keys, *store_->addresses) {}
 
@@ -53,13 +53,13 @@ class LmdbReader::OfStore {
 
   void expect(std::span<const std::uint64_t> indices) noexcept {
     ahead_.forget();
-    if (store_->options.access == FileAccess::read) return;  // looks at the length before it searches
+    if (store_->options.access == FileAccess::read) return;  // `read` must check the file's length before each search
     indices = indices.first(std::min(indices.size(), lmdb::ValuesAhead::most));
     lookup_.prefetch(indices);
     try {
       for (const std::uint64_t index : indices) {
         MDB_val value{};
-        // The read will report a fault.
+        // `read` will report a fault.
         if (index >= store_->keys.size() || lookup_.find(index, value) != 0) break;
         ahead_.add(index, value);
       }
@@ -74,7 +74,7 @@ class LmdbReader::OfStore {
   }
 
  private:
-  // Finds a value in the reader's transaction; it stays in place until the transaction ends.
+  // Finds a value in the reader's transaction. The value stays in place until the transaction ends.
   MDB_val find(std::uint64_t index) {
     store_->environment->require_usable();
     MDB_val value{};
@@ -107,7 +107,7 @@ class LmdbReader::OfStore {
     }
   }
 
-  // Views go into memory of the reader's own, which stays as it is until the next read.
+  // Views in `out` point into the reader's own memory, which does not change until the next read.
   void give_copy(std::span<const std::byte> value, std::uint64_t offset, std::uint64_t index, SampleBuilder& out) {
     if (store_->values == LmdbValues::raw) {
       const TensorView to = out.emplace(0, Shape{static_cast<std::int64_t>(value.size())});
@@ -119,7 +119,8 @@ class LmdbReader::OfStore {
     }
   }
 
-  // Finds most files that were cut short before a look at the map, which would end the process.
+  // Throws if the file was cut short, before the map is read: reading a missing part of the map would end the process.
+  // The file may still be cut short after this check.
   void require_full_length(std::uint64_t index) const {
     try {
       store_->environment->require_full_length();
@@ -150,7 +151,7 @@ class LmdbReader::OfStore {
   lmdb::ValuesAhead ahead_;
 };
 
-// Opens a store's own reader when a record of it is first wanted.
+// Opens the reader of a store when the first record of that store is read.
 class LmdbReader::Impl {
  public:
   explicit Impl(std::shared_ptr<const LmdbSource::Stores> stores)
@@ -161,7 +162,7 @@ class LmdbReader::Impl {
   void read(std::uint64_t index, SampleBuilder& out) {
     if (stores_->single()) [[likely]]
       return readers_.front()->read(index, out);
-    // Past the end, the last store reports it.
+    // If `index` is past the end, the last store's reader throws the error.
     const std::size_t store = std::min(stores_->store_of(index), readers_.size() - 1);
     reader(store).read(index - stores_->begin(store), out);
   }
@@ -178,7 +179,7 @@ class LmdbReader::Impl {
       for (std::size_t store = 0; store < expected_.size(); ++store)
         if (!expected_[store].empty()) reader(store).expect(expected_[store]);
     } catch (...) {
-      // This is only advice; the read will report a fault.
+      // The prefetching is optional, and `read` will report the fault.
     }
   }
 

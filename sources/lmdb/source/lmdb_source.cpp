@@ -78,7 +78,7 @@ std::shared_ptr<const LmdbSource::Impl> LmdbSource::Impl::open(Lmdb options) {
     if (made->values == LmdbValues::raw) made->schema = {{made->options.field, DType::u8, {dynamic}}};
     if (made->values == LmdbValues::datum) made->take_datum_schema(txn.get());
   } catch (const Error&) {
-    environment.require_unchanged();  // else the store is called damaged
+    environment.require_unchanged();  // a writer's changes must not be reported as damage
     throw;
   }
   made->addresses = std::make_unique<lmdb::ValueAddresses>(made->keys.size(), txn.snapshot());
@@ -118,9 +118,9 @@ void LmdbSource::Impl::read_manifest(const lmdb::StoreFiles& files, MDB_txn* txn
   }
 }
 
-// One bad record must not decide the type of all others. The first record with an image decides, among those at the
-// beginning and some spread over the store. If none has an image, the first well-formed one decides; if there is none,
-// the store holds no Datums.
+// Chooses the schema from the first record with an image, so that one bad record does not decide for all. Looks at
+// records at the beginning of the store, and at some spread over the rest. If none of them has an image, the first
+// well-formed record decides. If no record is well-formed, throws the first record's error.
 void LmdbSource::Impl::take_datum_schema(MDB_txn* txn) {
   constexpr std::uint64_t at_beginning = 100, spread = 100;
   schema = {{options.field, DType::u8, {dynamic}}, {options.label, DType::i64, {}}};
@@ -231,7 +231,7 @@ void LmdbSource::will_need(std::span<const std::uint64_t> indices) const noexcep
     for (std::size_t store = 0; store < of_store.size(); ++store)
       if (!of_store[store].empty()) stores_->all()[store]->advice->will_need(of_store[store]);
   } catch (const std::bad_alloc&) {
-    // It was advice.
+    // Without memory there is no advice.
   }
 }
 

@@ -19,12 +19,13 @@
 
 namespace penstock {
 
-/// An open store, shared by a source, its copies and its readers. Immutable except for learned addresses, and advice.
+/// An open store, which a source, its copies and its readers share. Immutable, except the stored addresses and the
+/// advice.
 class LmdbSource::Impl {
  public:
   /// Opens one store.
   static std::shared_ptr<const Impl> open(Lmdb options);
-  /// Appends the values of a scalar field of whole numbers, one per record of the store.
+  /// Appends the values of a scalar field of whole numbers to `labels`, one per record of the store.
   void append_labels(std::size_t slot, std::vector<std::int64_t>& labels) const;
 
   Lmdb options;
@@ -33,7 +34,7 @@ class LmdbSource::Impl {
   LmdbValues values = LmdbValues::raw;  ///< `automatic` is already resolved
   Schema schema;
   std::uint64_t revision = 0;
-  std::optional<lmdb::RecordLayout> layout;  ///< layout of records; none for other values
+  std::optional<lmdb::RecordLayout> layout;  ///< layout of the records; none if the values are not records
   std::unique_ptr<lmdb::ValueAddresses> addresses;
   std::unique_ptr<lmdb::Advice> advice;
 

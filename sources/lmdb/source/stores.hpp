@@ -14,11 +14,11 @@
 
 namespace penstock {
 
-/// The stores of a source, one after the other. Immutable, like each of them.
+/// The stores of a source, one after the other. Immutable, like each store.
 class LmdbSource::Stores {
  public:
-  /// @throws what opening a store throws; Error(schema_mismatch) if their fields differ; Error(invalid_argument) if a
-  /// store is named twice, or none is named.
+  /// @throws what opening a store throws; Error(schema_mismatch) if the stores' fields differ; Error(invalid_argument)
+  /// if a store is named twice, or no store is named.
   static std::shared_ptr<const Stores> open(Lmdb options);
 
   const Impl& first() const noexcept { return *all_.front(); }
@@ -26,13 +26,13 @@ class LmdbSource::Stores {
   bool single() const noexcept { return all_.size() == 1; }
   /// Returns the number of records of all stores together.
   std::uint64_t size() const noexcept { return ends_.back(); }
-  /// Returns the first record of a store.
+  /// Returns the number of a store's first record.
   std::uint64_t begin(std::size_t store) const noexcept { return store == 0 ? 0 : ends_[store - 1]; }
   /// Returns the store of a record, which must be below `size()`.
   std::size_t store_of(std::uint64_t index) const noexcept;
-  /// Returns their common schema, with the names of classes that are the same in all.
+  /// Returns the stores' schema. All stores have the same, including the names of classes.
   const Schema& schema() const noexcept { return first().schema; }
-  /// Returns the list as it was given, or the first store's file.
+  /// Returns the path of the list of stores if one was given, or the first store's file.
   std::string file() const { return list_.empty() ? first().environment->file() : list_; }
 
  private:

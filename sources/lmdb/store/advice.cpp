@@ -12,7 +12,7 @@ struct Advice::Helper {
   Helper(std::shared_ptr<Environment> environment, const KeyIndex& keys, ValueAddresses& addresses)
       : lookup(std::move(environment), keys, addresses) {}
 
-  // Returns the pages of a record's value; empty if there is none.
+  // Returns the pages of a record's value; an empty range if the value can't be found.
   common::PageRange find(std::uint64_t index) {
     MDB_val value{};
     if (index >= lookup.records() || lookup.find(index, value) != 0) return {};
@@ -49,7 +49,7 @@ void Advice::give_back(std::unique_ptr<Helper> helper) {
 void Advice::will_need(std::span<const std::uint64_t> indices) noexcept {
   if (indices.empty() || !environment_->usable()) return;
   try {
-    std::unique_ptr<Helper> helper;  // not created while only watching
+    std::unique_ptr<Helper> helper;  // not taken if no range is needed
     const auto look = [&] {
       helper = take();
       return helper->find(indices[indices.size() / 2]);
@@ -62,7 +62,7 @@ void Advice::will_need(std::span<const std::uint64_t> indices) noexcept {
     }
     if (helper != nullptr) give_back(std::move(helper));
   } catch (...) {
-    // Advice only: the read will report a fault.
+    // The advice is optional, and a read will report the fault.
   }
 }
 

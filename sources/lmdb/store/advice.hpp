@@ -15,10 +15,10 @@
 
 namespace penstock::lmdb {
 
-/// Asks the kernel for values that are read soon, as long as that seems to help. Any thread.
+/// Asks the kernel for values that will be read soon, as long as that seems to help. Any thread.
 class Advice {
  public:
-  /// `keys` and `addresses` must outlive this.
+  /// `keys` and `addresses` must outlive the object.
   Advice(std::shared_ptr<Environment> environment, const KeyIndex& keys, ValueAddresses& addresses);
   Advice(const Advice&) = delete;
   Advice& operator=(const Advice&) = delete;

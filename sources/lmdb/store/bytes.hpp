@@ -10,7 +10,7 @@
 
 namespace penstock::lmdb {
 
-/// Returns text in LMDB's type for reading; LMDB's interface has no const.
+/// Returns the text as an MDB_val, which LMDB must only read. LMDB's interface has no const.
 inline MDB_val value_of(std::string_view text) noexcept { return {text.size(), const_cast<char*>(text.data())}; }
 inline std::string_view text_of(const MDB_val& value) noexcept {
   return {static_cast<const char*>(value.mv_data), value.mv_size};
@@ -18,7 +18,7 @@ inline std::string_view text_of(const MDB_val& value) noexcept {
 inline std::span<const std::byte> bytes_of(const MDB_val& value) noexcept {
   return {static_cast<const std::byte*>(value.mv_data), value.mv_size};
 }
-/// Reads a number in the machine's byte order. It must be within `bytes`.
+/// Reads a number in the machine's byte order. REQUIRES: the number is within `bytes`.
 template <class T>
 T number_at(std::span<const std::byte> bytes, std::size_t at) noexcept {
   T number{};

@@ -24,7 +24,8 @@ namespace penstock::lmdb {
 
 namespace {
 
-// Beyond the file's end: room for a writing process to grow it while it is open. Costs address space, not memory.
+// The map goes this far beyond the file's end, so that another process can make the file larger while it is open here.
+// This takes address space, but no memory.
 constexpr std::uint64_t spare_address_space = std::uint64_t{64} << 30;
 constexpr std::uint64_t map_granularity = 64u << 10;  // a multiple of any page size
 constexpr mdb_mode_t store_mode = 0664;
@@ -45,8 +46,8 @@ int open_once(Handle& handle, const StoreFiles& files, unsigned flags, std::uint
   handle.reset();
   handle = create(files.data);
   check(mdb_env_set_maxreaders(handle.get(), reader_slots), "opening the store", files.data);
-  check(mdb_env_set_maxdbs(handle.get(), 1), "opening the store", files.data);  // to distinguish named tables from
-                                                                                // records
+  // Allows `open_table` to open a named table, to distinguish it from a record.
+  check(mdb_env_set_maxdbs(handle.get(), 1), "opening the store", files.data);
   const std::uint64_t rounded = (map_bytes / map_granularity + 1) * map_granularity;
   check(mdb_env_set_mapsize(handle.get(), rounded), "opening the store", files.data);
   return mdb_env_open(handle.get(), files.path.c_str(), flags, store_mode);
@@ -79,7 +80,7 @@ std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, b
     made->by_wish_ = true;
     made->without_lock_file_ = "nobody else uses it, and nothing is to be written beside what is read";
   } else if (room.no_room() && !room.in_use) {
-    // Without a lock file no process can have the store open for writing.
+    // No process uses the lock file, so no process has the store open for writing, and it is read without the file.
     made->without_lock_file_ = "there is no room for it on the disk";
   } else if (room.no_room()) {
     throw write_error(room.code, "keeping room for the lock file, which another process uses", files.lock,
@@ -107,8 +108,8 @@ std::unique_ptr<Environment> Environment::for_reading(const StoreFiles& files, b
   return made;
 }
 
-// What it reads stays valid only as long as no process writes, because a writer can't see it here. A file system
-// without such locks is trusted.
+// Keeps writers out, because a writer can't notice a reader without a lock file, and would overwrite pages that are
+// being read. If the file system has no such locks, there is no protection.
 void Environment::keep_writers_out(const StoreFiles& files, const std::string& why) {
   if (uninterrupted([&] { return ::flock(descriptor_, LOCK_SH | LOCK_NB); }) != 0 && errno == EWOULDBLOCK)
     throw error_in(files.data, Errc::invalid_argument,
@@ -133,7 +134,7 @@ std::size_t Environment::last_transaction() const {
 }
 
 void Environment::compare_transaction() const {
-  std::atomic_thread_fence(std::memory_order_acquire);  // earlier reads happen before this number is read
+  std::atomic_thread_fence(std::memory_order_acquire);  // the transaction's number must be read after the values
   if (last_transaction() != opened_at_)
     throw error_in(file_, Errc::invalid_argument,
                    "somebody wrote to the store while it was read without LMDB's lock file; read it again when nobody "
@@ -166,7 +167,7 @@ std::unique_ptr<Environment> Environment::for_writing(const StoreFiles& files, s
 
 Environment::~Environment() {
   if (env_ == nullptr) return;
-  // A child made by fork() has the same descriptor, which would keep the lock.
+  // A child made by fork() has a copy of the descriptor, so closing it here would not release the lock.
   if (!without_lock_file_.empty()) ::flock(descriptor_, LOCK_UN);
   mdb_env_close(env_);
 }
@@ -212,7 +213,7 @@ void Environment::check_length() {
     }
     const std::size_t transaction = info.me_last_txnid;
     info = header();
-    if (info.me_last_txnid != transaction) continue;  // a process is writing at the same time
+    if (info.me_last_txnid != transaction) continue;  // another process wrote at the same time
     throw error_in(file_, Errc::corrupt,
                    "the file is truncated: it has " + std::to_string(have) + " bytes, its header says " +
                        std::to_string(said) + "; copy or make it again")
@@ -258,7 +259,7 @@ void Environment::open_table() {
   if (code == MDB_NOTFOUND) return;
   check(code, "reading the first record", file_);
   base_ = map_base(value.mv_data);
-  // LMDB keeps named tables as records of the main one, under their names.
+  // LMDB keeps a named table as a record of the main table. The record's key is the table's name.
   constexpr int looked_at = 4;
   for (int i = 0; i < looked_at && code == 0; ++i) {
     const std::string name(text_of(key));

@@ -16,14 +16,15 @@
 
 namespace penstock::lmdb {
 
-/// One open LMDB environment. Any thread. Only `registry.hpp` creates it, because a process must not open a file twice.
+/// One open LMDB environment. Any thread. Only the functions of `registry.hpp` create one, because a process must not
+/// open a file twice.
 class Environment {
  public:
-  /// Opens it read-only. If the lock file can't be created, or has no room, it is read without one, and this library
-  /// lets no writer in during that time. With `lock_file` false it is read without the lock file if no process uses
-  /// that file. @throws Error(corrupt) if the file lacks pages that are not free.
+  /// Opens a store for reading only. If the lock file can't be created, or has no room on the disk, the store is read
+  /// without it, and this library's writers are kept out. With `lock_file` false, the store is read without the lock
+  /// file if no process uses that file. @throws Error(corrupt) if the file lacks pages that are not free.
   static std::unique_ptr<Environment> for_reading(const StoreFiles& files, bool read_ahead, bool lock_file);
-  /// Opens it for writing; creates it if it is empty.
+  /// Opens a store for writing. If the data file is empty, creates the store.
   static std::unique_ptr<Environment> for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync,
                                                   std::unique_ptr<WritersLock> lock);
 
@@ -32,24 +33,25 @@ class Environment {
   ~Environment();
 
   MDB_env* handle() const noexcept { return env_; }
-  /// Returns the store's main, and only, table.
+  /// Returns the store's main table, which is its only one.
   MDB_dbi table() const noexcept { return table_; }
   const std::string& file() const noexcept { return file_; }
   int descriptor() const noexcept { return descriptor_; }
-  /// Explains why it is read without a lock file; empty if it has one. `wanted`: whether the caller wants one.
+  /// Explains why the store is read without a lock file. Returns an empty text if it has one. `wanted`: whether the
+  /// caller wants a lock file.
   std::string without_lock_file(bool wanted) const;
-  /// Joins a caller that wants a lock file to readers without one. LMDB can't add the lock file later, so from this
-  /// call on this library's writers are kept out.
+  /// Call this when a reader that wants a lock file joins readers without one. LMDB can't add the lock file later.
+  /// Instead, from this call on, this library's writers are kept out.
   /// @throws Error(invalid_argument) if a writer, of this library or another program, has already written.
   void join(const StoreFiles& files);
-  /// Without a lock file no writer notices this reader. @throws Error(invalid_argument) if a process has written to the
-  /// store since it was opened like this.
+  /// Checks a store that is read without a lock file, because writers don't notice its readers. @throws
+  /// Error(invalid_argument) if a process has written to it since it was opened.
   void require_unchanged() const {
     if (!without_lock_file_.empty()) [[unlikely]]
       compare_transaction();
   }
-  /// Returns bytes of the map that don't change during the reader's transaction. Without a lock file this is a copy in
-  /// `room`, made before checking whether a process has written since. @throws Error like `require_unchanged`.
+  /// Returns a value's bytes, which don't change during the reader's transaction. Without a lock file, copies them to
+  /// `room`, then checks that no process has written, and returns the copy. @throws Error like `require_unchanged`.
   std::span<const std::byte> settled(std::span<const std::byte> value, std::vector<std::byte>& room) const {
     if (without_lock_file_.empty()) [[likely]]
       return value;
@@ -57,12 +59,12 @@ class Environment {
     compare_transaction();
     return room;
   }
-  /// Returns false in a child made by fork(), which must not use any of this.
+  /// Returns false in a child made by fork(), which must not use the environment.
   bool usable() const noexcept;
-  /// @throws Error(forked) unless usable.
+  /// @throws Error(forked) unless `usable` returns true.
   void require_usable() const;
 
-  /// Returns the offset of a value's first byte in the file; 0 if the map is unknown (`map_known`).
+  /// Returns the offset in the file of a value's first byte; 0 unless `map_known`.
   std::uint64_t offset_of(const void* value) const noexcept {
     return base_ == nullptr ? 0 : static_cast<std::uint64_t>(static_cast<const std::byte*>(value) - base_);
   }
@@ -75,7 +77,7 @@ class Environment {
   }
   /// Returns the file's size. @throws Error(io).
   std::uint64_t bytes_now() const;
-  /// @throws Error(io) if the file is shorter than when it was opened.
+  /// @throws Error(io) if the file was cut short since it was opened.
   void require_full_length() const;
 
  private:
@@ -96,9 +98,9 @@ class Environment {
   int descriptor_ = -1;
   std::unique_ptr<WritersLock> lock_;
   std::string without_lock_file_;
-  bool by_wish_ = false;  // it has no lock file by request, although one could be used
+  bool by_wish_ = false;  // whether there is no lock file because the caller asked for that
   bool keeps_out_ = false;
-  std::size_t opened_at_ = 0;  // the last transaction at that time
+  std::size_t opened_at_ = 0;  // number of the last transaction when the store was opened
   std::uint32_t process_ = 0;
   const std::byte* base_ = nullptr;
   std::uint64_t needed_bytes_ = 0;

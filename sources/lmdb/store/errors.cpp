@@ -66,7 +66,7 @@ Error error_of(int code, std::string_view doing, std::string_view file) {
 }
 
 Error write_error(int code, std::string_view doing, const std::string& file, std::size_t bytes) {
-  // LMDB reports a write that was cut short by a full disk as EIO.
+  // If a full disk cuts a write short, LMDB reports EIO.
   if (code != ENOSPC && code != EIO && code != EDQUOT && code != EFBIG) return error_of(code, doing, file);
   return penstock::write_error(source_name, code, doing, file, bytes);
 }

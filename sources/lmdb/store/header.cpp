@@ -45,12 +45,12 @@ bool begins_as_lmdb(const std::string& file) {
 void require_page_size(const std::string& file) {
   const FileDescriptor opened = open_header(file);
   if (opened.get() < 0) return;
-  // The header is two pages; the one of the later transaction counts.
+  // The header has two pages. LMDB uses the page of the later transaction.
   std::uint64_t begin = 0, first = 0;
   for (int page = 0; page < 2; ++page) {
     std::array<std::byte, page_bytes_at + sizeof(std::uint32_t)> header{};
-    if (read_whole(opened.get(), header, begin) != header.size()) return;  // LMDB reports it
-    if (number_at<std::uint32_t>(header, magic_at) != lmdb_magic) return;  // as well
+    if (read_whole(opened.get(), header, begin) != header.size()) return;  // LMDB will report it
+    if (number_at<std::uint32_t>(header, magic_at) != lmdb_magic) return;  // LMDB will report this too
     const auto bytes = number_at<std::uint32_t>(header, page_bytes_at);
     if (!is_page_size(bytes) || (page != 0 && bytes != first))
       throw error_in(file, Errc::corrupt,

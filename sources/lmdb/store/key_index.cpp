@@ -16,7 +16,8 @@ namespace penstock::lmdb {
 namespace {
 
 constexpr std::string_view doing = "reading the store's keys";
-// What a record takes in LMDB's pages at least: a head of 8 bytes, the number that points to it, and its key.
+// The fewest bytes that a record takes in LMDB's pages: a head of 8 bytes, 2 bytes that point to it, and a key of 1
+// byte.
 constexpr std::uint64_t min_node_bytes = 8 + 2 + 1;
 
 std::optional<std::uint64_t> decimal(std::string_view key) {
@@ -37,7 +38,7 @@ std::optional<std::uint64_t> big_endian(std::string_view key) {
   throw error_in(file, Errc::corrupt, "the store says it has " + std::to_string(count) + " records, " + why);
 }
 
-// The first or the last key that is not the manifest's; nothing in a store without records.
+// Returns the first or the last key that is not the manifest's. Returns nothing if the store has no records.
 std::optional<std::string_view> outermost(MDB_cursor* cursor, MDB_cursor_op start, MDB_cursor_op on,
                                           const std::string& file) {
   MDB_val key{};
@@ -58,7 +59,7 @@ KeyIndex KeyIndex::of(MDB_txn* txn, const Environment& environment) {
   const std::uint64_t file_bytes = environment.bytes_now();
   MDB_val key = value_of(manifest_key), value{};
   const bool manifest = mdb_get(txn, environment.table(), &key, &value) == 0;
-  // Checked before memory is allocated for that number.
+  // Checks the number of entries before memory is allocated for that many.
   if (stat.ms_entries > file_bytes / min_node_bytes || (manifest && stat.ms_entries == 0))
     refuse_count(stat.ms_entries, "which its " + std::to_string(file_bytes) + " bytes can't hold", file);
   made.size_ = stat.ms_entries - (manifest ? 1 : 0);
@@ -81,7 +82,8 @@ KeyIndex KeyIndex::of(MDB_txn* txn, const Environment& environment) {
   return made;
 }
 
-// First, last and number agree. A key between them can still be of another form, so some in between are looked up.
+// Returns whether the keys are consecutive numbers, by the first key, the last key, and the number of records. A key
+// between them could still have another form, so some of these keys are looked up.
 bool KeyIndex::try_consecutive(std::string_view first, std::string_view last, MDB_txn* txn, MDB_dbi table) {
   constexpr std::uint64_t probes = 16;
   if (size_ == 0 || first.size() != last.size() || first.size() > KeyBuffer().size()) return false;

@@ -14,16 +14,17 @@
 
 namespace penstock::lmdb {
 
-/// Room for one computed key.
+/// Memory for one computed key.
 using KeyBuffer = std::array<char, 24>;
 
-/// The keys of a store in order: record number → key. Immutable.
+/// The keys of a store in order, by the records' numbers. Immutable.
 class KeyIndex {
  public:
-  /// Indexes all keys except the manifest's, as `txn` sees them. @throws Error(corrupt) if the file can't hold, or
-  /// doesn't hold, that number of records.
+  /// Indexes all keys except the manifest's, as `txn` sees them.
+  /// @throws Error(corrupt) if the store has more or fewer records than its tree specifies, or the file is too small
+  /// for that number.
   static KeyIndex of(MDB_txn* txn, const Environment& environment);
-  /// Uses the numbers below `count` as keys, in 8 bytes, big-endian; the store need not have them.
+  /// Uses the numbers below `count` as keys, in 8 bytes, big-endian. The store need not have all these keys.
   static KeyIndex of_numbers(std::uint64_t count) noexcept {
     KeyIndex made;
     made.kind_ = Kind::big_endian;
@@ -33,14 +34,14 @@ class KeyIndex {
   }
 
   std::uint64_t size() const noexcept { return size_; }
-  /// Returns a key, valid as long as `buffer` and this exist. `index` must be below `size()`.
+  /// Returns a record's key, valid as long as `buffer` and the KeyIndex exist. REQUIRES: `index` is below `size()`.
   std::string_view key(std::uint64_t index, KeyBuffer& buffer) const noexcept {
     if (kind_ == Kind::table) return listed(index);
     return compute(first_ + index, buffer);
   }
-  /// Returns a hash that is equal for equal keys.
+  /// Returns a hash of the keys.
   std::uint64_t hash() const noexcept { return hash_; }
-  /// Returns the number of passes over all keys: 0 or 1.
+  /// Returns how many passes over all keys were made, 0 or 1.
   unsigned passes() const noexcept { return passes_; }
 
  private:

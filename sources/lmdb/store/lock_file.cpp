@@ -27,7 +27,7 @@ int open_file(const std::string& file, int flags) noexcept {
   return uninterrupted([&] { return ::open(file.c_str(), flags | O_CLOEXEC, file_mode); });
 }
 
-// Each process that has the store open holds a lock on this byte.
+// Returns whether another process has the store open. Each such process holds a lock on the file's first byte.
 bool in_use(int fd) noexcept {
   struct flock lock {};
   lock.l_type = F_WRLCK;
@@ -36,9 +36,9 @@ bool in_use(int fd) noexcept {
   return ::fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 
-// 0, or the system's code.
+// Reserves disk space for the file's first `bytes` bytes. Returns 0, or the system's error code.
 int keep_room(int fd, std::uint64_t bytes) noexcept {
-  // Its size stays: a process that has the file open with fewer slots has mapped only that much of it.
+  // The file's size must not change: a process that has the file open with fewer slots has mapped only that much of it.
   return uninterrupted([&] { return ::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)); }) == 0 ? 0
                                                                                                                 : errno;
 }
@@ -55,8 +55,9 @@ int write_zeros(int fd) {
   return uninterrupted([&] { return ::fsync(fd); }) == 0 ? 0 : errno;
 }
 
-// Creates a missing file under its name only with its room, so that no process opens it before. LMDB treats a file of
-// zeros like one left from before. Returns nothing if the file system can't do that, or another process was faster.
+// Creates a missing lock file whose space is reserved before it gets its name, so that no process opens it earlier.
+// LMDB treats a file of zeros like one that an earlier process left. Returns 0 or the system's error code, or nothing
+// if the file system can't do that, or another process was faster.
 std::optional<int> make_with_room(const std::string& file) {
   std::string folder = std::filesystem::path(file).parent_path().string();
   if (folder.empty()) folder = ".";

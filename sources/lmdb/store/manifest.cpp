@@ -20,8 +20,8 @@ namespace penstock::lmdb {
 
 namespace {
 
-using Json = nlohmann::ordered_json;  // written as it is read by people
-// Members are found in a sorted map; the other type is a list, searched for each key.
+using Json = nlohmann::ordered_json;  // members are written in the order in which people read them
+// This type finds a member in a sorted map. `Json` would search its whole list for each key.
 using ReadJson = nlohmann::json;
 
 constexpr std::string_view format_name = "penstock records";
@@ -33,7 +33,7 @@ constexpr std::array all_dtypes{DType::u8,  DType::i8,  DType::u16, DType::i16, 
 constexpr std::array<std::pair<Collate::Kind, std::string_view>, 3> collate_names{
     {{Collate::Kind::dense, "dense"}, {Collate::Kind::ragged, "ragged"}, {Collate::Kind::pad, "pad"}}};
 
-// JSON is UTF-8; names of folders are any bytes. What isn't UTF-8 becomes a list of its bytes.
+// JSON is UTF-8, but names of folders may be any bytes. A text that isn't UTF-8 becomes a list of its bytes.
 Json text_to_json(const std::string& text) {
   Json json = text;
   try {
@@ -101,7 +101,7 @@ Field field_from(const ReadJson& json) {
     for (const ReadJson& name : json.at("classes")) names.push_back(text_from_json(name));
     field.classes = std::move(names);
   }
-  // Sizes are products of these: make sure that one that overflows is found here.
+  // Sizes in bytes are products of these numbers. A product that overflows must be refused here.
   std::uint64_t known = size_of(field.dtype);
   for (const std::int64_t dim : dims)
     if (dim != dynamic && __builtin_mul_overflow(known, static_cast<std::uint64_t>(dim), &known))
@@ -114,7 +114,8 @@ Field field_from(const ReadJson& json) {
 std::string to_json(const Manifest& manifest) {
   common::JsonDocument<Json> document{Json::object()};
   Json& json = *document;
-  json.get_ref<Json::object_t&>().reserve(9);  // its list would copy what it has, and end the copies
+  // Without this, the list would grow: it would copy its members, and destroy the originals with nlohmann's destructor.
+  json.get_ref<Json::object_t&>().reserve(9);
   json["format"] = format_name;
   json["version"] = format_version;
   json["complete"] = manifest.complete;
@@ -143,7 +144,7 @@ Manifest parse_manifest(std::string_view text) {
     manifest.count = common::whole_number<std::uint64_t>(json.at("count"));
     manifest.records = json.at("records").get<std::string>();
     manifest.keys = json.at("keys").get<std::string>();
-    // One without it is read, and never continued.
+    // A store whose manifest lacks "made_by" can be read, but not continued.
     if (json.contains("made_by"))
       for (const ReadJson& fact : json.at("made_by"))
         manifest.made_by.push_back({fact.at(0).get<std::string>(), fact.at(1).get<std::string>()});

@@ -15,12 +15,12 @@ namespace penstock::lmdb {
 
 namespace {
 
-// How LMDB lays out its file, version 1 of its format: numbers are the machine's.
+// How version 1 of LMDB's format lays out a file. Numbers are in the machine's byte order.
 constexpr std::uint64_t page_header = 16, node_header = 8, first_tree_page = 2;
 constexpr std::uint16_t branch_page = 0x01, leaf_page = 0x02, large_value = 0x01;
 constexpr std::uint64_t no_root = ~std::uint64_t{0};
 constexpr std::size_t number_bytes = sizeof(std::uint64_t);
-// In a page of the header, after what begins each page.
+// Offsets in a page of the file's header, which begins with a page header.
 constexpr std::size_t root_of_free_at = page_header + 24 + 40, root_of_main_at = root_of_free_at + 48,
                       transaction_at = page_header + 128;
 constexpr std::size_t header_bytes_read = transaction_at + number_bytes;
@@ -31,14 +31,15 @@ void require(bool right) {
   if (!right) throw Damaged();
 }
 
-// Goes through both trees. No page is in them twice, so together they have at most as many pages as the file.
+// Goes through both trees of a file. No page is in them twice. So if they have more pages together than the file has, a
+// tree is damaged.
 class Trees {
  public:
   explicit Trees(const ShortFile& file)
       : file_(file), pages_(file.bytes / file.page_bytes), left_(pages_), missing_(file.last_page - pages_ + 1) {}
 
   bool lack_free_pages_only() {
-    // Each missing page is a number in the file.
+    // The file has a number per free page, so it can't lack more pages than it has room for numbers.
     require(missing_ != 0 && missing_ <= file_.bytes / number_bytes);
     is_free_.resize(static_cast<std::size_t>(missing_));
     std::vector<std::byte> header(header_bytes_read);
@@ -55,7 +56,7 @@ class Trees {
     require(read_whole(file_.descriptor, to, offset) == to.size());
   }
 
-  // These pages are in the file, and were not met before.
+  // Counts pages of a tree. They must be in the file. All pages counted together must not be more than the file has.
   void use(std::uint64_t first, std::uint64_t count) {
     require(first >= first_tree_page && first < pages_ && count <= pages_ - first && count <= left_);
     left_ -= count;
@@ -74,7 +75,7 @@ class Trees {
     require(number_at<std::uint64_t>(page, 0) == number);
     const auto kind = number_at<std::uint16_t>(page, 10), lower = number_at<std::uint16_t>(page, 12);
     require(((kind & branch_page) != 0) != ((kind & leaf_page) != 0) && lower >= page_header && lower <= page.size());
-    std::size_t room = page.size() - lower;  // for nodes that don't overlap
+    std::size_t room = page.size() - lower;  // nodes don't overlap, so together they have at most this many bytes
     for (std::size_t at = page_header; at + 2 <= lower; at += 2) {
       const std::size_t node = number_at<std::uint16_t>(page, at);
       require(node >= lower && node + node_header <= page.size());
@@ -104,7 +105,7 @@ class Trees {
     take(value);
   }
 
-  // How many, and then these.
+  // Reads a list of free pages: their number, then the pages. Marks the missing pages among them.
   void take(std::span<const std::byte> list) {
     require(list.size() >= number_bytes);
     const auto count = number_at<std::uint64_t>(list, 0);
@@ -123,8 +124,8 @@ class Trees {
   std::uint64_t left_;
   const std::uint64_t missing_;
   std::uint64_t found_ = 0;
-  std::vector<bool> is_free_;  // per missing page
-  bool of_free_ = false;       // the tree whose values are lists of free pages
+  std::vector<bool> is_free_;  // one bit per missing page
+  bool of_free_ = false;       // whether the current tree is the one whose values are lists of free pages
 };
 
 }  // namespace

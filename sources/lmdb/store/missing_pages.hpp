@@ -11,13 +11,14 @@ struct ShortFile {
   std::uint64_t page_bytes = 0;
   std::uint64_t bytes = 0;        ///< bytes in the file
   std::uint64_t last_page = 0;    ///< last page that the header counts
-  std::uint64_t transaction = 0;  ///< the transaction of that header
+  std::uint64_t transaction = 0;  ///< the header's transaction
 };
 
-/// Returns whether all missing pages are free ones, by the file's own list, and neither of its trees uses one. LMDB
-/// does not write a page that the same transaction takes and frees; if the page is at the file's end, the file stays
-/// short. Reads the pages of both trees, not large values, so time and memory are linear in the file. Returns false
-/// also if a tree is damaged. Call only if the file has fewer pages than its header counts.
+/// Returns whether all missing pages are in the file's own list of free pages, and neither of its two trees uses one.
+/// LMDB does not write a page that the same transaction takes and frees. If the page is at the file's end, the file
+/// stays short. This function reads the pages of both trees, but no large values, so its time and memory are linear in
+/// the file's size. It also returns false if a tree is damaged. REQUIRES: the file has fewer pages than its header
+/// counts.
 bool lacks_free_pages_only(const ShortFile& file) noexcept;
 
 }  // namespace penstock::lmdb

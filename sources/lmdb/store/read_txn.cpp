@@ -10,7 +10,7 @@ namespace penstock::lmdb {
 ReadTxn::ReadTxn(std::shared_ptr<Environment> environment) : environment_(std::move(environment)) {
   environment_->require_usable();
   check(mdb_txn_begin(environment_->handle(), nullptr, MDB_RDONLY, &txn_), "beginning to read", environment_->file());
-  mdb_txn_reset(txn_);  // keeps the slot
+  mdb_txn_reset(txn_);  // pauses the transaction, but keeps its reader slot
 }
 
 ReadTxn::~ReadTxn() {

@@ -10,8 +10,8 @@
 
 namespace penstock::lmdb {
 
-/// A read transaction that keeps its reader slot for life and can be paused; it starts paused. Any thread, one at a
-/// time. In a child made by fork() it is abandoned, because its slot is the parent's.
+/// A read transaction that can be paused. It keeps its reader slot until it is destroyed, and starts paused. One thread
+/// at a time. In a child made by fork(), its destructor does nothing, because the slot is the parent's.
 class ReadTxn {
  public:
   explicit ReadTxn(std::shared_ptr<Environment> environment);
@@ -26,7 +26,7 @@ class ReadTxn {
       renew();
     return txn_;
   }
-  /// Returns the number of the store's state that the last `get` opened.
+  /// Returns the number of the snapshot of the store that the last `get` opened.
   std::size_t snapshot() const noexcept { return snapshot_; }
   void pause() noexcept;
   Environment& environment() const noexcept { return *environment_; }

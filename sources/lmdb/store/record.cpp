@@ -35,7 +35,8 @@ void store(std::byte* to, T value) noexcept {
 
 std::size_t align(std::size_t offset) noexcept { return (offset + alignment - 1) / alignment * alignment; }
 
-// Takes in everything but the checksum itself, and the key too, so that a record under another's key is noticed.
+// Returns the checksum of a record and its key, without the checksum's own bytes. With the key, a record that is stored
+// under another record's key is noticed.
 std::uint64_t checksum(std::span<const std::byte> record, std::string_view key) noexcept {
   const std::uint64_t seed = hash_bytes(key, load<std::uint64_t>(record.data()));
   return XXH3_64bits_withSeed(record.data() + bytes_at, record.size() - bytes_at, seed);
@@ -136,7 +137,7 @@ void RecordLayout::decode(std::span<const std::byte> record, std::string_view ke
     if (reinterpret_cast<std::uintptr_t>(value) % part.item == 0) {
       out.view(slot, value, shape);
     } else {
-      // LMDB puts small values anywhere.
+      // The value is not aligned, because LMDB stores small values at any address.
       const TensorView copy = out.emplace(slot, shape);
       std::memcpy(copy.data, value, static_cast<std::size_t>(bytes));
     }

@@ -12,12 +12,12 @@
 
 namespace penstock::lmdb {
 
-/// Where the parts of a record are, for one schema: docs/formats/lmdb.md. Immutable; any thread.
+/// Where the parts of a record are, for one schema. docs/formats/lmdb.md describes the format. Immutable; any thread.
 class RecordLayout {
  public:
   explicit RecordLayout(const Schema& schema);
 
-  /// Returns the bytes of the sample as a record.
+  /// Returns how many bytes the sample takes as a record.
   std::size_t encoded_bytes(Sample& sample) const;
   /// Writes all of `out`, which must have `encoded_bytes` bytes.
   void encode(Sample& sample, std::string_view key, std::span<std::byte> out) const;
@@ -25,15 +25,15 @@ class RecordLayout {
   /// Gives the fields of a record to `out`, as views if dtype and address allow. Reads nothing outside of `record`,
   /// whatever its content. @throws Damage.
   void decode(std::span<const std::byte> record, std::string_view key, bool verify_checksum, SampleBuilder& out) const;
-  /// Returns the bytes of a field of one number, by its slot; they may be unaligned. Compares no checksum. @throws
-  /// Damage.
+  /// Returns the address of the value of a field that has one number. The value may be unaligned. Does not compare the
+  /// checksum. @throws Damage.
   const std::byte* scalar(std::span<const std::byte> record, std::size_t slot) const;
 
  private:
   struct Part {
     Shape shape;
     std::size_t item;   // bytes per element
-    std::size_t entry;  // where the header has its offset
+    std::size_t entry;  // where the header has the field's offset
   };
   void check_header(std::span<const std::byte> record) const;
   std::vector<Part> parts_;

@@ -23,7 +23,8 @@ struct Entry {
 };
 
 struct Table {
-  std::mutex mutex;  // held while environments open and close, so that none is opened while its last one still closes
+  std::mutex mutex;  // held while an environment is opened or closed, so that no store is opened while its last
+                     // environment is still closing
   std::map<FileId, Entry> entries;
 };
 
@@ -33,20 +34,20 @@ void before_fork() { table().mutex.lock(); }
 void after_fork_in_parent() { table().mutex.unlock(); }
 void after_fork_in_child() {
   forks_seen.fetch_add(1, std::memory_order_relaxed);
-  // What the parent has open is the parent's: closing it here would touch its reader slots.
+  // The child must not close the parent's environments, because that would change the parent's reader slots.
   for (auto& [id, entry] : table().entries) static_cast<void>(entry.environment.release());
   table().entries.clear();
   table().mutex.unlock();
 }
 
-// Never destroyed: sources in other static objects may be closed after it.
+// Never destroyed, because sources in other static objects may be closed later.
 Table& table() {
   static Table* const one = new Table;
   return *one;
 }
 
-// One of the users of an environment. It is made before the mutex is taken: what fails to be made under the mutex, and
-// needs it to end, would wait for itself.
+// One of the users of an environment. Create it before taking the mutex: its destructor takes the mutex, and would wait
+// forever if a failure destroyed it while the mutex is held.
 class Use {
  public:
   Use() = default;
@@ -58,7 +59,7 @@ class Use {
     const auto found = table().entries.find(id_);
     if (--found->second.users == 0) table().entries.erase(found);
   }
-  // Under the mutex.
+  // Call this while holding the mutex.
   static std::shared_ptr<Environment> begin(std::shared_ptr<Use> use, FileId id, Entry& entry) noexcept {
     ++entry.users;
     use->id_ = id;
@@ -106,7 +107,7 @@ std::shared_ptr<Environment> share_for_reading(const StoreFiles& files, bool rea
 
 namespace {
 
-// Under the table's mutex.
+// Call this while holding the table's mutex.
 void require_closed(const StoreFiles& files) {
   const auto facts = facts_of(files.data);
   if (facts && table().entries.contains(facts->id))

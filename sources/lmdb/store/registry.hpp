@@ -12,20 +12,21 @@
 
 namespace penstock::lmdb {
 
-/// Returns the environment that this process has open for these files, or opens it. Environments are known by device
-/// and inode, because closing a second one would drop the locks of the first. All readers of a store share one
-/// environment. @throws Error(invalid_argument) if this process is writing to it, or like `Environment::join`.
+/// Returns the environment that this process has open for these files, or opens it. All readers of a store share one
+/// environment, because closing a second one would release the locks of the first. Stores are distinguished by device
+/// and inode, not by path. @throws Error(invalid_argument) if this process is writing to the store; Error like
+/// `Environment::for_reading` and `Environment::join`.
 std::shared_ptr<Environment> share_for_reading(const StoreFiles& files, bool read_ahead, bool lock_file = true);
-/// Takes the lock that must come before writing. @throws Error(invalid_argument) if the store is open in this process;
-/// like WritersLock.
+/// Takes the lock that a writer needs before `own_for_writing`. @throws Error(invalid_argument) if the store is open in
+/// this process; Error like WritersLock.
 std::unique_ptr<WritersLock> lock_for_writing(const StoreFiles& files);
-/// @throws Error(invalid_argument) if the store is open in this process.
+/// Opens a store for writing. @throws Error(invalid_argument) if the store is open in this process.
 std::shared_ptr<Environment> own_for_writing(const StoreFiles& files, std::size_t map_bytes, bool sync,
                                              std::unique_ptr<WritersLock> lock);
 
-/// Registers fork handlers for environments; all code that opens one calls it. Some code opens environments under its
-/// own mutex and locks that mutex before a fork. It must call this before it registers its handler, because the handler
-/// that is registered last locks first.
+/// Registers fork handlers for environments. All code that opens an environment calls this. Code that opens
+/// environments under a mutex of its own must also lock that mutex before a fork. It must call this first and register
+/// its own handler after that, because the handler that is registered last locks first.
 void watch_forks_of_environments();
 
 extern std::atomic<std::uint32_t> forks_seen;

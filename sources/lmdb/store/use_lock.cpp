@@ -19,13 +19,14 @@ UseLock::UseLock(const std::string& folder) {
   const std::string file = (std::filesystem::path(folder) / "in-use.lock").string();
   fd_ = uninterrupted([&] { return ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0664); });
   if (fd_ < 0) throw write_error(errno, "making the cache's lock", file, 0);
-  if (share()) return;  // waits for one who empties it
+  if (share()) return;  // waits while another process empties the cache
   const int code = errno;
   ::close(fd_);
   throw write_error(code, "taking the cache's lock", file, 0);
 }
 
-// A child made by fork() shares the lock, and keeps it where this only closes the file.
+// Only closes the file. A child made by fork() shares the lock, and unlocking it in one process would release it in
+// both.
 UseLock::~UseLock() { ::close(fd_); }
 
 bool UseLock::share() const noexcept {
@@ -34,7 +35,7 @@ bool UseLock::share() const noexcept {
 
 bool UseLock::alone(const std::function<void()>& act) const {
   if (uninterrupted([&] { return ::flock(fd_, LOCK_EX | LOCK_NB); }) != 0) {
-    share();  // a change that fails may have lost what was held
+    share();  // the failed change to an exclusive lock may have released the shared lock
     return false;
   }
   try {

@@ -6,7 +6,7 @@
 
 namespace penstock::lmdb {
 
-/// Held by each user of a cache, so that no other process empties it during that time.
+/// A lock that each user of a cache holds, so that no other process empties the cache.
 class UseLock {
  public:
   /// @throws Error(io).
@@ -14,8 +14,8 @@ class UseLock {
   UseLock(const UseLock&) = delete;
   UseLock& operator=(const UseLock&) = delete;
   ~UseLock();
-  /// Calls `act` if no other user holds the lock, and keeps others from taking it until `act` returns. Returns false if
-  /// another user holds it.
+  /// Calls `act` if no other user holds the lock. Until `act` returns, no other user can take the lock. Returns false,
+  /// without calling `act`, if another user holds the lock.
   bool alone(const std::function<void()>& act) const;
 
  private:

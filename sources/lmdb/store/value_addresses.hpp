@@ -11,18 +11,19 @@
 
 namespace penstock::lmdb {
 
-/// Addresses of the values in the map, in one snapshot of the store, as far as they were looked up. So each record is
-/// searched for once, not once per epoch. Takes 16 bytes per record, which the system provides when they are written.
-/// Any thread.
+/// The addresses in the map of the values that were looked up, for one snapshot of the store. With them, a record is
+/// searched for only once, and not in each epoch. They take 16 bytes per record. The system provides this memory when
+/// it is written. Any thread.
 class ValueAddresses {
  public:
-  /// For the snapshot with this number (`mdb_txn_id`). If there is no memory, no address is ever known.
+  /// `snapshot`: the snapshot's number (`mdb_txn_id`). If there is no memory, no address is ever known.
   ValueAddresses(std::uint64_t records, std::size_t snapshot) noexcept
       : addresses_(static_cast<Address*>(std::calloc(records, sizeof(Address)))), snapshot_(snapshot) {}
 
-  /// Returns false in any other snapshot, whose values may have moved.
+  /// Returns whether the addresses are valid in a snapshot. In another snapshot values may have moved.
   bool hold_in(std::size_t snapshot) const noexcept { return addresses_ != nullptr && snapshot == snapshot_; }
-  /// Returns false if the value of the record is unknown. The value is valid in transactions of the same snapshot.
+  /// Returns a record's value in `value`, valid in transactions of the same snapshot. Returns false if its address is
+  /// unknown.
   bool find(std::uint64_t index, MDB_val& value) const noexcept {
     Address& address = addresses_.get()[index];
     value.mv_data = std::atomic_ref(address.data).load(std::memory_order_acquire);
@@ -32,7 +33,7 @@ class ValueAddresses {
   /// Stores the address of a value that is within the file.
   void learn(std::uint64_t index, const MDB_val& value) noexcept {
     Address& address = addresses_.get()[index];
-    // Another thread that learns it writes the same values.
+    // If a second thread stores the same address, it writes the same values.
     std::atomic_ref(address.bytes).store(value.mv_size, std::memory_order_relaxed);
     std::atomic_ref(address.data).store(value.mv_data, std::memory_order_release);
   }
@@ -48,7 +49,7 @@ class ValueAddresses {
   struct Free {
     void operator()(Address* addresses) const noexcept { std::free(addresses); }
   };
-  // Memory from calloc, whose pages cost nothing until they are written.
+  // Memory from calloc. Its pages take no memory until they are written.
   std::unique_ptr<Address, Free> addresses_;
   std::size_t snapshot_;
 };

@@ -10,23 +10,25 @@
 
 namespace penstock::lmdb {
 
-/// The next few values of a reader, in order, found together in one transaction. One thread at a time.
+/// The next few values that a reader will read, in order. They were found together, in one transaction. One thread at a
+/// time.
 class ValuesAhead {
  public:
   static constexpr std::size_t most = 16;
 
   void forget() noexcept { next_ = count_ = 0; }
-  /// Adds a value; at most `most` between two calls of `forget`.
+  /// Adds a value. At most `most` values may be added between two calls of `forget`.
   void add(std::uint64_t index, const MDB_val& value) noexcept { values_[count_++] = {index, value}; }
-  /// Takes the next value if it is this record's, and prefetches the one after it.
+  /// Takes the next value if it is that of record `index`, and prefetches the value after it. Returns false if it is
+  /// another record's.
   bool take(std::uint64_t index, MDB_val& value) noexcept {
     if (next_ == count_ || values_[next_].index != index) return false;
     value = values_[next_++].value;
     fetch_next();
     return true;
   }
-  /// Fetches the beginning, because the processor's own prefetching misses it, and its address may need a new
-  /// translation.
+  /// Prefetches the beginning of the next value. The processor's own prefetching misses it, and its address may need a
+  /// new translation.
   void fetch_next() const noexcept {
     constexpr std::size_t line = 64, lines = 4;
     if (next_ == count_) return;
@@ -40,7 +42,7 @@ class ValuesAhead {
     std::uint64_t index;
     MDB_val value;
   };
-  std::array<Value, most> values_;  // those from next_ to count_
+  std::array<Value, most> values_;  // only the elements from next_ to count_ are valid
   std::size_t next_ = 0, count_ = 0;
 };
 

@@ -16,14 +16,15 @@ class LockedElsewhere : public Error {
   using Error::Error;
 };
 
-/// The lock of a store's writer, on the data file, which is created if it is missing. Taken before anything else, and
-/// held until everything is closed.
+/// The lock of a store's writer, on the data file. A writer takes it before it looks at any file, and holds it until
+/// everything is closed. A missing data file is created.
 class WritersLock {
  public:
-  /// Empties a data file that holds nothing. @throws LockedElsewhere, Error(io | not_found).
+  /// Takes the lock. Then truncates the data file to 0 bytes if `holds_nothing`. @throws LockedElsewhere, Error(io |
+  /// not_found).
   explicit WritersLock(const StoreFiles& files);
 
-  /// Returns whether there was no data file, or an empty one, when the lock was taken.
+  /// Returns whether the store held nothing when the lock was taken (`holds_nothing`).
   bool found_nothing() const noexcept { return found_nothing_; }
 
  private:
@@ -31,7 +32,7 @@ class WritersLock {
   bool found_nothing_ = false;
 };
 
-/// Returns the text for LockedElsewhere, and for a reader that finds such a lock.
+/// Returns the text for a LockedElsewhere, and for the error of a reader that finds another process's lock.
 std::string busy_text(const StoreFiles& files);
 
 }  // namespace penstock::lmdb

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values as bytes, one after the other, in the machine's order.
+// Writes values as bytes, one after the other, in the machine's byte order. Reads them back.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +40,8 @@ class EntryWriter {
   std::string bytes_;
 };
 
-/// Reads the values back. Whatever the bytes are, it allocates memory only in proportion to their number. All functions
-/// @throw Error(corrupt), without a file, if too few bytes are left.
+/// Reads the values back. Allocates memory only in proportion to the number of bytes, even if the bytes are damaged.
+/// All functions @throw Error(corrupt), without a file, if too few bytes are left.
 class EntryReader {
  public:
   explicit EntryReader(std::string_view bytes) : left_(bytes) {}

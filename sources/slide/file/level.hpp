@@ -11,14 +11,14 @@
 
 namespace penstock::slide {
 
-/// An array of whole numbers in a file: its position, so that a single number can be read when it is needed.
+/// The position of an array of whole numbers in a file, so that single numbers can be read when they are needed.
 struct StoredArray {
   std::uint64_t offset = 0, count = 0;
   std::uint32_t element_bytes = 0;  ///< 2, 4 or 8
   friend bool operator==(const StoredArray&, const StoredArray&) = default;
 };
 
-/// Sizes of the tiles of a level in bytes.
+/// A level's tiles, and the position of the array of their sizes in bytes.
 struct TileSizes {
   std::int64_t width = 0, height = 0;            ///< pixels of the level
   std::int32_t tile_width = 0, tile_height = 0;  ///< pixels of a tile
@@ -29,14 +29,15 @@ struct TileSizes {
 struct Level {
   std::int64_t width = 0, height = 0;  ///< pixels
   SlideCodec codec = SlideCodec::jpeg;
-  std::int32_t tile_width = 0, tile_height = 0;  ///< 0 if OpenSlide reports none
+  std::int32_t tile_width = 0, tile_height = 0;  ///< pixels of a tile; 0 if OpenSlide doesn't report them
   bool rgb = false;                              ///< the values of a pixel are RGB; otherwise YCbCr
-  bool big_endian = false;                       ///< byte order of numbers in the file
-  std::vector<std::byte> tables;                 ///< tables that the tiles leave out (tag 347)
+  bool big_endian = false;                       ///< the file's numbers are big-endian
+  std::vector<std::byte> tables;                 ///< JPEG tables that the tiles' streams lack (tag 347)
   StoredArray tile_offsets, tile_bytes;
-  std::vector<TileSizes> finer = {};  ///< tile sizes of the finer levels that can be read, the next finer one first
-  std::string unreadable;             ///< why this level can't be read; empty: it can
-  /// Each of its pixels can be addressed by coordinates of level 0; false if OpenSlide would interpolate.
+  /// The finer levels that can be read, with their tiles' sizes. The next finer level comes first.
+  std::vector<TileSizes> finer = {};
+  std::string unreadable;  ///< why this level can't be read; empty: it can
+  /// Whether each of the level's pixels begins at a whole pixel of level 0. If not, OpenSlide would interpolate.
   bool has_whole_pixels = true;
 
   std::uint64_t tile_columns() const noexcept { return across(width, tile_width); }

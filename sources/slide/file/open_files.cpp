@@ -35,7 +35,7 @@ void KnownFiles::check(const SlideFile& slide, int descriptor) {
                          std::to_string(slide.sample.bytes) + " bytes; make the index anew");
     check_against_file(slide);
   } catch (const Error& failed) {
-    // What can't be read now may be read later.
+    // An I/O error is not remembered, because the file may be readable later.
     if (!same || failed.code() != Errc::io) seen->refused = Refused{found, failed};
     throw;
   }
@@ -56,9 +56,9 @@ std::shared_ptr<const FileDescriptor> OpenFiles::get(const SlideFile& slide) {
   if (fresh) file = open_file(slide.path);
   known_->check(slide, file->get());
   if (!fresh) return file;
-  std::list<Open> closed;  // closed after the lock
+  std::list<Open> closed;  // destroyed, and its file closed, after the lock is released
   const std::lock_guard lock(mutex_);
-  if (by_number_.contains(slide.number)) return file;  // another thread was faster
+  if (by_number_.contains(slide.number)) return file;  // another thread has opened it meanwhile
   open_.push_front({slide.number, file});
   by_number_[slide.number] = open_.begin();
   if (open_.size() > most_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The open files of slides, limited in number.
+// Keeps slides' files open, up to a limit on their number.
 #pragma once
 
 #include <cstddef>
@@ -18,21 +18,23 @@
 
 namespace penstock::slide {
 
-/// What slides' files were when they were opened first. Any thread.
+/// Remembers the state in which each slide's file was first opened. Any thread.
 class KnownFiles {
  public:
-  /// Compares an open file with the slide's file when it was opened. An index has no mark. Then the file must have the
-  /// index's sample and match its description; its mark is kept from then on.
+  /// Checks that an open file is the file that the slide was opened from. A slide from an index has no mark. The first
+  /// time, its file must have the sample that the index has, and match the slide's description. The file's mark is kept
+  /// for later checks.
   /// @throws Error(io) if it is a different file; Error(corrupt) if the file does not match the index.
   void check(const SlideFile& slide, int descriptor);
 
  private:
-  // Without it, each record of such a file would read and parse the file again.
+  // The failure of a file, kept so that the file is not read and parsed again for each of its records.
   struct Refused {
     FileMark mark;
     Error failure;
   };
-  // A file that had no mark: the first thread looks at it, and others wait for the result.
+  // The state of a file whose slide has no mark. The first thread checks the file, and other threads wait for the
+  // result.
   struct Seen {
     std::mutex mutex;
     std::optional<FileMark> mark;
@@ -42,12 +44,12 @@ class KnownFiles {
   std::unordered_map<std::size_t, std::shared_ptr<Seen>> seen_;
 };
 
-/// Any thread.
+/// Keeps at most `most` files open. Any thread.
 class OpenFiles {
  public:
   OpenFiles(std::size_t most, std::shared_ptr<KnownFiles> known) : most_(most), known_(std::move(known)) {}
-  /// Returns the slide's file, and opens it if it is not open; it stays open as long as it is held. @throws
-  /// Error(not_found | io), and like KnownFiles.
+  /// Returns the slide's file, and opens it if it is not open. The file stays open as long as the caller holds the
+  /// pointer. @throws Error(not_found | io), and like KnownFiles.
   std::shared_ptr<const FileDescriptor> get(const SlideFile& slide);
 
  private:

@@ -12,11 +12,11 @@
 namespace penstock::slide {
 
 struct Pyramid {
-  std::vector<Level> levels;  ///< levels, the finest first, which is level 0; at least one
+  std::vector<Level> levels;  ///< at least one; the first is the finest, level 0
   Resolution resolution;
   SlideBounds bounds;              ///< all 0 if the file specifies none
-  std::string missing;             ///< why some levels of the file may be missing here; empty: none is known to be
-  std::string unread_images = {};  ///< which images of similar size are not read; empty: none is known
+  std::string missing;             ///< why `levels` may lack levels of the file; empty: no reason is known
+  std::string unread_images = {};  ///< which other large images of the file are not read; empty: none is known
 };
 
 }  // namespace penstock::slide

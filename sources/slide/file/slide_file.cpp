@@ -16,7 +16,7 @@ namespace penstock::slide {
 
 namespace {
 
-// Takes `bytes` from what is left, if that is enough.
+// Takes `bytes` from `left`. Returns false, and takes nothing, if fewer are left.
 bool take_bytes(std::atomic<std::size_t>& left, std::uint64_t bytes) {
   std::size_t there = left.load();
   do {
@@ -39,7 +39,7 @@ void keep_tile_places(SlideFile& slide, int descriptor, std::atomic<std::size_t>
   slide.image.kept_sizes = read(level.tile_bytes);
 }
 
-// Reads its levels from its tiles, if this library can; otherwise with OpenSlide.
+// Describes the slide from its TIFF directories if this library can read its tiles. Otherwise asks OpenSlide.
 Pyramid read_pyramid(SlideFile& slide, int descriptor) {
   try {
     return read_tiff(descriptor, slide.path, slide.sample.bytes);
@@ -62,12 +62,12 @@ Pyramid read_pyramid(SlideFile& slide, int descriptor) {
   }
 }
 
-// The user's value replaces the file's.
+// Replaces the file's size of a pixel by the user's, if there is one.
 void take_override(Resolution& resolution, double mpp) {
   if (mpp == 0) return;
   resolution.mpp_x = resolution.mpp_y = mpp;
   resolution.refused.clear();
-  // The file's value for the objective would contradict it.
+  // The file's magnification may contradict the user's size.
   resolution.magnification = 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One slide in its state when it was opened.
+// What is known of a slide after it was opened.
 #pragma once
 
 #include <atomic>
@@ -27,33 +27,34 @@ namespace penstock::slide {
 struct SlideWish {
   Wanted wanted = {};
   double own_mpp = 0;                         ///< micrometres per pixel, instead of the file's value; 0: none is given
-  double assumed_mpp = 0;                     ///< used if the file has none
-  std::vector<std::string> other_files = {};  ///< its further files, for a DICOM series or MIRAX
+  double assumed_mpp = 0;                     ///< micrometres per pixel if the file has no value; 0: none is given
+  std::vector<std::string> other_files = {};  ///< the slide's other files, if it is a DICOM series or MIRAX
   double mask_mpp = 0;                        ///< micrometres per pixel of a tissue mask; 0: no mask is wanted
   bool all_levels = false;
 };
 
 struct SlideFile {
   std::string path, name;
-  std::size_t number = 0;        ///< its number among the slides, for `OpenFiles`
-  SlideWish wish;                ///< what it was opened with
-  std::string region_file;       ///< empty: there is none, or regions are not asked for
-  std::optional<FileMark> mark;  ///< none: the slide comes from an index, and its file was not looked at
+  std::size_t number = 0;        ///< its number among all slides, for `OpenFiles`
+  SlideWish wish;                ///< the settings with which it was opened
+  std::string region_file;       ///< its file of regions; empty: there is none, or regions are not asked for
+  std::optional<FileMark> mark;  ///< none: the slide comes from an index, and its file was not opened
   FileSample sample;
   FileSample others;             ///< identifies `wish.other_files`
   bool passed_over = false;      ///< not opened, because another process has its records
   std::optional<Error> failure;  ///< why it can't be read
 
-  /// What its file contains.
+  /// What the slide's file contains.
   struct Found {
-    std::vector<SlideLevel> levels;  ///< stored levels
-    std::string missing_levels;      ///< why some levels can't be read, or are missing here; empty: all are here
-    std::string unread_images;       ///< which images of similar size are not read; empty: none is known
-    SlideBounds bounds;              ///< where its pixels are; all 0 for a slide of an index
+    std::vector<SlideLevel> levels;
+    std::string missing_levels;  ///< why some of the file's levels can't be read, or may be missing in `levels`; empty:
+                                 ///< no reason is known
+    std::string unread_images;   ///< which other large images of the file are not read; empty: none is known
+    SlideBounds bounds;          ///< where its pixels are; all 0 for a slide of an index
     Resolution resolution;
-    /// The version of OpenSlide that was asked, or "none" if none was found; empty: none was needed.
+    /// The version of OpenSlide that was asked. "none": OpenSlide was needed, and not found. Empty: it was not needed.
     std::string openslide;
-    std::string why_openslide;  ///< why its tiles are not read directly; empty: they are
+    std::string why_openslide;  ///< why this library doesn't read the tiles itself; empty: it does
   };
   Found found;
 
@@ -62,21 +63,21 @@ struct SlideFile {
     std::size_t level_number = 0;  ///< the stored level that it is made of
     Level level;                   ///< that level
     Scale scale;                   ///< its size
-    /// Offsets and sizes of tiles, as in the file; empty: not kept.
+    /// Offsets and sizes of the level's tiles, as stored in the file; empty: not kept in memory.
     std::vector<std::byte> kept_offsets, kept_sizes;
   };
   Image image;
 
-  std::optional<MaskSource> mask_source;  ///< if a mask is wanted
-  std::vector<Level> all_levels;          ///< if they are wanted, like `found.levels`
+  std::optional<MaskSource> mask_source;  ///< set if a mask is wanted
+  std::vector<Level> all_levels;          ///< set if `wish.all_levels` is; the same levels as `found.levels`
 
-  /// Findings while places were chosen, for the notes about all slides.
+  /// What was found when the slide's places were chosen. Notes about all slides use it.
   struct Choice {
-    std::uint64_t struck = 0;                           ///< places that tissue or regions left out
-    bool without_list = false;                          ///< it has no list of places, but other slides have
-    std::uint64_t beyond = 0, twice = 0;                ///< listed places outside of the slide; listed a second time
+    std::uint64_t struck = 0;   ///< places left out because they show too little tissue, or because of regions
+    bool without_list = false;  ///< the slide has no list of places, but other slides have one
+    std::uint64_t beyond = 0, twice = 0;                ///< listed places: outside of the slide; listed a second time
     std::vector<std::string> classes;                   ///< classes of regions that the file has
-    std::vector<std::string> shown;                     ///< those of `classes` that records may show
+    std::vector<std::string> shown;                     ///< the `classes` that records may show
     std::uint64_t without_area = 0, no_annotation = 0;  ///< see Regions
     std::int64_t moved_x = 0, moved_y = 0;              ///< pixels that its regions were moved by
     /// Why parts of the mask could not be read, and count as glass; empty: all were read.
@@ -86,33 +87,35 @@ struct SlideFile {
 
   struct Records {
     Grid grid;
-    std::uint64_t places = 0;                   ///< places of the grid, whether or not they are records
-    std::uint64_t first = 0;                    ///< record
-    bool whole_tiles = false;                   ///< each record is whole tiles that no other record needs
-    std::uint64_t first_block = 0, blocks = 0;  ///< tiles that are kept decoded while there is room; 0: they are not
-                                                ///< kept
-    int digits = 6;                             ///< digits of numbers in keys
+    std::uint64_t places = 0;  ///< places of the grid, whether or not they are records
+    std::uint64_t first = 0;   ///< number of its first record among the records of all slides
+    bool whole_tiles = false;  ///< each record consists of whole tiles of the file that no other record needs
+    /// The source's blocks that are the level's decoded tiles. `blocks` is 0 if these are not kept.
+    std::uint64_t first_block = 0, blocks = 0;
+    int digits = 6;  ///< digits of the numbers in its records' keys
     /// Numbers of the classes that records may show, in the field's order of classes.
     std::vector<std::int64_t> class_numbers;
-    PackedNumbers shown_classes;  ///< class of each record: 0, for none, or a place in `class_numbers` plus 1
-    std::vector<float> stain;     ///< values of its fit; empty: not asked for, or there is no record
+    PackedNumbers shown_classes;  ///< for each record 0 if it shows no class, otherwise its class's position in
+                                  ///< `class_numbers` plus 1
+    std::vector<float> stain;     ///< values of the fit of its stains; empty: not asked for, or the slide has no record
   };
   Records records;
 
-  /// Returns whether a view leaves out more of its places than tissue and regions do.
+  /// Returns whether the slide belongs to a view that leaves out some of its places. Places that tissue or regions left
+  /// out don't count.
   bool is_view() const noexcept { return !failure && records.places - records.grid.size() != choice.struck; }
 };
 
-/// Opens a slide. Faults of the file, or of the wish, are in `failure`. Keeps the positions of its tiles if they need
-/// at most `keep_left` bytes, which it reduces by that number. Any thread.
+/// Opens a slide. Sets `failure` if the file is faulty, or `wish` does not fit the file. Keeps the positions of the
+/// tiles if they need at most `keep_left` bytes, and subtracts their bytes from `keep_left`. Any thread.
 SlideFile open_slide(const std::string& path, std::size_t number, const SlideWish& wish,
                      std::atomic<std::size_t>& keep_left);
 
-/// For a slide from an index: opens its file and compares. Places, regions and stains of the index can't be compared
-/// with the file. @throws Error(corrupt) if the file differs, Error(io) if it was changed.
+/// Opens the file of a slide that comes from an index, and compares the slide with the file. Doesn't compare places,
+/// regions and stains. @throws Error(corrupt) if the file differs, Error(io) if it was changed.
 void check_against_file(const SlideFile& slide);
 
-/// Returns the slide with a different stored level to read pixels from.
+/// Returns a copy of the slide that reads its pixels from a different stored level.
 SlideFile at_level(const SlideFile& slide, std::size_t number, const Level& level);
 
 }  // namespace penstock::slide

@@ -10,7 +10,8 @@
 
 namespace penstock::slide {
 
-/// Everything that an entry was made from, except the settings; shows whether the entry is still valid.
+/// Everything that an entry was made from, except the settings. A comparison with the present state shows whether the
+/// entry is still valid.
 struct EntryKey {
   std::string name;
   FileSample sample;
@@ -19,9 +20,9 @@ struct EntryKey {
   std::uint64_t list = 0;     ///< hash of its list of places; 0: there is none
   std::uint64_t regions = 0;  ///< hash of its file of regions; 0: there is none
   std::string openslide;      ///< the version that was used for the slide; empty: none was needed
-  bool failed = false;        ///< the slide could not be read, so that another try may succeed
-  /// Returns whether an entry with this key is still valid. `now`: the present state; it names the OpenSlide found,
-  /// whether or not the slide needs it.
+  bool failed = false;  ///< the slide could not be read; the entry is never valid, so that the slide is tried again
+  /// Returns whether an entry with this key is still valid. `now` is the key of the present state. It names the
+  /// OpenSlide that was found, whether or not the slide needs it.
   bool holds(const EntryKey& now) const {
     return name == now.name && sample == now.sample && others == now.others && own_mpp == now.own_mpp &&
            list == now.list && regions == now.regions && failed == now.failed &&
@@ -29,12 +30,12 @@ struct EntryKey {
   }
 };
 
-/// Returns the slide as it was opened, including its places.
+/// Returns the entry of an opened slide, including its places.
 std::string entry_of(const EntryKey& key, const SlideFile& slide);
 /// Reads the beginning of an entry. @throws Error(corrupt), without a file.
 EntryKey key_of_entry(std::string_view entry);
-/// Returns the slide. Its number and path are not in the entry, nor its position among all records. @throws like
-/// `key_of_entry`.
+/// Returns the slide of an entry. The entry has neither the slide's number and path nor its position among all records.
+/// @throws like `key_of_entry`.
 SlideFile slide_of_entry(std::string_view entry);
 
 }  // namespace penstock::slide

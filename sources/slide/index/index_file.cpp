@@ -17,7 +17,8 @@ namespace penstock::slide {
 
 namespace {
 
-// It ends in a number, so that a machine of another byte order sees another one.
+// In the file, the number `version` follows this text. A machine of another byte order reads a different number, and
+// refuses the file.
 constexpr std::string_view magic = "penstock tiles\n";
 constexpr std::uint32_t version = 4;
 constexpr std::uint64_t end_of_entries = ~std::uint64_t{0};
@@ -67,7 +68,7 @@ std::optional<IndexContent> read_index(const std::string& path) {
       index.bytes = text->size() - from.left();
     }
   } catch (const Error& failed) {
-    // The last entry of a run that was stopped may be a part.
+    // A run that was stopped may have written only a part of its last entry.
     if (path.ends_with(".partial") && index.bytes != 0) return index;
     throw error_in(path, failed.code(),
                    failed.code() == Errc::unsupported ? failed.cause() : failed.cause() + "; make the index anew",
@@ -86,7 +87,7 @@ void IndexSink::open(const SinkJob& /*job*/) {
   if (!folder.empty()) make_folder(folder, source_name);
   if (!lock_.take(source_name))
     throw error_in(path_, Errc::invalid_argument, lock_holder(lock_.file()) + " is making this index");
-  // What a run that was stopped has made with the same settings stays.
+  // Keeps the entries of an earlier run that was stopped, if its settings were the same.
   try {
     if (auto earlier = read_index(partial_of(path_)); earlier && earlier->settings == settings_)
       earlier_ = std::move(*earlier);

@@ -20,16 +20,17 @@ namespace penstock::slide {
 struct IndexContent {
   std::string settings;
   std::map<std::string, std::string> entries;  ///< entries by the slides' names
-  bool complete = false;                       ///< it has all its entries
-  std::uint64_t frames = 0, bytes = 0;         ///< entries, including repeated names; bytes up to the end of the last
-                                               ///< entry
+  bool complete = false;                       ///< the file has its end; otherwise the run that wrote it was stopped
+  /// `frames`: the number of entries, counting repeated names. `bytes`: the bytes up to the end of the last entry.
+  std::uint64_t frames = 0, bytes = 0;
 };
 
-/// Reads an index; none if the file does not exist. If the index is incomplete, it reads all complete entries. @throws
+/// Reads an index; none if the file does not exist. If the index is incomplete, reads its complete entries. @throws
 /// Error(corrupt) if it is not an index, or damaged; Error(io).
 std::optional<IndexContent> read_index(const std::string& path);
 
-/// Writes an index, under a different name until it is complete. Keys of items are the slides' names.
+/// Writes an index. Until the index is complete, its file is called `partial_of(path)`. Keys of items are the slides'
+/// names.
 class IndexSink {
  public:
   /// `still_good`: returns whether an entry of an earlier run is still valid.

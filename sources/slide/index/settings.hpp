@@ -7,7 +7,8 @@
 
 namespace penstock::slide {
 
-/// Returns all options that an index depends on, except tables, lists and files of regions, in a line each: "size 256".
+/// Returns a line for each option that an index depends on: "size 256". The contents of tables, lists and files of
+/// regions are not included.
 std::string index_settings(const Slides& options);
 
 /// Returns the first setting that differs: "size 256, and size 224 is asked for"; empty: none does.

@@ -18,7 +18,7 @@ struct Area {
   std::int32_t left = 0, top = 0, right = 0, bottom = 0;
 };
 
-/// A picture to draw on. What is outside of it is not drawn.
+/// A picture to draw on. Pixels outside of it are not drawn.
 class Bitmap {
  public:
   Bitmap(std::int32_t width, std::int32_t height, Rgb colour) : width_(width), height_(height) {
@@ -54,7 +54,7 @@ class Bitmap {
     fill({area.left, area.top, std::min(area.left + thick, area.right), area.bottom}, colour);
     fill({std::max(area.right - thick, area.left), area.top, area.right, area.bottom}, colour);
   }
-  /// Copies a picture onto it.
+  /// Copies a picture into this one, with its top left pixel at `left`, `top`.
   void paste(const Bitmap& other, std::int32_t left, std::int32_t top) noexcept {
     for (std::int32_t y = 0; y < std::min(other.height_, height_ - top); ++y)
       std::copy_n(other.rgb_.data() + other.offset(0, y),

@@ -14,7 +14,7 @@ namespace {
 constexpr Rgb black{0, 0, 0}, white{255, 255, 255};
 constexpr std::int32_t margin = 6;  // pixels of the font
 
-// Something at its place, in pixels of the font.
+// A line of text and its position, in pixels of the font.
 struct PlacedText {
   std::int32_t left, top;
   std::string text;
@@ -30,7 +30,7 @@ class Layout {
   Layout(const Caption& caption, std::int32_t width) : width_(width) {
     const auto columns = static_cast<std::size_t>((width - 2 * margin) / character_step);
     for (std::size_t i = 0; i < caption.lines.size(); ++i) {
-      // A heading has one pixel more.
+      // A heading is bold, which makes it one pixel wider.
       for (std::string& line : wrapped(plain_text(caption.lines[i]), i == 0 ? columns - 1 : columns)) {
         texts.push_back({margin, top_, std::move(line), i == 0});
         top_ += line_step;
@@ -47,7 +47,7 @@ class Layout {
         if (&line != lines.data()) top_ += line_step;
         texts.push_back({left_ + swatch_side + gap, top_ + 1, line, false});
       }
-      // Nothing is next to several lines.
+      // If the meaning takes several lines, the next item begins a new line.
       left_ = lines.size() == 1 ? left_ + taken + between : width;
     }
     if (caption.bar) {
@@ -85,7 +85,7 @@ Bitmap draw_caption(const Caption& caption, std::int32_t width) {
   const Layout layout(caption, width / scale);
   Bitmap bitmap(width, layout.height * scale, white);
   for (const PlacedText& text : layout.texts)
-    // Letters with few pixels, drawn again one pixel to the right, can't be distinguished from each other.
+    // A heading is drawn a second time, one pixel to the right, to be bold. At scale 1 such letters would be illegible.
     for (std::int32_t bold = 0; bold <= (text.heading && scale > 1 ? 1 : 0); ++bold)
       draw_text(bitmap, text.left * scale + bold, text.top * scale, scale, black, text.text);
   for (const PlacedSwatch& swatch : layout.swatches)

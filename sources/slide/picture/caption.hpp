@@ -19,10 +19,10 @@ struct MaskFacts {
   double mpp = 0;
 };
 
-/// Facts about the outcome of its places.
+/// What became of a slide's places.
 struct PlaceFacts {
-  bool listed = false;  ///< the places are a list's, not a grid's
-  bool view = false;    ///< a view leaves out some places
+  bool listed = false;  ///< the places come from a list, not from a grid
+  bool view = false;    ///< the slide belongs to a view that leaves out some places
   std::uint64_t little_tissue = 0, outside_regions = 0;
 };
 
@@ -36,16 +36,17 @@ struct LegendEntry {
   std::string meaning;
 };
 
-/// A length to compare with.
+/// A line in the caption that shows a length on the slide.
 struct ScaleBar {
   std::int32_t pixels = 0;
   std::string length;
 };
-/// Returns the longest of 1, 2, 5, 10, ... micrometres that is at most `most` pixels of the picture, of `mpp`
-/// micrometres each. Returns nothing if `mpp` is unknown, or the length is below a pixel.
+/// Returns a bar of 1, 2, 5, 10, ... micrometres: the longest of at most `most` pixels of the picture. `mpp`:
+/// micrometres per pixel of the picture; 0: unknown. Returns nothing if `mpp` is unknown, or the bar would be shorter
+/// than a pixel.
 std::optional<ScaleBar> scale_bar(double mpp, std::int32_t most);
 
-/// The text of the picture, and its size.
+/// The text below a picture, and the size of its letters.
 struct Caption {
   std::vector<std::string> lines;  ///< the first one is the heading
   std::vector<LegendEntry> legend;
@@ -58,7 +59,7 @@ inline constexpr std::int32_t swatch_side = 9;
 /// The least width of a caption, in pixels of the font.
 inline constexpr std::int32_t least_caption_width = 360;
 
-/// Draws it, black on white, in this width and the height it needs. `width`: at least least_caption_width * scale.
+/// Draws a caption, black on white, as high as it needs. `width` must be at least least_caption_width * scale.
 Bitmap draw_caption(const Caption& caption, std::int32_t width);
 
 }  // namespace penstock::slide

@@ -19,13 +19,13 @@ std::string with_separators(std::uint64_t number) {
 }
 std::string with_separators(std::int64_t number) { return with_separators(static_cast<std::uint64_t>(number)); }
 
-// Returns a number in at most `digits` digits.
+// Returns a number with at most `digits` significant digits.
 std::string in_digits(double value, int digits) {
   std::array<char, 32> text{};
   const auto written = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, digits);
   return {text.data(), written.ptr};
 }
-// Sides are rounded to whole pixels, so more digits of a pixel's size mean nothing.
+// Sides are rounded to whole pixels, so more digits of a pixel's size would mean nothing.
 std::string mpp_number(double mpp) { return in_digits(mpp, 3); }
 std::string four_digits(double value) { return in_digits(value, 4); }
 
@@ -37,13 +37,14 @@ std::string counted_text(std::uint64_t number, const std::string& noun) {
   return with_separators(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
-// Returns "0.5 um a pixel" for an image of the slide of `width` x `height` pixels; empty if that is unknown.
+// Returns "0.5 um a pixel" for an image of the whole slide of `width` x `height` pixels; empty if the size of a pixel
+// is unknown.
 std::string mpp_text(const SlideInfo& slide, std::int64_t width, std::int64_t height) {
   if (slide.mpp_x == 0) return "";
   const double x = slide.mpp_x * static_cast<double>(slide.width) / static_cast<double>(width);
   const double y = slide.mpp_y * static_cast<double>(slide.height) / static_cast<double>(height);
   const std::string across = mpp_number(x), down = mpp_number(y);
-  // Sides are rounded to whole pixels, so the two hardly ever are the same.
+  // Sides are rounded to whole pixels, so x and y are hardly ever equal.
   constexpr double same = 0.005;
   if (x / y > 1 - same && x / y < 1 + same) return across + " um a pixel";
   return across + " x " + down + " um a pixel";
@@ -129,7 +130,7 @@ std::string count_line(const SlideInfo& slide, const Slides& options, const Plac
   if (places.outside_regions != 0)
     line += "; " + with_separators(places.outside_regions) +
             " left out: " + (places.view ? "not in this view" : "outside of the regions that are wanted");
-  // A list keeps nothing of those that were left out.
+  // A list does not keep the places that were left out, so the reason for each place is unknown.
   if (places.listed && slide.records != slide.places) {
     const bool by_tissue = options.tissue.by != SlideTissue::By::everywhere,
                by_regions = !options.regions.folder.empty();

@@ -57,7 +57,7 @@ constexpr std::array<std::string_view, 42> drawn{
 };
 // clang-format on
 
-// These are drawn two pixels lower.
+// These characters are drawn two pixels lower.
 constexpr std::string_view below_the_line = "gpqy,";
 constexpr std::int32_t body = 7;
 

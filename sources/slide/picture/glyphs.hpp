@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A font of 5 x 7 pixels, with two more below the line.
+// A font of 5 x 7 pixels, with two more rows below the line.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace {
 constexpr Rgb record_colour{0, 90, 200}, unread_colour{255, 130, 0}, dim_colour{150, 150, 150},
     stripe_colour{95, 95, 95}, unmarked{255, 255, 255};
 constexpr int tint_parts = 20, dim_parts = 60, stripe_parts = 75, faint_parts = 50;
-constexpr double least_outlined = 5;  // pixels: with less, outlines would cover all
+constexpr double least_outlined = 5;  // pixels from place to place; outlines of smaller places would cover everything
 
 }  // namespace
 
@@ -29,7 +29,7 @@ Layers::Layers(const SlideFile& slide, const Slides& options, const Overview& ov
       unknown_(std::move(small.unknown)),
       place_pixels_(overview.length(std::min(options.size, options.stride))) {}
 
-// What a pixel becomes.
+// Colours a pixel by its outcome.
 void Layers::show(Bitmap& bitmap, std::int32_t x, std::int32_t y, PlaceOutcome outcome) const noexcept {
   constexpr std::int32_t period = 6, stripe = 2;  // pixels of the font
   switch (outcome) {
@@ -95,7 +95,7 @@ void Layers::draw_record_outlines() {
   }
   constexpr double pixels_for_one = 24, least_opaque = 16;
   const auto thick = std::clamp(static_cast<std::int32_t>(place_pixels_ / pixels_for_one), 1, scale_);
-  // Neighbours share a line, which must not be drawn twice.
+  // The mask is blended at the end, because neighbouring records share a line that must be blended only once.
   const auto mark = [&](std::int32_t left, std::int32_t top, std::int32_t right, std::int32_t bottom) {
     for (std::int32_t y = top; y < std::min(bottom, picture_.height()); ++y)
       std::fill_n(mask.begin() + static_cast<std::ptrdiff_t>(y) * picture_.width() + left,
@@ -103,7 +103,7 @@ void Layers::draw_record_outlines() {
   };
   for (std::uint64_t i = 0; i < slide_.records.grid.size(); ++i) {
     const Area area = overview_.area_of(place_box(slide_, options_, slide_.records.grid.place(i)));
-    // A slide may be thinner than its lines.
+    // A slide may be narrower than a line.
     const std::int32_t right = std::max(std::min(area.right, picture_.width() - thick), area.left),
                        bottom = std::max(std::min(area.bottom, picture_.height() - thick), area.top);
     mark(area.left, area.top, right + thick, area.top + thick);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the slide in its picture, and layers over it, each with its line in the legend.
+// Draws a slide's picture, and layers over it. Each layer gets a line in the legend.
 #pragma once
 
 #include <array>
@@ -20,7 +20,8 @@
 namespace penstock::slide {
 
 inline constexpr Rgb tissue_colour{0, 150, 60};
-/// Colours of the classes of a file, in the order of their names, whether or not all are drawn.
+/// Colours of classes of regions. The classes of a file get them in the order of the classes' names, whether or not all
+/// classes are drawn.
 inline constexpr std::array<Rgb, 8> region_colours{{{215, 25, 28},
                                                     {200, 0, 200},
                                                     {0, 160, 180},
@@ -30,7 +31,7 @@ inline constexpr std::array<Rgb, 8> region_colours{{{215, 25, 28},
                                                     {0, 0, 0},
                                                     {255, 105, 180}}};
 
-/// Draws layers in the order of the calls. Refers to its arguments.
+/// Draws layers in the order of the calls. Keeps references to the constructor's arguments.
 class Layers {
  public:
   /// `scale`: pixels of the picture per pixel of the font; lines have this width.
@@ -40,20 +41,21 @@ class Layers {
   /// Colours pixels by the outcome of their places.
   void draw_fates(const PlaceOutcomes& places);
   void draw_unread();
-  /// Draws outlines around each record, or around all together if they are too small. Call after `draw_fates`.
+  /// Draws an outline around each record. If the records are too small for that, draws the edge of the area that they
+  /// cover. Call after `draw_fates`.
   void draw_record_outlines();
-  /// Draws the edge of the ones in a mask of the picture's pixels.
+  /// Draws the edge of the area of ones in a mask, which has a byte per pixel of the picture.
   void draw_edge(std::span<const std::uint8_t> mask, const std::string& meaning, Rgb colour);
 
   Bitmap& picture() noexcept { return picture_; }
-  /// Returns a line per drawn layer.
+  /// Returns the lines of the drawn layers.
   std::vector<LegendEntry>& legend() noexcept { return legend_; }
 
  private:
   void show(Bitmap& bitmap, std::int32_t x, std::int32_t y, PlaceOutcome outcome) const noexcept;
   void explain(PlaceOutcome outcome, const std::string& meaning);
   Bitmap empty_swatch() const;
-  // Position of a pixel of the picture.
+  // Return the column and the row of a pixel of the picture.
   std::int32_t x_of(std::size_t pixel) const noexcept {
     return static_cast<std::int32_t>(pixel % static_cast<std::size_t>(picture_.width()));
   }
@@ -68,7 +70,7 @@ class Layers {
   Bitmap picture_;
   std::vector<std::uint8_t> unknown_;
   std::vector<PlaceOutcome> fates_;
-  double place_pixels_;  // pixels from one line of an outline to the next
+  double place_pixels_;  // pixels of the picture from one place to the next
   std::vector<LegendEntry> legend_;
 };
 

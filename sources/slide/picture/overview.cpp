@@ -14,7 +14,7 @@ namespace {
 
 std::int64_t longer_side(const Level& level) { return std::max(level.width, level.height); }
 
-// For each pixel along a side of the picture, the pixel of the mask at its centre.
+// Returns, for each pixel along a side of the picture, the mask's pixel at its centre.
 std::vector<std::size_t> centres(std::int32_t pixels, double whole, std::int32_t mask, std::int64_t level,
                                  std::int32_t k) {
   std::vector<std::size_t> at(static_cast<std::size_t>(pixels));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A slide in small, and the positions in it.
+// The picture of a whole slide, and how positions on the slide become pixels of the picture.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct OverviewSource {
 /// Chooses the source that `draw_slide` describes, among the levels that can be read. `levels` begin with the finest.
 OverviewSource choose_overview(std::span<const Level> levels, std::int32_t side);
 
-/// The picture's pixels that show part of the slide. A value.
+/// Converts positions on the slide to pixels of the picture. A value.
 class Overview {
  public:
   /// `slide` must have all levels.
@@ -34,9 +34,9 @@ class Overview {
   /// Returns the pixels of the picture that show a box of the slide's image: at least one pixel if the box has a pixel
   /// in the slide.
   Area area_of(const SlideBox& box) const noexcept;
-  /// Returns a length of the slide's image in pixels of the picture.
+  /// Converts a length in pixels of the slide's image to pixels of the picture.
   double length(std::int32_t pixels) const noexcept { return pixels * across_.scale; }
-  /// Returns the pixels of level 0 from one pixel of the picture to the next.
+  /// Returns the distance of neighbouring pixels of the picture, in pixels of level 0.
   double step() const noexcept { return step_; }
   /// Returns the mask's byte at the centre of each pixel of the picture.
   std::vector<std::uint8_t> seen_through(std::span<const std::uint8_t> mask, const MaskGrid& grid) const;

@@ -11,7 +11,7 @@ namespace penstock::slide {
 
 namespace {
 
-// How many areas cover each pixel, in time that doesn't depend on how large they are.
+// Counts how many areas cover each pixel. An area takes the same time whatever its size.
 class Cover {
  public:
   Cover(std::int32_t width, std::int32_t height)
@@ -19,7 +19,7 @@ class Cover {
     changes_.resize((width_ + 1) * (height_ + 1));
   }
   void add(const Area& area) noexcept {
-    // Modulo 2^32, as the sums are.
+    // The counts may wrap around here. Their sums, which are also modulo 2^32, are right.
     ++at(area.left, area.top);
     --at(area.right, area.top);
     --at(area.left, area.bottom);
@@ -45,7 +45,8 @@ class Cover {
   std::vector<std::uint32_t> changes_;
 };
 
-// If all places are records, columns and rows determine it: a grid may have too many places to look at each.
+// Sets the outcomes for a slide of which all places are records. Uses only the grid's columns and rows, because a grid
+// may have too many places to look at each.
 void mark_all(const SlideFile& slide, const Slides& options, const Overview& overview,
               std::vector<PlaceOutcome>& outcomes) {
   std::vector<PlaceOutcome> columns(static_cast<std::size_t>(overview.width()), PlaceOutcome::no_place);

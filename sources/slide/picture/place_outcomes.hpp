@@ -14,11 +14,11 @@
 
 namespace penstock::slide {
 
-/// The outcome of a place. For a pixel, it is the outcome of the places that cover it: the one that comes last here.
+/// What became of a place. If several places cover a pixel, the pixel has the outcome that comes last here.
 enum class PlaceOutcome : std::uint8_t {
   no_place,         ///< no place of the grid covers the pixel
   little_tissue,    ///< left out: it shows less tissue than required
-  outside_regions,  ///< left out: it is where regions allow no places
+  outside_regions,  ///< left out: it is in an area where regions allow no places
   record,
 };
 
@@ -27,7 +27,7 @@ struct PlaceOutcomes {
   std::vector<PlaceOutcome> outcomes;
   std::uint64_t count(PlaceOutcome outcome) const noexcept;
 };
-/// `mask`: the tissue mask, if there is one.
+/// Returns the outcomes. `mask`: the tissue mask, if there is one.
 PlaceOutcomes place_outcomes(const SlideFile& slide, const Slides& options, const std::optional<TissueMask>& mask);
 
 /// Returns the outcome of each pixel of the picture, row by row.

@@ -27,7 +27,7 @@ namespace penstock {
 using slide::Bitmap;
 using slide::SlideFile;
 
-/// Has access to a source's implementation.
+/// Draws with access to a source's implementation.
 class SlideDrawing {
  public:
   SlideDrawing(const SlideSource& source, std::size_t number)
@@ -35,7 +35,7 @@ class SlideDrawing {
 
   SlidePicture draw(const SlidePictureOptions& options) const {
     const slide::OverviewSource source = slide::choose_overview(slide_.all_levels, options.side);
-    constexpr std::int32_t most_k = 4096;  // sums of more pixels may have more than 32 bits
+    constexpr std::int32_t most_k = 4096;  // sums over more pixels per side may not fit in 32 bits
     if (source.k > most_k)
       throw slide::error_in(slide_.path, Errc::limit_exceeded,
                             "the slide is more than 4096 times as large as its picture would be; take a larger `side`");
@@ -96,7 +96,7 @@ class SlideDrawing {
     }
   }
 
-  // Returns it with its levels and its mask's source, which a source does not keep.
+  // Opens the slide again, with its levels and its mask's source, which the source of slides does not keep.
   static SlideFile reopened(const SlideSource::Impl& impl, std::size_t number) {
     const SlideFile& first = impl.slides[number];
     if (first.failure) throw Error(*first.failure);
@@ -104,7 +104,7 @@ class SlideDrawing {
     wish.all_levels = true;
     std::atomic<std::size_t> keep_nothing = 0;
     SlideFile slide = slide::open_slide(first.path, number, wish, keep_nothing);
-    // Errors of a different file show nothing about this slide.
+    // Checked before `failure`, because an error of a different file shows nothing about this slide.
     const bool same = first.mark ? slide.mark == first.mark : slide.sample == first.sample;
     if (slide.mark && !same) throw slide::changed_error(first.path);
     if (slide.failure) throw Error(*slide.failure);

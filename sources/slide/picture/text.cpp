@@ -15,7 +15,7 @@ std::string plain_text(std::string_view utf8) {
     }
     const char first = utf8[i++];
     text += first >= ' ' && first <= '~' ? first : '?';
-    // Bytes that continue a character of UTF-8.
+    // Skips the other bytes of a character of UTF-8.
     if ((first & 0xC0) == 0xC0)
       while (i < utf8.size() && (utf8[i] & 0xC0) == 0x80) ++i;
   }

@@ -16,11 +16,11 @@ namespace penstock::slide {
 /// Pixels from one character to the next, and from one line to the next, at scale 1.
 inline constexpr std::int32_t character_step = glyph_width + 1, line_step = glyph_height + 3;
 
-/// Returns one byte per character: a micro sign becomes 'u', anything else that is not printable ASCII '?'.
+/// Returns one byte per character: a micro sign becomes 'u', and anything else that is not printable ASCII becomes '?'.
 std::string plain_text(std::string_view utf8);
 
-/// Breaks text into lines of at most `columns` characters, at spaces; longer words are broken anywhere. At least one
-/// line.
+/// Breaks text into lines of at most `columns` characters, at spaces. Breaks longer words anywhere. Returns at least
+/// one line.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
 /// Draws a line; `left` and `top` are the top left pixel of its first character.

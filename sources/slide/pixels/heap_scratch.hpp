@@ -10,7 +10,7 @@
 
 namespace penstock::slide {
 
-/// Scratch outside of a runner. Must live as long as the memory it gives.
+/// A Scratch for code outside of a runner. Its memory is valid as long as it lives.
 class HeapScratch final : public Scratch {
  public:
   std::byte* allocate(std::size_t bytes) override {

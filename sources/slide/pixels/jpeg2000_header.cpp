@@ -34,7 +34,7 @@ enum Marker : std::uint64_t {
 
 [[noreturn]] void damaged(const char* what) { throw Error(Errc::corrupt, std::string("its JPEG 2000 ") + what); }
 
-// A number of `bytes` bytes at `at`. @throws Error(corrupt) past the end.
+// Reads a number of `bytes` bytes at `at`. @throws Error(corrupt) if the bytes end before it does.
 std::uint64_t number(std::span<const std::byte> from, std::size_t at, std::size_t bytes) {
   if (at > from.size() || bytes > from.size() - at) damaged("ends in the middle of its header");
   return number_of(from.subspan(at, bytes), true);
@@ -52,7 +52,7 @@ std::span<const std::byte> find_codestream(std::span<const std::byte> encoded) {
       bytes = number(encoded, at + 8, 8);
       head = 16;
     }
-    if (bytes == 0) bytes = encoded.size() - at;  // to the end
+    if (bytes == 0) bytes = encoded.size() - at;  // the box extends to the end
     if (bytes < head || bytes > encoded.size() - at) damaged("is in a JP2 file whose boxes are damaged");
     if (number(encoded, at + 4, 4) == codestream)
       return encoded.subspan(at + head, static_cast<std::size_t>(bytes) - head);
@@ -63,17 +63,17 @@ std::span<const std::byte> find_codestream(std::span<const std::byte> encoded) {
 
 std::uint64_t divided_up(std::uint64_t number, std::uint64_t by) { return (number + by - 1) / by; }
 
-// The main header's facts about size and coding.
+// What the main header says about size and coding.
 struct Stream {
   std::span<const std::byte> bytes;
-  std::uint64_t width = 0, height = 0, tile_width = 0, tile_height = 0;  // tiles of its own
+  std::uint64_t width = 0, height = 0, tile_width = 0, tile_height = 0;  // tiles: the codestream's own
   std::uint64_t tiles() const { return divided_up(width, tile_width) * divided_up(height, tile_height); }
 };
 
 [[noreturn]] void too_much(const char* what) { throw Error(Errc::unsupported, std::string("its JPEG 2000 ") + what); }
 
-// Checks a coding style, because OpenJPEG spends memory and time by it, whatever the data. `at`: position of the number
-// of decompositions; after it come the sizes of blocks and, if `style` requires it, of precincts.
+// Checks a coding style, which alone decides how much memory and time OpenJPEG takes. `at`: the position of the number
+// of decompositions. The sizes of blocks come after that number, then, if `style` requires it, the sizes of precincts.
 void check_coding(const Stream& stream, std::uint64_t layers, std::uint64_t style, std::size_t at) {
   constexpr std::uint64_t own_sizes = 1, components = 3, most_decompositions = 32;
   const std::uint64_t decompositions = number(stream.bytes, at, 1);
@@ -93,7 +93,8 @@ void check_coding(const Stream& stream, std::uint64_t layers, std::uint64_t styl
         divided_up(wide, std::uint64_t{1} << across) * divided_up(high, std::uint64_t{1} << down);
     precincts += some;
     most_precincts = std::max(most_precincts, some);
-    // A block is at most as large as the precinct in each of the three bands of a resolution.
+    // A block is at most as large as the part of a precinct in one band. Except at the lowest resolution, this part has
+    // half the precinct's sides.
     const std::uint64_t in_band = i == 0 ? 0 : 1;
     const std::uint64_t block_wide = std::min(block_across, across > in_band ? across - in_band : 0);
     const std::uint64_t block_high = std::min(block_down, down > in_band ? down - in_band : 0);
@@ -102,7 +103,7 @@ void check_coding(const Stream& stream, std::uint64_t layers, std::uint64_t styl
   }
   const std::uint64_t pixels = stream.width * stream.height;
   if (layers * precincts * stream.tiles() > stream.bytes.size()) damaged("says that it has more packets than bytes");
-  // Two bytes per possible packet; every resolution counts as many as the largest.
+  // OpenJPEG allocates two bytes per possible packet. It assumes the largest number of precincts for every resolution.
   constexpr std::uint64_t some_packets = 65536, some_blocks = 4096, pixels_of_a_block = 256;
   if ((layers + 1) * most_precincts * (decompositions + 1) * components > 4 * pixels + some_packets)
     too_much("is cut into very small precincts");
@@ -110,8 +111,8 @@ void check_coding(const Stream& stream, std::uint64_t layers, std::uint64_t styl
     too_much("is coded in very small blocks");
 }
 
-// Checks all markers of the main header and of the headers of tiles' parts. Refuses markers that OpenJPEG would not
-// find by their length, and markers that change the coding after it is set.
+// Checks all markers of the main header and of the headers of tile parts. Refuses markers that are not expected in a
+// slide, and markers that change the coding after it is set.
 void check_markers(const Stream& stream) {
   const std::span<const std::byte> bytes = stream.bytes;
   constexpr std::size_t segment_of_part = 12;
@@ -138,7 +139,7 @@ void check_markers(const Stream& stream) {
         check_coding(stream, layers, number(bytes, at + 4, 1), at + 9);
         coded = true;
         break;
-      case coc:  // coding of one component, in place of the general one
+      case coc:  // coding of one component instead of the general coding
         if (!coded || !in_main) too_much("changes its coding on the way");
         check_coding(stream, layers, number(bytes, at + 5, 1), at + 6);
         break;
@@ -183,7 +184,7 @@ Jpeg2000Header read_jpeg2000_header(std::span<const std::byte> encoded, const Jp
                                    " pixels, not " + std::to_string(facts.width) + "x" + std::to_string(facts.height));
   const Stream sizes{stream, width, height, at_32(24), at_32(28)};
   if (sizes.tile_width == 0 || sizes.tile_height == 0) damaged("says that its tiles have no pixels");
-  // OpenJPEG takes kilobytes for each.
+  // OpenJPEG allocates kilobytes per tile.
   constexpr std::uint64_t most_tiles = 256;
   if (sizes.tiles() > most_tiles)
     throw Error(Errc::unsupported, "its JPEG 2000 is made of more than 256 tiles of its own");

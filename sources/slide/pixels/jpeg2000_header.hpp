@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the header of a JPEG 2000 codestream before OpenJPEG allocates memory by it.
+// Checks the header of a JPEG 2000 codestream before OpenJPEG allocates memory for it.
 #pragma once
 
 #include <array>
@@ -16,12 +16,15 @@ struct Jpeg2000Header {
   std::array<std::uint8_t, 3> across{1, 1, 1}, down{1, 1, 1};  ///< pixels per sample, for each component
 };
 
+/// Checks the header of a codestream, or of a JP2 file.
 /// @throws Error(corrupt) if
-/// - the size is not the facts' size;
-/// - parts don't follow each other;
+/// - the size differs from `facts`;
+/// - the parts of tiles don't follow each other;
 /// - there are more packets than bytes that could hold them.
-/// @throws Error(unsupported) for values other than three of 8 bits, for a coding that a part sets again, and for one
-/// that would take much memory.
+/// @throws Error(unsupported) if
+/// - a pixel does not have three values of 8 bits;
+/// - a part changes the coding;
+/// - decoding would take much memory.
 Jpeg2000Header read_jpeg2000_header(std::span<const std::byte> encoded, const Jpeg2000Facts& facts);
 
 }  // namespace penstock::slide

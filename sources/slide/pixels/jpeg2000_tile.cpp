@@ -18,7 +18,7 @@ namespace penstock::slide {
 
 namespace {
 
-// What OpenJPEG reads from.
+// The bytes that OpenJPEG reads, and its position in them.
 struct Input {
   std::span<const std::byte> bytes;
   std::size_t at = 0;
@@ -49,7 +49,7 @@ OPJ_BOOL seek_input(OPJ_OFF_T offset, void* user) {
   return OPJ_TRUE;
 }
 
-// The first complaint is the cause, later ones follow from it.
+// Keeps only OpenJPEG's first complaint. It is the cause, and later complaints follow from it.
 void complain(const char* text, void* user) {
   std::string& complaint = *static_cast<std::string*>(user);
   if (!complaint.empty()) return;
@@ -76,10 +76,10 @@ struct DestroyImage {
 
 std::uint8_t clamped(std::int32_t value) noexcept { return static_cast<std::uint8_t>(std::clamp(value, 0, 255)); }
 
-// Samples of a component for the pixels of an area.
+// A component's samples for an area.
 struct Plane {
   const std::int32_t* samples;
-  std::int32_t down;  // pixels a sample
+  std::int32_t down;  // rows of pixels per sample
   std::size_t width;
   const std::int32_t* row(std::int32_t y) const noexcept {
     return samples + static_cast<std::size_t>(y / down) * width;
@@ -89,7 +89,7 @@ struct Plane {
 void write_rgb(const std::int32_t* const (&rows)[3], std::int32_t left, std::int32_t width, std::byte* out) {
   auto* to = reinterpret_cast<std::uint8_t*>(out);
   const std::int32_t *red = rows[0] + left, *green = rows[1] + left, *blue = rows[2] + left;
-  // OpenJPEG keeps samples within their 8 bits.
+  // OpenJPEG keeps samples within 8 bits, so they are not clamped.
   for (std::int32_t x = 0; x < width; ++x, to += 3) {
     to[0] = static_cast<std::uint8_t>(red[x]);
     to[1] = static_cast<std::uint8_t>(green[x]);
@@ -97,7 +97,8 @@ void write_rgb(const std::int32_t* const (&rows)[3], std::int32_t left, std::int
   }
 }
 
-// YCbCr as JFIF has it, in 16 bits after the point. Each sample of colour serves 1 << `shared` pixels.
+// Converts JFIF's YCbCr to RGB, with 16 bits after the point. Each sample of colour serves 1 << `shared` pixels of a
+// row.
 void write_ycc(const std::int32_t* const (&rows)[3], std::int32_t left, std::int32_t width, int shared,
                std::byte* out) {
   constexpr std::int32_t half = 1 << 15, red = 91881, green_of_blue = 22554, green_of_red = 46802, blue = 116130;
@@ -110,7 +111,7 @@ void write_ycc(const std::int32_t* const (&rows)[3], std::int32_t left, std::int
   }
 }
 
-// The area's planes; none is null, and each has the samples that its share of the area takes.
+// Checks that OpenJPEG returned all planes, each with the samples that the area needs.
 void check_planes(const opj_image_t& image, const Jpeg2000Header& header, const Box& area) {
   for (OPJ_UINT32 c = 0; c < 3; ++c) {
     const opj_image_comp_t& component = image.comps[c];
@@ -142,7 +143,7 @@ void write_pixels(const opj_image_t& image, const Jpeg2000Header& header, const 
 void decode_jpeg2000(std::span<const std::byte> encoded, const Jpeg2000Facts& facts, const Box& box, bool verify,
                      std::byte* into, std::ptrdiff_t stride, common::HeapEnd& heap_end) {
   const Jpeg2000Header header = read_jpeg2000_header(encoded, facts);
-  // If pixels share samples of colour, these begin with the area.
+  // If pixels share samples of colour, the area must begin at the first of the pixels that share one.
   Box area{box.top / header.down[1] * header.down[1], box.left / header.across[1] * header.across[1], 0, 0};
   area.height = box.top + box.height - area.top;
   area.width = box.left + box.width - area.left;

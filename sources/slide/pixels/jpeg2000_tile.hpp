@@ -12,15 +12,16 @@
 
 namespace penstock::slide {
 
-/// The file's facts about a tile.
+/// What the slide's file says about a tile.
 struct Jpeg2000Facts {
   std::int32_t width = 0, height = 0;
   bool rgb = false;  ///< the values of a pixel are RGB; otherwise YCbCr
 };
 
-/// Writes the pixels of `box`, inside the tile, to `into`, whose rows begin `stride` bytes after each other. `encoded`:
-/// a codestream, or a JP2 file with one. Colour samples that are fewer than those of luminance are repeated. With
-/// `verify` everything is decoded. `heap_end`: the thread's. @throws Error(corrupt | unsupported | out_of_memory).
+/// Decodes a tile. Writes the pixels of `box`, which is inside of the tile, to `into`, whose rows begin `stride` bytes
+/// after each other. `encoded`: a codestream, or a JP2 file with one. Samples of colour are repeated if there are fewer
+/// than pixels. With `verify`, decodes the whole tile. `heap_end`: the calling thread's. @throws Error(corrupt |
+/// unsupported | out_of_memory).
 void decode_jpeg2000(std::span<const std::byte> encoded, const Jpeg2000Facts& facts, const Box& box, bool verify,
                      std::byte* into, std::ptrdiff_t stride, common::HeapEnd& heap_end);
 

@@ -10,7 +10,7 @@
 
 namespace penstock::slide {
 
-// The part of each tile that is in `there`.
+// Reads the part of each tile that is in `there`.
 void LevelPixels::read_tiles(const SlideBox& there, bool verify, const Canvas& canvas, Scratch& scratch) const {
   const Level& level = slide_.image.level;
   const TouchedTiles all = tiles_of(level, all_);
@@ -22,7 +22,7 @@ void LevelPixels::read_tiles(const SlideBox& there, bool verify, const Canvas& c
     const std::int64_t tile_y = static_cast<std::int64_t>(all.row + row) * high;
     const std::int64_t top = std::max(there.y, tile_y), bottom = std::min(there.y + there.height, tile_y + high);
     if (top >= bottom && !verify) continue;
-    std::uint64_t known_from = 0, known_to = 0;  // columns whose tiles' positions are known
+    std::uint64_t known_from = 0, known_to = 0;  // positions of tiles are known for columns [known_from, known_to)
     for (std::uint64_t column = 0; column < all.columns; ++column) {
       const std::int64_t tile_x = static_cast<std::int64_t>(all.column + column) * wide;
       const std::int64_t left = std::max(there.x, tile_x), right = std::min(there.x + there.width, tile_x + wide);
@@ -58,7 +58,7 @@ void LevelPixels::read_tiles(const SlideBox& there, bool verify, const Canvas& c
 
 namespace {
 
-// Writes a row of OpenSlide's pixels, which are premultiplied: adds the background.
+// Writes a row of OpenSlide's pixels in front of the colour `outside`. The pixels are premultiplied.
 void write_row(const std::uint32_t* argb, std::int64_t width, const std::array<std::uint8_t, 3>& outside,
                std::byte* out) {
   auto* to = reinterpret_cast<std::uint8_t*>(out);
@@ -73,8 +73,8 @@ void write_row(const std::uint32_t* argb, std::int64_t width, const std::array<s
 
 }  // namespace
 
-// Reads a few rows at a time to use little memory. If OpenSlide interpolates, it reads all together, because each read
-// would interpolate from a different place.
+// Reads a few rows at a time, to use little memory. If OpenSlide interpolates, reads all rows at once, because each
+// read would interpolate from a different position.
 void LevelPixels::read_region(const SlideBox& there, const std::array<std::uint8_t, 3>& outside, const Canvas* canvas,
                               Scratch& scratch) const {
   if (there.width == 0 || there.height == 0) return;

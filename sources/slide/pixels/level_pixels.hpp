@@ -29,14 +29,14 @@ struct LevelReaders {
 /// Pixels of one record, from its slide's level.
 class LevelPixels {
  public:
-  /// `all`: the box, inside the level, that the record's whole image is made of. `blocks`: the decoded tiles that it
-  /// touches, row by row; empty blocks, or all if there are none, are read from the file.
+  /// `all`: the box of the level that the record's whole image is made of. `blocks`: the decoded tiles that `all`
+  /// touches, row by row. A tile is read from the file if its block is empty, or if `blocks` is empty.
   LevelPixels(LevelReaders& readers, const SlideFile& slide, const SlideBox& all,
               std::span<const std::span<const std::byte>> blocks) noexcept
       : readers_(readers), slide_(slide), all_(all), blocks_(blocks) {}
 
-  /// Writes the pixels of `there`, which is inside of `all`. With `verify` all tiles of `all` are decoded to their
-  /// ends, whether or not their pixels are kept. `outside`: the colour where a slide has no pixels. @throws Error.
+  /// Writes the pixels of `there`, which is inside of `all`. With `verify`, decodes all tiles of `all` to their ends,
+  /// whether or not their pixels are written. `outside`: the colour where a slide has no pixels. @throws Error.
   void read(const SlideBox& there, bool verify, const std::array<std::uint8_t, 3>& outside, const Canvas& canvas,
             Scratch& scratch) const;
 

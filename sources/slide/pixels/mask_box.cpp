@@ -7,14 +7,15 @@ namespace penstock::slide {
 
 namespace {
 
-// Pixels of a mask along a side: the pixels with centres from `begin` to before `begin` + `size`, in an image of
-// `image` pixels. The image shows the same as `level` pixels.
+// Pixels of a mask along a side. `centres_in` returns the pixels whose centres are in [begin, begin + size) of an
+// image. The image has `image` pixels, and the level that the mask is made of has `level` pixels.
 struct Range {
   std::int32_t from, to;
 };
 Range centres_in(std::int64_t begin, std::int64_t size, std::int64_t image, std::int64_t level, std::int64_t k,
                  std::int32_t count) {
-  // The centre of pixel i is at (2i + 1) k / 2 of the level. This finds the first one at or after a place of the image:
+  // The centre of pixel i is at (2i + 1) k / 2 of the level. Returns the first pixel whose centre is at or after the
+  // position `at` of the image.
   const auto first = [&](std::int64_t at) {
     const std::int64_t above = 2 * level * at - image * k, below = 2 * image * k;
     return std::clamp<std::int64_t>(above <= 0 ? 0 : (above + below - 1) / below, 0, count);

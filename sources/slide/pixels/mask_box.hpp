@@ -9,8 +9,8 @@
 
 namespace penstock::slide {
 
-/// A level in small: each k x k of its pixels, including partial ones at its right and lower edge, are one pixel of a
-/// mask.
+/// The sizes of a mask, and of the level that it is made of. Each k x k pixels of the level are one pixel of the mask.
+/// At the level's right and lower edge, a pixel of the mask may be made of fewer pixels.
 struct MaskGrid {
   std::int64_t level_width = 0, level_height = 0;
   std::int32_t k = 1;
@@ -25,8 +25,8 @@ struct MaskBox {
   }
 };
 
-/// Returns the pixels whose centres are in a box of the slide's image, and in the image; if there are none, the pixel
-/// that contains the box's centre.
+/// Returns the mask's pixels whose centres are in a box of the slide's image, and inside of the image. If there are
+/// none, returns the pixel that contains the box's centre.
 MaskBox mask_box(const Scale& scale, const MaskGrid& mask, const SlideBox& box) noexcept;
 
 }  // namespace penstock::slide

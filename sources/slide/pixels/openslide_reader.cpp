@@ -17,7 +17,8 @@ OpenSlideReader::~OpenSlideReader() {
 
 OpenSlideHandle* OpenSlideReader::take(const SlideFile& slide) {
   const OpenSlideLibrary& library = *openslide_library();
-  // OpenSlide opens files by their names and would read one that has replaced ours, so ours is compared first.
+  // OpenSlide opens files by their names, and would read a file that has replaced the slide's. So the file is compared
+  // first.
   const auto file = open_file(slide.path);
   known_->check(slide, file->get());
   {
@@ -53,7 +54,7 @@ void OpenSlideReader::give_back(std::list<IdleHandle> one) {
 
 void OpenSlideReader::read(const SlideFile& slide, std::int64_t x, std::int64_t y, std::int64_t width,
                            std::int64_t height, std::uint32_t* argb) {
-  // A slide that an index describes was not opened here, so the library may be missing.
+  // A slide from an index was not opened by this process, so the library may be missing.
   if (openslide_library() == nullptr)
     throw error_in(slide.path, Errc::unsupported, slide.found.why_openslide + ". " + without_openslide());
   const OpenSlideLibrary& library = *openslide_library();
@@ -67,7 +68,7 @@ void OpenSlideReader::read(const SlideFile& slide, std::int64_t x, std::int64_t 
                        (library.is_before_4()
                             ? ". Where the file leaves tiles out, version 4 reads them as glass: " + take_version_4()
                             : ""));
-  // Its node is made before the lock is taken.
+  // The list's node is allocated before the lock is taken.
   std::list<IdleHandle> one{{slide.number, handle.get()}};
   (void)handle.release();
   give_back(std::move(one));

@@ -16,8 +16,8 @@ namespace penstock::slide {
 
 struct SlideFile;
 
-/// Keeps handles of slides; one thread at a time uses each. A handle that met an error is closed, because it would
-/// return that error for every later call. Any thread.
+/// Keeps OpenSlide's handles of slides. One thread at a time uses a handle. A handle that met an error is closed,
+/// because it would return the same error for every later call. Any thread.
 class OpenSlideReader {
  public:
   /// OpenSlide keeps up to `cache_bytes` of decoded tiles. From version 4 on it has one cache for all handles, and up

@@ -22,7 +22,7 @@ void fill(const Canvas& canvas, const SlideBox& box, const std::array<std::uint8
   }
 }
 
-// Returns the scaling of a slide's level to its image as one operation, of which `window` is computed.
+// Returns the operation that scales a slide's level to its image. It computes only `window` of the image.
 ImageOp resize_of(const SlideFile& slide, const SlideBox& window) {
   const auto whole = [](std::int64_t pixels) { return static_cast<std::int32_t>(pixels); };
   ImageOp op({whole(slide.image.level.height), whole(slide.image.level.width), 3});
@@ -31,17 +31,17 @@ ImageOp resize_of(const SlideFile& slide, const SlideBox& window) {
   return op;
 }
 
-// Some rows of a box of a level, which move downwards.
+// Holds some rows of a box of a level. The rows move downwards.
 class Strip {
  public:
-  // It grows by `step` rows at a time, up to their end in the level; at most `most` rows are needed together.
+  // Rows are read up to a multiple of `step`, or to the box's end. At most `most` rows are needed at once.
   Strip(const SlideBox& box, std::int64_t step, std::int64_t most, Scratch& scratch)
       : box_(box), step_(step), stride_(static_cast<std::ptrdiff_t>(box.width) * 3), from_(box.y), to_(box.y) {
     const std::int64_t rows = std::min(box.height, most + step);
     pixels_ = scratch.allocate(static_cast<std::size_t>(rows * stride_));
   }
 
-  // Afterwards it has rows [first, last) of the level. `read` writes pixels of a box to the canvas.
+  // Moves downwards until it holds rows [first, last) of the level. `read` writes the pixels of a box to a canvas.
   template <class Read>
   void move_to(std::int64_t first, std::int64_t last, const Read& read) {
     if (last <= to_) return;
@@ -53,7 +53,7 @@ class Strip {
     read(SlideBox{box_.x, begin, box_.width, to_ - begin}, Canvas{pixels_, stride_, box_.x, from_});
   }
   std::int64_t end() const noexcept { return to_; }
-  // The level as an executor takes it: where its first pixel would be.
+  // Returns the pixels in the form that an executor takes: from where the level's first pixel would be.
   Pixels level_pixels(const ImageShape& shape) const noexcept {
     return {reinterpret_cast<const std::uint8_t*>(pixels_) - from_ * stride_ - box_.x * 3, stride_, shape};
   }
@@ -63,7 +63,7 @@ class Strip {
   const std::int64_t step_;
   const std::ptrdiff_t stride_;
   std::byte* pixels_;
-  std::int64_t from_, to_;  // rows of the level that are there
+  std::int64_t from_, to_;  // rows of the level that the strip holds
 };
 
 }  // namespace
@@ -102,8 +102,8 @@ Pixels PromisedTile::decode(const Box& box, bool verify, std::byte* into, Scratc
   return {reinterpret_cast<const std::uint8_t*>(into), stride, wanted};
 }
 
-// One row of tiles after another: the decoded pixels stay in the cache, and need little memory, however much larger the
-// level is.
+// Resamples one row of tiles after another. So the decoded pixels stay in the processor's cache, and need little
+// memory, however much larger the level is than the image.
 void PromisedTile::resample(const LevelPixels& level, const SlideBox& there, bool verify, const Canvas& canvas,
                             Scratch& scratch) {
   if (verify) level.read({}, true, rules_->pad_color, canvas, scratch);
@@ -114,7 +114,7 @@ void PromisedTile::resample(const LevelPixels& level, const SlideBox& there, boo
                        static_cast<std::int32_t>(slide_->image.scale.height), static_cast<std::int32_t>(there.y + row));
   };
   const std::int64_t step = slide_->image.level.tile_height != 0 ? slide_->image.level.tile_height : 256;
-  // A triangle has the same number of taps on both sides of its centre; at the edges it is cut.
+  // The filter, a triangle, has as many taps before its centre as after it. At the edges some are cut off.
   const std::int64_t taps = 2 * (slide_->image.level.height / slide_->image.scale.height + 1) + 2;
   Strip strip(needed, step, taps, scratch);
   const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(there.width) * 3;
@@ -151,7 +151,7 @@ std::span<const std::byte> PromisedTile::stored_jpeg(Scratch& scratch) {
   const std::span<std::byte> memory = TileReader::stored(
       readers_->tiles.open(*slide_), tile.row * level.tile_columns() + tile.column, header_room(facts), scratch);
   if (memory.empty()) return {};
-  // If it is not a JPEG of this size, decoding it reports the error.
+  // If the tile is not a JPEG of this size, decoding it reports the error.
   return standalone_jpeg(memory, facts, scratch).value_or(std::span<const std::byte>());
 }
 

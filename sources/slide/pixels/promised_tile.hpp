@@ -22,8 +22,9 @@ struct ImageRules {
 
 class PromisedTile final : public PromisedImage {
  public:
-  /// `box`: a box of the slide's image; pixels outside of the image are padding. `blocks`: the decoded tiles that its
-  /// `source_box` touches, row by row; empty blocks, or all if there are none, are read from the file.
+  /// `box`: a box of the slide's image. Pixels outside of the image are padding. `blocks`: the decoded tiles that
+  /// `source_box` of this box touches, row by row. A tile is read from the file if its block is empty, or if `blocks`
+  /// is empty.
   PromisedTile(LevelReaders& readers, const SlideFile& slide, const ImageRules& rules, const SlideBox& box,
                std::span<const std::span<const std::byte>> blocks) noexcept
       : readers_(&readers), slide_(&slide), rules_(&rules), box_(box), blocks_(blocks) {}
@@ -43,8 +44,8 @@ class PromisedTile final : public PromisedImage {
   std::span<const std::span<const std::byte>> blocks_;
 };
 
-/// Returns the part of the stored level that a box of the slide's image is made of. If the image is that level, it is
-/// the part of the box inside the level; otherwise it is what the resampling reads.
+/// Returns the part of the stored level that a box of the slide's image is made of. If the image is that level, returns
+/// the part of the box inside of the level; otherwise returns the box that resampling reads.
 SlideBox source_box(const SlideFile& slide, const SlideBox& box);
 
 }  // namespace penstock::slide

@@ -9,8 +9,8 @@
 
 namespace penstock::slide {
 
-/// Reuses the memory of another Scratch after `reset`. For work that is done many times per record, because the other
-/// Scratch would hold all of that memory until the record is done.
+/// Takes memory from another Scratch, and gives it out again after `reset`. For work that is done many times per
+/// record, because the other Scratch keeps all memory until the record is done.
 class ReusedScratch final : public Scratch {
  public:
   explicit ReusedScratch(Scratch& outer) noexcept : outer_(outer) {}
@@ -19,7 +19,7 @@ class ReusedScratch final : public Scratch {
     // Finds the first free piece that is large enough.
     for (; next_ < count_; ++next_)
       if (pieces_[next_].bytes >= bytes) return pieces_[next_++].memory;
-    // Rounded up, because pieces would never fit if sizes grew a little each time.
+    // Rounded up, because no piece could be reused if each request were a little larger than the last.
     const std::size_t rounded = std::bit_ceil(bytes);
     std::byte* const memory = outer_.allocate(rounded);
     if (count_ < pieces_.size()) {

@@ -10,12 +10,12 @@
 
 namespace penstock::slide {
 
-/// Pixels of a slide's stored level, or of the image that records are boxes of.
+/// A rectangle of pixels of a slide's stored level, or of the image that records are cut from.
 struct SlideBox {
   std::int64_t x = 0, y = 0, width = 0, height = 0;
 };
 
-/// Where such pixels are in memory, as RGB.
+/// Where pixels of a SlideBox are in memory, as RGB.
 struct Canvas {
   std::byte* pixels;
   std::ptrdiff_t stride;
@@ -23,7 +23,7 @@ struct Canvas {
   std::byte* at(std::int64_t x, std::int64_t y) const noexcept { return pixels + (y - top) * stride + (x - left) * 3; }
 };
 
-/// Returns the part of a box that is inside an image of that size.
+/// Returns the part of a box that is inside an image of `width` x `height` pixels.
 inline SlideBox inside(std::int64_t width, std::int64_t height, const SlideBox& box) noexcept {
   SlideBox part = box;
   part.width = std::max(std::min(box.width, width - box.x), std::int64_t{0});
@@ -31,7 +31,8 @@ inline SlideBox inside(std::int64_t width, std::int64_t height, const SlideBox& 
   return part;
 }
 
-/// The file's tiles, `columns` x `rows` of them, that a box inside its level touches.
+/// The tiles of a level that a box inside the level touches: `columns` x `rows` tiles from the tile at `column`, `row`
+/// on.
 struct TouchedTiles {
   std::uint64_t column = 0, row = 0, columns = 0, rows = 0;
 };

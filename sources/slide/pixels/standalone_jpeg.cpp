@@ -17,13 +17,13 @@ constexpr std::array<std::uint8_t, 16> adobe{0xFF, 0xEE, 0, 14, 'A', 'd', 'o', '
 
 unsigned byte_at(std::span<const std::byte> bytes, std::size_t at) { return std::to_integer<unsigned>(bytes[at]); }
 
-// The segments of a header, one after the other.
+// Reads the segments of a JPEG's header, one after the other.
 class Segments {
  public:
   explicit Segments(std::span<const std::byte> stream) : stream_(stream) {
     good_ = stream.size() >= 2 && byte_at(stream, 0) == 0xFF && byte_at(stream, 1) == soi;
   }
-  // Returns false at the end of the header, and if it is damaged.
+  // Goes to the next segment. Returns false at the end of the header, and if the header is damaged.
   bool next() {
     if (!good_ || at_ + 4 > stream_.size() || byte_at(stream_, at_) != 0xFF) return stop(false);
     code = static_cast<std::uint8_t>(byte_at(stream_, at_ + 1));
@@ -34,16 +34,17 @@ class Segments {
     at_ += 2 + length;
     return true;
   }
-  // It ended as a header does, and what follows: from the scan's first marker on.
+  // `complete` returns whether the header has ended as it should. `rest` returns the bytes from the marker that ended
+  // it on.
   bool complete() const { return good_; }
   std::span<const std::byte> rest() const { return stream_.subspan(at_); }
 
   std::uint8_t code = 0;
-  std::span<const std::byte> whole;  // the header with marker and length
+  std::span<const std::byte> whole;  // the present segment, with its marker and length
 
  private:
   bool stop(bool good) {
-    // Where a stream has nothing but tables, what ends it may be cut off.
+    // A stream that has only tables may lack its end marker.
     good_ = good || (good_ && at_ + 4 > stream_.size());
     return false;
   }

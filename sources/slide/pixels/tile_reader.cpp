@@ -20,7 +20,7 @@ namespace penstock::slide {
 
 namespace {
 
-// Words for people: which tile of the file it is.
+// Returns words for a tile of the file, for messages.
 std::string words_of_tile(const SlideFile& slide, std::uint64_t tile) {
   const Level& level = slide.image.level;
   const auto x = static_cast<std::int64_t>(tile % level.tile_columns()) * level.tile_width;
@@ -44,7 +44,7 @@ void check(const SlideFile& slide, std::uint64_t tile, const TilePlace& place) {
   if (place.bytes == 0) throw tile_error(slide, tile, Errc::corrupt, "it is empty: the file says it has 0 bytes");
   if (place.bytes > slide.sample.bytes || place.offset > slide.sample.bytes - place.bytes)
     throw tile_error(slide, tile, Errc::corrupt, "it lies beyond the end of the file, which may be cut off");
-  // Noise at the best quality takes less than twice its pixels.
+  // Even noise at the best quality takes less than twice the bytes of its pixels.
   const std::uint64_t most = 4 * std::uint64_t{slide.image.level.pixel_bytes()} + 65536;
   if (place.bytes > most)
     throw tile_error(slide, tile, Errc::corrupt,
@@ -53,9 +53,9 @@ void check(const SlideFile& slide, std::uint64_t tile, const TilePlace& place) {
 
 constexpr std::array end_marker{std::byte{0xff}, std::byte{0xd9}};
 
-// Returns a JPEG stream with its end marker; `memory` has room for the marker after it. Some writers leave the marker
-// out. Then it is added, so that a tile is complete for every reader. Some writers add a byte to make a tile's bytes
-// even.
+// Returns a JPEG stream with its end marker. `memory` is the stream, then room for the marker. Some writers leave the
+// marker out. Then it is added, so that every reader accepts the tile. Some writers add a byte after the marker, to
+// make the number of bytes even.
 std::span<std::byte> with_end(std::span<std::byte> memory) {
   const std::span<std::byte> stream = memory.first(memory.size() - end_marker.size());
   const auto ends = [](std::span<const std::byte> bytes) {
@@ -66,15 +66,16 @@ std::span<std::byte> with_end(std::span<std::byte> memory) {
   return memory;
 }
 
-// Tiles along a side of a finer level that a tile of the coarser one shows.
+// Tiles of a finer level, along a side, that show a part of a coarser level's tile.
 struct TileRange {
   std::uint64_t first = 0, count = 0;
 };
 TileRange tiles_below(std::uint64_t tile, std::int64_t tile_side, std::int64_t side, std::int64_t finer_tile_side,
                       std::int64_t finer_side) {
   const std::int64_t begin = static_cast<std::int64_t>(tile) * tile_side, end = std::min(begin + tile_side, side);
-  // Sides are rounded to whole pixels, so the scale is a little more or less than the intended whole number. Places on
-  // it are off by as many pixels as the sides are, so the neighbouring tile need not be asked for.
+  // Sides are rounded to whole pixels, so the ratio of the sides differs a little from the intended whole number,
+  // `times`. A position may be wrong by `off` pixels. The range is narrowed by `slack`, so that it doesn't reach a
+  // neighbouring tile by mistake.
   const std::int64_t times = (2 * finer_side + side) / (2 * side), off = std::abs(finer_side - times * side);
   const std::int64_t slack = off < 2 * times ? off : 0;
   const std::int64_t finer_begin = (begin * finer_side + side - 1) / side + slack;
@@ -84,7 +85,7 @@ TileRange tiles_below(std::uint64_t tile, std::int64_t tile_side, std::int64_t s
   return {static_cast<std::uint64_t>(first), static_cast<std::uint64_t>((finer_end - 1) / finer_tile_side - first + 1)};
 }
 
-// A tile that is left out is lost, not glass, if a finer level has pixels of it.
+// Checks a tile that is left out. If a finer level has pixels of it, the tile is lost, not glass.
 void check_glass(const OpenedSlide& open, std::uint64_t tile) {
   const SlideFile& slide = *open.slide;
   const Level& level = slide.image.level;
@@ -104,8 +105,8 @@ void check_glass(const OpenedSlide& open, std::uint64_t tile) {
   }
 }
 
-// Bytes between the last pixel and the end show damage before them. Checking them costs nothing if all pixels are
-// decoded.
+// Checks the bytes after the last pixel with `verify`, because they can show damage before them. Also checks them if
+// all pixels are decoded, because that costs nothing.
 void decode_jpeg(JpegStreamDecoder& decoder, std::span<const std::byte> encoded, const Level& level, const Box& box,
                  bool verify, std::byte* into, std::ptrdiff_t stride, Scratch* scratch) {
   JpegContainer container;
@@ -126,8 +127,8 @@ void decode_jpeg(JpegStreamDecoder& decoder, std::span<const std::byte> encoded,
 
 }  // namespace
 
-// Holds a worker as long as this lives: the one that this thread had before, whose memory is in its core's cache. The
-// worker that was used last is often another thread's, which would then take this one's, and so on.
+// Holds a worker as long as it lives. Prefers the worker that this thread had before, because that worker's memory is
+// in the core's cache. If each thread took the worker that was used last, threads would keep swapping workers.
 class TileReader::Lease {
  public:
   explicit Lease(TileReader& reader) : reader_(reader) {
@@ -153,7 +154,7 @@ class TileReader::Lease {
     const std::lock_guard lock(reader_.mutex_);
     try {
       reader_.idle_.push_back(std::move(worker_));
-    } catch (const std::bad_alloc&) {  // then it goes
+    } catch (const std::bad_alloc&) {  // the worker is destroyed
     }
   }
   Worker* operator->() const noexcept { return worker_.get(); }

@@ -24,7 +24,8 @@ namespace penstock::slide {
 /// Where a tile is in its file.
 struct TilePlace {
   std::uint64_t offset = 0, bytes = 0;
-  /// Returns whether it is not stored: a scanner marks empty areas like this, and all pixels are white.
+  /// Returns whether the tile is not stored. Scanners leave out empty areas like this. All pixels of the tile are
+  /// white.
   bool is_left_out() const noexcept { return offset == 0 && bytes == 0; }
   friend bool operator==(const TilePlace&, const TilePlace&) = default;
 };
@@ -47,23 +48,24 @@ class TileReader {
   /// Finds the positions of consecutive tiles. @throws Error(io).
   static void find(const OpenedSlide& open, std::uint64_t first, std::span<TilePlace> places);
 
-  /// Writes the pixels of `box`, inside the tile, to `into`, whose rows begin `stride` bytes after each other. Checks
-  /// the tile to its end if the box is the whole tile, or with `verify`. A tile that is left out is white. Memory comes
-  /// from `scratch`, if that is not null. @throws Error(corrupt | io | limit_exceeded | unsupported).
+  /// Decodes a tile. Writes the pixels of `box`, which is inside of the tile, to `into`, whose rows begin `stride`
+  /// bytes after each other. Checks the tile to its end if the box is the whole tile, or with `verify`. A tile that is
+  /// left out is white. Takes memory from `scratch`, if that is not null. @throws Error(corrupt | io | limit_exceeded |
+  /// unsupported).
   void decode(const OpenedSlide& open, std::uint64_t tile, const TilePlace& place, const Box& box, bool verify,
               std::byte* into, std::ptrdiff_t stride, Scratch* scratch);
 
-  /// Returns the JPEG tile as stored in the file, with its end marker, after `room` free bytes, in memory of `scratch`;
-  /// empty if it is left out. @throws Error(corrupt | io).
+  /// Returns `room` free bytes, and after them the JPEG tile as stored in the file, with its end marker. Empty if the
+  /// tile is left out. Takes memory from `scratch`. @throws Error(corrupt | io).
   static std::span<std::byte> stored(const OpenedSlide& open, std::uint64_t tile, std::size_t room, Scratch& scratch);
 
  private:
-  // A decoder, and memory for its output. One thread at a time.
+  // A decoder and memory, both reused. One thread at a time.
   struct Worker {
     JpegStreamDecoder decoder;
     std::vector<std::byte> encoded;
-    common::HeapEnd heap_end;  // keeps the end of its user's heap
-    std::thread::id user;      // thread that used it last
+    common::HeapEnd heap_end;  // keeps the end of the heap of `user`
+    std::thread::id user;      // the thread that used the worker last
   };
   class Lease;
 

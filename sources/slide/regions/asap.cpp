@@ -36,7 +36,7 @@ double number_of(const pugi::xml_node& node, const char* name, const std::string
   return *number;
 }
 
-// The points of an annotation, ordered by their attribute Order, or else as the file has them.
+// Returns the points of an annotation, ordered by their attribute Order. Points without it keep the file's order.
 std::vector<RegionPoint> ring_of(const pugi::xml_node& annotation, const std::string& path) {
   std::vector<NumberedPoint> numbered;
   for (const pugi::xml_node& coordinate : annotation.child("Coordinates").children("Coordinate")) {

@@ -22,19 +22,19 @@ using Json = nlohmann::json;
 
 // The meaning of an object or a list, by its position.
 enum class Role : std::uint8_t {
-  top,  // a collection, a feature or a geometry, alone or in a list: its type says it, which may come last
+  top,  // a collection, a feature or a geometry; only its member `type`, which may come last, shows which
   geometry,
   properties,
   classification,
-  features,     // lists of these
-  geometries,   //
-  coordinates,  //
+  features,     // a list
+  geometries,   // a list
+  coordinates,  // a list, or a list in such a list
   classification_names,
   other
 };
 
-// QuPath writes measurements that are not numbers in a form that JSON doesn't have. Here they become numbers of the
-// same length that no place on a slide has. Empty: there are none.
+// QuPath writes NaN and Infinity for some measurements, which JSON does not allow. Returns the text with numbers of the
+// same length in their place. These numbers can't be coordinates on a slide. Returns an empty text if there are none.
 std::string without_special_numbers(std::string_view text) {
   constexpr std::string_view not_a_number = "NaN", infinity = "Infinity", none = "9e9", other = "9e9     ";
   std::string plain;
@@ -55,7 +55,7 @@ std::string without_special_numbers(std::string_view text) {
   return plain;
 }
 
-// Takes the text's parts in order, and keeps nothing but points and names.
+// Takes the parts of the text in order, and keeps only points and names.
 class Reader final : public nlohmann::json_sax<Json> {
  public:
   Reader(const std::string& path, Regions& regions) : path_(path), regions_(regions) {}
@@ -148,7 +148,7 @@ class Reader final : public nlohmann::json_sax<Json> {
  private:
   struct Open {
     Role role;
-    std::string type;  // the object's own type
+    std::string type;  // the object's member `type`
   };
 
   void open(Role role) {
@@ -157,7 +157,7 @@ class Reader final : public nlohmann::json_sax<Json> {
     open_.push_back({role, {}});
   }
 
-  // Lists of features contain no numbers, texts and so on, and coordinates contain no texts.
+  // Refuses a single value in a list of features or geometries, and a value that is not a number in coordinates.
   bool refuse_in_lists() const {
     const Role role = role_now();
     if (role == Role::features || role == Role::geometries)
@@ -221,8 +221,8 @@ class Reader final : public nlohmann::json_sax<Json> {
     at_ = depth_ = position_depth_ = 0;
   }
 
-  // A list of numbers is a position; all positions have the same depth. A list of positions is a ring, a list of rings
-  // a polygon.
+  // A list of numbers is a position. All positions have the same depth. A list of positions is a ring, and a list of
+  // rings is a polygon.
   void end_coordinates() {
     const int depth = depth_--;
     if (at_ != 0) {
@@ -283,19 +283,19 @@ class Reader final : public nlohmann::json_sax<Json> {
   std::string key_;
   std::uint64_t of_qupath_count_ = 0, of_others_count_ = 0;  // features
 
-  // The feature at work.
+  // The present feature.
   std::string classification_, parts_of_class_, object_type_;
-  bool of_qupath_ = false;  // an object has a type of QuPath's
+  bool of_qupath_ = false;  // the feature's type is one of QuPath's
   std::vector<RegionPolygon> polygons_;
   std::uint64_t without_area_ = 0;
 
-  // Its geometry.
+  // The present feature's geometry.
   std::vector<RegionPolygon> polygons_here_;
   RegionPolygon polygon_;
   std::vector<RegionPoint> ring_;
   RegionPoint point_;
-  int at_ = 0;              // numbers of the position
-  int depth_ = 0;           // lists that are open
+  int at_ = 0;              // numbers read of the present position
+  int depth_ = 0;           // number of open lists of coordinates
   int position_depth_ = 0;  // depth of a position; 0: none was seen
 };
 

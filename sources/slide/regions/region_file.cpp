@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> endings{".geojson", ".json", ".xml", ".png"};
 
-// A PNG's header has the bits per value at a fixed position.
+// Refuses a PNG with 16 bits per value. A PNG's header has the bits per value at a fixed position.
 void refuse_wide(std::string_view encoded, const std::string& path) {
   constexpr std::size_t depth = 24;
   if (encoded.size() > depth && encoded.starts_with("\x89PNG") && encoded[depth] == 16)
@@ -38,7 +38,7 @@ void refuse_wide(std::string_view encoded, const std::string& path) {
                    "each class as its number");
 }
 
-// The class of each value that a picture has.
+// Reads a picture. Each value in it, except 0, becomes a class.
 void read_picture(std::string_view encoded, const std::string& path, Regions& regions) {
   constexpr std::uint64_t most_pixels = std::uint64_t{1} << 27;
   refuse_wide(encoded, path);

@@ -11,12 +11,13 @@
 
 namespace penstock::slide {
 
-/// A point of a ring, in pixels of level 0, from the file's own origin.
+/// A point of a ring, in pixels of level 0, counted from the file's own origin.
 struct RegionPoint {
   double x = 0, y = 0;
 };
 
-/// Rings of points. A point is inside if an odd number of rings surrounds it. Rings need not end where they begin.
+/// Rings of points. A point is inside of the polygon if an odd number of its rings surrounds the point. A ring's last
+/// point need not be its first point.
 struct RegionPolygon {
   std::vector<std::vector<RegionPoint>> rings;
 };
@@ -25,41 +26,42 @@ struct RegionPolygon {
 struct RegionClass {
   std::string name;
   std::vector<RegionPolygon> polygons;
-  std::uint8_t value = 0;  ///< the picture's value for it; 0: there is none
+  std::uint8_t value = 0;  ///< the value of its pixels in the picture; 0: there are none
 };
 
-/// A mask in small: per pixel the value of a class, or 0.
+/// A small picture of a slide's regions. Each pixel has the value of a class, or 0.
 struct RegionPicture {
   std::int32_t width = 0, height = 0;
-  SlideBounds covers = {};  ///< the part of the slide that it shows; without a size: all of it
+  SlideBounds covers = {};  ///< the part of the slide that it shows; all of the slide if the size is 0
   std::vector<std::uint8_t> values;
   struct Rows {
     std::int32_t first = 0, end = 0;
   };
-  std::array<Rows, 256> rows{};  ///< rows that have a value
+  std::array<Rows, 256> rows{};  ///< for each value, the rows that contain it
 };
 
 struct Regions {
   std::vector<RegionClass> classes;  ///< all different, in the order of their names' bytes
   RegionPicture picture;
   std::uint64_t bytes = 0;          ///< bytes of the file
-  std::uint64_t without_area = 0;   ///< points and lines, which are skipped
-  std::uint64_t no_annotation = 0;  ///< detections, cells and tiles, which are skipped
+  std::uint64_t without_area = 0;   ///< number of points and lines, which are skipped
+  std::uint64_t no_annotation = 0;  ///< number of detections, cells and tiles, which are skipped
   bool of_qupath = false;           ///< each feature of the file is an object of QuPath
 };
 
 inline constexpr const char* no_class = "unclassified";
 
-/// Returns the class of that name, and adds it if it does not exist. A look-up takes time proportional to the number of
-/// classes, which is bounded. @throws Error(limit_exceeded) for more than 255 classes.
+/// Returns the class of that name, and adds the class if it does not exist. Takes time proportional to the number of
+/// classes at most, which is bounded. @throws Error(limit_exceeded) for more than 255 classes.
 RegionClass& class_named(Regions& regions, const std::string& name, const std::string& path);
 
-/// Finds the regions of a slide: the file in `folder` with the slide's name, or its file's name, and one of the
-/// extensions. Empty if there is none. @throws Error(invalid_argument) if there are several.
+/// Finds the file of a slide's regions in `folder`. The file's name is the slide's name, or the name of the slide's
+/// file, with one of the extensions of such files. Empty if there is no such file. @throws Error(invalid_argument) if
+/// there are several.
 std::string find_region_file(const std::string& folder, const std::string& slide_name, const std::string& slide_path);
 
-/// @throws Error(corrupt | unsupported | limit_exceeded) for faults in the file, Error(io | not_found) if it can't be
-/// read; all with the file.
+/// Reads a file of regions. All errors have the file. @throws Error(corrupt | unsupported | limit_exceeded) for faults
+/// in the file, Error(io | not_found) if it can't be read.
 Regions read_region_file(const std::string& path);
 
 }  // namespace penstock::slide

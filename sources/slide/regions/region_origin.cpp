@@ -18,7 +18,7 @@ bool are_whole(const SlideBounds& bounds, const Scale& scale) {
          (!bounds.has_size() || (bounds.width == scale.width0 && bounds.height == scale.height0));
 }
 
-// A guess would take other places of the slide without a word.
+// Throws, because a wrong guess would silently choose other places of the slide.
 [[noreturn]] void refuse_to_guess(const SlideFile& slide, bool is_picture) {
   const SlideBounds& bounds = slide.found.bounds;
   const std::string size = std::to_string(bounds.width) + "x" + std::to_string(bounds.height) + " pixels";

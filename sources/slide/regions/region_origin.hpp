@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The origin of the coordinates of regions.
+// Finds the origin of the coordinates of regions.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace penstock::slide {
 /// Regions whose points are pixels of level 0, counted from its top left pixel.
 struct PlacedRegions {
   Regions regions;
-  std::int64_t moved_x = 0, moved_y = 0;  ///< pixels that they were moved by
+  std::int64_t moved_x = 0, moved_y = 0;  ///< pixels by which the regions were moved
 };
 
-/// Returns the regions of a slide; none if it has no file of them. @throws like read_region_file; Error(unsupported),
-/// with the file, if neither `rules.origin` nor the file determines their origin.
+/// Returns the regions of a slide; none if it has no file of regions. @throws like read_region_file;
+/// Error(unsupported), with the file, if neither `rules.origin` nor the file gives their origin.
 PlacedRegions read_placed_regions(const SlideFile& slide, const SlideRegions& rules);
 
 }  // namespace penstock::slide

@@ -17,7 +17,7 @@ namespace {
 using Bits = RegionBits;
 
 void check_shape(const RegionPicture& picture, const MaskGrid& grid) {
-  // Both must have one shape, except for a pixel that rounding adds or takes.
+  // Both must have the same shape, except for one pixel, which rounding may add or remove.
   const auto wide = static_cast<double>(picture.width), high = static_cast<double>(picture.height);
   const bool of_a_part = picture.covers.has_size();
   const std::int64_t covered_width = of_a_part ? picture.covers.width : grid.level_width,
@@ -36,7 +36,7 @@ void paint(RegionPlane& plane, const Regions& regions, const RegionClass& painte
   for (const RegionPolygon& polygon : painted.polygons) plane.paint(polygon, bit, work_left);
 }
 
-// Pixels that may be looked at: in proportion to the slide and the file.
+// Returns the work that painting may take at most, in proportion to the plane and to the file.
 std::uint64_t most_work(const RegionPlane& plane, const Regions& regions) {
   constexpr std::uint64_t a_pixel = 64;
   return a_pixel * (plane.bytes().size() + regions.bytes);
@@ -149,7 +149,7 @@ ShownClasses strike_out_by_regions(const SlideFile& slide, const Regions& region
     return count != 0 && static_cast<double>(count) >= rules.least * static_cast<double>(pixels);
   };
 
-  // For each place, row by row: the class with the most pixels so far, and how many.
+  // For each place, row by row: the class with the most pixels so far, and the number of these pixels.
   std::vector<std::uint8_t> best;
   std::vector<std::uint32_t> best_count;
   if (!rules.field.empty()) {

@@ -25,7 +25,7 @@ bool may_show(const SlideRegions& rules, const std::string& name);
 /// Returns the plane that SlideRegions describes for a slide. @throws Error(limit_exceeded) if it would be too large.
 MaskGrid region_grid(const SlideFile& slide, double mpp);
 
-/// Returns the places of the slide's grid on such a plane. `box_of`: a place's box of the image.
+/// Returns where the places of the slide's grid are on the plane `grid`. `box_of`: a place's box of the image.
 PlacesOnPlane places_on(const SlideFile& slide, const MaskGrid& grid,
                         const std::function<SlideBox(const GridPlace&)>& box_of);
 
@@ -34,9 +34,9 @@ struct RegionBits {
   static constexpr std::uint8_t current = 1, included = 2, excluded = 4;
 };
 
-/// Paints everything that the rules name into bits of a plane: `excluded` gets the classes of `exclude`, `included` the
-/// classes that records may show. `each`, if set, is called for every class that records may show, with its number
-/// among these, while the bit `current` has only that class.
+/// Paints the regions that the rules name. The bit `excluded` gets the classes of `rules.exclude`. The bit `included`
+/// gets the classes that records may show. If `each` is set, it is called for every class that records may show, with
+/// the class's number among these classes. During the call, the bit `current` has only this class.
 /// @throws Error(corrupt) if a picture's shape is not the slide's, and like RegionPlane::paint; without a file.
 void paint_regions(RegionPlane& plane, const Regions& regions, const SlideRegions& rules,
                    const std::function<void(std::size_t)>& each);
@@ -46,11 +46,12 @@ void paint_class(RegionPlane& plane, const Regions& regions, const RegionClass& 
 
 /// The classes that wanted places show.
 struct ShownClasses {
-  std::vector<std::string> names;   ///< names of classes that records may show
-  std::vector<std::uint8_t> shown;  ///< class of each place, in the grid's order: 0 for none, or its number plus 1
+  std::vector<std::string> names;  ///< names of classes that records may show
+  /// For each place in the grid's order: 0 for no class, or its class's position in `names` plus 1.
+  std::vector<std::uint8_t> shown;
 };
 
-/// Strikes out the places that the rules exclude. Sets the classes if `rules.field` asks for them. @throws like
+/// Strikes out of `wanted` the places that the rules exclude. Returns the classes if `rules.field` is set. @throws like
 /// paint_regions.
 ShownClasses strike_out_by_regions(const SlideFile& slide, const Regions& regions, const SlideRegions& rules,
                                    const std::function<SlideBox(const GridPlace&)>& box_of, std::vector<bool>& wanted);

@@ -11,7 +11,7 @@ namespace penstock::slide {
 
 namespace {
 
-// Pixels at which an odd number of edges was crossed, until a row is painted.
+// Marks a pixel while a polygon is painted: an odd number of its edges crosses the pixel's row there.
 constexpr std::uint8_t crossed = 0x80;
 
 void take_work(std::uint64_t work, std::uint64_t& left) {
@@ -31,7 +31,7 @@ std::int32_t RegionPlane::first_centre(double place, std::int32_t count) const n
   const auto centre = [&](double i) { return (i + 0.5) * grid_.k; };
   if (place <= centre(0)) return 0;
   if (place > centre(count - 1)) return count;
-  // Within one of the division's result.
+  // The result of the division may be one too large, or too small.
   auto i = static_cast<std::int32_t>(place / grid_.k);
   while (i > 0 && centre(i - 1) >= place) --i;
   while (centre(i) < place) ++i;
@@ -62,13 +62,13 @@ void RegionPlane::paint(const RegionPolygon& polygon, std::uint8_t bit, std::uin
       RegionPoint upper = ring[i], lower = ring[i + 1 == ring.size() ? 0 : i + 1];
       if (upper.y > lower.y) std::swap(upper, lower);
       const std::int32_t first = first_centre(upper.y, grid_.height), end = first_centre(lower.y, grid_.height);
-      // A row that is crossed takes as long as some pixels.
+      // In each row that an edge crosses, it takes as long as this number of pixels.
       constexpr std::uint64_t pixels_a_row = 8;
       take_work(pixels_a_row * static_cast<std::uint64_t>(end - first) + 1, work_left);
       for (std::int32_t y = first; y < end; ++y) {
         const double at_row = (y + 0.5) * grid_.k;
         const double x = upper.x + (at_row - upper.y) * (lower.x - upper.x) / (lower.y - upper.y);
-        // Rounding may lead a little beyond the rectangle.
+        // Rounding may put x slightly outside of the polygon's rectangle.
         if (const std::int32_t column = std::max(first_centre(x, grid_.width), left); column < right)
           bytes_[at(column, y)] ^= crossed;
       }

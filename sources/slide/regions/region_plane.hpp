@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions as pixels in small.
+// Draws regions as pixels of a small plane.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace penstock::slide {
 /// A byte per pixel. Each bit shows whether a region covers the pixel's centre.
 class RegionPlane {
  public:
-  /// Bits to paint with: `bit` is one of 1, 2, 4, ..., 64.
+  /// Makes a plane without regions. The functions below paint with one bit: 1, 2, 4, ..., or 64.
   explicit RegionPlane(const MaskGrid& grid);
 
   const MaskGrid& grid() const noexcept { return grid_; }
@@ -23,14 +23,14 @@ class RegionPlane {
   const std::uint8_t* row(std::int32_t y) const noexcept { return bytes_.data() + at(0, y); }
 
   /// Sets the bit inside the polygon. Takes time proportional to the rows that its edges cross and to the pixels of the
-  /// rectangle around it. All calls together take at most `work_left` of these. @throws Error(limit_exceeded), without
-  /// a file.
+  /// rectangle around it. This work is subtracted from `work_left`. @throws Error(limit_exceeded), without a file, if
+  /// less work is left.
   void paint(const RegionPolygon& polygon, std::uint8_t bit, std::uint64_t& work_left);
-  /// Sets the bit where the picture has that value.
+  /// Sets the bit where the picture has `value`.
   void paint(const RegionPicture& picture, std::uint8_t value, std::uint8_t bit);
   /// Sets the bits `to` where the bits `from` are set, and clears the bits `from`.
   void turn_into(std::uint8_t from, std::uint8_t to);
-  /// Returns the rows in which a pixel was painted since the last `turn_into`: [first, second).
+  /// Since the last `turn_into`, pixels were painted only in rows [first_row(), end_row()).
   std::int32_t first_row() const noexcept { return first_row_; }
   std::int32_t end_row() const noexcept { return end_row_; }
 
@@ -38,7 +38,8 @@ class RegionPlane {
   std::size_t at(std::int32_t x, std::int32_t y) const noexcept {
     return static_cast<std::size_t>(y) * static_cast<std::size_t>(grid_.width) + static_cast<std::size_t>(x);
   }
-  /// Returns the first pixel whose centre is at or after `place` of level 0: 0 to `count`.
+  /// Returns the first pixel whose centre is at or after `place`, in pixels of level 0. Returns `count` if there is
+  /// none.
   std::int32_t first_centre(double place, std::int32_t count) const noexcept;
   void touch_rows(std::int32_t first, std::int32_t end) noexcept;
 

@@ -8,7 +8,7 @@
 
 namespace penstock::slide {
 
-/// @throws Error(invalid_argument) for options that can't work.
+/// Checks options. @throws Error(invalid_argument) for options that can't work.
 void check_options(const Slides& options);
 
 /// Returns whether a list of classes means every class.

@@ -29,7 +29,7 @@ class RecordsHash {
     const auto bytes = std::as_bytes(std::span(numbers));
     XXH3_64bits_update(state_, bytes.data(), bytes.size());
   }
-  // With the zero at its end, so that one text after the other is no other pair's.
+  // Adds the text with its final zero. Without it, "ab" and "c" would give the hash of "a" and "bc".
   void add(const std::string& text) { XXH3_64bits_update(state_, text.c_str(), text.size() + 1); }
   void add(const std::vector<std::string>& texts) {
     for (const std::string& text : texts) add(text);
@@ -53,7 +53,7 @@ void add_tissue(RecordsHash& hash, const SlideTissue& tissue) {
                                  static_cast<double>(tissue.threshold), tissue.closing, tissue.least_area});
 }
 
-// The records' places, and what these show, are added for each slide.
+// Adds the rules of regions. `add_slide` adds the places that they leave, and their classes.
 void add_regions(RecordsHash& hash, const SlideRegions& regions, const std::vector<std::string>& classes) {
   if (regions.folder.empty()) return;
   hash.add(std::array<double, 3>{regions.least, regions.mpp, static_cast<double>(regions.origin)});
@@ -64,9 +64,9 @@ void add_regions(RecordsHash& hash, const SlideRegions& regions, const std::vect
 }
 
 void add_slide(RecordsHash& hash, const SlideFile& slide) {
-  // An index has nothing of a slide that can't be read but why.
+  // If a slide can't be read, an index keeps only the error.
   const Scale scale = slide.failure ? Scale() : slide.image.scale;
-  // Levels above the first have other pixels through OpenSlide.
+  // For levels above the first, OpenSlide's pixels differ from this library's.
   const std::uint64_t way = slide.failure ? 1 : !slide.found.why_openslide.empty() ? 2 : 0;
   hash.add(std::array<std::uint64_t, 7>{
       slide.sample.bytes, static_cast<std::uint64_t>(scale.width0), static_cast<std::uint64_t>(scale.height0),
@@ -76,7 +76,7 @@ void add_slide(RecordsHash& hash, const SlideFile& slide) {
   if (way == 2) hash.add(slide.found.openslide);
   if (!slide.wish.other_files.empty()) hash.add(std::array<std::uint64_t, 1>{slide.others.bytes});
   if (!slide.failure) hash.add(slide.image.level.tables);
-  // Which places show tissue depends on pixels, and on the given size of the pixels.
+  // The kept places are added, because which places show tissue depends on the slide's pixels and on their size.
   hash.add(slide.records.grid.kept());
   hash.add(slide.records.grid.listed());
   hash.add(slide.records.shown_classes.words());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What identifies the records of a source of slides.
+// Identifies the records of a source of slides.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace penstock::slide {
 
-/// `region_classes`: classes of the field `regions.field`; `groups`: each slide's; `columns`: the table's.
+/// Returns a hash of everything that decides the records. `region_classes`: the classes of the field `regions.field`.
+/// `groups`: the group of each slide. `columns`: the table's columns.
 std::uint64_t identity_of_records(const Slides& options, const std::vector<SlideFile>& slides,
                                   const std::vector<std::string>& region_classes,
                                   const std::vector<std::string>& groups, const std::vector<SlideColumn>& columns);

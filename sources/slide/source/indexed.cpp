@@ -39,7 +39,8 @@ std::uint64_t hash_of_regions(const std::string& file) {
 
 namespace {
 
-// Returns a hash for each wanted slide. All files are read, because only that shows that they are the same.
+// Returns a hash of each wanted slide's file of regions. Reads all these files, because only their contents show that
+// they are unchanged.
 std::vector<std::uint64_t> hashes_of_regions(const SlideOpener& opening) {
   std::vector<std::uint64_t> hashes(opening.count());
   common::for_each_on_threads(hashes.size(), 0, [&](std::size_t i) {
@@ -48,7 +49,7 @@ std::vector<std::uint64_t> hashes_of_regions(const SlideOpener& opening) {
   return hashes;
 }
 
-// An index serves both orders.
+// Changes the order of a slide's places and their classes, because one index serves both orders.
 void set_order(SlideFile& slide, SlideOrder order) {
   if (slide.failure || slide.records.grid.order() == order) return;
   const bool shows = !slide.records.shown_classes.words().empty();
@@ -61,7 +62,7 @@ void set_order(SlideFile& slide, SlideOrder order) {
   slide.records.shown_classes = shown;
 }
 
-// Its places are those that the options give a slide of that size, or some of them.
+// Checks that the slide's grid is the grid that the options give a slide of that size.
 void check_places(const SlideOpener& opening, const SlideFile& slide, const std::string& path) {
   if (slide.failure) return;
   const bool listed = !opening.options.coords.empty();
@@ -110,7 +111,7 @@ std::vector<SlideFile> indexed_slides(const SlideOpener& opening) {
                printable(opening.region_file_of(i).empty() ? "no file" : opening.region_file_of(i)));
       if (opening.is_wanted(i) && key.others != sample_of_all(opening.other_files_of(i)))
         refuse("slide " + printable(key.name) + " has other files now, of those that it is made of besides its own");
-      // Without OpenSlide nothing is read by another one: its records are errors.
+      // If OpenSlide is missing, the slide's records are errors, so no other version can give other pixels.
       if (openslide_library() != nullptr && !key.openslide.empty() && key.openslide != openslide_version())
         refuse("slide " + printable(key.name) + " was read by OpenSlide " + printable(key.openslide) +
                ", and this is " + openslide_version());

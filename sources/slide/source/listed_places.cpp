@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t several = static_cast<std::size_t>(-1);
 
-// Slides by their names, and by the last parts of these.
+// Returns the numbers of slides by their names, and by the last parts of their names.
 std::unordered_map<std::string, std::size_t> by_name(const std::vector<std::string>& names,
                                                      const std::vector<std::string>& paths) {
   std::unordered_map<std::string, std::size_t> slides;
@@ -29,7 +29,7 @@ std::unordered_map<std::string, std::size_t> by_name(const std::vector<std::stri
     const auto [there, fresh] = slides.emplace(file_name_of(names[i]), i);
     if (!fresh) there->second = several;
   }
-  // With the folders before it, by the file's name without its last ending, as CLAM has "a.ome" of a.ome.tif.
+  // Adds the file's name without its last extension, after the name's folders, because CLAM calls a.ome.tif "a.ome".
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string file = file_name_of(paths[i]), stem = file.substr(0, file.rfind('.'));
     slides.emplace(names[i].substr(0, names[i].rfind('/') + 1) + stem, i);
@@ -42,8 +42,8 @@ Error list_error(const SlideFile& slide, const SlideCoords& list, Errc code, con
   return error_in(list.file.empty() ? slide.path : list.file, code, "slide " + printable(slide.name) + ": " + why);
 }
 
-// Returns how many pixels of level 0 one of the list's pixels has per side. The list is more reliable than the slide,
-// whose levels may differ from those it was made with.
+// Returns how many pixels of level 0 a pixel of the list's level covers per side. Prefers the list's own value, because
+// the slide's levels may differ from those that the list was made with.
 double pixels_of_level_0(const SlideFile& slide, const SlideCoords& list) {
   if (list.downsample > 0) return list.downsample;
   if (list.level < 0 || static_cast<std::size_t>(list.level) >= slide.found.levels.size())
@@ -54,7 +54,7 @@ double pixels_of_level_0(const SlideFile& slide, const SlideCoords& list) {
          static_cast<double>(slide.found.levels[static_cast<std::size_t>(list.level)].width);
 }
 
-// Whether its places show as much of a slide as records do.
+// Checks that the list's places show as much of a slide as records do.
 void check_size(const SlideFile& slide, const SlideCoords& list, std::int32_t record_size) {
   if (list.size == 0) return;
   const double listed = list.size * pixels_of_level_0(slide, list);
@@ -70,9 +70,9 @@ void check_size(const SlideFile& slide, const SlideCoords& list, std::int32_t re
                        "`coords_of_any_size = true`");
 }
 
-// Whether it may be the slide that the list is of.
+// Checks that the list can belong to the slide.
 void check_slide(const SlideFile& slide, const SlideCoords& list) {
-  // What follows from the size of a lower level may be a pixel of that level off.
+  // The list's size may have been computed from a lower level, so it may differ by a pixel of that level.
   const double off = std::max(1.0, list.downsample);
   const auto is_other = [&](std::int64_t said, std::int64_t there) {
     return said != 0 && std::abs(static_cast<double>(said - there)) >= off;

@@ -14,12 +14,13 @@
 namespace penstock::slide {
 
 struct SlideLists {
-  std::vector<const SlideCoords*> of_slides;  ///< each slide's list, in `coords`; empty: there are no lists
-  std::size_t of_none = 0;                    ///< lists without a slide
+  /// For each slide its list in `coords`, or null. Empty: there are no lists.
+  std::vector<const SlideCoords*> of_slides;
+  std::size_t of_none = 0;  ///< number of lists that belong to no slide
 };
 
 /// Finds each slide's list. @throws Error(invalid_argument) if a slide has two lists, several slides have a list's
-/// name, or no list is of a slide.
+/// name, or no list belongs to a slide.
 SlideLists find_lists(const Slides& options, const std::vector<std::string>& names);
 
 /// Returns the places of a list that are on its slide. @throws Error(unsupported) if the list belongs to a different

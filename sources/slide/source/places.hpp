@@ -15,12 +15,12 @@ namespace penstock::slide {
 /// Returns the grid of all places of an open slide, before any is left out.
 Grid whole_grid(const SlideFile& slide, const Slides& options);
 
-/// Gives a slide its grid, or the places of `list`. A null `list` means no list of this slide, if other slides have
-/// lists.
+/// Gives a slide its grid, or the places of `list` if there are lists. If there are lists and `list` is null, the slide
+/// has no places.
 void lay_grid(SlideFile& slide, const Slides& options, const SlideCoords* list);
 
-/// Reads the classes of a slide, even if it has no records. So each class has the same number in all processes,
-/// whichever slides each process opens.
+/// Reads the names of the classes of a slide's regions, even if the slide has no records. So each class has the same
+/// number in all processes, whichever slides each process opens.
 void take_classes(SlideFile& slide, const SlideRegions& regions);
 
 /// Leaves out the places that show too little tissue in `mask`, or that regions exclude.

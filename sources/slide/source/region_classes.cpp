@@ -16,7 +16,7 @@ namespace penstock::slide {
 
 std::vector<std::string> unknown_classes(const SlideRegions& regions, const std::vector<SlideFile>& slides) {
   std::vector<std::string> unknown;
-  // A slide that can't be read may have what no other one has.
+  // A slide that can't be read may have a class that no other slide has.
   const bool all_read = std::ranges::none_of(slides, [](const SlideFile& slide) { return slide.failure.has_value(); });
   std::set<std::string> there;
   for (const SlideFile& slide : slides) there.insert(slide.choice.classes.begin(), slide.choice.classes.end());

@@ -38,7 +38,7 @@ std::string listed(const std::vector<std::string>& names) {
 
 namespace {
 
-// Files with endings of other slides are not opened to find out.
+// Returns whether the file must be opened to find out whether it is DICOM.
 bool may_be_dicom(const std::string& path) { return has_ending(path, ".dcm") || !names_slide(path); }
 
 }  // namespace
@@ -64,11 +64,11 @@ void SlideOpener::find_files() {
     wanted_.push_back(i >= options.first_file && i - options.first_file < options.file_count);
   keep_one_of_each_series();
   names = names_of_slides(options.paths);
-  // By another name or a link: a split would have it on both sides.
+  // Refuses a file that is given twice, by another name or a link, because a split would have it on both sides.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> files;
   for (std::size_t i = 0; i < options.paths.size(); ++i) {
     struct stat status {};
-    if (::stat(options.paths[i].c_str(), &status) != 0) continue;  // an error when it is opened
+    if (::stat(options.paths[i].c_str(), &status) != 0) continue;  // opening the slide reports it
     const auto [first, fresh] = files.emplace(std::pair(status.st_dev, status.st_ino), i);
     if (!fresh)
       throw error_in(options.paths[i], Errc::invalid_argument,
@@ -76,7 +76,8 @@ void SlideOpener::find_files() {
   }
 }
 
-// OpenSlide reads a whole series, whichever of its files it is given: each would be the same slide.
+// Keeps one file of each DICOM series. OpenSlide reads the whole series from any of its files, so each file would be
+// the same slide.
 void SlideOpener::keep_one_of_each_series() {
   DicomFolders folders;
   std::set<DicomFolders::Series> known;
@@ -95,7 +96,7 @@ void SlideOpener::keep_one_of_each_series() {
           others = folders.others_of(series, path);
         }
     } catch (const Error& failed) {
-      if (!failed.sample_scoped()) throw;  // an error when it is opened
+      if (!failed.sample_scoped()) throw;  // opening the slide reports it
     }
     options.paths[kept] = path;
     wanted_[kept] = wanted_[i];
@@ -106,7 +107,7 @@ void SlideOpener::keep_one_of_each_series() {
   wanted_.resize(kept);
 }
 
-// Slides without a line are refused, or go.
+// Reads the table. Slides without a line are refused, or left out.
 void SlideOpener::read_table() {
   if (options.labels.empty()) return;
   std::vector<std::string> without;
@@ -141,7 +142,7 @@ void SlideOpener::read_table() {
   keep_listed(options.paths);
 }
 
-// Each slide's file of regions.
+// Finds each slide's file of regions.
 void SlideOpener::find_region_files() {
   if (options.regions.folder.empty()) return;
   struct stat status {};
@@ -180,7 +181,8 @@ SlideWish SlideOpener::wish_of(std::size_t number) const {
           .mask_mpp = mask_rules().by == SlideTissue::By::everywhere ? 0 : mask_rules().mpp};
 }
 
-// Returns the rules of the mask that chooses places, or measures stains, or both; `everywhere`: neither needs one.
+// Returns the rules of the mask that chooses places, or measures stains, or both. If `by` is `everywhere`, no mask is
+// needed.
 SlideTissue SlideOpener::mask_rules() const {
   SlideTissue rules = options.tissue;
   if (rules.by == SlideTissue::By::everywhere && options.stain.method) rules = {.by = SlideTissue::By::saturation};

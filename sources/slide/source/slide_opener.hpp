@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens slides: finds what concerns all of them, then what concerns each.
+// Opens slides: finds what concerns all of them, then opens each.
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,7 @@ class SlideOpener {
   std::size_t count() const noexcept { return names.size(); }
   /// Returns the settings with which the slide is opened.
   SlideWish wish_of(std::size_t number) const;
-  /// Opens a slide and chooses its places. A fault is in its `failure`. Any thread.
+  /// Opens a slide and chooses its places. If it can't be read, its `failure` is set. Any thread.
   SlideFile open(std::size_t number) const;
   /// Returns whether the slide is to be opened.
   bool is_wanted(std::size_t number) const noexcept { return wanted_[number]; }
@@ -41,12 +41,12 @@ class SlideOpener {
   /// Returns the slide's list of places; null if it has none.
   const SlideCoords* list_of(std::size_t number) const noexcept { return lists_.empty() ? nullptr : lists_[number]; }
   const std::string& region_file_of(std::size_t number) const noexcept;
-  /// Returns the slide's files in addition to its own.
+  /// Returns the slide's other files, if it consists of several.
   const std::vector<std::string>& other_files_of(std::size_t number) const noexcept { return other_files_[number]; }
   /// Frees lists and files of regions, which are not needed once all slides are open.
   void forget_choices();
 
-  Slides options;                  ///< the options as given, with `stride`
+  Slides options;                  ///< the options as given; a `stride` of 0 is replaced by its value
   std::vector<std::string> names;  ///< names of the slides
   SlideTable table;
   /// Counts for the notes.
@@ -68,7 +68,7 @@ class SlideOpener {
 
   std::vector<char> wanted_;
   std::vector<std::vector<std::string>> other_files_;  // per slide
-  std::vector<const SlideCoords*> lists_;              // list of each slide's places; empty: there are grids
+  std::vector<const SlideCoords*> lists_;              // each slide's list of places; empty: slides have grids
   std::vector<std::string> region_files_;              // each slide's file of regions; empty: regions are not asked for
   std::shared_ptr<std::atomic<std::size_t>> keep_left_;
 };

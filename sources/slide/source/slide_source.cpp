@@ -22,7 +22,7 @@ using slide::SlideFile;
 
 namespace {
 
-// Appends the number in at least `digits` digits, which is at most 20.
+// Appends `before`, and the number in at least `digits` digits. `digits` is at most 20.
 void append_number(std::string& text, char before, std::int64_t number, std::size_t digits) {
   std::array<char, 20> written{};
   char* const end = std::to_chars(written.data(), written.data() + written.size(), number).ptr;
@@ -125,7 +125,7 @@ std::uint64_t SlideSource::revision() const noexcept {
 }
 
 std::vector<std::uint64_t> SlideSource::block_ends() const {
-  // Most blocks that a shuffle takes.
+  // A shuffle takes at most this many blocks.
   constexpr std::uint64_t most = std::uint64_t{1} << 27;
   std::uint64_t count = 0;
   for (const SlideFile& slide : impl_->slides) count += slide.records.grid.ends();

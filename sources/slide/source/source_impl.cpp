@@ -30,7 +30,7 @@ namespace {
   throw Error(Errc::invalid_argument, why).with_source(slide::source_name);
 }
 
-// No tile of the file is touched by two places of the list.
+// Returns whether no tile of the file is touched by two places of the list.
 bool listed_share_no_tile(const SlideFile& slide, std::int32_t size) {
   std::vector<bool> touched(static_cast<std::size_t>(slide.image.level.tiles()));
   const slide::Scale& scale = slide.image.scale;
@@ -48,18 +48,19 @@ bool listed_share_no_tile(const SlideFile& slide, std::int32_t size) {
   return true;
 }
 
-// No tile of the file is touched by two places of the grid.
+// Returns whether no tile of the file is touched by two places of the grid.
 bool shares_no_tile(const SlideFile& slide, const Slides& options) {
   if (slide.image.scale.resampled) return false;
   if (slide.records.grid.is_list()) return listed_share_no_tile(slide, options.size);
   const std::int64_t wide = slide.image.level.tile_width, high = slide.image.level.tile_height;
   const std::int64_t left = slide.image.scale.x_in_image(options.left), top = slide.image.scale.y_in_image(options.top);
   if (options.stride % wide != 0 || options.stride % high != 0) return false;
-  // Whether a place ends before the tile in which the next place begins.
+  // A place must end before the tile in which the next place begins.
   return left % wide + options.size <= options.stride && top % high + options.size <= options.stride;
 }
 
-// Tiles are blocks if records share them, unless a record is made of so many tiles that it shares only a few.
+// Returns whether the level's tiles are blocks. They are if records share tiles, unless a record is made of so many
+// tiles that it shares only a few of them.
 bool keeps_tiles(const SlideFile& slide, const Slides& options) {
   if (slide.image.level.codec == SlideCodec::openslide || slide.records.whole_tiles) return false;
   constexpr double most_bytes = 16 << 20;
@@ -99,7 +100,7 @@ SlideInfo info_of(const SlideFile& slide) {
           .failure = slide.failure};
 }
 
-// Numbers of the records that stay.
+// Returns the numbers of the wanted records.
 PackedNumbers kept_of(const PackedNumbers& numbers, const std::vector<bool>& wanted) {
   PackedNumbers kept(static_cast<std::size_t>(std::count(wanted.begin(), wanted.end(), true)), numbers.bits());
   std::size_t record = 0;
@@ -210,7 +211,7 @@ SlideSource::Impl::Record SlideSource::Impl::record(std::uint64_t index) const {
     throw Error(Errc::not_found, "there is no such record; the slides have " + std::to_string(size))
         .with_source(slide::source_name)
         .with_index(index);
-  // Slides without a record begin where the next one does.
+  // A slide without a record has the same `first` as the next slide, which is found instead of it.
   const SlideFile& slide =
       *std::prev(std::upper_bound(slides.begin(), slides.end(), index,
                                   [](std::uint64_t i, const SlideFile& other) { return i < other.records.first; }));
@@ -218,7 +219,7 @@ SlideSource::Impl::Record SlideSource::Impl::record(std::uint64_t index) const {
   if (slide.failure)
     return {&slide, 0, {options.left, options.top, options.size, options.size}, options.left, options.top};
   const SlideBox box = slide::place_box(slide, options, place);
-  // A listed place keeps its coordinates, though the image may have no pixel just there.
+  // A listed place keeps its coordinates at level 0, even if no pixel of the image begins exactly there.
   if (slide.records.grid.is_list())
     return {&slide, index - slide.records.first, box, static_cast<std::int64_t>(place.column),
             static_cast<std::int64_t>(place.row)};

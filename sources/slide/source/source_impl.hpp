@@ -21,7 +21,7 @@ namespace penstock {
 class SlideSource::Impl : public slide::SlideOpener {
  public:
   explicit Impl(Slides options);
-  /// Selects the records of another source that have one of the values in a field.
+  /// Makes a view of `all`: its records that have one of `values` in the field `slot`.
   Impl(const Impl& all, std::size_t slot, std::span<const std::int64_t> values);
   /// Slots of the fields of every source. After these come `stain.field` and `regions.field`, if they are asked for,
   /// then the table's columns.
@@ -36,11 +36,11 @@ class SlideSource::Impl : public slide::SlideOpener {
     return slot < first ? nullptr : &table.columns[slot - first];
   }
 
-  /// A record: its slide, and its place on it.
+  /// A record's slide, and its place on the slide.
   struct Record {
     const slide::SlideFile* slide;
     std::uint64_t number;  ///< its number among the slide's records
-    slide::SlideBox box;   ///< the whole image's box; with SlideEdges::pad it may extend past the slide
+    slide::SlideBox box;   ///< the box of its whole image; with SlideEdges::pad it may extend past the slide
     std::int64_t x, y;     ///< its top left pixel, at level 0
   };
   /// @throws Error(not_found) past the end.
@@ -50,7 +50,7 @@ class SlideSource::Impl : public slide::SlideOpener {
 
   slide::ImageRules rules;
   std::vector<slide::SlideFile> slides;
-  std::vector<std::string> groups;           ///< names, of the slides
+  std::vector<std::string> groups;           ///< the group of each slide
   std::vector<std::string> region_classes;   ///< classes of the field `regions.field`
   std::vector<std::string> unknown_classes;  ///< classes that are asked for and don't exist: a line each
   Schema schema;

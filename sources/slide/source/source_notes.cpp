@@ -22,7 +22,7 @@ std::string counted(std::integral auto number, const std::string& noun) {
   return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
-// What was chosen of all slides' places, together.
+// Counts of how places were chosen, for all slides together.
 struct Choices {
   std::size_t empty = 0;            // slides without a place
   std::size_t without_a_place = 0;  // slides without a place that shows what is asked for
@@ -51,7 +51,7 @@ Choices choices_of(const std::vector<SlideFile>& slides) {
   return all;
 }
 
-// Places that show too little tissue, or that regions rule out.
+// Adds a line about places that show too little tissue, or that regions exclude.
 void add_not_shown(Lines& lines, const Choices& choices, const Slides& options) {
   const bool by_tissue = options.tissue.by != SlideTissue::By::everywhere, by_regions = !options.regions.folder.empty();
   const std::string why = by_tissue && by_regions
@@ -101,7 +101,7 @@ void add_without_places(Lines& lines, const Choices& choices, SlideEdges edges) 
     lines.push_back(counted(choices.without_list, "slide") + " without a list of places: no record");
 }
 
-// How many slides lack something that their files have, with one as an example.
+// Adds a line if the member `lacks` of slides is not empty: the number of these slides, and one of them as an example.
 void add_lacking(Lines& lines, const std::vector<SlideFile>& slides, std::string SlideFile::Found::*lacks,
                  const std::string& what) {
   std::size_t incomplete = 0;
@@ -123,7 +123,7 @@ void add_unread_masks(Lines& lines, const std::vector<SlideFile>& slides) {
                   ": " + example->choice.unread_mask);
 }
 
-// Which slides go through OpenSlide, and why.
+// Adds lines about the slides that OpenSlide reads, and why it reads them.
 void add_openslide_notes(Lines& notes, const std::vector<SlideFile>& slides, std::size_t count) {
   constexpr std::size_t max_listed = 5;
   const OpenSlideLibrary* const library = openslide_library();

@@ -10,7 +10,7 @@
 
 namespace penstock::slide {
 
-/// Returns lines of plan(). `unknown_classes`: a line each.
+/// Returns the lines about slides in plan(). `unknown_classes`: lines about classes that no slide has.
 std::vector<std::string> notes_of(const SlideOpener& opening, const std::vector<SlideFile>& slides,
                                   const std::vector<std::string>& unknown_classes);
 /// Lists what did not become a record.

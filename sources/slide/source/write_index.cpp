@@ -33,7 +33,7 @@ using slide::SlideOpener;
 
 namespace {
 
-// What there is of a slide now, without looking into it.
+// Returns the key of a slide's present state, without opening the slide.
 EntryKey key_now(const SlideOpener& opening, std::size_t number) {
   const std::string& path = opening.options.paths[number];
   const auto file = slide::open_file(path);
@@ -56,7 +56,7 @@ bool same_as_now(const SlideOpener& opening, std::size_t number, const EntryKey&
   }
 }
 
-// Entries of slides: each is a record, which is made by opening the slide.
+// A source of slides' entries. Each record is an entry, which is made by opening the slide.
 class SlideEntries {
  public:
   SlideEntries(std::shared_ptr<const SlideOpener> opening, std::shared_ptr<const IndexContent> old)
@@ -89,7 +89,7 @@ class SlideEntries {
     const slide::SlideFile slide = opening_->open(number);
     key.openslide = slide.found.openslide;
     key.failed = slide.failure.has_value();
-    key.sample = slide.sample;  // sample of the file that was looked into
+    key.sample = slide.sample;  // sample of the opened file, which may have replaced the earlier one
     key.others = slide.others;
     return slide::entry_of(key, slide);
   }
@@ -103,9 +103,9 @@ class SlideEntries {
 WriteProgress write_slide_index(const Slides& slides, const std::string& path, const WriteOptions& options) {
   Slides without = slides;
   without.index.clear();
-  without.first_file = 0;  // it is of all
+  without.first_file = 0;  // the index is of all slides
   without.file_count = Slides().file_count;
-  without.max_kept_bytes = 0;  // nothing is read here
+  without.max_kept_bytes = 0;  // no pixels of records are read here
   const auto opening = std::make_shared<const SlideOpener>(std::move(without));
   const std::string settings = slide::index_settings(opening->options);
   auto old = std::make_shared<IndexContent>();
@@ -122,7 +122,7 @@ WriteProgress write_slide_index(const Slides& slides, const std::string& path, c
     return number != numbers.end() && same_as_now(*opening, number->second, key);
   });
   WriteOptions all_cores = options;
-  // The thread that stores has hardly anything to do.
+  // All cores open slides, because the thread that stores has hardly anything to do.
   if (options.threads == 0 && !options.executor) all_cores.threads = std::max(1u, std::thread::hardware_concurrency());
   return write(from(SlideEntries(opening, old)), sink, all_cores);
 }

@@ -18,12 +18,12 @@ namespace penstock::slide {
 
 namespace {
 
-// Returns the mask's pixel that contains the centre of each pixel, for `count` pixels of the image from `begin` on.
+// Returns, for each of `count` pixels of the image from `begin` on, the mask's pixel that contains its centre.
 std::vector<std::size_t> mask_pixels(std::int64_t begin, std::int64_t count, std::int64_t image, std::int64_t level,
                                      std::int64_t k, std::int32_t pixels) {
   std::vector<std::size_t> at(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < at.size(); ++i) {
-    // At (2x + 1) / 2 of the image.
+    // The centre of pixel x is at (2x + 1) / 2 of the image.
     const std::int64_t twice = 2 * (begin + static_cast<std::int64_t>(i)) + 1;
     at[i] = static_cast<std::size_t>(std::min<std::int64_t>(twice * level / (2 * image * k), pixels - 1));
   }
@@ -35,7 +35,7 @@ std::vector<std::size_t> mask_pixels(std::int64_t begin, std::int64_t count, std
 StainFit fit_slide(LevelReaders& readers, const SlideFile& slide, const TissueMask& mask, const MaskGrid& grid,
                    const SlideStain& stain) {
   const Scale& scale = slide.image.scale;
-  // What a slide has no pixels of is glass.
+  // Areas in which the slide has no pixels become white, like glass.
   const ImageRules rules{{255, 255, 255}};
   std::vector<std::uint8_t> pixels;
   HeapScratch memory;

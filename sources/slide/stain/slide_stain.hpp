@@ -12,7 +12,7 @@
 namespace penstock::slide {
 
 /// Fits the slide's stains by `stain.method`, which must be set. `grid`: the mask's position on the slide. @throws
-/// Error(unsupported) if its stains can't be measured; Error(io | out_of_memory).
+/// Error(unsupported) if the slide's stains can't be measured; Error(io | out_of_memory).
 StainFit fit_slide(LevelReaders& readers, const SlideFile& slide, const TissueMask& mask, const MaskGrid& grid,
                    const SlideStain& stain);
 

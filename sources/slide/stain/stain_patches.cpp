@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::int64_t patch_side = 128;
 
-// Returns the square that contains the centre of each pixel of the mask, along a side.
+// Returns, for each pixel along a side of the mask, the square that contains its centre.
 std::vector<std::int64_t> squares_of(std::int32_t pixels, std::int32_t k, std::int64_t level, std::int64_t image) {
   std::vector<std::int64_t> squares(static_cast<std::size_t>(pixels));
   for (std::size_t i = 0; i < squares.size(); ++i) {
-    // The centre is at (2i + 1) k / 2 of the level. The last pixel's may be outside of it.
+    // The centre of pixel i is at (2i + 1) k / 2 of the level. The last pixel's centre may be outside of the level.
     const std::uint64_t twice = (2 * i + 1) * static_cast<std::uint64_t>(k);
     const auto centre =
         static_cast<std::int64_t>(twice * static_cast<std::uint64_t>(image) / (2 * static_cast<std::uint64_t>(level)));
@@ -23,8 +23,8 @@ std::vector<std::int64_t> squares_of(std::int32_t pixels, std::int32_t k, std::i
   return squares;
 }
 
-// Calls `use` with each square that has tissue: its column and row, in the order of rows. Takes time for the mask's
-// pixels, however many squares there are.
+// Calls `use(column, row)` for each square that has tissue, row by row. Takes time proportional to the mask's pixels,
+// however many squares there are.
 template <class Use>
 void for_each_square(const TissueMask& mask, const std::vector<std::int64_t>& columns,
                      const std::vector<std::int64_t>& rows, const Use& use) {
@@ -56,7 +56,7 @@ std::vector<SlideBox> stain_patches(const Scale& scale, const MaskGrid& grid, co
   const std::uint64_t wanted = std::min<std::uint64_t>(most, count);
   std::uint64_t number = 0;
   for_each_square(mask, columns, rows, [&](std::int64_t column, std::int64_t row) {
-    // The one in the middle of each of `wanted` equal parts.
+    // If the squares are divided into `wanted` equal parts, takes the square in the middle of each part.
     if (number++ == (2 * patches.size() + 1) * count / (2 * wanted))
       patches.push_back(
           inside(scale.width, scale.height, {column * patch_side, row * patch_side, patch_side, patch_side}));

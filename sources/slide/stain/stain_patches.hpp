@@ -12,7 +12,8 @@
 
 namespace penstock::slide {
 
-/// Returns at most `most` squares with tissue, as SlideStain describes them; at the right and lower edge they are cut.
+/// Returns at most `most` squares with tissue, as SlideStain describes them. At the image's right and lower edge,
+/// squares are cut off.
 std::vector<SlideBox> stain_patches(const Scale& scale, const MaskGrid& grid, const TissueMask& mask, std::size_t most);
 
 }  // namespace penstock::slide

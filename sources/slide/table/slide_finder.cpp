@@ -20,15 +20,15 @@ namespace {
 // Number of a path's last folders that are compared.
 constexpr int most_folders = 32;
 
-// "a/b/../c//d" is "a/c/d".
+// Returns "a/c/d" for "a/b/../c//d".
 std::string plain(const std::string& path) { return std::filesystem::path(path).lexically_normal().generic_string(); }
 
 struct FileFacts {
-  std::pair<std::uint64_t, std::uint64_t> id;  // device and number
+  std::pair<std::uint64_t, std::uint64_t> id;  // device and inode
   std::uint64_t bytes;
 };
 
-// Returns what identifies a file; none: the file does not exist.
+// Returns the facts that identify a file; none: the file does not exist.
 std::optional<FileFacts> facts_of(const std::string& path) {
   struct ::stat facts {};
   if (::stat(path.c_str(), &facts) != 0) return std::nullopt;
@@ -92,13 +92,13 @@ common::FoundSlides SlideFinder::find(std::span<const std::string> cells) const 
     } else if (!path.empty()) {
       while (path.starts_with("../")) path.erase(0, 3);
       match = find_end(path);
-      // "./1" means that no folder comes before it.
+      // "./1" means the slide whose whole name is "1", even if other paths end in "1".
       const auto named = cells[i].starts_with("./") ? names_.find(path) : names_.end();
       if (match.slide == several && named != names_.end()) match.slide = named->second;
     }
     matches.push_back(match);
   }
-  std::unordered_set<std::size_t> named;  // slides named with their own endings, or with none
+  std::unordered_set<std::size_t> named;  // slides that cells name with the file's own extension, or with none
   for (const Match& match : matches)
     if (match.ending != Ending::another) named.insert(match.slide);
   for (const Match& match : matches) {
@@ -121,7 +121,7 @@ SlideFinder::Match SlideFinder::find_absolute(std::string_view path) const {
   std::vector<std::size_t> slashes;
   for (std::size_t at = path.size(); at != 0 && slashes.size() <= most_folders; --at)
     if (path[at - 1] == '/') slashes.push_back(at - 1);
-  // From the longest end to the shortest with a folder.
+  // Tries the ends of the path, from the longest to the shortest that has a folder.
   for (std::size_t i = slashes.size(); i-- > 1;)
     if (const Match match = find_end(std::string(path.substr(slashes[i] + 1))); match.slide != no_match) return match;
   return {};

@@ -18,26 +18,26 @@ namespace penstock::slide {
 
 /// Finds slides by their names in a table. Takes time proportional to the bytes of paths and cells.
 ///
-/// - A slide's whole name, with or without "./", is that slide, even if other slides' paths end like it.
-/// - A name without a folder is that of a slide's file, with or without its extension. It may have a different
-///   extension, as after a conversion, if no cell has the slide's own.
-/// - A relative path is the end of a slide's path.
-/// - An absolute path of an existing file is that file, or a copy with the same number of bytes.
-/// - For a copy, and for a file of another machine, the slide has the longest matching end, with at least one folder.
-///   If all absolute paths of the column are in one folder, only the file's name must match.
+/// - A slide's whole name, with or without "./", means that slide, even if other slides' paths end like it.
+/// - A name without a folder means the slide whose file has this name, with or without its extension. If no cell has
+///   the file's own extension, a cell may have a different one, as after a conversion.
+/// - A relative path means the slide whose path ends like it.
+/// - An absolute path of an existing file means that file, or its copy, which has the same number of bytes.
+/// - A copy, or a file of another machine, means the slide whose path has the longest end in common with it. The end
+///   must have at least one folder. If all absolute paths of the column are in one folder, the file's name suffices.
 class SlideFinder {
  public:
   static constexpr std::size_t no_match = common::no_match, several = common::several;
 
   explicit SlideFinder(std::span<const std::string> paths);
 
-  /// `exact`: the number of cells that name a slide's file with its extension.
+  /// The result's `exact` is the number of cells that name a slide's file with its extension.
   common::FoundSlides find(std::span<const std::string> cells) const;
 
  private:
   using Ends = std::unordered_map<std::string, std::size_t>;
 
-  /// How well a cell names a file: with the file's own extension, none, or a different one.
+  /// How a cell names a file: with the file's own extension, with none, or with a different one.
   enum class Ending : std::uint8_t { own, none, another };
   struct Match {
     std::size_t slide = no_match;
@@ -46,8 +46,8 @@ class SlideFinder {
   Match find_end(const std::string& end) const;
   Match find_absolute(std::string_view path) const;
 
-  Ends names_;                                                            // whole names, with which records' keys begin
-  Ends with_ending_, without_;                                            // the last parts of slides' paths
+  Ends names_;                  // whole names, with which records' keys begin
+  Ends with_ending_, without_;  // the last parts of slides' paths, with and without extensions
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> files_;  // slides by device and inode of the file
   std::vector<std::uint64_t> bytes_;                                      // bytes of each slide's file
 };

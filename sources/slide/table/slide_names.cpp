@@ -39,7 +39,7 @@ std::vector<std::string> names_of_slides(std::span<const std::string> given) {
   const std::vector<std::string> as_given = sorted(given);
   if (const auto twice = std::adjacent_find(as_given.begin(), as_given.end()); twice != as_given.end())
     throw error_in(*twice, Errc::invalid_argument, "the file is named twice");
-  // However their folders are spelled, and from wherever they are seen.
+  // Makes paths absolute and normal, so that names depend neither on the spelling of folders nor on the current folder.
   std::vector<std::string> paths;
   for (const std::string& path : given)
     paths.push_back(std::filesystem::absolute(path).lexically_normal().generic_string());
@@ -47,7 +47,7 @@ std::vector<std::string> names_of_slides(std::span<const std::string> given) {
   std::vector<std::string> names;
   for (const std::string& path : paths) names.push_back(without_ending(file_name_of(path)));
   if (all_differ(names)) return names;
-  // What the first and the last have in common, all have.
+  // Paths are sorted. What the first and the last path have in common, all paths have in common.
   const std::string &first = in_order.front(), &last = in_order.back();
   const auto same = std::mismatch(first.begin(), first.end(), last.begin(), last.end()).first - first.begin();
   const std::size_t below = first.substr(0, static_cast<std::size_t>(same)).rfind('/') + 1;

@@ -9,7 +9,7 @@ namespace penstock::slide {
 
 /// Returns a name for each slide, all different. It is the file's name without its extension. If two slides would have
 /// the same name, their paths relative to the common folder are used, without extensions. Extensions are kept if the
-/// paths would be the same without.
+/// paths would be the same without them.
 /// @throws Error(invalid_argument) if a file is listed twice.
 std::vector<std::string> names_of_slides(std::span<const std::string> paths);
 

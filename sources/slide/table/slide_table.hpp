@@ -19,8 +19,8 @@ struct SlideTable : common::SlideLines {
   std::vector<double> mpp;
 };
 
-/// Reads `options.labels`. `paths` and `names`: the slides'. @throws like the constructor of SlideSource, except for
-/// slides that are not listed.
+/// Reads `options.labels`. `paths` and `names` are those of the slides. @throws like the constructor of SlideSource,
+/// except for slides that are not listed.
 SlideTable read_slide_table(const Slides& options, std::span<const std::string> paths,
                             std::span<const std::string> names);
 

@@ -16,7 +16,7 @@ namespace penstock::slide {
 
 namespace {
 
-// The rows of the result that a row of tiles adds to: sums of their pixels.
+// Sums of pixels, for the rows of the result that the present row of tiles adds to.
 class Sums {
  public:
   Sums(SmallPicture& picture, std::int64_t width, std::int64_t height, std::int32_t k)
@@ -26,18 +26,19 @@ class Sums {
         k_(k),
         stride_(static_cast<std::size_t>(picture.width) * 3) {}
 
-  // Rows of the level up to `end` follow.
+  // Makes room for the sums of the level's rows before `end`.
   void grow_to(std::int64_t end) {
     const auto rows = static_cast<std::size_t>((end + k_ - 1) / k_ - first_);
     sums_.resize(std::max(sums_.size(), rows * stride_));
   }
 
-  // How many sums a box adds to.
+  // Returns how many sums a box adds to.
   std::size_t count(const SlideBox& box) const noexcept {
     return row_of(box) * static_cast<std::size_t>((box.y + box.height - 1) / k_ - box.y / k_ + 1);
   }
 
-  // Adds pixels of a tile: RGB, rows without gaps. Keeps their sums in `kept` too, unless it is empty.
+  // Adds the pixels of a tile, which are RGB, in rows without gaps. Also writes their sums to `kept`, unless it is
+  // empty.
   void add(const SlideBox& box, const std::byte* pixels, std::span<std::uint32_t> kept) {
     if (kept.empty()) return sum(box, pixels, sums_of(box), stride_);
     sum(box, pixels, kept.data(), row_of(box));
@@ -49,7 +50,7 @@ class Sums {
       for (std::size_t i = 0; i < row; ++i) to[i] += kept[i];
   }
 
-  // No more pixels come above `end`: complete rows of the result become means.
+  // Turns complete rows of the result into means. No more pixels may come from the level's rows before `end`.
   void finish(std::int64_t end) {
     const std::int64_t last = end == height_ ? picture_.height : end / k_;
     for (std::int64_t row = first_; row < last; ++row) {
@@ -72,14 +73,14 @@ class Sums {
     return sums_.data() + static_cast<std::size_t>(box.y / k_ - first_) * stride_ +
            static_cast<std::size_t>(box.x / k_) * 3;
   }
-  // Sums that a box adds to in one row of the result.
+  // Returns how many sums of one row of the result a box adds to.
   std::size_t row_of(const SlideBox& box) const noexcept {
     return static_cast<std::size_t>((box.x + box.width - 1) / k_ - box.x / k_ + 1) * 3;
   }
 
   // Adds the pixels to sums, whose rows begin `stride` elements after each other.
   void sum(const SlideBox& box, const std::byte* pixels, std::uint32_t* to, std::size_t stride) {
-    constexpr std::int64_t most_rows = 257;  // their sums fit in 16 bits
+    constexpr std::int64_t most_rows = 257;  // the sums of this many bytes fit in 16 bits
     const auto values = static_cast<std::size_t>(box.width) * 3;
     columns_.resize(values);
     const auto* from = reinterpret_cast<const std::uint8_t*>(pixels);
@@ -93,7 +94,7 @@ class Sums {
     }
   }
 
-  // The sums of a tile's columns to a row of sums.
+  // Adds the sums of a tile's columns to a row of sums.
   void add_columns(const SlideBox& box, std::uint32_t* pixel) const noexcept {
     const std::uint16_t* column = columns_.data();
     for (std::int64_t x = box.x; x < box.x + box.width; pixel += 3) {
@@ -127,7 +128,7 @@ void mark_unknown(SmallPicture& picture, const SlideBox& box, std::int32_t k) {
                 std::uint8_t{1});
 }
 
-// Returns the parts of a box that are tiles of the file; the box itself if these are not known.
+// Splits a box into the file's tiles. Returns the box itself if the size of the tiles is unknown.
 std::vector<SlideBox> tiles_in(const Level& level, const SlideBox& box) {
   if (level.tile_width == 0 || level.tile_height == 0) return {box};
   std::vector<SlideBox> parts;
@@ -152,7 +153,7 @@ SmallPicture read_block_means(LevelReaders& readers, const SlideFile& slide, std
   picture.width = static_cast<std::int32_t>((level.width + k - 1) / k);
   picture.height = static_cast<std::int32_t>((level.height + k - 1) / k);
   picture.rgb.resize(static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height) * 3);
-  // OpenSlide has a place for each request, so these are larger.
+  // Each request to OpenSlide has a cost of its own, so these boxes are larger than tiles.
   const bool tiles = level.codec != SlideCodec::openslide;
   const std::int64_t wide = tiles ? level.tile_width : 1024, high = tiles ? level.tile_height : 256;
   KeptSums kept(readers, slide, k);

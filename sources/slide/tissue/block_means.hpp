@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scales a stored level down: each k x k of its pixels become one.
+// Scales a stored level down: each k x k of its pixels become one pixel.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,10 @@
 namespace penstock::slide {
 
 /// Returns the means of each `k` x `k` pixels of the slide's `level`, rounded to the nearest. At the right and lower
-/// edge, only existing pixels count. Tiles are decoded once; tiles that share their bytes are mostly decoded once
-/// together. Needs the memory of a row of tiles of the result. Pixels of unreadable tiles are unknown, and white.
-/// @throws Error(io | out_of_memory), and faults of more than a tile.
+/// edge, only existing pixels count. Decodes each tile once. Tiles that share their bytes are mostly decoded only once
+/// for all of them. Needs memory for the part of the result that a row of tiles covers. Pixels of unreadable tiles are
+/// unknown, and white.
+/// @throws Error(io | out_of_memory), and errors that concern more than a tile.
 SmallPicture read_block_means(LevelReaders& readers, const SlideFile& slide, std::int32_t k);
 
 }  // namespace penstock::slide

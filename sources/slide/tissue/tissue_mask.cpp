@@ -10,7 +10,7 @@ namespace penstock::slide {
 
 namespace {
 
-// Values of pixels: 0 to 255.
+// Returns a value from 0 to 255 for each pixel.
 std::vector<std::uint8_t> values_of(const SmallPicture& picture, SlideTissue::By by) {
   std::vector<std::uint8_t> values(picture.rgb.size() / 3);
   const std::uint8_t* rgb = picture.rgb.data();
@@ -36,10 +36,11 @@ int threshold_of(std::span<const std::uint8_t> values, const MaskRules& rules) {
   return rules.by == SlideTissue::By::grey ? std::min(otsu, most_grey) : std::max(otsu, least_saturation);
 }
 
-// For lines of `count` bytes that are `step` apart: sets whether a byte has the value `wanted` within `reach`.
+// Works on a line of `count` bytes that are `step` apart. Sets each byte of `to` to `wanted` if a byte at most `reach`
+// away is `wanted`, and otherwise to the other value.
 void spread_line(const std::uint8_t* from, std::size_t step, std::int32_t count, std::int32_t reach,
                  std::uint8_t wanted, std::uint8_t* to) {
-  // Where the last one was, and how far the next ones reach.
+  // The position of the last wanted byte; at first, one that is too far away.
   std::int32_t last = -reach - 1;
   for (std::int32_t i = 0; i < count; ++i) {
     if (from[static_cast<std::size_t>(i) * step] == wanted) last = i;
@@ -52,7 +53,7 @@ void spread_line(const std::uint8_t* from, std::size_t step, std::int32_t count,
   }
 }
 
-// `wanted` grows by a square of 2 * reach + 1.
+// Grows the areas of `wanted` by a square with sides of 2 * reach + 1 pixels.
 void grow(TissueMask& mask, std::int32_t reach, std::uint8_t wanted) {
   std::vector<std::uint8_t> across(mask.tissue.size());
   const auto width = static_cast<std::size_t>(mask.width);
@@ -62,7 +63,7 @@ void grow(TissueMask& mask, std::int32_t reach, std::uint8_t wanted) {
     spread_line(across.data() + x, width, mask.height, reach, wanted, mask.tissue.data() + x);
 }
 
-// A row's neighbouring pixels of one value, and their set of runs that touch each other.
+// Neighbouring pixels of a row that have the same value. `set`: the set of touching runs that it belongs to.
 struct Run {
   std::int32_t begin, end;
   std::size_t set;
@@ -107,7 +108,7 @@ class SmallSets {
     }
   }
 
-  // Runs from `upper` to `lower` are in the row above those from `lower` on.
+  // Joins the sets of runs that touch. Runs from `upper` to `lower` are in the row above the runs from `lower` on.
   void join(std::size_t upper, std::size_t lower) {
     std::size_t above = upper;
     for (std::size_t below = lower; below < runs_.size(); ++below) {
@@ -190,7 +191,7 @@ std::uint64_t TissueCounts::in(std::int32_t left, std::int32_t top, std::int32_t
   const auto at = [&](std::int32_t x, std::int32_t y) {
     return sums_[static_cast<std::size_t>(y) * stride_ + static_cast<std::size_t>(x)];
   };
-  // Modulo 2^32 on the way; a mask has fewer pixels.
+  // Intermediate results may wrap around. The count is right, because a mask has fewer than 2^32 pixels.
   return at(right, bottom) - at(left, bottom) - at(right, top) + at(left, top);
 }
 

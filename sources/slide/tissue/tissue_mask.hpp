@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a slide has tissue, in small.
+// Finds where a slide has tissue, in a small picture of the slide.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace penstock::slide {
 
-/// A picture in small: RGB. Some pixels may be unknown; these are white.
+/// A small picture: RGB. Some pixels may be unknown; these are white.
 struct SmallPicture {
   std::int32_t width = 0, height = 0;
   std::vector<std::uint8_t> rgb;
   std::vector<std::uint8_t> unknown;  ///< 1 for pixels that could not be read; empty: all could
-  std::string why_unknown;            ///< the error of the first of them
+  std::string why_unknown;            ///< the first error that made pixels unknown
 };
 
 /// The rules of SlideTissue, in pixels.
 struct MaskRules {
   SlideTissue::By by = SlideTissue::By::saturation;
   int threshold = 0;
-  std::int32_t closing = 0;  ///< half the side of the square, less a half
+  std::int32_t closing = 0;  ///< the side of the square is 2 * closing + 1
   double least_area = 0;
 };
 
@@ -40,11 +40,11 @@ TissueMask find_tissue(const SmallPicture& picture, const MaskRules& rules);
 /// to t and the values above. Otsu, "A threshold selection method from gray-level histograms", 1979.
 int otsu_threshold(std::span<const std::uint64_t, 256> histogram) noexcept;
 
-/// Sums over boxes of a mask in constant time.
+/// Counts tissue in boxes of a mask, each in constant time.
 class TissueCounts {
  public:
   explicit TissueCounts(const TissueMask& mask);
-  /// Returns the pixels of tissue in [left, right) x [top, bottom).
+  /// Returns the number of pixels of tissue in [left, right) x [top, bottom).
   std::uint64_t in(std::int32_t left, std::int32_t top, std::int32_t right, std::int32_t bottom) const noexcept;
 
  private:

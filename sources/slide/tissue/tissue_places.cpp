@@ -13,9 +13,9 @@ namespace penstock::slide {
 
 namespace {
 
-// Takes unknown pixels from a coarser picture of the same slide.
+// Replaces unknown pixels by pixels of a coarser picture of the same slide.
 void fill_unknown(SmallPicture& picture, const MaskSource& source, const SmallPicture& coarser) {
-  // Returns the coarser pixel that contains the centre of one.
+  // Returns the coarser picture's column or row that contains the centre of column or row `i`.
   const auto at = [&](std::int32_t i, std::int64_t level_side, std::int32_t side) {
     return std::min<std::int64_t>((2 * std::int64_t{i} + 1) * source.k * side / (2 * level_side), side - 1);
   };

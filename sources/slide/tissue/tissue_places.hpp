@@ -16,7 +16,7 @@ namespace penstock::slide {
 /// Makes the slide's mask from its `mask_source`. @throws like read_block_means.
 TissueMask make_mask(LevelReaders& readers, const SlideFile& slide, const SlideTissue& tissue);
 
-/// Returns where that mask is on the slide.
+/// Returns where `mask` is on the slide.
 MaskGrid mask_grid(const SlideFile& slide, const TissueMask& mask) noexcept;
 
 /// Returns whether a box of the slide's image shows at least the share `least` of tissue.
@@ -27,7 +27,7 @@ inline bool shows_tissue(const SlideFile& slide, const TissueMask& mask, const T
   return tissue != 0 && static_cast<double>(tissue) >= least * static_cast<double>(pixels.pixels());
 }
 
-/// Strikes out the places of the slide's grid that show less tissue than `least`. `box_of`: a place's box.
+/// Strikes out of `wanted` the places of the slide's grid that show less tissue than `least`. `box_of`: a place's box.
 template <class BoxOf>
 void strike_out_glass(const SlideFile& slide, const TissueMask& mask, double least, const BoxOf& box_of,
                       std::vector<bool>& wanted) {

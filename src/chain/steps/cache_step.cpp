@@ -10,7 +10,7 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// The steps before it run only for records that it does not have.
+// The steps before a cache run only for records that the cache does not have.
 class CacheStep final : public Step {
  public:
   CacheStep(const BoundCache& cache, const SourceModel& source, const Schema& of)
@@ -21,7 +21,7 @@ class CacheStep final : public Step {
   bool run(ChainRun& run, const StepCall& call) const override {
     if (std::exchange(run.recalls, false)) {
       if (recall(run, call.index)) return true;
-      // What turns out to be damaged is made again.
+      // The cached sample is damaged, so it is made again.
       run.chain().run_steps(run, 0, call.number, {}, call.index, {});
       run.at = &label;
       run.begin(*this, call.rows);
@@ -31,7 +31,8 @@ class CacheStep final : public Step {
     run.at = &label;
     Sample sample(run);
     run.reader->offer(call.index, sample);
-    // Samples from the cache have only pixels, so a sample must not show whether it came from the cache.
+    // Samples from the cache have only pixels and no promises. Clears the promises here, so that results don't depend
+    // on whether a sample came from the cache.
     for (Cell& cell : run.cells) cell.promise = nullptr;
     return true;
   }

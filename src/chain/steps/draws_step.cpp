@@ -43,7 +43,7 @@ class Room final : public DrawRoom {
   const bool verifies_;
 };
 
-// What the stages after `batch` draw for a row, which travels with it.
+// Draws for the stages after `batch`. The drawn values are fields of the row.
 class DrawsStep final : public Step {
  public:
   DrawsStep(const DeviceProgram& program, const Schema& of) : Step("draws", 0), program_(program) {

@@ -56,7 +56,7 @@ bool works_after_batch(const std::string& stages) {
          std::ranges::find(all, "batch", [](const ParsedStage& stage) { return stage.syntax->name; }) != all.end();
 }
 
-// What can't be together, before anything is opened.
+// Refuses options that exclude each other, before anything is opened.
 void check_options(const BenchOptions& options) {
   const auto refuse = [](bool wrong, const char* why) {
     if (wrong) throw UsageError(why);
@@ -91,7 +91,7 @@ std::vector<Setting> settings_of(const BenchOptions& options) {
   return all;
 }
 
-// What all runs of a file have in common.
+// Returns what all runs of a file have in common.
 Json header_of(const BenchOptions& options, const Pipeline& pipeline, std::uint64_t epochs) {
   return {{"store", options.store},
           {"stages", options.pipeline.stages},
@@ -109,7 +109,7 @@ Json header_of(const BenchOptions& options, const Pipeline& pipeline, std::uint6
           {"fields", options.fields}};
 }
 
-// What was written before, for --append; else a new one.
+// Returns the result that --append continues; otherwise a new result.
 Json begun_json(const BenchOptions& options, Json header) {
   if (options.append && std::filesystem::exists(options.json)) {
     Json json = read_bench_result(options.json, "--append");
@@ -167,7 +167,7 @@ class Bench {
  private:
   Pipeline open() {
     store_.require_known_values();
-    // What is usual, of a store that has pixels already.
+    // If the store's images are pixels, the usual stages without decoding.
     if (options_.pipeline.stages == BenchOptions().pipeline.stages)
       if (const Schema schema = store_.schema(); schema.find("image") && schema.at("image").shape.rank() == 3)
         options_.pipeline.stages = after_decoding;
@@ -186,7 +186,8 @@ class Bench {
 
   std::uint64_t epochs() const { return options_.epochs.value_or(options_.cold ? 1 : usual_epochs); }
 
-  // What a stub had no memory for was read, and made, in the run that was to be without that.
+  // Reports if memory did not suffice for all samples of the stub. The rest was read and made again, in a run that
+  // should measure the pipeline without that work.
   void tell_made_anew(const Run& stubbed, Json& json) const {
     const std::uint64_t anew = stubbed.report.stages.front().samples;
     json["stub_made_anew"] = anew;
@@ -199,7 +200,8 @@ class Bench {
     if (!options_.json_only()) print(text);
   }
 
-  // In turns, there and back, so that a machine that gets slower does so for all of them.
+  // Runs the settings in turns, forwards and then backwards. So a machine that becomes slower slows down all settings
+  // alike.
   std::vector<MeasuredRun> run_settings() {
     std::vector<MeasuredRun> runs;
     std::vector<Setting> order = settings_;
@@ -216,7 +218,7 @@ class Bench {
     return runs;
   }
 
-  // For the last setting.
+  // Measures, with the last setting, how fast a consumer may be, and for --stalls what it waits for.
   void look_at_consumer(const Run& run, Json& json) {
     RunOptions free_options = run_;
     free_options.consumer_s = 0;
@@ -263,7 +265,7 @@ int bench(const BenchOptions& options) {
   return exit_ok;
 }
 
-// Options that replace the consumer, the source, or memory.
+// Adds options that replace the consumer, the source, or memory.
 void add_consumer_options(CLI::App& command, BenchOptions& options) {
   command
       .add_option(

@@ -14,7 +14,7 @@ namespace penstock::cli {
 
 namespace {
 
-// More pairs add little, and need memory by their square.
+// More pairs add little, and the memory grows with the square of their number.
 constexpr std::size_t most_pairs = 500;
 
 struct Round {
@@ -39,7 +39,7 @@ Round round_of(const Json& run, const std::string& file) {
       run.at("began_s"),
       run.at("samples_per_s"),
       hash.is_string() ? hash.get<std::string>() : ""};
-  // What was chosen is a result of the run.
+  // The loader chose these threads, so they are a result of the run, not a part of its setting.
   if (round.setting.tune) round.setting.threads = 0;
   if (!std::isfinite(round.began_s)) throw refuse("began_s");
   if (!std::isfinite(round.samples_per_s) || round.samples_per_s <= 0) throw refuse("samples_per_s");
@@ -61,12 +61,12 @@ std::vector<Round> of_setting(const std::vector<Round>& all, const Setting& sett
 }
 
 struct Pairs {
-  std::vector<std::pair<const Round*, const Round*>> all;  // rounds of the first result, and of the second
+  std::vector<std::pair<const Round*, const Round*>> all;  // a round of the first result, and one of the second
   bool in_turns = true;
 };
 
-// Pairs each round with its neighbour in time. If hardly any round has one, they were not taken in turns, and rounds
-// are paired by number.
+// Pairs each round with the next or previous round in time, if that one is of the other result. If hardly any round has
+// a partner, the results were not measured in turns. Then rounds are paired by number.
 Pairs pairs_of(const std::vector<Round>& first, const std::vector<Round>& second) {
   std::vector<std::pair<const Round*, bool>> line;
   for (const Round& r : first) line.emplace_back(&r, false);

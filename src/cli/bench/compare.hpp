@@ -16,10 +16,10 @@ namespace penstock::cli {
 /// The comparison of the rounds of one setting.
 struct Comparison {
   Setting setting = {};
-  std::size_t rounds = 0;    ///< pairs
+  std::size_t rounds = 0;    ///< number of pairs of rounds
   Interval ratio = {};       ///< the second result's rate divided by the first one's
-  bool in_turns = false;     ///< the two were measured in turns
-  bool same_results = true;  ///< hashes, if both results have them, are the same
+  bool in_turns = false;     ///< the two results were measured in turns
+  bool same_results = true;  ///< the hashes are the same, or a result has none
   bool differs() const noexcept { return ratio.low > 1 || ratio.high < 1; }
 };
 

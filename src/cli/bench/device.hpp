@@ -14,7 +14,7 @@ namespace penstock::cli {
 /// "emulated:500MB" limits its copies to that many bytes per second.
 class BenchDevice {
  public:
-  /// @throws UsageError.
+  /// @throws UsageError for any other text.
   explicit BenchDevice(const std::string& text);
   Device device() const noexcept { return device_; }
   bool is_host() const noexcept { return device_ == host(); }

@@ -22,10 +22,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// True when it did its work.
+// A piece of work. Returns whether it succeeded.
 using Work = std::function<bool()>;
 
-// How often a second the work of all threads together succeeds. Each makes its own, which is not counted.
+// Returns how often per second the work of all threads together succeeds. Each thread prepares its own work, which is
+// not timed.
 double rate(unsigned threads, double seconds, const std::function<Work()>& prepare) {
   std::vector<double> rates(threads, 0.0);
   const auto duration = std::chrono::duration<double>(seconds);
@@ -46,7 +47,7 @@ double rate(unsigned threads, double seconds, const std::function<Work()>& prepa
   try {
     std::vector<std::jthread> workers;
     for (unsigned t = 0; t < threads; ++t) workers.emplace_back(measure, t);
-  } catch (const std::system_error&) {  // there may be no more threads, and that of fewer is another limit
+  } catch (const std::system_error&) {  // no more threads can be started, and fewer threads have a different limit
     return 0;
   }
   double sum = 0;

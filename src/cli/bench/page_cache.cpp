@@ -54,8 +54,8 @@ void add_stores_of_list(const std::string& path, std::vector<std::string>& all) 
     if (store.is_string()) add_files(fs::absolute(path).parent_path() / store.get<std::string>(), all);
 }
 
-// Returns the names of a pattern {000000..000146}, for shards: each number in its place, with the same number of
-// digits.
+// Returns the names of the shards that a pattern {000000..000146} means. Each number replaces the braces. All numbers
+// have the same number of digits.
 std::vector<std::string> each_of_range(const std::string& pattern) {
   const std::size_t begin = pattern.rfind('{'), dots = pattern.find("..", begin), end = pattern.find('}', begin);
   if (begin == pattern.npos || dots == pattern.npos || end == pattern.npos || dots > end) return {pattern};
@@ -77,7 +77,7 @@ std::vector<std::string> each_of_range(const std::string& pattern) {
   return all;
 }
 
-// Pages that some map of this process refers to would stay.
+// Frees this process's mappings of the file's pages, which the system would not drop otherwise.
 void unmap_pages(const std::string& file) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes files be read from the disk although the system has them in memory.
+// Drops files' pages from the system's memory, so that they are read from the disk.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace penstock::cli {
 
-/// Returns the regular files of a store: the path itself, all files below that folder, or the files that a list or
-/// pattern names. @throws UsageError if there are none.
+/// Returns the regular files of a store. These are the path itself, or all files below a folder, or the files that a
+/// list or a pattern names. @throws UsageError if there are none.
 std::vector<std::string> files_of_store(const std::string& path);
 
 /// Writes back unwritten data and asks the system to drop the files' pages, including pages that this process has

@@ -27,7 +27,7 @@ OnError policy_of(const std::string& name) {
                            : OnError::fail;
 }
 
-// A stage that doesn't fit the stages before it, or the store's fields, is a wrong command line like any other.
+// Adds a stage. If the stage doesn't fit the stages before it, or the store's fields, that is a UsageError.
 void join(Pipeline& pipeline, const ParsedStage& stage, std::string_view line) {
   try {
     pipeline = pipeline | stage.stage;
@@ -47,8 +47,7 @@ void join_stub(Pipeline& pipeline, const std::string& stub, std::size_t max_byte
   }
 }
 
-// Returns the number of the stage in the line after which the stub comes; `stages.size()` for none. "source" comes
-// before the first stage that is not an order stage.
+// Returns how many stages of the line come before the stub. For "source", these are the order stages at its beginning.
 std::size_t place_of_stub(const std::vector<ParsedStage>& stages, const std::string& stub) {
   const auto first = std::ranges::find_if(stages, [](const ParsedStage& s) { return !s.syntax->order; });
   if (stub == "source") return static_cast<std::size_t>(first - stages.begin());
@@ -95,7 +94,7 @@ Pipeline build_pipeline(const InputStore& store, const PipelineFlags& flags) { r
 Pipeline build_stubbed(const InputStore& store, const PipelineFlags& flags, const std::string& stub,
                        std::size_t max_bytes, unsigned threads, std::uint64_t epochs) {
   Pipeline pipeline = build(store, flags, Stub{stub, max_bytes});
-  // Where an order takes other records in each epoch, those of all of them.
+  // Reads all epochs, because an order may choose different records in each epoch.
   Loader loader(pipeline, {.threads = threads, .epochs = epochs});
   for (std::uint64_t epoch = 0; epoch < epochs; ++epoch)
     for (const Batch& batch : loader.epoch()) static_cast<void>(batch);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline of a line of stages.
+// Builds the pipeline that a line of stages describes.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ struct PipelineFlags {
   bool no_shuffle = false, verify = false;
 };
 
-/// Builds the pipeline: first the flags' stages, then the line's. The shuffle comes after the order stages that begin
-/// the line (`take 1000 | ...` shuffles these 1,000). If the line has a shuffle, none is added. @throws UsageError.
+/// Builds the pipeline: first the flags' stages, then the line's. A shuffle is added after the order stages that begin
+/// the line (`take 1000 | ...` shuffles these 1,000), unless the line has one. @throws UsageError.
 Pipeline build_pipeline(const InputStore& store, const PipelineFlags& flags);
 
 /// Builds the same pipeline with a cache in memory of `max_bytes` after the stage called `stub`, or after the source
 /// for "source". Fills the cache with the samples of the given number of epochs.
-/// @throws UsageError if no stage has that name, or it or a stage before it draws or drops samples; and
-/// penstock::Error.
+/// @throws UsageError if no stage has that name, or if this stage, or a stage before it, draws or drops samples.
+/// @throws penstock::Error.
 Pipeline build_stubbed(const InputStore& store, const PipelineFlags& flags, const std::string& stub,
                        std::size_t max_bytes, unsigned threads, std::uint64_t epochs);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// penstock report: what bench found, as a page.
+// penstock report: shows what bench found, in a terminal or as a page.
 #include <memory>
 #include <string>
 

@@ -14,7 +14,7 @@ namespace penstock::cli {
 
 namespace {
 
-// Thousands of runs.
+// Enough for thousands of runs.
 constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
 
 using FieldNames = std::initializer_list<const char*>;
@@ -27,7 +27,7 @@ bool has_numbers(const Json& of, const FieldNames& names) {
   return std::ranges::all_of(names, [&](const char* name) { return of.contains(name) && of.at(name).is_number(); });
 }
 
-// A report with one of each thing that there may be several of, or none.
+// Returns a report with all optional members, and with one element in each list.
 Json full_report() {
   Report report;
   report.runner_delay_share = report.caller_delay_share = report.own_core_share = report.other_core_share = 0.0;
@@ -41,7 +41,8 @@ Json full_report() {
   return json_or_null(report.json());
 }
 
-// Each field that both have is of the kind that it has in a report; an older one has fewer, a newer one more.
+// Returns whether the fields that are in both are of the same kind. A field may be missing, because the report may come
+// from an older or newer version.
 bool is_like(const Json& value, const Json& model) {
   if (model.is_number()) return value.is_number();
   if (value.type() != model.type()) return false;
@@ -51,7 +52,7 @@ bool is_like(const Json& value, const Json& model) {
   });
 }
 
-// What there need not be is null.
+// Removes optional fields that are null.
 Json without_nulls(Json report) {
   if (!report.is_object()) return report;
   const Json empty = json_or_null(Report().json());
@@ -61,7 +62,7 @@ Json without_nulls(Json report) {
   return report;
 }
 
-// With all that is read of it.
+// Returns whether `given` is a report with everything that the tool reads from a report.
 bool is_report(const Json& given) {
   const Json report = without_nulls(given);
   static const Json model = full_report();

@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// CPU seconds of the whole process so far.
+// Returns the CPU seconds of the whole process so far.
 double process_cpu() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -67,7 +67,8 @@ class Hash {
   std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state_;
 };
 
-// The rows of each field, in the schema's order, those that differ in size after their sizes; then indices, then mask.
+// Adds the rows of each field in the schema's order, then the indices, then the mask. If a field's rows differ in size,
+// their sizes come before them.
 void add_batch(Hash& hash, const Batch& batch) {
   for (const Field& field : batch.schema()) {
     if (field.collate.kind == Collate::Kind::ragged) {
@@ -86,8 +87,8 @@ void add_batch(Hash& hash, const Batch& batch) {
   hash.add(batch.mask().data(), batch.mask().size_bytes());
 }
 
-// What trains on a batch: it takes as long as it takes, and needs no core. A sleep ends late, by more than a short step
-// may take, so its end is waited for awake.
+// Stands for the training on a batch: takes `seconds` and needs no core. A sleep may end later than a short step takes.
+// So the last part is waited for without sleep.
 void consume(double seconds) {
   if (seconds <= 0) return;
   constexpr std::chrono::microseconds late{200};
@@ -97,10 +98,10 @@ void consume(double seconds) {
   }
 }
 
-// Some seconds of a fast pipeline, in a file that a browser still opens.
+// Enough for some seconds of a fast pipeline, and a browser can still open the file.
 constexpr std::size_t trace_slices = 50'000;
 
-// Stretches of a run, which become longer as it does.
+// Divides a run into parts. The parts become longer as the run does.
 class Moments {
  public:
   void add(const Moment& batch) {
@@ -126,10 +127,10 @@ class Moments {
     batches_ = each_;
   }
   std::vector<Moment> all_;
-  std::uint64_t each_ = 1, batches_ = 0;  // in a stretch, and in the last one
+  std::uint64_t each_ = 1, batches_ = 0;  // batches in a full part, and in the last part
 };
 
-// All epochs of one loader.
+// Runs all epochs of one loader.
 void run_epochs(Loader& loader, const RunOptions& options, std::uint64_t samples, Clock::time_point start, Run& run) {
   Hash batches, states;
   Progress progress(setting_text({.threads = options.setting.threads, .tune = options.setting.tune}),
@@ -173,7 +174,7 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
   Run run;
   run.setting = options.setting;
   run.epochs = options.epochs;
-  // Told before a long run, not after it.
+  // Reported before a long run, not after it.
   if (!options.trace.empty() && !std::ofstream(options.trace, std::ios::app))
     throw Error(Errc::io, "the file can't be written").with_file(options.trace);
   run.peak_is_of_run = reset_peak_rss();
@@ -200,7 +201,7 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
     run.report = loader.report();
     if (!options.trace.empty()) loader.write_trace(options.trace);
     run.samples = run.report.samples;
-    // Its report is of what came after the last change.
+    // The loader's report covers only the time after the last change by tuning.
     if (const auto& tuning = run.report.tuning) run.samples += tuning->samples;
     if (run.seconds > 0) {
       run.samples_per_s = static_cast<double>(run.samples) / run.seconds;

@@ -30,7 +30,7 @@ struct RunOptions {
   std::size_t memory = 0;
   Device device = host();                       ///< where its batches are delivered
   double consumer_s = 0;                        ///< seconds that the loop spends on each batch, without using a core
-  std::vector<std::string> dropped_files = {};  ///< their pages are dropped from memory before the run
+  std::vector<std::string> dropped_files = {};  ///< files whose pages are dropped from memory before the run
   std::string trace = {};                       ///< file for the loader's timeline; empty: none
   bool hash = false;
   bool quiet = false;
@@ -38,9 +38,9 @@ struct RunOptions {
 
 /// What happened in one part of a run.
 struct Moment {
-  double end_s = 0;  ///< since the loader was constructed
+  double end_s = 0;  ///< seconds since the loader was constructed
   std::uint64_t samples = 0;
-  double waited_s = 0;  ///< that the loop waited for batches
+  double waited_s = 0;  ///< seconds that the loop waited for batches
 };
 
 /// What one loader did, from its construction to the end of its last epoch.
@@ -48,19 +48,19 @@ struct Run {
   Setting setting = {};
   double began_s = 0;  ///< seconds since 1970
   std::uint64_t epochs = 0, samples = 0, batches = 0;
-  /// Seconds that its construction took. A training program constructs it once, and creating a GPU's context may take
-  /// up to a second, so no rate or share includes it.
+  /// Seconds that the loader's construction took. A training program constructs a loader once, and creating a GPU's
+  /// context may take up to a second. So no rate or share includes this time.
   double construction_s = 0;
   double seconds = 0;  ///< time of all epochs
   double samples_per_s = 0;
   double consumer_busy = 0;          ///< the share of the time that the loop spent on its batches
   double cpu_s_per_1000 = 0;         ///< CPU time of the whole process, including hash and progress bar, without the
                                      ///< construction
-  double first_batch_s = 0;          ///< including the loader's construction
+  double first_batch_s = 0;          ///< seconds to the first batch, including the loader's construction
   std::uint64_t peak_rss_bytes = 0;  ///< 0 if the system doesn't report it
-  bool peak_is_of_run = false;       ///< false: the peak is of the process so far
-  std::uint64_t disk_bytes = 0;      ///< read from disks, including during the construction
-  std::uint64_t file_bytes = 0;      ///< of `dropped_files`
+  bool peak_is_of_run = false;       ///< the peak is this run's; otherwise it is the process's so far
+  std::uint64_t disk_bytes = 0;      ///< bytes read from disks, including during the construction
+  std::uint64_t file_bytes = 0;      ///< bytes of `dropped_files`
   std::vector<Moment> moments;       ///< the whole run, in at most 200 parts
   std::string hash;                  ///< hash of all batches; 16 hex digits, or empty
   std::string states_hash;           ///< hash of the loader's state after each batch; 16 hex digits, or empty

@@ -8,8 +8,8 @@ namespace penstock::cli {
 
 namespace {
 
-// How many of the smallest rank sums have no more than `tail` of the probability, where the signs of n ranks are
-// tossed.
+// Returns how many of the smallest rank sums together have a probability of at most `tail`. Each of n ranks has either
+// sign with the same probability.
 std::size_t improbable_sums(std::size_t n, double tail) {
   const std::size_t most = n * (n + 1) / 2;
   std::vector<double> probability(most + 1, 0.0);

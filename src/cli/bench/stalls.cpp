@@ -43,14 +43,15 @@ BusyRate largest_busy_rate(const Pipeline& pipeline, RunOptions options, const R
     return BusyRate{static_cast<double>(run.samples) / (static_cast<double>(run.batches) * consumer_s),
                     run.consumer_busy};
   };
-  // The first batch always comes late.
+  // Begins with a consumer that would be busy enough if the first batch did not come late. It does, so slower consumers
+  // follow.
   double slower_s = wanted_busy * free.seconds / static_cast<double>(free.batches), faster_s = 0;
   BusyRate best = attempt(slower_s);
   for (int tries = 0; tries < 10 && best.busy < wanted_busy; ++tries) {
     faster_s = std::exchange(slower_s, slower_s * std::max(1.05, wanted_busy / best.busy));
     best = attempt(slower_s);
   }
-  // Between the last that waited too long and the first that did not.
+  // Tries consumers between the last one that waited too much and the first one that did not.
   for (int steps = 0; steps < 3 && faster_s != 0 && best.busy >= wanted_busy; ++steps) {
     const double between_s = (faster_s + slower_s) / 2;
     const BusyRate found = attempt(between_s);

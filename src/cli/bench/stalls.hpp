@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits a consumer's waiting by cause, from three runs: with the records kept in memory, without that, and with a
-// device.
+// Splits a consumer's waiting by cause. Compares three runs: with the records kept in memory, with reading, and with
+// reading and a device.
 #pragma once
 
 #include <optional>
@@ -13,15 +13,15 @@ namespace penstock::cli {
 
 /// Seconds of all epochs together.
 struct Stalls {
-  double consumer_s = 0;                  ///< what the consumer takes for its batches
-  double preparation_s = 0;               ///< waiting that remains if records are in memory and no source is asked
-  double fetch_s = 0;                     ///< waiting that reading adds
+  double consumer_s = 0;     ///< time that the consumer takes for its batches
+  double preparation_s = 0;  ///< waiting that remains if records are kept in memory, so that nothing is read
+  double fetch_s = 0;        ///< waiting that reading adds
   std::optional<double> transfer_s = {};  ///< waiting that the copy to a device adds; none on the host
   double epochs_s() const noexcept { return consumer_s + preparation_s + fetch_s + transfer_s.value_or(0); }
 };
 
-/// `stubbed`: a run with the source's records kept in memory. `whole`: the same pipeline without that. Both are on the
-/// host. `on_device`: like `whole`, on a device. All runs have the same consumer.
+/// `stubbed`: a run with the source's records kept in memory. `whole`: a run of the same pipeline that reads records.
+/// Both are on the host. `on_device`: like `whole`, on a device. All runs have the same consumer.
 Stalls split_stalls(const Run& stubbed, const Run& whole, const std::optional<Run>& on_device, double consumer_s);
 std::string stalls_text(const Stalls& stalls);
 Json stalls_json(const Stalls& stalls);
@@ -29,11 +29,12 @@ Json stalls_json(const Stalls& stalls);
 /// The share of the time in which a consumer should be busy.
 constexpr double wanted_busy = 0.9;
 
-/// The highest rate of a consumer that is this busy, found by trials that start from the rate of `free`, a run without
-/// a consumer. If ten trials find none, it is the last one. `options`: the options of that run.
+/// The highest rate at which a consumer is this busy. It is found by trials, which start from the rate of `free`, a run
+/// without a consumer. If ten trials find no such rate, this is the last trial's rate. `options`: the options of
+/// `free`.
 struct BusyRate {
   double samples_per_s = 0;  ///< the consumer's rate if it never waited
-  double busy = 0;           ///< the share of the time in which it is then busy
+  double busy = 0;           ///< the share of the time in which the consumer is busy at that rate
 };
 BusyRate largest_busy_rate(const Pipeline& pipeline, RunOptions options, const Run& free);
 

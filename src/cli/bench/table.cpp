@@ -69,8 +69,8 @@ std::string table_line(const Run& run) {
   return text + "\n";
 }
 
-// Shorter runs are mostly their beginning. If files are not in memory at first, all epochs except the first find them
-// there.
+// Returns a remark if the run was short, because short runs are mostly their beginning. More epochs don't help if the
+// files' pages were dropped: only the first epoch reads them from the disk.
 std::string short_line(const Run& run) {
   constexpr double long_enough_s = 0.5, better_s = 5;
   if (run.seconds >= long_enough_s) return "";

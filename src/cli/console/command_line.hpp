@@ -31,7 +31,7 @@ void add_key_option(CLI::App& command, std::string& key);
 /// empty name or an unclosed quote.
 std::vector<std::string> names_in(const std::string& text, const std::string& option);
 
-/// The name of a list of names in --help.
+/// The type of a list of names, as --help shows it.
 inline constexpr const char* names_type = "NAMES";
 
 /// Adds an option of comma-separated names, which may be given several times.
@@ -44,7 +44,8 @@ void add_access_option(CLI::App& command, FileAccess& access);
 /// Adds --fields, comma-separated names.
 void add_fields_option(CLI::App& command, std::vector<std::string>& fields);
 
-/// Accepts whole numbers from 0 that fit into 64 bits. Without it a negative number would be read as a huge one.
+/// Accepts whole numbers from 0 that fit into 64 bits. Without this check, a negative number would be read as a huge
+/// number.
 CLI::Validator whole_number();
 
 }  // namespace penstock::cli

@@ -17,7 +17,7 @@ Json json_in(std::string_view text) {
   try {
     return Json::parse(text, stop_in_the_deep);
   } catch (const Json::exception& failed) {
-    const std::string_view what = failed.what();  // begins with the library's own name of it in brackets
+    const std::string_view what = failed.what();  // begins with the library's name of the error, in brackets
     const std::size_t after = what.find("] ");
     throw Error(Errc::corrupt, "it is no JSON: " + printable(after == what.npos ? what : what.substr(after + 2), 300));
   }

@@ -14,9 +14,9 @@ namespace penstock::cli {
 Json json_in(std::string_view text);
 /// Parses like `json_in`, but returns null for such a text.
 Json json_or_null(std::string_view text);
-/// Returns whether it is an object that has all of these members, as strings.
+/// Returns whether `object` is an object that has all these members, and they are strings.
 bool has_texts(const Json& object, std::initializer_list<const char*> names);
-/// Returns whether it is an object that has all of these members, as whole numbers from 0.
+/// Returns whether `object` is an object that has all these members, and they are whole numbers from 0.
 bool has_counts(const Json& object, std::initializer_list<const char*> names);
 
 }  // namespace penstock::cli

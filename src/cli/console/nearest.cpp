@@ -10,7 +10,7 @@ namespace penstock::cli {
 
 namespace {
 
-// Edits that turn one word into the other.
+// Returns the least number of edits that turn one word into the other.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

@@ -17,8 +17,8 @@ namespace penstock::cli {
 /// Keeps keys in the order of insertion, as a reader expects it.
 using Json = nlohmann::ordered_json;
 
-/// The command line asks for something impossible: exit status 2. The message is at most as long as an Error's cause,
-/// because a store may have any number of fields to name.
+/// Thrown if the command line asks for something impossible; the exit status is 2. The message is at most as long as an
+/// Error's cause, because a store may have any number of fields to name.
 struct UsageError : std::runtime_error {
   explicit UsageError(std::string text) : std::runtime_error(Error(Errc::invalid_argument, std::move(text)).cause()) {}
 };
@@ -28,33 +28,34 @@ struct UsageError : std::runtime_error {
 std::string printable(std::string_view text, std::size_t longest = std::string_view::npos);
 /// Returns a record's key, made `printable` and cut, because a file may contain keys of any length.
 std::string printable_key(std::string_view key);
-/// "1,234,567"
+/// Returns "1,234,567".
 std::string with_commas(std::uint64_t number);
-/// "1 file", "1,234 files"
+/// Returns "1 file", or "1,234 files".
 std::string counted(std::uint64_t number, std::string_view noun);
-/// "31.2 KiB"
+/// Returns "31.2 KiB".
 std::string bytes_text(double bytes);
-/// "1:05", "2:03:04"
+/// Returns "1:05", or "2:03:04".
 std::string clock_text(double seconds);
-/// "2GiB", "512M", "1000" to bytes. @throws UsageError.
+/// Reads "2GiB", "512M" or "1000" as a number of bytes. @throws UsageError.
 std::uint64_t parse_bytes(const std::string& text);
-/// "64MiB,1GiB" to a list. @throws UsageError.
+/// Reads "64MiB,1GiB" as a list of numbers of bytes. @throws UsageError.
 std::vector<std::uint64_t> parse_sizes(const std::string& text);
-/// "2", "1..4" or "1,2,8" to a list of numbers of `what`. @throws UsageError.
+/// Reads "2", "1..4" or "1,2,8" as a list of numbers. `what` is the noun for messages. @throws UsageError.
 std::vector<unsigned> parse_counts(const std::string& text, const char* what, unsigned least, unsigned most);
 std::vector<unsigned> parse_threads(const std::string& text);
 
-/// Prints text on stdout. Everything on stdout goes through this. If it can't be written, the program ends with an
-/// error.
+/// Prints text on stdout. All output on stdout uses this function. @throws std::runtime_error if the text can't be
+/// written.
 void print(std::string_view text);
-/// Texts must come from `as_json_has_it`. `indent`: spaces per level; -1: all in one line.
+/// Returns JSON as text. Strings in it must come from `as_json_has_it`. `indent`: spaces per level; -1: all in one
+/// line.
 std::string json_text(const Json& json, int indent);
 /// Returns a page with JSON in a script element: the text before the data, the data, and the text after it.
 std::string page_with_data(std::string_view before, std::string_view data, std::string_view after);
 /// Returns the text as UTF-8, the only encoding in JSON. A byte that is not UTF-8 becomes four characters, "\\xf6".
 std::string as_json_has_it(std::string_view text);
-/// Writes to stdout for "-"; otherwise creates missing folders. Text that is not UTF-8 gets replacement characters.
-/// @throws std::runtime_error.
+/// Writes JSON to `file`, for which it creates missing folders. Writes to stdout if `file` is "-". Text that is not
+/// UTF-8 gets replacement characters. @throws std::runtime_error.
 void write_json(const Json& json, const std::string& file);
 
 }  // namespace penstock::cli

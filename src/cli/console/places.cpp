@@ -23,7 +23,7 @@ struct Option {
   const char* name;
   Kind kind;
 };
-// What --out is its command looks at: any form of a store.
+// For --out, either may be right: a store is a file or a folder, which the command itself checks.
 constexpr std::array options{Option{"--out", Kind::either},     Option{"--json", Kind::file},
                              Option{"--html", Kind::file},      Option{"--png", Kind::either},
                              Option{"--report", Kind::folder},  Option{"--coords", Kind::folder},

@@ -9,8 +9,8 @@
 
 namespace penstock::cli {
 
-/// Checks each place that the command's options name, like --out and --json. Missing folders are created later. @throws
-/// UsageError if something is in the way, or can't be written.
+/// Checks each file and folder that the command's options name for writing, like --out and --json. Missing folders are
+/// created later. @throws UsageError if something is in the way, or can't be written.
 void check_places(const CLI::App& command);
 
 /// Returns whether `path` is `folder`, or is in it.

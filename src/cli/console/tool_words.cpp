@@ -15,11 +15,11 @@ namespace {
 
 struct ToolWord {
   std::string_view source;   // empty: any
-  std::string_view library;  // longer ones before those that they hold
-  std::string_view tool;     // an option, which the command may lack, or other words; empty: no command has one
+  std::string_view library;  // the library's words; longer ones before words that they contain
+  std::string_view tool;     // the tool's option, or other words for it; empty: no command has an option for it
 };
 
-// For other names, `some_name` stands for --some-name, if the command has that option.
+// All other names like `some_name` become --some-name, if the command has that option.
 constexpr std::array tool_words{
     ToolWord{"", "`access = FileAccess::read`", "--access read"},
     ToolWord{"", "`max_memory_bytes`", "--memory"},
@@ -70,7 +70,7 @@ void replace_in(std::string& text, std::string_view from, std::string_view to) {
     text.replace(at, from.size(), to);
 }
 
-// `some_name` of each option.
+// Replaces `some_name` by --some-name, for each option of the command.
 void replace_option_names(std::string& text) {
   for (const std::string& option : options_of_command()) {
     std::string name = "`" + option.substr(2) + "`";
@@ -88,7 +88,7 @@ void set_running_command(const CLI::App& command) {
 }
 
 std::string in_tool_words(std::string text, std::string_view source) {
-  // Words that are settled are hidden from later rules.
+  // Backquotes in replaced words become marks, so that later replacements leave these words alone.
   constexpr char mark = '\x01';
   for (const ToolWord& word : tool_words) {
     if (!word.source.empty() && word.source != source) continue;

@@ -35,7 +35,7 @@ struct InspectOptions {
   SheetOptions sheet;
   std::vector<std::string> fields;
   bool field_given = false, quiet = false, all = false;
-  bool sheet_given = false;  ///< a contact sheet is asked for, of slides too
+  bool sheet_given = false;  ///< options of the contact sheet were given, so --png draws one even for slides
   SlideFlags slides;
   std::int32_t picture_side = SlidePictureOptions().side;
 };
@@ -72,7 +72,7 @@ ClassNames names_of_labels(const Schema& schema) {
   return slot ? schema[*slot].classes : ClassNames();
 }
 
-// What to try instead; or nothing.
+// Returns what the user can try instead; or nothing.
 std::string hint_of(const InputStore& store) {
   if (!store.guess().empty()) return store.guess();
   return store.values_unknown() ? "the values are neither images nor Caffe's Datums; the other commands want --values"
@@ -97,7 +97,7 @@ std::string turned_text(const Findings& found) {
       "say", list);
 }
 
-// What all records would have in all, from those that were measured.
+// Returns the bytes of all records, estimated from the records that were measured.
 std::string total_text(const Spread& s, std::uint64_t measured, std::uint64_t looked_at, std::uint64_t records) {
   if (looked_at == records || measured == 0) return bytes_text(static_cast<double>(s.total)) + " in all";
   return "about " +
@@ -270,7 +270,7 @@ void require_picture(const Schema& schema, const std::string& field) {
                      " has the picture");
 }
 
-// --png names a folder, or the one picture that there is.
+// Draws each slide into the folder that --png names. For a single slide, --png may name the picture itself.
 SlidePictures draw_slides(const SlideSource& source, const InspectOptions& options) {
   const std::string& png = options.sheet.file;
   const bool folder = png.ends_with('/') || std::filesystem::is_directory(png);

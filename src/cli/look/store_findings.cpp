@@ -48,7 +48,7 @@ class Looking {
  private:
   static constexpr std::uint64_t sample_size = 10'000, sample_bytes = std::uint64_t{1} << 30;
 
-  // How many may be read until it takes too long, by the size of some of them.
+  // Returns how many records can be read in reasonable time, estimated from the sizes of some of them.
   std::uint64_t records_worth_reading() {
     std::uint64_t bytes = 0, count = 0;
     for (const std::uint64_t record : sampled_records(store_.size(), {}, {.most = 4})) {
@@ -95,7 +95,8 @@ class Looking {
     }
   }
 
-  // Damage in a header, if only this reader asks for it, is not the image's damage.
+  // Counts the orientation. Errors of this reader don't count as damage of the image, because decoding may not need
+  // what is damaged.
   void look_at_orientation(std::span<const std::byte> jpeg) {
     try {
       if (const int orientation = jpeg_orientation(jpeg); orientation != 1) ++found_.orientations[orientation];

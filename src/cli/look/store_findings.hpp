@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The findings about a store's records.
+// Looks at a store's records.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 namespace penstock::cli {
 
 struct Findings {
-  std::vector<std::vector<std::uint64_t>> bytes;  ///< per field
+  std::vector<std::vector<std::uint64_t>> bytes;  ///< sizes of the records' values, per field
   std::map<std::int64_t, std::uint64_t> labels;
   std::map<std::string, std::uint64_t> kinds;  ///< kinds of encoded images
   std::vector<std::uint64_t> heights, widths;  ///< sizes of images that can be decoded, from their headers
   std::map<int, std::uint64_t> orientations;   ///< Exif orientations of JPEGs that must be turned or mirrored
-  std::uint64_t looked_at = 0;                 ///< records; fewer than the store has if only a sample was looked at
+  std::uint64_t looked_at = 0;  ///< number of records; fewer than the store has if only a sample was looked at
   std::uint64_t unreadable = 0;
   std::string first_unreadable;
 };
 
 struct LookOptions {
   std::string image_field;
-  bool all = false;    ///< at every record; by default at about 10,000 of a larger store, spread evenly
+  bool all = false;    ///< looks at every record; by default at about 10,000 of a larger store, spread evenly
   bool quiet = false;  ///< no progress
 };
 

@@ -62,13 +62,14 @@ class Verifier {
         is_slide_(std::string_view(store.kind()) == "slide"),
         keys_apart_(store.has_keys() && std::string_view(store.kind()) == "hdf5") {}
 
-  /// Ends early at a signal, and at an error that is not of one record: see `signal` and `failure`.
+  /// Reads and checks all records. Ends early at a signal, and at an error that concerns more than one record: see
+  /// `signal` and `failure`.
   void run(unsigned threads, const Interrupt& interrupt, Progress& progress) {
     std::vector<std::thread> workers;
     try {
       try {
         for (unsigned t = 0; t < threads; ++t) workers.emplace_back([this] { work(); });
-      } catch (const std::system_error&) {  // those there are do the work
+      } catch (const std::system_error&) {  // the threads that were started do the work
         if (workers.empty()) work();
       }
       while (done_.load() < size_ && !stop_) {
@@ -92,12 +93,12 @@ class Verifier {
   std::uint64_t decoded() const noexcept { return decoded_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
   std::uint64_t read() const noexcept { return done_; }
-  /// All records before it were read.
+  /// Returns the number of a record before which all records were read.
   std::uint64_t first_unread() const noexcept { return first_unread_; }
-  /// The signal that ended it before its end, or 0.
+  /// Returns the signal that ended the run early, or 0.
   int signal() const noexcept { return signal_; }
   std::exception_ptr failure() const noexcept { return failure_; }
-  /// Good as far as they can be read, but neither a decoder nor a checksum has checked their contents.
+  /// Returns the number of readable records whose contents neither a decoder nor a checksum has checked.
   std::uint64_t unchecked() const { return store_.checksums() ? 0 : done_ - bad_.size() - decoded_; }
 
  private:
@@ -147,7 +148,7 @@ class Verifier {
     }
     bytes_.fetch_add(bytes, std::memory_order_relaxed);
     if (!decodes_) {
-      // An image of a slide was decoded as it was read.
+      // Reading a slide's record has decoded its image.
       if (is_slide_) decoded_.fetch_add(1, std::memory_order_relaxed);
       return;
     }
@@ -192,10 +193,10 @@ class Verifier {
   const VerifyOptions& options_;
   const Schema schema_;
   const std::uint64_t size_;
-  const std::vector<std::uint64_t> ends_;  ///< ends of runs of records that share something
+  const std::vector<std::uint64_t> ends_;  ///< ends of runs of records that one thread reads together
   const std::string field_;
   const bool decodes_, is_slide_;
-  const bool keys_apart_;  ///< reading a record reads nothing of its key
+  const bool keys_apart_;  ///< keys are stored apart, so that reading a record doesn't check its key
   std::atomic<std::uint64_t> next_{0}, done_{0}, decoded_{0}, bytes_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
@@ -262,7 +263,7 @@ void tell(const VerifyOptions& options, const InputStore& store, const Verifier&
   print(out + "\n");
 }
 
-// Reports how far it came, if it did not come to the end.
+// Reports how many records were read, if a signal stopped the run.
 void tell_stop(const InputStore& store, const Verifier& verifier) {
   if (verifier.signal() == 0) return;
   fmt::print(stderr, "penstock: stopped: {} of {} records were read, among them all of the first {}\n",

@@ -13,9 +13,9 @@ struct WantedSlides {
   PassedOver passed_over = {};  ///< other files in the slides' folders
 };
 
-/// Returns the slides that arguments name: files as given, in folders the files with slides' extensions, and the files
-/// that match a pattern. Sorts the slides of each argument by the bytes of their paths. @throws penstock::Error if an
-/// argument names none.
+/// Returns the slides that arguments name. An argument is a file, a pattern of files, or a folder; in a folder, the
+/// files with slides' extensions count. Sorts the slides of each argument by the bytes of their paths. @throws
+/// penstock::Error if an argument names no slide.
 WantedSlides slide_files(const std::vector<std::string>& arguments);
 
 /// Returns how many files were skipped, by extension, and what to do; empty if none was.

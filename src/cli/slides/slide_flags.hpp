@@ -36,7 +36,7 @@ void add_slide_options(CLI::App& command, SlideFlags& flags, const std::string& 
 /// Adds --index.
 void add_index_option(CLI::App& command, SlideFlags& flags, const std::string& group = "");
 
-/// Returns these slides, cut as the flags require. @throws UsageError for options that contradict each other.
+/// Returns the slides at `paths`, cut as the flags require. @throws UsageError for options that contradict each other.
 Slides slides_of(const SlideFlags& flags, std::vector<std::string> paths);
 
 /// Adds --picture-side.

@@ -29,7 +29,8 @@ namespace penstock::cli {
 
 namespace {
 
-// Shows the progress of work on other threads, until its end. If the system starts no thread for it, nothing is shown.
+// Shows the progress of work on other threads, as long as it lives. If the system starts no thread for this, nothing is
+// shown.
 class ToldBeside {
  public:
   ToldBeside(Progress& progress, const std::atomic<std::size_t>& done) {
@@ -52,7 +53,8 @@ class ToldBeside {
   std::jthread thread_;
 };
 
-// A file's name has 255 bytes at most, and endings are put to this one.
+// Returns a name that is short enough for a file. Files' names have at most 255 bytes, and extensions are added to this
+// name.
 std::string as_file_name(const std::string& name) {
   constexpr std::size_t most = 200, kept = 160;
   if (name.size() <= most) return name;

@@ -39,9 +39,9 @@ struct DrawingOptions {
 /// written.
 SlidePictures draw_pictures(const SlideSource& source, const DrawingOptions& options);
 
-/// "3 pictures: a/x.png ... a/z.png", after a line for each slide that could not be drawn.
+/// Returns "3 pictures: a/x.png ... a/z.png", after a line for each slide that could not be drawn.
 std::vector<std::string> picture_lines(const SlidePictures& pictures);
-/// Adds "pictures" and "not_drawn", lists.
+/// Adds the lists "pictures" and "not_drawn".
 void add_pictures(Json& json, const SlidePictures& pictures);
 
 }  // namespace penstock::cli

@@ -13,7 +13,7 @@ namespace penstock::cli {
 
 namespace {
 
-constexpr std::array codecs{"JPEG", "JPEG 2000", "OpenSlide"};  // as SlideCodec lists them
+constexpr std::array codecs{"JPEG", "JPEG 2000", "OpenSlide"};  // in the order of SlideCodec
 
 Json known(double value) { return value == 0 ? Json(nullptr) : Json(value); }
 

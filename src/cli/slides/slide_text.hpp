@@ -13,7 +13,7 @@ namespace penstock::cli {
 std::string image_text(const SlideInfo& slide);
 /// Describes a slide in one line: "slide a: 2000x1500 pixels, tiles of 256x256, JPEG; ...".
 std::string slide_text(const SlideInfo& slide);
-/// Returns why it can't be read. Names the file if that is not the slide but a file of regions, or a list.
+/// Returns why a slide can't be read. If the fault is in a file of regions, or in a list, names that file.
 std::string failure_text(const SlideInfo& slide);
 /// Describes a slide for programs.
 Json slide_json(const SlideInfo& slide);

@@ -13,7 +13,7 @@ namespace penstock::cli {
 
 namespace {
 
-// The whole of `text` as a number, or nothing.
+// Returns the whole of `text` as a number, or nothing.
 template <class T>
 std::optional<T> parse(std::string_view text) {
   T value{};
@@ -39,7 +39,7 @@ std::string known(const std::vector<Parameter>& parameters) {
   return parameters.empty() ? "it takes none" : "it takes" + usage_of(parameters);
 }
 
-// Explains a number in the place of a field's name: most often two sides of a size written as two words.
+// Explains a number in the place of a field's name. Most often, the two sides of a size were written as two words.
 std::string number_for_field(const Word& stage, const Word& word, const std::vector<Parameter>& parameters) {
   std::string out = fmt::format("what stands here is the name of a field, and this is a number; {} takes{}", stage.text,
                                 usage_of(parameters));

@@ -13,8 +13,8 @@
 
 namespace penstock::cli {
 
-/// A parameter of a stage. It is given as name=value or by position: a value without a name is for the first parameter
-/// that has none so far.
+/// A parameter of a stage. Its value is given as name=value or by position: a value without a name is for the first
+/// parameter that has no value yet.
 struct Parameter {
   std::string_view name;
   std::string_view hint;  ///< what a value looks like; "": names only
@@ -45,7 +45,7 @@ class Arguments {
   std::int32_t pixels(std::string_view name, std::int32_t otherwise = 0) const;
   double number(std::string_view name, double otherwise) const;
   bool flag(std::string_view name, bool otherwise) const;
-  /// "224" for a square, "HxW" otherwise.
+  /// Reads "224" for a square, "HxW" otherwise.
   Size size(std::string_view name) const;
   std::vector<double> numbers(std::string_view name, std::vector<double> otherwise) const;
   /// Reads two numbers, the least and the greatest: "0.2,1".
@@ -71,7 +71,7 @@ class Arguments {
 /// Throws UsageError with the reason and the place: `at character 17, "decode_jpeg | >>resiz<< 224": ...`.
 [[noreturn]] void refuse_at(std::string_view line, const Word& word, const std::string& message);
 
-/// " <size HxW> [p=0..1]", for help and messages.
+/// Returns " <size HxW> [p=0..1]", for help and messages.
 std::string usage_of(const std::vector<Parameter>& parameters);
 
 }  // namespace penstock::cli

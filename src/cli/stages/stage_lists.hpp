@@ -11,19 +11,19 @@
 
 namespace penstock::cli {
 
-/// Which records are read, and in which order.
+/// Stages that choose records, and their order.
 std::vector<StageSyntax> order_stages();
-/// What is checked, and what happens to bad samples.
+/// Stages that check samples, and decide what happens to bad ones.
 std::vector<StageSyntax> error_stages();
-/// Encoded images to pixels and back.
+/// Stages that decode images to pixels, and encode pixels.
 std::vector<StageSyntax> codec_stages();
-/// Where pixels of an image, and of its masks, are.
+/// Stages that move pixels of an image, and of its masks.
 std::vector<StageSyntax> geometry_stages();
-/// What the values of an image's pixels are.
+/// Stages that change the values of an image's pixels.
 std::vector<StageSyntax> pixel_stages();
-/// Which fields there are, and their types.
+/// Stages that change which fields there are, and their types.
 std::vector<StageSyntax> field_stages();
-/// How samples become batches.
+/// Stages that decide how samples become batches.
 std::vector<StageSyntax> batch_stages();
 
 /// Parameter of a stage that works on one image; read by `field_of`.

@@ -16,7 +16,7 @@ namespace penstock::cli {
 /// A stage as the command line knows it.
 struct StageSyntax {
   std::string_view name;  ///< the name of the C++ function
-  bool order;             ///< it chooses or arranges records
+  bool order;             ///< the stage chooses or arranges records
   std::vector<Parameter> parameters;
   Stage (*make)(const Arguments& arguments);
 };

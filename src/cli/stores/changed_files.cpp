@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// When the store was written last.
+// Returns the time at which the store was last written.
 fs::file_time_type time_of(const Destination& store) {
   std::vector<std::string> files;
   if (store.extension.empty()) {
@@ -40,7 +40,7 @@ fs::file_time_type time_of(const Destination& store) {
   return latest;
 }
 
-// Names of some, and how many there are.
+// Collects the first few names, and counts all of them.
 class Names {
  public:
   void add(std::string name) {

@@ -20,7 +20,7 @@ std::string changed_files(const FilesSource& files, const Destination& store, bo
 struct SharedKeys {
   std::uint64_t shared = 0, records = 0;
 };
-/// Returns all 0 if no store can be opened.
+/// Counts the shared keys. Returns all 0 if no store can be opened.
 SharedKeys shared_keys(const FilesSource& files, const Destination& store);
 
 }  // namespace penstock::cli

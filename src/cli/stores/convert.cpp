@@ -41,7 +41,7 @@ struct Converted {
   RewriteCounts rewrites;
   std::string name;  ///< name of the new store
   bool order_kept = true;
-  std::vector<std::string> notes;  ///< how the old store was read, and what of it is not in the new one
+  std::vector<std::string> notes;  ///< how the old store was read, and what the new one lacks of it
 };
 
 // Returns a name for a dataset that differs from the names of the fields and their groups.

@@ -18,20 +18,20 @@ struct OutFlags {
   std::string out;
   std::uint64_t shard_samples = 10'000;
   std::string shard_bytes = "1GiB";
-  bool sharded = false;   ///< one of these two was given
-  std::string form = {};  ///< the form that the ending of `out` does not show: "folder"
+  bool sharded = false;   ///< --shard-samples or --shard-bytes was given
+  std::string form = {};  ///< a form that the extension of `out` can't show: "folder"
 };
 
 /// Adds --out, --shard-samples and --shard-bytes. `sharded` is known once the line is parsed.
 void add_out_options(CLI::App& command, OutFlags& flags);
 
-/// Adds --form, for commands that write images: a folder of files has no ending.
+/// Adds --form, for commands that write images, because a folder of files has no extension.
 void add_form_option(CLI::App& command, OutFlags& flags);
 
 /// A store to be written.
 struct Destination {
   StoreForm form = StoreForm::lmdb;
-  std::string path = {};       ///< for the sink: its folder or file; for shards, the beginning of their names
+  std::string path = {};       ///< the sink's folder or file; for shards, the beginning of their names
   bool single_file = false;    ///< for LMDB and HDF5
   std::string extension = {};  ///< for shards: ".tar", ".h5" or ".hdf5"; otherwise empty
   bool was_there = false;      ///< an LMDB existed before, finished or not
@@ -43,7 +43,7 @@ struct Destination {
   std::string shard(std::uint64_t number) const;
 };
 
-/// Returns whether something of the store exists, finished or not.
+/// Returns whether any part of the store exists, finished or not.
 bool is_there(const Destination& store);
 
 /// Interprets --out. X.tar means tar shards; X.h5 and X.hdf5 HDF5; X.mdb an LMDB in one file; X, X.lmdb and any X/ an

@@ -11,7 +11,7 @@ namespace penstock::cli {
 
 namespace {
 
-// ISO's media files have their kind after the size of their first box.
+// Returns the kind of an image by its brand, which ISO's media files have near their beginning.
 const char* brand_kind(std::string_view brand) noexcept {
   if (brand == "avif" || brand == "avis") return "avif";
   if (brand == "heic" || brand == "heix" || brand == "mif1" || brand == "msf1") return "heif";
@@ -27,7 +27,7 @@ const char* image_kind(std::span<const std::byte> bytes) noexcept {
   if (head.starts_with("\x89PNG\r\n")) return "png";
   if (head.starts_with("GIF8")) return "gif";
   if (head.starts_with("BM") && head.size() >= 6) {
-    std::uint32_t size = 0;  // two letters alone would be too easily found in noise
+    std::uint32_t size = 0;  // the size is compared, because two letters alone are easily found in noise
     for (unsigned i = 0; i < 4; ++i) size |= std::to_integer<std::uint32_t>(bytes[2 + i]) << (8 * i);
     if (size == bytes.size()) return "bmp";
   }
@@ -63,7 +63,7 @@ DecodeImageOptions any_image() noexcept {
 }
 
 bool lacks_decoder(ImageDecoding& decoding, std::span<const std::byte> encoded) {
-  constexpr std::size_t telling = 16;  // too few to be an image: a decoder of this kind calls them damaged
+  constexpr std::size_t telling = 16;  // too few for an image, so a decoder for this kind reports damage
   if (*image_kind(encoded) == '\0') return false;
   try {
     decoding.open(encoded.first(std::min(telling, encoded.size())));

@@ -20,7 +20,7 @@ std::vector<std::uint64_t> looked_at(std::uint64_t size) {
   return indices;
 }
 
-// Returns how many of the records, some of which may be bad, are of the kind that is asked for.
+// Returns for how many of the records `is_one` is true. Records that can't be read don't count.
 template <class Judge>
 std::size_t count_of(const LmdbSource& source, const std::vector<std::uint64_t>& indices, const Judge& is_one) {
   std::size_t count = 0;

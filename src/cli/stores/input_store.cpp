@@ -56,13 +56,13 @@ std::vector<std::string> attributes_left_out(const Hdf5Source& source) {
         if (!(root && name == "penstock_job") && !(root && name == "penstock_keys" && source.has_keys()) &&
             !(name == "classes" && named.contains(object)))
           names.push_back(root ? name : name + " of " + object);
-    } catch (const Error&) {  // a dataset that is in another file
+    } catch (const Error&) {  // the dataset is in another file
     }
   }
   return names;
 }
 
-// Each slide, and how they are read.
+// Returns a line for each slide, and lines about how the slides are read.
 std::vector<std::string> notes_of_slides(const SlideSource& source) {
   constexpr std::size_t most = 10;
   std::vector<std::string> lines;
@@ -108,7 +108,7 @@ InputStore::InputStore(const std::string& path, const InputStoreOptions& options
 }
 
 const char* InputStore::kind() const noexcept {
-  constexpr std::array kinds{"lmdb", "files", "webdataset", "csv", "hdf5", "slide"};  // as source_ lists them
+  constexpr std::array kinds{"lmdb", "files", "webdataset", "csv", "hdf5", "slide"};  // in the order of OpenedStore
   return kinds[source_.index()];
 }
 std::uint64_t InputStore::size() const {
@@ -143,7 +143,7 @@ std::vector<std::uint64_t> InputStore::block_ends() const {
     return hdf5->block_ends();
   } catch (const Error& error) {
     if (error.code() != Errc::limit_exceeded) throw;
-    return {};  // more chunks than a file can hold: most were never written, and none takes time
+    return {};  // most chunks were never written, as a file can't hold so much; reading those takes no time
   }
 }
 
@@ -274,7 +274,7 @@ std::string InputStore::guess() const {
 InputStore::Reader InputStore::reader() const {
   return std::visit(
       [](const auto& s) {
-        const AnySource source = share(s);  // kept with the reader
+        const AnySource source = share(s);  // the reader keeps a copy of the source
         return Reader(s.schema(), [source, r = std::shared_ptr(source.model()->open_reader())](
                                       std::uint64_t i, SampleBuilder& out) { r->read(i, out); });
       },
@@ -286,7 +286,8 @@ InputStore::Reader::Reader(Schema schema, std::function<void(std::uint64_t, Samp
 
 Sample& InputStore::Reader::read(std::uint64_t index) {
   sample_.reset();
-  owned_ = std::make_unique<OwnedSample>(schema_);  // a fresh one: memory of a kept one would only grow
+  // A new one for each record, because the memory of a reused one would only grow.
+  owned_ = std::make_unique<OwnedSample>(schema_);
   SampleBuilder out = owned_->builder();
   try {
     read_(index, out);

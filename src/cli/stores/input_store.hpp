@@ -25,10 +25,10 @@ struct SlideFlags;
 
 struct InputStoreOptions {
   bool checksums = true;
-  std::string values = "automatic";     ///< for an LMDB: automatic, records, raw, datum
-  bool isolate = false;                 ///< for an HDF5 file: another process reads it
-  const char* isolate_option = "";      ///< the option of the command line for that, if it is only for HDF5 files;
-                                        ///< empty: none
+  std::string values = "automatic";  ///< for an LMDB: automatic, records, raw, datum
+  bool isolate = false;              ///< for an HDF5 file: another process reads it
+  /// The command line's option for `isolate`, if it was given. It is refused for other stores. Empty: none was given.
+  const char* isolate_option = "";
   FileAccess access = FileAccess::map;  ///< how files are read
   std::string key = {};                 ///< for HDF5 and tables: the dataset or column of keys; empty: the store's own
   /// Names of the wanted fields, in this order; empty: all. Other fields are not opened, if the store allows that.
@@ -55,16 +55,17 @@ class InputStore {
   bool has_keys() const;
   /// Returns the record's file, relative to the folder that is the store; otherwise empty.
   std::string file_of(std::uint64_t index) const;
-  /// Returns the ends of runs of records that one thread should read together, the last one at `size`; empty: anywhere.
+  /// Returns where runs of records end that one thread should read together. The last run ends at `size`. Empty:
+  /// threads may read any records.
   std::vector<std::uint64_t> block_ends() const;
   /// Describes how the store's fields are read if there is more than one way, in a line each.
   std::vector<std::string> notes() const;
-  /// Lists records that are known to be unreadable without a look at them, because their values are in files that are
-  /// missing or cut off. A line each, the first few.
+  /// Lists records that are known to be unreadable without being read, because their values are in files that are
+  /// missing or cut off. Describes the first few, in a line each.
   std::vector<std::string> faults() const;
   /// Returns other files that the store's values come from, as the store names them.
   std::vector<std::string> other_files() const;
-  /// Returns null if it is not a store of slides.
+  /// Returns the source of slides; null if it is not a store of slides.
   const SlideSource* slides() const;
   /// Returns the field whose numbers are classes: label, or else the only field with names for its numbers. @throws
   /// UsageError.
@@ -90,7 +91,7 @@ class InputStore {
   void require_unchanged() const;
   /// @throws UsageError, with what to do, if `values_unknown()`.
   void require_known_values() const;
-  /// Describes in a line how ambiguous values were read; or empty.
+  /// Describes in a line how ambiguous values were read; empty if they were not ambiguous.
   std::string guess() const;
 
   /// Reads one record after the other; one thread at a time.
@@ -115,12 +116,12 @@ class InputStore {
   std::string path_;
   std::vector<std::string> fields_;
   bool values_unknown_ = false, values_guessed_ = false;
-  std::string passed_over_;  // before the source, which sets it when it is opened
+  std::string passed_over_;  // declared before `source_`, because opening the source sets it
   OpenedStore source_;
 };
 
-/// Returns the bytes of a field of a record, which may have more fields than the wanted ones. Finds it by the slot in
-/// `wanted`, if the record has this schema, or else by its name.
+/// Returns the bytes of a field of a record, which may have more fields than the wanted ones. If the record has the
+/// schema `wanted`, finds the field by its slot in `wanted`; otherwise by its name.
 std::span<const std::byte> bytes_of(const Sample& sample, const Schema& wanted, std::size_t slot);
 
 /// Lists the files of a folder that are not records, in a line each. `labels` is the file of their labels, if there is

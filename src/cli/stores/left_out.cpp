@@ -11,7 +11,7 @@ namespace penstock::cli {
 
 namespace {
 
-// @throws Error(corrupt), without a file, where the line lacks something.
+// @throws Error(corrupt), without a file, if a member is missing.
 LeftOutTile parsed(const Json& json) {
   if (!has_texts(json, {"key", "file", "slide", "code", "cause"}) || !json.value("whole_slide", Json()).is_boolean())
     throw Error(Errc::corrupt, "a line lacks what one has");
@@ -68,13 +68,13 @@ LeftOut::LeftOut(std::string file) : file_(std::move(file)) {
 }
 
 void LeftOut::note(const LeftOutTile& tile) {
-  // Where a tile is listed alone, its slide could be opened by then.
+  // A tile of a slide that was left out as a whole is listed only if the slide could be opened later.
   if (!tile.whole_slide) forget_slide(as_json_has_it(tile.slide));
   if (!places_.emplace(as_json_has_it(tile.key), tiles_.size()).second) {
-    differs_ = true;  // from a run that asked again, and was stopped
+    differs_ = true;  // a run that tried the tile again, and was stopped, has listed it a second time
     return;
   }
-  // As it is after it was read back, so that both runs report the same.
+  // Stored in the form that reading the file back gives, so that this run and a later one report the same.
   const std::string slide = as_json_has_it(tile.slide);
   if (tile.whole_slide) slides_[slide].push_back(tiles_.size());
   tiles_.push_back(tile);
@@ -109,7 +109,7 @@ bool LeftOut::forget_slide(const std::string& slide) {
   return differs_ = true;
 }
 
-// Drops all in one pass, because one by one each would move the following ones.
+// Drops all forgotten tiles in one pass. Dropping them one by one would move the following tiles each time.
 void LeftOut::drop_forgotten() {
   std::size_t kept = 0;
   for (std::size_t place = 0; place < tiles_.size(); ++place) {
@@ -127,7 +127,7 @@ void LeftOut::drop_forgotten() {
 
 void LeftOut::remove(std::string_view key) {
   const std::string kept = as_json_has_it(key);
-  // A run that asked again has begun with the slide, so the rest of it is asked for, too.
+  // If the slide was left out as a whole, a run that tried it again could open it. So its other tiles are tried, too.
   if (forget_slide(kept.substr(0, kept.rfind('/')))) return;
   if (places_.erase(kept) != 0) differs_ = true;
 }

@@ -24,7 +24,7 @@ namespace penstock::cli {
 /// A tile, or a slide, that could not be read.
 struct LeftOutTile {
   std::string key = {}, file = {};    ///< key of the tile; file of the slide
-  std::string slide = {};             ///< the beginning of the keys of its tiles
+  std::string slide = {};             ///< the slide's name, with which its tiles' keys begin
   bool whole_slide = false;           ///< nothing of the slide could be read
   std::size_t level = 0;              ///< the level that the tile is made of
   std::int64_t x = 0, y = 0;          ///< its top left pixel at level 0
@@ -35,19 +35,20 @@ Json to_json(const LeftOutTile& tile);
 std::string to_text(const LeftOutTile& tile);
 
 /// The tiles and slides that a job has left out so far, in a file next to its store, a JSON line each. A run that
-/// continues the job leaves them out again. So the store is the same as after an undisturbed run, even if they have
-/// become readable. One thread at a time.
+/// continues the job leaves them out again. So the store is the same as after an undisturbed run, even if the tiles
+/// have become readable. One thread at a time.
 class LeftOut {
  public:
   /// Reads the existing file. An incomplete line does not count. Writes nothing.
   explicit LeftOut(std::string file);
 
-  /// Returns them in the order in which they were left out, including, until `replace`, those that could be read later.
+  /// Returns what was left out, in this order. Until `replace`, this includes tiles and slides that could be read
+  /// later.
   const std::vector<LeftOutTile>& tiles() const noexcept { return tiles_; }
   const std::string& file() const noexcept { return file_; }
   /// Returns whether the tile, or its whole slide, was left out.
   bool has(std::string_view key) const;
-  /// Forgets them, so that they are tried again. The file keeps them until `replace`.
+  /// Forgets all tiles and slides, so that they are tried again. The file keeps them until `replace`.
   void ask_again();
   /// Adds a tile, unless it is already there.
   void add(LeftOutTile tile);
@@ -55,14 +56,14 @@ class LeftOut {
   void remove(std::string_view key);
   /// Makes everything added so far survive a kill, and a crash of the machine.
   void commit();
-  /// Writes the file again if it differs from what is known; removes it if nothing is left out.
+  /// Writes the file again if it differs from what is left out. Removes the file if nothing is left out.
   void replace();
 
  private:
   void note(const LeftOutTile& tile);
   /// Returns false if the slide was not left out as a whole.
   bool forget_slide(const std::string& slide);
-  /// Removes the forgotten ones from `tiles_`.
+  /// Removes the forgotten tiles from `tiles_`.
   void drop_forgotten();
 
   std::string file_;
@@ -70,13 +71,14 @@ class LeftOut {
   std::optional<OutputFile> out_;
   bool uncommitted_ = false, differs_ = false;
   std::vector<LeftOutTile> tiles_;
-  std::unordered_map<std::string, std::size_t> places_;               // in `tiles_`, by the keys that are left out
-  std::unordered_map<std::string, std::vector<std::size_t>> slides_;  // places of slides that are left out as a whole
+  std::unordered_map<std::string, std::size_t> places_;  // positions in `tiles_`, by the keys of tiles
+  // Positions in `tiles_`, for each slide that is left out as a whole.
+  std::unordered_map<std::string, std::vector<std::size_t>> slides_;
 };
 
-/// A sink that skips samples that were left out before. It keeps newly left out ones before the sink commits later
-/// samples. `may_have`: the sink takes samples in any order, so it may already have a listed sample, from a run that
-/// tried again and was stopped.
+/// A sink that skips samples that were left out before. It saves newly left out samples before the sink commits later
+/// ones. `may_have`: the sink takes samples in any order. So it may already have a sample that is listed, from a run
+/// that tried again and was stopped.
 template <Sink S>
 class LeavesOut {
  public:

@@ -15,7 +15,7 @@ struct LinksOut {
 };
 LinksOut links_out_of(const FilesSource& files);
 
-/// Describes them in a line; empty if there are none.
+/// Describes these files in a line; empty if there are none.
 std::string links_out_text(const LinksOut& links);
 
 }  // namespace penstock::cli

@@ -22,7 +22,7 @@ struct LookAtImages::Shared {
   FilesSource files;
   std::mutex mutex;
   std::unique_ptr<ImageDecoding> decoding;
-  std::map<std::string, bool> lacking;  // kinds, and whether they have no decoder
+  std::map<std::string, bool> lacking;  // kinds of images, and whether the library has no decoder for them
   OddImages found;
 };
 

@@ -44,7 +44,8 @@ LmdbValues values_of(const std::string& text) {
   return LmdbValues::automatic;
 }
 
-// The library's advice for an unfinished store, an option of its own, is of no use to those who call the tool.
+// Opens an LMDB. Replaces the library's advice for an unfinished store, which names an option that the tool doesn't
+// have.
 LmdbSource open_lmdb(const Lmdb& options) {
   try {
     return LmdbSource(options);
@@ -69,7 +70,7 @@ LmdbSource open_lmdb(const Lmdb& options) {
   }
 }
 
-// Told by the name alone: any text might be a table.
+// Returns whether the path is a table. Only its name shows that, because any text might be a table.
 bool names_table(const std::string& path) {
   return has_ending(path, ".csv") || has_ending(path, ".tsv") || has_ending(path, ".tab");
 }
@@ -140,7 +141,7 @@ bool begins_as_hdf5(const std::string& path) {
   constexpr std::string_view signature("\x89HDF\r\n\x1a\n", 8);
   std::array<char, 8> head{};
   std::ifstream file(path, std::ios::binary);
-  // Skips a block that a user put before it: 512 bytes, or 512 doubled several times.
+  // HDF5 allows a user's block before the data, of 512 bytes, or of 512 doubled several times.
   for (std::streamoff at = 0; at <= 1 << 16; at = at == 0 ? 512 : 2 * at)
     if (file.seekg(at) && file.read(head.data(), head.size()) &&
         std::string_view(head.data(), head.size()) == signature)
@@ -152,7 +153,7 @@ bool names_hdf5(std::string_view path) { return has_ending(path, ".h5") || has_e
 
 bool names_tar(std::string_view path) { return has_ending(path, ".tar"); }
 
-// Selects from a listing of all files.
+// Returns the HDF5 files of a folder. Sets `passed_over` to a line about other files.
 std::vector<std::string> hdf5_files_of(FolderListing listing, std::string& passed_over) {
   const auto first_other = std::stable_partition(listing.files.begin(), listing.files.end(), names_hdf5);
   PassedOver others;
@@ -166,13 +167,14 @@ std::vector<std::string> hdf5_files_of(FolderListing listing, std::string& passe
   return std::move(listing.files);
 }
 
-// If no slide can be read, the reason is all there is to report.
+// Throws the first slide's error if no slide can be read.
 void require_readable(const SlideSource& opened) {
   if (std::ranges::all_of(opened.slides(), [](const SlideInfo& slide) { return slide.failure.has_value(); }))
     throw Error(*opened.slides().front().failure);
 }
 
-// Opens slides as the flags specify, or in their own tiles, each of which is read once.
+// Opens slides, cut as the flags specify. Without flags, cuts them into their own tiles, so that each tile is read
+// once.
 SlideSource open_slides(const std::string& path, const SlideFlags* flags, std::string& passed_over) {
   WantedSlides files = slide_files({path});
   passed_over = passed_over_text(files.passed_over);
@@ -196,7 +198,7 @@ SlideSource open_slides(const std::string& path, const SlideFlags* flags, std::s
   return opened;
 }
 
-// What was written to X.tar, or in shards to X.h5, has other names.
+// Throws. If the store was written in shards, whose names differ from X.tar and X.h5, the message names these.
 [[noreturn]] void refuse_missing(const std::string& path) {
   std::string hint;
   for (const std::string extension : {".tar", ".h5"}) {
@@ -216,7 +218,7 @@ OpenedStore open_input_store(const std::string& path, const InputStoreOptions& o
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
   const bool pattern = !fs::exists(status) && path.find_first_of("{*?[") != std::string::npos;
-  // To open a pipe is to wait for who writes into it.
+  // Opening a pipe would wait for a process that writes into it.
   if (fs::exists(status) && !fs::is_directory(status) && !fs::is_regular_file(status))
     throw Error(Errc::invalid_argument, "it is neither a file nor a folder; name a store").with_file(path);
   if (names_table(path) && !fs::is_directory(status)) return open_table(path, options);
@@ -254,7 +256,7 @@ OpenedStore open_input_store(const std::string& path, const InputStoreOptions& o
                     (files.passed_over().empty() ? "" : ", only " + files.passed_over()))
         .with_file(path);
   }
-  // By its name as well, because bytes before the data may hide how it begins.
+  // The name counts as well, because bytes before the data may hide the signature.
   if (!fs::is_directory(status) && (names_hdf5(path) || begins_as_hdf5(path))) return open_hdf5({path});
   return open_lmdb({.path = path,
                     .values = values_of(options.values),

@@ -57,7 +57,8 @@ FilesSink files_sink(const OutputStore& store, const WriteFlags& flags) {
                     .sync = flags.sync()});
 }
 
-// Says how many keys the names of tar members or files can't hold, and what becomes of the first; empty: they hold all.
+// Describes how many keys can't be names of tar members, or of files, and what the first of them becomes. Empty: all
+// can.
 std::string lost_keys(std::uint64_t records, const std::function<std::string(std::uint64_t)>& key, bool tar) {
   const auto written = [&](const std::string& of) { return tar ? webdataset_key(of) : files_key(of); };
   std::uint64_t changed = 0;

@@ -21,15 +21,14 @@ struct OutputStore {
   Destination to = {};
   OutFlags out = {};
   std::string job = {};
-  bool bare_values = false;                                   ///< for an LMDB: the form of LSUN
-  bool number_keys = false;                                   ///< positions instead of the records' keys
-  std::string key_field = {};                                 ///< for HDF5: the dataset of the keys; empty: none
-  bool checksums = false;                                     ///< for HDF5
-  bool update = false;                                        ///< for an LMDB: replaces what has changed
-  bool extend = false;                                        ///< for an LMDB: a finished one gets the missing records
-  LeftOut* left_out = nullptr;                                ///< its tiles and slides are left out again; null:
-                                                              ///< nothing is
-  std::function<void(const Error&)> on_drop = {};             ///< see WriteOptions
+  bool bare_values = false;                        ///< for an LMDB: the values are files without a header, as in LSUN
+  bool number_keys = false;                        ///< keys are the records' positions instead of their own keys
+  std::string key_field = {};                      ///< for HDF5: the dataset of the keys; empty: none
+  bool checksums = false;                          ///< for HDF5
+  bool update = false;                             ///< for an LMDB: replaces records that have changed
+  bool extend = false;                             ///< for an LMDB: adds missing records to a finished store
+  LeftOut* left_out = nullptr;                     ///< the tiles and slides that are left out again; null: none
+  std::function<void(const Error&)> on_drop = {};  ///< see WriteOptions
   std::function<std::string(std::uint64_t done)> where = {};  ///< see Progress
 };
 
@@ -39,7 +38,7 @@ struct Stored {
   LmdbUpdate update;
 };
 
-/// `doing`: for example "packing", of `total` records.
+/// Writes the records. `doing` names the work, for example "packing". `total`: the number of records.
 Stored write_store(const std::string& doing, const Pipeline& records, std::uint64_t total, const OutputStore& store,
                    const WriteFlags& flags);
 

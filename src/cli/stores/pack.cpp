@@ -44,8 +44,8 @@ struct Packed {
   OddImages odd;
   std::string name;  ///< name of the store
   LinksOut links_out;
-  bool order_kept = true;          ///< that of the files' paths
-  std::vector<std::string> notes;  ///< what is missing in it
+  bool order_kept = true;          ///< the order of the files' paths
+  std::vector<std::string> notes;  ///< what the store lacks
 };
 
 std::string job_begin(const PackOptions& options) {
@@ -53,7 +53,7 @@ std::string job_begin(const PackOptions& options) {
 }
 
 Packed pack_files(const PackOptions& options, const Destination& to, const FilesSource& files) {
-  // Another set of files must not be mixed into an unfinished store, nor files as they are with rewritten ones.
+  // Different files must not be mixed into an unfinished store. Unchanged files must not be mixed with rewritten ones.
   const std::string job =
       fmt::format("{}{:016x}, times {:016x}", job_begin(options), files.identity(), files.revision());
   Pipeline records = from(files);
@@ -75,7 +75,7 @@ Packed pack_files(const PackOptions& options, const Destination& to, const Files
   packed.odd = look.found();
   packed.name = to.name();
   packed.notes = files_left_out(files, options.labels);
-  // Who stopped it waits for its end.
+  // After a signal, the user waits for the end, so links are not looked for.
   if (packed.stored.written.signal == 0) packed.links_out = links_out_of(files);
   if (std::string line = links_out_text(packed.links_out); !line.empty()) packed.notes.push_back(std::move(line));
   const auto key = [&](std::uint64_t i) { return files.key(i); };
@@ -181,7 +181,8 @@ void refuse_other_folder(const PackOptions& options, const Destination& to, cons
       .with_file(options.folder);
 }
 
-// Reports that an update would give labels different numbers than the stored ones; empty if not. Call before it begins.
+// Reports if an update would give labels different numbers than the stored ones; otherwise empty. Call before the
+// update begins.
 std::string renumbered(const PackOptions& options, const Destination& to, const FilesSource& files) {
   if (!options.update || options.lsun) return {};
   ClassNames there;
@@ -198,7 +199,7 @@ std::string renumbered(const PackOptions& options, const Destination& to, const 
       there.to_string(), now.to_string());
 }
 
-// Found here, before anything is written, rather than when the record's turn comes.
+// Refuses keys that are too long, before anything is written.
 void refuse_long_keys(const FilesSource& files) {
   for (std::uint64_t i = 0; i < files.size(); ++i) {
     const std::string key = files.key(i);
@@ -264,7 +265,8 @@ int pack(const PackOptions& options) {
       explain(options, to, files, error);
     }
   }();
-  // These keep nothing of what they were made from.
+  // Stores of these forms keep nothing about the files that they were made from, so their records are compared with the
+  // files.
   if (packed.stored.was_finished && (options.lsun || to.form == StoreForm::shards))
     if (const std::string changes = changed_files(files, to, !options.writing.seekable); !changes.empty())
       refuse_changed(to, changes);

@@ -9,7 +9,7 @@ namespace penstock::cli {
 
 std::vector<std::uint64_t> sampled_records(std::uint64_t size, std::span<const std::uint64_t> block_ends,
                                            SampleSize sample) {
-  constexpr std::uint64_t fewest = 16;  // however large they are
+  constexpr std::uint64_t fewest = 16;  // chosen even if records are large
   const std::uint64_t most = std::min(sample.most, std::max(fewest, sample.most_read));
   std::vector<std::uint64_t> records;
   if (size <= most) {
@@ -23,7 +23,7 @@ std::vector<std::uint64_t> sampled_records(std::uint64_t size, std::span<const s
     return records;
   }
   // Chooses runs of records, of a block's length if blocks are small, at places as far from each other as possible.
-  constexpr std::uint64_t fewest_runs = 200;  // so that one kind of records, side by side, is not all that is seen
+  constexpr std::uint64_t fewest_runs = 200;  // so that records of many kinds are in the sample
   const std::uint64_t rows = std::max<std::uint64_t>(1, size / block_ends.size());
   const std::uint64_t worth_reading = std::max(fewest, sample.most_read / rows);
   const std::uint64_t runs = std::min({most, worth_reading, std::max(fewest_runs, most / rows)});
@@ -33,7 +33,7 @@ std::vector<std::uint64_t> sampled_records(std::uint64_t size, std::span<const s
     const std::uint64_t place = i * (size / runs) + i * (size % runs) / runs;
     const auto end = std::ranges::upper_bound(block_ends, place);
     const std::uint64_t begin = end == block_ends.begin() ? 0 : *std::prev(end);
-    // Within one block, or from the beginning of one that is too small.
+    // The run is inside one block. In a block that is shorter, it begins with the block.
     std::uint64_t record = *end - begin < each ? begin : std::min(place, *end - each);
     const std::uint64_t after = std::min(size, record + each);
     for (record = std::max(record, next); record < after; ++record) records.push_back(record);

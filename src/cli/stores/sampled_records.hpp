@@ -8,9 +8,9 @@
 namespace penstock::cli {
 
 struct SampleSize {
-  std::uint64_t most = 0;                       ///< records
-  std::uint64_t most_read = ~std::uint64_t{0};  ///< the same limit, including records that are read because they share
-                                                ///< a block
+  std::uint64_t most = 0;  ///< number of records to choose
+  /// Limit on records that are read, including records that share a block with a chosen record.
+  std::uint64_t most_read = ~std::uint64_t{0};
 };
 
 /// Chooses about `most` records of a store of `size`, spread evenly, in order; all if the store has no more.

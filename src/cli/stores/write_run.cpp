@@ -59,7 +59,7 @@ void add_memory_option(CLI::App& command, WriteFlags& flags) {
 
 namespace {
 
-// Blocks are decoded again if there is no room for them; the other memory only makes threads wait.
+// Blocks get the most, because a block without room is decoded again. A lack of other memory only makes threads wait.
 void set_memory(WriteOptions& options, std::uint64_t bytes) {
   options.max_block_bytes = bytes / 2;
   options.max_waiting_bytes = bytes / 4;

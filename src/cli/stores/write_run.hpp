@@ -15,7 +15,7 @@
 
 namespace penstock::cli {
 
-/// Flags that each of these commands has.
+/// Flags of all commands that write a store.
 struct WriteFlags {
   std::string json;
   bool seekable = false, quiet = false, fast = false;
@@ -36,9 +36,9 @@ void add_memory_option(CLI::App& command, WriteFlags& flags);
 
 struct Written {
   WriteProgress progress;
-  int signal = 0;  ///< the signal that stopped it before its end, or 0
+  int signal = 0;  ///< the signal that stopped the run before its end, or 0
   double seconds = 0;
-  Report report;  ///< the report of the run, with what bounded it
+  Report report;  ///< the report of the run, which shows what bounded it
 };
 
 /// Runs `write`, shows the progress of `doing` ("packing"), and stops at SIGINT and SIGTERM. Call before any thread is
@@ -47,24 +47,24 @@ Written run_write(const std::string& doing, std::uint64_t total, const WriteFlag
                   const std::function<WriteProgress(const WriteOptions&)>& write,
                   std::function<std::string(std::uint64_t done)> where = {});
 
-/// "310 written, 1.2 GiB in 3.4 s (353 MB/s), 20 were there from an earlier run"
+/// Returns "310 written, 1.2 GiB in 3.4 s (353 MB/s), 20 were there from an earlier run".
 std::string written_text(const Written& written);
 /// Returns a line about what bounded a run; empty for a run shorter than a few seconds.
 std::string bound_text(const Written& written);
-/// Adds to --json what was written: records, done, written, skipped, dropped, bytes, seconds, mb_per_s, and run, its
-/// report.
+/// Adds to --json what was written: records, done, written, skipped, dropped, bytes, seconds and mb_per_s. Adds the
+/// run's report as `run`.
 void add_written(Json& json, const Written& written);
 
 /// Returns a line about the result of --seekable.
 std::string rewrites_text(const RewriteCounts& counts);
 Json rewrites_json(const RewriteCounts& counts);
-/// Warns on stderr if some were refused; `key` returns the key of the first of them.
+/// Warns on stderr if some JPEGs were refused. `key` returns a record's key, and is called for the first of them.
 void warn_of_refused(const RewriteCounts& counts, const std::function<std::string(std::uint64_t)>& key);
 
 /// @throws UsageError if `out` is inside of `folder`, because the next run would treat it as a part of that folder.
 void refuse_out_inside(const std::string& out, const std::string& folder);
 
-/// Returns the exit status of a command that was stopped, or was not. Reports a stop on stderr.
+/// Returns the exit status of a command, which depends on whether a signal stopped it. Reports such a stop on stderr.
 int status_of(const Written& written);
 
 }  // namespace penstock::cli

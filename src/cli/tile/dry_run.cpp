@@ -18,7 +18,7 @@ namespace penstock::cli {
 
 namespace {
 
-// The mean of the bytes that some tiles become, spread over all.
+// Returns the mean size of some stored tiles, which are spread over all tiles.
 double bytes_of_a_tile(const Pipeline& tiles) {
   constexpr std::uint64_t most = 200;
   std::uint64_t bytes = 0, count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// penstock index: what opening slides finds, saved.
+// penstock index: opens slides, and saves what it finds.
 #include <algorithm>
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// penstock merge: stores that several processes wrote are read as one.
+// penstock merge: lists the stores that several processes wrote, so that they are read as one.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -56,14 +56,14 @@ std::vector<std::string> paths_of(const std::vector<std::string>& arguments) {
     for (const std::string& path : found)
       if (named || !path.ends_with("-lock")) paths.push_back(path);
   }
-  // The reports next to them are not stores.
+  // The reports next to the stores are not stores.
   std::erase_if(paths, [](const std::string& path) { return path.ends_with("-report"); });
   for (std::string& path : paths)
     while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   return paths;
 }
 
-// The report of a store; a shard has its store's: "x-000003.tar" is of x.tar.
+// Returns the folder of a store's report. A shard has the report of its store: "x-000003.tar" is a shard of x.tar.
 std::string report_of(const std::string& store) {
   if (std::string beside = report_beside(store); fs::exists(beside)) return beside;
   const std::size_t dot = store.rfind('.');
@@ -76,7 +76,7 @@ std::string report_of(const std::string& store) {
 // What the stores' reports contain about the processes that wrote them.
 class Ranks {
  public:
-  // False: nothing is known of a store.
+  // Adds what the report of a store contains. Returns false if there is no such report.
   bool add(const std::string& store) {
     const std::string folder = report_of(store);
     const Json run = folder.empty() ? Json() : RunFolder(folder, "").read();
@@ -84,7 +84,7 @@ class Ranks {
     note(folder, run);
     return true;
   }
-  // Finds the reports of ranks that have no store, as they have no tile. @throws Error for one that is missing.
+  // Finds the reports of ranks that have no store, because they have no tile. @throws Error if a report is missing.
   void complete() {
     for (std::size_t rank = 0; rank < world_; ++rank) {
       if (reports_.contains(rank)) continue;
@@ -110,7 +110,7 @@ class Ranks {
 
  private:
   void note(const std::string& folder, const Json& run) {
-    if (rank_of_report_.contains(folder)) return;  // another shard of it
+    if (rank_of_report_.contains(folder)) return;  // another shard of the same store
     const auto refuse = [&](const std::string& why) {
       throw Error(Errc::invalid_argument, why).with_file(RunFolder(folder, "").manifest());
     };
@@ -166,11 +166,12 @@ class Ranks {
 };
 
 struct Part {
-  std::string path = {}, first = {}, last = {};  // its first and last key
+  std::string path = {}, first = {}, last = {};  // `first` and `last`: its first and last key
   std::uint64_t records = 0;
 };
 
-// An LMDB has its records in the order of their keys, which one store of all would have, too.
+// Returns a remark if the stores' records are not in the order of their keys. One LMDB with all records would have that
+// order.
 std::string other_order(const std::vector<Part>& parts) {
   const Part* before = nullptr;
   for (const Part& part : parts) {
@@ -185,7 +186,7 @@ std::string other_order(const std::vector<Part>& parts) {
   return {};
 }
 
-// Two names of the same records, as of a store and a copy of it.
+// Returns a remark if two stores have the same records, like a store and its copy.
 std::string records_twice(const std::vector<Part>& parts) {
   std::map<std::string, const Part*> begins;
   for (const Part& part : parts) {
@@ -200,7 +201,7 @@ std::string records_twice(const std::vector<Part>& parts) {
   return {};
 }
 
-// A list may be written again; any other file belongs to the user.
+// Refuses to replace a file that is not a list, because it belongs to the user.
 void require_list_or_nothing(const std::string& out) {
   std::error_code failed;
   if (fs::exists(out, failed) && (!names_list(out) || form_of_list(out).empty()))
@@ -284,7 +285,7 @@ void require_all_tiles(const StoreList& list, const RunResult& of_ranks) {
       .with_file(list.stores.front());
 }
 
-// A list that is there stays until it is known that the new one opens: that all fields are the same.
+// Keeps an existing list until the new list has been opened, which fails if the stores' fields differ.
 void replace_list(const StoreList& list, const std::string& path) {
   const fs::path out(path);
   const std::string fresh = (out.parent_path() / ("." + out.stem().string() + ".new.json")).string();
@@ -302,7 +303,7 @@ void replace_list(const StoreList& list, const std::string& path) {
   sync_folder_of(path, "merge");
 }
 
-// The page of the joined report.
+// Writes the joined report. Returns its page.
 std::string join_reports(const Ranks& ranks, const std::string& out) {
   RunResult result = ranks.result();
   result.store = out;
@@ -312,7 +313,7 @@ std::string join_reports(const Ranks& ranks, const std::string& out) {
 
 struct Merged {
   StoreList list;
-  std::string twice = {}, order = {}, report = {};  ///< the remarks about it
+  std::string twice = {}, order = {}, report = {};  ///< remarks; empty: none
 };
 
 void tell_json(const MergeFlags& flags, const Merged& merged) {

@@ -19,7 +19,7 @@ void add_rank_options(CLI::App& command, RankFlags& flags);
 
 struct Rank {
   std::size_t rank = 0, world = 1;
-  bool given = false;  ///< the cohort is shared, even if by one process only
+  bool given = false;  ///< ranks share the cohort, even if there is only one rank
 };
 /// @throws UsageError for impossible numbers; Error(invalid_argument) if the launcher's variables are impossible.
 Rank rank_of(const RankFlags& flags);
@@ -27,7 +27,8 @@ Rank rank_of(const RankFlags& flags);
 /// Returns the store of a rank: "tiles-r03-of-16.lmdb" for "tiles.lmdb".
 std::string store_of_rank(const std::string& out, const Rank& rank);
 
-/// Returns a rank's run of the files, divided by bytes. A file whose size can't be read counts as empty.
+/// Returns the files of a rank, which follow each other. All ranks get about the same number of bytes. A file whose
+/// size can't be read counts as empty.
 ItemRange share_of_files(const std::vector<std::string>& files, const Rank& rank);
 
 }  // namespace penstock::cli

@@ -30,9 +30,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int32_t thumbnail_side = 512;
-// Pixels that are decoded in some tenths of a second.
+// This number of pixels is decoded in some tenths of a second.
 constexpr std::int64_t soon_decoded = 32'000'000;
-// Slides that are listed in the page, and in their own file.
+// `most_listed`: bad tiles of a slide that the page lists. `most_kept`: bad tiles that the slide's own file lists.
 constexpr std::size_t most_listed = 20, most_kept = 10'000;
 
 bool soon_drawn(const SlideInfo& slide) {
@@ -43,14 +43,15 @@ bool soon_drawn(const SlideInfo& slide) {
   return drawn.width * drawn.height <= soon_decoded;
 }
 
-// An empty one is what others have lost.
+// Returns whether a file exists and is not empty. A crash of the machine may leave an empty file.
 bool is_there(const std::string& file) {
   std::error_code failed;
   const std::uintmax_t bytes = fs::file_size(file, failed);
   return !failed && bytes != 0;
 }
 
-// For people, who may open the table in a program that calculates cells which begin like a formula.
+// Returns a cell of the table for people. Spreadsheets calculate cells that begin like a formula, so these get an
+// apostrophe.
 std::string cell(std::string text) {
   text = printable(text);
   if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos) text.insert(0, 1, '\'');
@@ -82,7 +83,7 @@ Json details_of(const SlideInfo& slide, const std::vector<const LeftOutTile*>& l
   return json;
 }
 
-// Whether a slide's own file has all that a report of reports reads of it.
+// Returns whether a slide's own file has everything that a joined report reads from it.
 bool are_details(const Json& details) {
   const bool failed = details.is_object() && details.contains("failure");
   const auto is_left_out = [&](const Json& tile) {
@@ -107,14 +108,14 @@ struct SlideFiles {
   std::string details, picture;  // empty: there is none
 };
 
-// Syncs all files of a report together: there may be thousands, and each would wait for the disk.
+// Syncs all files of a report at once. There may be thousands, and syncing each would wait for the disk.
 void sync_report(const std::string& folder) {
   const FileDescriptor open(uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (open.get() < 0 || uninterrupted([&] { return ::syncfs(open.get()); }) != 0)
     throw write_error("report", errno, "syncing the report", folder, 0);
 }
 
-// Lines of the table and of the page, slide by slide.
+// Collects the lines of the table and of the page, slide by slide.
 class ReportPages {
  public:
   void add(const Json& details, const SlideFiles& files) {
@@ -206,7 +207,7 @@ void write_report(const SlideSource& source, const RunFolder& folder, const JobI
   for (std::size_t i = 0; i < source.slides().size(); ++i) {
     const SlideInfo& slide = source.slides()[i];
     if (slide.passed_over) continue;
-    // In the form in which JSON returns them, so that a report of reports is the same.
+    // In the form that JSON gives back, so that a joined report is the same.
     const Json details = Json::parse(json_text(
         details_of(slide, of_slide[as_json_has_it(slide.name)], inputs, i, result.finished ? source.size() : done),
         -1));

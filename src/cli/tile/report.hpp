@@ -17,10 +17,10 @@ namespace penstock::cli {
 struct RunResult {
   bool finished = false;
   std::string store = {};      ///< the name that opens it; empty: there was no tile for a store
-  std::uint64_t tiles = 0;     ///< in the store
-  std::uint64_t left_out = 0;  ///< tiles, and slides
-  std::uint64_t bytes = 0;     ///< written by this run
-  double seconds = 0;          ///< that this run took
+  std::uint64_t tiles = 0;     ///< number of tiles in the store
+  std::uint64_t left_out = 0;  ///< number of tiles and slides that were left out
+  std::uint64_t bytes = 0;     ///< bytes written by this run
+  double seconds = 0;          ///< time that this run took
   std::vector<std::string> notes = {};
 };
 Json to_json(const RunResult& result);
@@ -29,15 +29,16 @@ RunResult result_of(const Json& json);
 /// Draws pictures, at most 512 pixels wide, of the slides that have no picture and have a level that is fast to decode.
 void draw_thumbnails(const SlideSource& source, const RunFolder& folder, unsigned threads, bool quiet);
 
-/// Writes the outcome of each slide: a JSON file per slide, and a CSV file and a page for all. `done`: places of
-/// `source` that the run reached, if it has not finished.
+/// Writes the outcome of each slide: a JSON file per slide, and a CSV file and a page for all. `done`: the number of
+/// `source`'s records that the run has reached, if it has not finished.
 void write_report(const SlideSource& source, const RunFolder& folder, const JobInputs& inputs, const LeftOut& left_out,
                   const RunResult& result, std::uint64_t done, bool sync);
 
-/// Returns whether all these files exist, for a job that has ended.
+/// Returns whether all files of a finished job's report exist.
 bool has_report(const SlideSource& source, const RunFolder& folder);
 
-/// Writes the report of a job that several processes shared, in its own folder. It refers to their reports.
+/// Writes the report of a job that several processes shared, in its own folder. This report refers to those of the
+/// processes.
 void write_joined_report(const std::vector<std::string>& folders, const std::string& folder, const RunResult& result);
 
 }  // namespace penstock::cli

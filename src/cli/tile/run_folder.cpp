@@ -35,8 +35,8 @@ namespace fs = std::filesystem;
 using namespace std::string_literals;
 constexpr std::string_view source_name = "tile";
 
-// Options that don't change a store's contents, only where, how fast or next to what it is made; or a hash covers what
-// they name.
+// Options that may differ between runs of a job. Most don't change a store's contents, only where, how fast, or next to
+// what it is made. The others name files whose contents a hash covers.
 constexpr std::array without_effect{"help",    "out",         "threads",       "no-sync",     "json",   "quiet",
                                     "dry-run", "pictures",    "picture-side",  "coords",      "report", "on-error",
                                     "retry",   "settings",    "list",          "list-column", "index",  "labels",
@@ -54,7 +54,8 @@ Json stamp_of(const std::string& file) {
           {"changed", fmt::format("{}.{:09}", status.st_mtim.tv_sec, status.st_mtim.tv_nsec)}};
 }
 
-// Numbers as numbers, so that 0.5 is 0.50; but a class that is called 01 is not 1.
+// Returns a number if the option takes numbers, so that 0.5 equals 0.50. Otherwise returns the text, so that a class 01
+// differs from 1.
 Json number_of(const CLI::Option& option, const std::string& text) {
   const std::string type = option.get_type_name();
   try {
@@ -62,7 +63,7 @@ Json number_of(const CLI::Option& option, const std::string& text) {
     if (type.starts_with("INT") || type.starts_with("UINT"))
       return text.empty() ? Json("") : Json(std::stoll(text, nullptr, 0));
   } catch (const std::exception&) {
-    // As written: the parser has accepted it.
+    // Kept as text, which the parser has accepted.
   }
   return text;
 }
@@ -80,7 +81,7 @@ std::string in_words(const Json& value) {
   return value.is_string() ? printable(value.get<std::string>()) : printable(value.dump());
 }
 
-// Two ways to write the same settings are the same job.
+// Returns settings in one form, so that different ways to write the same settings are equal.
 Json in_one_way(Json settings) {
   const auto not_given = [&](const char* name) { return in_words(settings.value(name, Json())) == "not given"; };
   if (not_given("mpp") && not_given("magnification") && not_given("level")) settings["level"] = 0;
@@ -88,12 +89,12 @@ Json in_one_way(Json settings) {
   try {
     if (bytes.is_string()) settings["shard-bytes"] = parse_bytes(bytes.get<std::string>());
   } catch (const UsageError&) {
-    // Then it is text.
+    // The value stays text.
   }
   return settings;
 }
 
-// Empty if they agree.
+// Describes the first setting that differs; empty if none does.
 std::string changed_setting(const Json& before, const Json& now) {
   const Json before_meant = in_one_way(before), now_meant = in_one_way(now);
   for (const auto& [name, meant] : now_meant.items()) {
@@ -114,7 +115,8 @@ std::string changed_file(const Json& before, const Json& now) {
   return {};
 }
 
-// `repaired`: where a slide could not be opened before, another file is fine.
+// Describes how a slide differs; empty if it doesn't. `repaired`: a slide that could not be opened before may have a
+// different file.
 std::string changed_slide(const Json& before, const Json& now, bool repaired) {
   const std::string file = printable(now.at("file").get<std::string>());
   const bool may_differ = repaired && before.contains("failure");
@@ -133,7 +135,7 @@ std::string changed_slide(const Json& before, const Json& now, bool repaired) {
   if (const auto by = [](const Json& slide) { return slide.value("openslide", std::string()); };
       !before.contains("failure") && by(before) != by(now) && !by(before).empty() && !by(now).empty())
     return fmt::format("the slide {} was read by OpenSlide {}, and is by {} now", file, by(before), by(now));
-  // The other way round it stays left out.
+  // A slide that could not be read before, and can be read now, stays left out.
   if (!before.contains("failure") && now.contains("failure"))
     return fmt::format("the slide {} could be read, and can't be now: {}", file,
                        printable(now.at("failure").get<std::string>()));
@@ -160,14 +162,14 @@ std::string changed_slides(const Json& before, const Json& now, bool repaired) {
   return {};
 }
 
-// What only one rank can know of it.
+// Removes what only the rank that opens a slide can know.
 Json without_failures(Json slides) {
   for (Json& slide : slides)
     for (const char* const own : {"failure", "openslide", "other_files", "passed_over"}) slide.erase(own);
   return slides;
 }
 
-// Names may be any bytes; as they are read back they can be compared.
+// Returns JSON in the form that reading it back gives. Names may contain any bytes, so only this form can be compared.
 Json as_read_back(const Json& json) { return Json::parse(json_text(json, -1)); }
 
 std::uint64_t hash_of(const std::string& text) { return XXH3_64bits(text.data(), text.size()); }
@@ -241,7 +243,7 @@ std::string JobInputs::hash() const {
 
 namespace {
 
-// The store's path relative to the folder, so that both can be moved together.
+// Returns the store's path relative to the folder, so that both can be moved together.
 std::string as_seen_from(const std::string& folder, const std::string& store) {
   if (store.empty()) return {};
   const auto whole = [](std::string path) {
@@ -313,7 +315,7 @@ void RunFolder::write(const JobInputs& inputs, const Json& result) const {
   replace_text(manifest(), json_text(run, 1) + "\n", true, source_name);
 }
 
-// Returns a file in it other than its lock; empty: there is none.
+// Returns the name of a file that this class did not write to the folder; empty: there is none.
 std::string RunFolder::other_thing() const {
   std::error_code failed;
   std::string first;
@@ -329,7 +331,7 @@ std::string RunFolder::other_thing() const {
 
 void RunFolder::refuse_others_folder(bool store_is_there) const {
   std::error_code failed;
-  // A run that was killed leaves its lock.
+  // A lock shows that the folder is this job's: a run that was killed leaves its lock.
   const bool is_own = fs::exists(lock_file(), failed) || store_is_there || !read().is_null();
   if (const std::string other = is_own ? "" : other_thing(); !other.empty())
     throw Error(Errc::invalid_argument,
@@ -368,7 +370,7 @@ void RunFolder::check(const Json& settings, bool store_is_there) const {
 
 void RunFolder::take(bool store_is_there) {
   make_folder(folder_, source_name);
-  // Before a lock is put into a folder of another user.
+  // Checked before a lock is put into the folder, which may be used for something else.
   refuse_others_folder(store_is_there);
   const std::string lock = lock_file();
   if (!lock_.take(lock, source_name))
@@ -396,7 +398,7 @@ void RunFolder::begin(const JobInputs& inputs, bool store_is_there, bool retry) 
 }
 
 void RunFolder::keep(const JobInputs& inputs) const {
-  // What a run has ended with is not so any more.
+  // Removes an earlier run's result, which no longer holds.
   if (!is_kept_) write(inputs, nullptr);
 }
 

@@ -19,7 +19,8 @@ namespace penstock::cli {
 struct JobInputs {
   Json settings = Json::object();  ///< all options in effect, by their long names
   Json files = Json::object();     ///< hashes of the contents of other files, by the options that name them
-  /// Name, file, bytes, time of change, and the failure if it can't be opened; for slides of other ranks `passed_over`.
+  /// For each slide: name, file, bytes, time of change, and the failure if it can't be opened. Slides of other ranks
+  /// have `passed_over`.
   Json slides = Json::array();
   std::size_t rank = 0, world = 0;  ///< world 0: the job is not shared
 
@@ -67,7 +68,7 @@ class RunFolder {
   void take(bool store_is_there);
   /// Compares `inputs` with the inputs with which the job began. Call after `take`. If `store_is_there` is false, the
   /// folder begins again. `retry`: slides that could not be opened may differ this time, unless ranks share the slides,
-  /// because the slides' sizes decide which rank has which.
+  /// because the slides' sizes decide which rank has which slides.
   /// @throws
   /// - Error(state_mismatch) that names the first slide, setting or file that differs;
   /// - Error(state_mismatch) if there is a store that the folder does not mention;

@@ -41,7 +41,7 @@ class SettingsFile {
     }
   }
 
-  // An option of the command line counts; the file's value for it is not used.
+  // Gives the file's values to the command, except for options that the command line has.
   void give_to_command() const {
     const auto is_given = [](const CLI::Option* option) { return option->count() != 0; };
     const bool has_slides = is_given(command_.get_option(std::string(slides_option)));
@@ -71,7 +71,7 @@ class SettingsFile {
       if (!on) refuse(value, fmt::format("{} is true or false", name));
       return *on ? std::vector<std::string>{"true"} : std::vector<std::string>();
     }
-    // Like --json without its file, which may be left out.
+    // `json = true` means --json without a file.
     if (on && name == "json") return *on ? std::vector<std::string>{"-"} : std::vector<std::string>();
     if (value.value_exact<std::string>() == std::string()) return {};
     std::vector<std::string> texts = texts_of(name, value);

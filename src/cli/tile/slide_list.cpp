@@ -29,7 +29,7 @@ bool is_table(const std::string& file) {
   return has_ending(file, ".csv") || has_ending(file, ".tsv") || has_ending(file, ".tab");
 }
 
-// Without the spaces and tabs around it.
+// Returns text without surrounding spaces and tabs.
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
@@ -99,7 +99,8 @@ WantedSlides listed_slides(const std::string& file, const std::string& column) {
     if (fs::path(path).is_relative()) path = (folder / path).string();
   WantedSlides slides;
   for (const std::string& path : paths) {
-    // One that is not there is a slide that can't be read, and no reason to leave the others.
+    // A path that does not exist, or a pattern without a match, becomes a slide that can't be read. So the other slides
+    // are still used.
     try {
       const WantedSlides found = slide_files({path});
       slides.files.insert(slides.files.end(), found.files.begin(), found.files.end());

@@ -43,7 +43,7 @@ std::optional<SlidePictures> pictures_of(const TileFlags& flags, const SlideSour
   return pictures;
 }
 
-// Prints and does what needs no store.
+// Does what needs no store, and prints the result.
 int tell_without_store(const TileFlags& flags, const SlideSource& source, const SlidePictures* pictures) {
   if (flags.dry_run) return tell_what_would_be(flags, source, tiles_of(flags, source), pictures);
   Json slides = Json::array();
@@ -97,7 +97,7 @@ void check_folder_of_files(const TileFlags& flags) {
     refuse("a field \"file\"", "whose table has the names of files in the column of that name");
 }
 
-// What would be refused when the store is opened, after all slides were.
+// Refuses, before slides are opened, what opening the store would refuse after that.
 void check_outputs(const TileFlags& flags) {
   const Destination store = destination_of(flags.out);
   if (store.form == StoreForm::folder) check_folder_of_files(flags);
@@ -133,10 +133,10 @@ int tile(TileFlags& flags) {
   }
   const bool tells_only = flags.dry_run || flags.out.out.empty();
   const SlideSource source(std::move(slides));
-  // Before lists and pictures are made, which may be in it.
+  // Taken before lists and pictures are written, because they may be in this folder.
   std::optional<RunFolder> folder;
   if (!tells_only) folder.emplace(report_folder(flags), flags.out.out).take(is_there(destination_of(flags.out)));
-  // Before it is known whether there is any tile: they show why.
+  // Drawn before it is known whether there is any tile. If there is none, the pictures show why.
   const std::optional<SlidePictures> drawn = pictures_of(flags, source);
   const SlidePictures* const pictures = drawn ? &*drawn : nullptr;
   if (tells_only) return tell_without_store(flags, source, pictures);
@@ -172,7 +172,7 @@ void add_encoding_options(CLI::App& command, TileFlags& flags) {
                    "Decode every tile to its end, also those that are copied, so that damage inside of them is found");
 }
 
-// Options for tiles that can't be read, and for their report.
+// Adds options for tiles that can't be read, and for their report.
 void add_report_options(CLI::App& command, TileFlags& flags) {
   command
       .add_option("--on-error", flags.on_error,
@@ -190,7 +190,7 @@ void add_report_options(CLI::App& command, TileFlags& flags) {
   command.add_flag("--no-thumbnails", flags.no_thumbnails, "No pictures of slides in the report");
 }
 
-// What may be asked for without a store.
+// Adds options for what needs no store.
 void add_storeless_options(CLI::App& command, TileFlags& flags) {
   command.add_flag("--dry-run", flags.dry_run,
                    "Tell how many tiles there are, and what would be copied; write nothing");

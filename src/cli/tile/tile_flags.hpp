@@ -30,7 +30,7 @@ struct TileFlags {
   std::string lists;             ///< hash of the lists of places that --from-coords names
   std::string passed_over = {};  ///< other files in the slides' folders; empty: none
   WriteFlags writing;
-  Json settings = Json::object();  ///< all of them, by their long names
+  Json settings = Json::object();  ///< all options in effect, by their long names
 
   bool encodes() const noexcept { return encoding != "none"; }
 };

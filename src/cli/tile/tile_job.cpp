@@ -73,7 +73,7 @@ std::vector<std::string> notes_of(const TileFlags& flags, const SlideSource& sou
   std::vector<std::string> notes = left_out_of(flags, source);
   const auto key = [&](std::uint64_t i) { return source.key(i); };
   for (std::string& line : lost_in(store, source.schema(), source.size(), key, false)) notes.push_back(std::move(line));
-  // What the store does not have is out of no order.
+  // A tile that is left out repeats the key before it, so that it doesn't change the order.
   std::string before;
   const auto stored_key = [&](std::uint64_t i) {
     if (std::string now = source.key(i); !left_out.has(now)) before = std::move(now);
@@ -111,7 +111,7 @@ void tell(const TileFlags& flags, const SlideSource& source, const OutputStore& 
           : fmt::format(
                 "{}: {} of {}{}; {}\n", printable(store.to.name()), counted(p.done - p.dropped, "tile"),
                 counted(opened_slides(source), "slide"),
-                // Which of the bad ones could have been copied is not known.
+                // If tiles were left out, it is not known which of them could have been copied.
                 left_out.tiles().empty() ? ", " + with_commas(copied) + " of them stored in the files already" : "",
                 written_text(stored.written));
   for (const std::string& note : notes) text += note + "\n";
@@ -143,13 +143,14 @@ void keep_report(const TileFlags& flags, const SlideSource& source, const RunFol
   const RunResult result = earlier.is_null() ? now : result_of(earlier);
   if (!flags.no_thumbnails && result.finished)
     draw_thumbnails(source, folder, flags.writing.threads, flags.writing.shows_nothing());
-  // A run that asks again finds tiles after those that it lacks; the report of the run before it stays until the end.
+  // With --retry, a stopped run may have stored tiles that come after tiles it has not tried. Its report would be
+  // wrong, so the report of the run before it stays until a run finishes.
   if (result.finished || !flags.retry)
     write_report(source, folder, inputs, left_out, result, p.done, flags.writing.sync());
   if (result.finished) folder.end(inputs, to_json(result));
 }
 
-// Called before anything is written.
+// Call before anything is written.
 void check_left_out(const TileFlags& flags, const Destination& store, const LeftOut& left_out) {
   if (left_out.tiles().empty()) return;
   if (flags.retry && store.form != StoreForm::lmdb)
@@ -239,7 +240,7 @@ int write_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& fo
   const Stored stored = write_store("tiling", tiles, source.size(), store, flags.writing);
   left_out.replace();
   const std::vector<std::string> notes = notes_of(flags, source, store, left_out);
-  // The report of a finished job is written again if it was deleted.
+  // Written even if the job was finished before, if its report was deleted.
   if (!stored.was_finished || !has_report(source, folder))
     keep_report(flags, source, folder, inputs, left_out, store, stored, notes);
   tell(flags, source, store, stored, left_out, notes, folder, pictures);

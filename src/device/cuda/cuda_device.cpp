@@ -33,7 +33,7 @@ class CudaDevice::OwnStream final : public Stream {
       const CudaScope scope(index_);
       forget_cuda(cudaStreamSynchronize(handle_));
       forget_cuda(cudaStreamDestroy(handle_));
-    } catch (...) {  // the process ends, or the device is gone, and the stream with it
+    } catch (...) {  // the process ends, or the device is gone; then the stream is gone too
     }
   }
   StreamRef ref() const noexcept override { return StreamRef::of(handle_, gpu(index_)); }
@@ -52,7 +52,7 @@ class CudaDevice::OwnEvent final : public Event {
     try {
       const CudaScope scope(index_);
       forget_cuda(cudaEventDestroy(handle_));
-    } catch (...) {  // as a stream's
+    } catch (...) {  // the process ends, or the device is gone; then the event is gone too
     }
   }
   static cudaEvent_t of(const Event& event) noexcept { return static_cast<const OwnEvent&>(event).handle_; }
@@ -87,7 +87,7 @@ class CudaDevice::OwnTimer final : public Timer {
       try {
         const CudaScope scope(index);
         forget_cuda(cudaEventDestroy(event));
-      } catch (...) {  // as a stream's
+      } catch (...) {  // the process ends, or the device is gone; then the event is gone too
       }
     }
   };
@@ -128,7 +128,7 @@ std::unique_ptr<DeviceModel::Stream> CudaDevice::make_stream(const char*, Priori
 
 std::unique_ptr<DeviceModel::Event> CudaDevice::make_event() {
   cudaEvent_t handle = nullptr;
-  // Without blocking, a thread that waits for it would spin on a core that the runners need.
+  // Without `cudaEventBlockingSync`, a thread that waits for the event would spin on a core that the runners need.
   check_cuda(cudaEventCreateWithFlags(&handle, cudaEventDisableTiming | cudaEventBlockingSync),
              "cudaEventCreateWithFlags");
   try {
@@ -180,7 +180,8 @@ bool CudaDevice::settle() noexcept {
 bool CudaDevice::captures(StreamRef stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   const cudaError_t code = cudaStreamIsCapturing(handle_of(stream), &status);
-  // The legacy stream, while one that it waits for is captured: an event on it would spoil that graph.
+  // `stream` is the legacy stream, and a stream that it waits for is being captured. An event on the legacy stream
+  // would spoil that graph.
   if (code == cudaErrorStreamCaptureImplicit) {
     forget_cuda(code);
     return true;

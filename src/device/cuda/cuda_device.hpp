@@ -14,14 +14,15 @@
 
 namespace penstock::detail {
 
-/// Hard limits of a GPU's memory for Penstock; 0: no limit.
+/// The most memory that Penstock may take on a GPU; 0 means no limit.
 struct CudaLimits {
   std::size_t device_bytes = 0;
 };
 
-/// A GPU. Each call of the model is one call of the runtime, and nothing else: the code above decides what waits for
-/// what. Handles of streams are `cudaStream_t`. No host callback is ever put on a stream. A callback could call no CUDA
-/// and may delay other streams. It also does not run once the context has failed, so a thread that waits for it hangs.
+/// A GPU. Each call of the model makes only the matching call of the CUDA runtime. The code that uses the model decides
+/// what waits for what. Handles of streams are `cudaStream_t`. No host callback is ever put on a stream. A callback
+/// must not call CUDA, and may delay other streams. After the context has failed, a callback never runs, so a thread
+/// that waits for it would hang.
 class CudaDevice final : public DeviceModel {
  public:
   /// @throws Error(device | out_of_memory).

@@ -41,7 +41,8 @@ bool cannot_pin(cudaError_t code) noexcept {
 }
 
 void forget_cuda(cudaError_t code) noexcept {
-  // Once: where there is no driver, or the context is gone, the next answer would be the same for ever.
+  // Calls cudaGetLastError only once. Without a driver, or if the context is gone, it returns the same error every
+  // time.
   if (code != cudaSuccess && code != cudaErrorCudartUnloading) static_cast<void>(cudaGetLastError());
 }
 

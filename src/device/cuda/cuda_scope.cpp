@@ -13,8 +13,8 @@ namespace penstock::detail {
 
 namespace {
 
-// The driver's own functions: the runtime has none for contexts. Looked up at run time, as the driver need not be
-// there.
+// Functions of the driver, because the runtime has no functions for contexts. They are looked up at run time, because a
+// machine may have no driver.
 struct ContextCalls {
   PFN_cuDeviceGet_v2000 device_get;
   PFN_cuDevicePrimaryCtxRetain_v7000 retain;
@@ -49,7 +49,7 @@ const ContextCalls& context_calls() {
   return all;
 }
 
-// The runtime has the driver's numbers.
+// The driver's error numbers are the runtime's error numbers.
 void check_driver(CUresult code, const char* call) {
   if (code != CUDA_SUCCESS) throw cuda_error(static_cast<cudaError_t>(code), call);
 }
@@ -60,7 +60,8 @@ struct PrimaryContexts {
 };
 
 PrimaryContexts& primary_contexts() {
-  static PrimaryContexts& all = *new PrimaryContexts;  // never destroyed: loaders in static storage may enter still
+  static PrimaryContexts& all =
+      *new PrimaryContexts;  // never destroyed, because loaders in static storage may still enter
   return all;
 }
 
@@ -72,14 +73,15 @@ CUcontext primary_context(int index) {
 
 }  // namespace
 
-// Never released: with its last user a context goes, and all that the runtime and others have in it.
+// The context is never released. If its last user released it, everything that the runtime and other code have in it
+// would be gone.
 void open_cuda_context(int index) {
   const ContextCalls& calls = context_calls();
   CUdevice device = 0;
   check_driver(calls.device_get(&device, index), "cuDeviceGet");
   PrimaryContexts& all = primary_contexts();
   const std::lock_guard lock(all.mutex);
-  // Somebody may have reset the GPU since.
+  // Other code may have reset the GPU since the context was opened.
   unsigned flags = 0;
   int active = 0;
   if (all.known.contains(index)) check_driver(calls.state(device, &flags, &active), "cuDevicePrimaryCtxGetState");
@@ -93,8 +95,9 @@ void open_cuda_context(int index) {
 int enter_cuda(int index) {
   const ContextCalls& calls = context_calls();
   check_driver(calls.push(primary_context(index)), "cuCtxPushCurrent");
-  // In the other modes a call of ours that might wait would spoil a graph that another thread is capturing. The mode is
-  // the thread's, in whatever context; but without one the call might make one.
+  // In the other modes, a call of ours that may wait would spoil a graph that another thread is capturing. The mode
+  // belongs to the thread, not to the context. It is set after the context is pushed, because without a context the
+  // call might make one.
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
   const CUresult code = calls.exchange_mode(&mode);
   if (code != CUDA_SUCCESS) {
@@ -105,7 +108,7 @@ int enter_cuda(int index) {
   return static_cast<int>(mode);
 }
 
-// While the process ends, or with a context that is gone, these fail, and change nothing any more.
+// While the process ends, or if the context is gone, these calls fail. Then there is nothing to restore.
 void leave_cuda(int before) noexcept {
   const ContextCalls& calls = context_calls();
   auto mode = static_cast<CUstreamCaptureMode>(before);

@@ -3,14 +3,14 @@
 
 namespace penstock::detail {
 
-/// Opens GPU `index`: its primary context, which the runtime and other code in the process use as well. The context
-/// then lives as long as the process, like a context that the runtime makes.
+/// Opens the primary context of GPU `index`, which the runtime and other code of the process use too. The context then
+/// lives as long as the process, like a context that the runtime makes.
 /// @throws Error(device | out_of_memory).
 void open_cuda_context(int index);
 
-/// Directs the calling thread's calls to GPU `index`, which must be open, and keeps them from disturbing any stream
-/// capture. Returns the argument for `leave_cuda`. Calls nest. `leave_cuda` restores what was current before, even if
-/// that was nothing. (`cudaSetDevice` would make a context on the GPU that it chooses.)
+/// Directs the calling thread's CUDA calls to GPU `index`, which must be open, and keeps these calls from disturbing
+/// any stream capture. Returns the argument for `leave_cuda`. Calls nest. `leave_cuda` makes the previous context
+/// current again, or none if there was none. (`cudaSetDevice` would make a context on the GPU that it chooses.)
 /// @throws Error(device | out_of_memory).
 int enter_cuda(int index);
 void leave_cuda(int before) noexcept;

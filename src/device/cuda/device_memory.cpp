@@ -25,7 +25,8 @@ cudaMemPool_t make_pool(int index, std::size_t max_bytes) {
   properties.maxSize = max_bytes;
   cudaMemPool_t pool = nullptr;
   check_cuda(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
-  // Without it the pool would shrink at any call of anybody's that waits. It does when something is given back.
+  // Without this threshold, the pool would shrink whenever any code of the process waits for the GPU. `give_back`
+  // shrinks it instead.
   auto keep = std::numeric_limits<std::uint64_t>::max();
   const cudaError_t code = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep);
   if (code == cudaSuccess) return pool;
@@ -56,11 +57,11 @@ CudaDeviceMemory::~CudaDeviceMemory() {
     const CudaScope scope(index_);
     if (pool_ != nullptr) forget_cuda(cudaMemPoolDestroy(pool_));
     forget_cuda(cudaStreamDestroy(stream_));
-  } catch (...) {  // the process ends, or the device is gone: so is all of it
+  } catch (...) {  // the process ends, or the device is gone; then the memory is gone too
   }
 }
 
-// Takes memory; the device must be current.
+// Takes memory. REQUIRES: the device is current.
 void* CudaDeviceMemory::take(std::size_t bytes) {
   void* data = nullptr;
   if (pool_ == nullptr) {
@@ -71,7 +72,7 @@ void* CudaDeviceMemory::take(std::size_t bytes) {
   cudaError_t code =
       with_second_try([&] { return cudaMallocFromPoolAsync(&data, bytes, pool_, stream_); }, [this] { trim(); });
   if (code != cudaSuccess) throw no_device_memory(code, "cudaMallocFromPoolAsync", bytes);
-  // Its users have streams of their own, which know nothing of this one.
+  // Users of the memory have streams of their own, which don't wait for `stream_`.
   code = cudaStreamSynchronize(stream_);
   if (code == cudaSuccess) return data;
   const Error error = no_device_memory(code, "cudaStreamSynchronize", bytes);
@@ -79,7 +80,7 @@ void* CudaDeviceMemory::take(std::size_t bytes) {
   throw Error(error);
 }
 
-// Gives memory back; the device must be current.
+// Gives memory back. REQUIRES: the device is current.
 void CudaDeviceMemory::give_back(void* data) noexcept {
   if (pool_ == nullptr) {
     forget_cuda(cudaFree(data));
@@ -89,7 +90,8 @@ void CudaDeviceMemory::give_back(void* data) noexcept {
   trim();
 }
 
-// Blocks are few and large, and taken when a loader is made: to take them from the driver again costs little.
+// Returns free memory to the driver. Blocks are few and large, and are taken when a loader is made, so taking them from
+// the driver again costs little.
 void CudaDeviceMemory::trim() noexcept {
   forget_cuda(cudaStreamSynchronize(stream_));
   forget_cuda(cudaMemPoolTrimTo(pool_, 0));
@@ -106,10 +108,10 @@ void* CudaDeviceMemory::allocate(std::size_t bytes, std::size_t align) {
 void CudaDeviceMemory::deallocate(void* data, std::size_t, std::size_t) noexcept {
   try {
     const CudaScope scope(index_);
-    // The caller has waited for what uses it: waiting for a whole device would spoil every graph that is being captured
-    // on it.
+    // The caller has waited for all users of the memory. Waiting here for the whole device would spoil every graph that
+    // is being captured on it.
     give_back(data);
-  } catch (...) {  // the process ends, or the device is gone: so is its memory
+  } catch (...) {  // the process ends, or the device is gone; then the memory is gone too
   }
 }
 

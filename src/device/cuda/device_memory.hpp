@@ -9,13 +9,13 @@
 
 namespace penstock::detail {
 
-/// A GPU's memory, from a pool of its own, because the whole process shares the default pool and its limits. Freed
-/// memory goes back to the driver immediately, for other users, even while other loaders run. If memory runs out, the
-/// pool gives up what it still holds, and is asked again. Any thread may use it.
+/// Takes a GPU's memory from a pool of its own, because all code of the process shares the default pool and its limits.
+/// Freed memory goes back to the driver immediately, for other users, even while other loaders run. If memory runs out,
+/// the pool returns its free memory to the driver, and is asked a second time. Any thread may use it.
 class CudaDeviceMemory final : public MemoryResource {
  public:
-  /// REQUIRES: the current device is `index`. `max_bytes`: the pool's limit, which the driver may round up; 0: no
-  /// limit.
+  /// REQUIRES: the current device is `index`. `max_bytes`: the limit of the pool, which the driver may round up; 0
+  /// means no limit.
   /// @throws Error(device | out_of_memory).
   CudaDeviceMemory(int index, std::size_t max_bytes);
   CudaDeviceMemory(const CudaDeviceMemory&) = delete;
@@ -33,7 +33,7 @@ class CudaDeviceMemory final : public MemoryResource {
 
   const int index_;
   cudaStream_t stream_ = nullptr;
-  cudaMemPool_t pool_ = nullptr;  // null if this device has no pools; cudaMalloc is used then
+  cudaMemPool_t pool_ = nullptr;  // null if the device has no pools; then cudaMalloc is used
 };
 
 }  // namespace penstock::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A build without CUDA.
+// Implements cuda.hpp in a build without CUDA.
 #include <penstock/error.hpp>
 
 #include "cuda.hpp"

@@ -24,7 +24,8 @@ namespace penstock::detail {
 namespace {
 
 constexpr std::size_t page_bytes = 4096;
-// The driver touches what it pins on one thread, while others wait for it. From here on touching it first pays.
+// When the driver pins memory, it touches all pages on one thread, while other threads wait. From this size on,
+// touching the pages first on several threads is faster.
 constexpr std::size_t touched_first_bytes = GiB(1);
 constexpr std::size_t max_touchers = 8;
 
@@ -39,7 +40,7 @@ void touch_pages(std::byte* data, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += page_bytes) *static_cast<volatile std::byte*>(data + at) = std::byte{0};
 }
 
-// Has the system provide all pages, on several threads.
+// Touches all pages on several threads, so that the system provides them.
 void touch_all_pages(std::byte* data, std::size_t bytes) {
   const std::size_t share =
       bytes / std::min<std::size_t>(usable_cores(), max_touchers) / page_bytes * page_bytes + page_bytes;
@@ -51,13 +52,13 @@ void touch_all_pages(std::byte* data, std::size_t bytes) {
         threads.emplace_back(touch_pages, data + at, count);
         continue;
       }
-    } catch (const std::exception&) {  // no further thread: this one does it
+    } catch (const std::exception&) {  // the thread could not be started: this thread touches its share
     }
     touch_pages(data + at, count);
   }
 }
 
-// Memory of ours, at that node if it is one, that is then pinned.
+// Maps memory and pins it. If `node` is not negative, prefers memory of that node.
 void* map_pinned(std::size_t bytes, int node) {
   void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED)
@@ -91,7 +92,7 @@ void* CudaPinnedMemory::allocate(std::size_t bytes, std::size_t align) {
     const cudaError_t code = cudaHostAlloc(&data, size, cudaHostAllocPortable);
     if (code != cudaSuccess) refuse(code, "cudaHostAlloc", size);
     if (reinterpret_cast<std::uintptr_t>(data) % page_bytes == 0) return data;
-    forget_cuda(cudaFreeHost(data));  // the driver cut it from a page of several
+    forget_cuda(cudaFreeHost(data));  // the driver put several allocations into one page
   }
   // The entry is made first, so that nothing can fail after the mapping.
   std::map<void*, std::size_t> made;

@@ -9,11 +9,11 @@
 
 namespace penstock::detail {
 
-/// Host memory that GPUs read by themselves, aligned to pages. On a machine with several memory nodes it is at the
-/// GPU's node. Any thread may use it.
+/// Pinned host memory, which GPUs read by themselves, aligned to pages. On a machine with several memory nodes, prefers
+/// the node nearest to the GPU. Any thread may use it.
 class CudaPinnedMemory final : public MemoryResource {
  public:
-  /// Memory for GPU `index`; other GPUs can read it too.
+  /// `index`: the GPU that the memory is for. Other GPUs can read the memory too.
   explicit CudaPinnedMemory(int index);
 
   /// `align`: at most 4096. @throws CannotPin; Error(out_of_memory | device).
@@ -25,7 +25,7 @@ class CudaPinnedMemory final : public MemoryResource {
   const int index_;
   int node_ = -1;  // the node nearest to the GPU; -1 if there is only one node
   std::mutex mutex_;
-  std::map<void*, std::size_t> mapped_;  // bytes of memory that we mapped and registered, by address
+  std::map<void*, std::size_t> mapped_;  // for each address that `map_pinned` returned, the bytes there
 };
 
 }  // namespace penstock::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a build with CUDA finds on this machine.
+// Implements cuda.hpp in a build with CUDA.
 #include <atomic>
 #include <string>
 
@@ -16,7 +16,7 @@ struct CudaFound {
   int count = 0;
 };
 
-// An answer that there are some stays true as long as the process lives, as the runtime looks no further either.
+// Once GPUs were found, their number is kept, because the runtime does not look again either.
 CudaFound look_for_gpus() noexcept {
   static std::atomic<int> known{0};
   if (const int count = known.load(std::memory_order_relaxed); count > 0) return {cudaSuccess, count};
@@ -34,7 +34,7 @@ std::string cuda_version(int number) {
 
 std::string runtime_version() { return "CUDA " + cuda_version(CUDART_VERSION); }
 
-// What there is, and what to do where that is nothing.
+// What the build and the machine have, and what the user can do if there is no GPU.
 struct CudaSupport {
   std::string is, what_to_do;
 };

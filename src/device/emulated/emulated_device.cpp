@@ -18,19 +18,19 @@
 namespace penstock::detail {
 
 struct EmulatedDevice::StreamState {
-  std::size_t number = 0;          // number in `streams_`
-  HappensBefore::Actor actor = 0;  // actor where orders are checked
-  bool captures = false;           // calls go into a graph
-  std::size_t captured = 0;        // steps of the graph that is captured
-  const char* spoilt = nullptr;    // what spoilt the capture
-  std::uint64_t since = 0;         // how many streams were made before it
+  std::size_t number = 0;          // the stream's number in `streams_`
+  HappensBefore::Actor actor = 0;  // the stream's actor, if orders are checked
+  bool captures = false;           // whether the stream is being captured into a graph
+  std::size_t captured = 0;        // number of steps captured so far
+  const char* spoilt = nullptr;    // what spoilt the capture; null if nothing did
+  std::uint64_t since = 0;         // number of streams that were made before this stream
 };
 
 struct EmulatedDevice::OwnEvent final : Event {
-  std::shared_ptr<Record> last;  // null: never recorded
+  std::shared_ptr<Record> last;  // null if the event was never recorded
 };
 
-// Each pair of points has times of its own: those of the pair before may be written still.
+// Each `begin` makes new places for the two times, because the stream may still write the earlier times.
 class EmulatedDevice::OwnTimer final : public Timer {
  public:
   explicit OwnTimer(EmulatedDevice& device) : device_(device) {}
@@ -74,7 +74,7 @@ class EmulatedDevice::Memory final : public MemoryResource {
     try {
       data = limited_.allocate(bytes, align);
     } catch (const Error& error) {
-      if (!error.cause().starts_with("the limit")) throw;  // the host has no more
+      if (!error.cause().starts_with("the limit")) throw;  // the host has no more memory
       const char* const option = kind_ == MemoryKind::device ? "max_device_bytes" : "max_pinned_bytes";
       throw Error(error.code(), std::string("`EmulatedGpuOptions::") + option + "`: " + error.cause());
     }
@@ -84,13 +84,14 @@ class EmulatedDevice::Memory final : public MemoryResource {
     blocks_.insert(std::move(entry));
     return data;
   }
-  // A GPU's pool does not wait, so whoever gives memory back has waited; only what is wrong with that is told here.
+  // A GPU's pool does not wait, so the caller must have waited for all users of the memory. This function reports a
+  // finding if the caller has not.
   void deallocate(void* data, std::size_t bytes, std::size_t align) noexcept override {
     {
       const std::lock_guard lock(device_.mutex_);
       try {
         if (device_.orders_ && !device_.has_failed_.load()) device_.orders_->host_use({data, bytes, true});
-      } catch (...) {  // no memory to check it
+      } catch (...) {  // no memory for the check
       }
       if (device_.orders_) device_.orders_->forget(data, bytes);
     }
@@ -124,7 +125,7 @@ class EmulatedDevice::Memory final : public MemoryResource {
 class EmulatedDevice::OwnStream final : public Stream {
  public:
   explicit OwnStream(EmulatedDevice& device) : device_(device) {}
-  // Under the device's mutex. All or nothing.
+  // REQUIRES: the caller holds the device's mutex. If it throws, nothing has changed.
   void begin(const char* name) {
     device_.open_.reserve(device_.open_.size() + 1);
     state_->number = device_.streams_->add();
@@ -171,7 +172,7 @@ std::string EmulatedDevice::name() const {
 MemoryResource& EmulatedDevice::device_memory() noexcept { return *device_memory_; }
 MemoryResource& EmulatedDevice::pinned_memory() noexcept { return *pinned_memory_; }
 
-// Under the mutex.
+// REQUIRES: the caller holds `mutex_`.
 void EmulatedDevice::call(const char* what) {
   ++calls_;
   if (has_failed_.load(std::memory_order_acquire)) {
@@ -195,7 +196,7 @@ void EmulatedDevice::fail(const char* what, const char* why) noexcept {
 
 namespace {
 
-// A GPU keeps a stack of what each thread has entered. Nobody's calls nest deeper than this.
+// A GPU keeps a stack of the contexts that each thread has entered. Correct code never nests deeper than this.
 constexpr int most_entered = 6;
 thread_local std::map<const void*, int> entered_by_thread;
 
@@ -232,9 +233,9 @@ std::unique_ptr<DeviceModel::Timer> EmulatedDevice::make_timer() {
   return std::make_unique<OwnTimer>(*this);
 }
 
-// -- what is enqueued --
+// -- calls that enqueue work --
 
-// Under the mutex.
+// REQUIRES: the caller holds `mutex_`.
 EmulatedDevice::StreamState& EmulatedDevice::state_of(StreamRef stream) const {
   const auto found = std::find(open_.begin(), open_.end(), stream.handle());
   if (found == open_.end())
@@ -242,7 +243,7 @@ EmulatedDevice::StreamState& EmulatedDevice::state_of(StreamRef stream) const {
   return **found;
 }
 
-// Under the mutex.
+// REQUIRES: the caller holds `mutex_`.
 void EmulatedDevice::put_work(StreamState& stream, const char* name, std::function<void()> work,
                               std::initializer_list<MemoryUse> uses) {
   if (orders_) {
@@ -279,7 +280,7 @@ void EmulatedDevice::copy(void* to, const void* from, std::size_t bytes, StreamR
   call("enqueueing a copy");
   StreamState& state = state_of(stream);
   if (spoils(state, "a copy")) return;
-  // What stays on the device goes over no link.
+  // The limit applies only to copies between host and device.
   const bool over_link = !device_memory_->holds(to) || !device_memory_->holds(from);
   const auto limit = static_cast<double>(over_link ? options_.max_copy_bytes_per_s : 0);
   const std::uint64_t least_ns = limit == 0 ? 0 : static_cast<std::uint64_t>(static_cast<double>(bytes) * 1e9 / limit);
@@ -293,7 +294,7 @@ void EmulatedDevice::copy(void* to, const void* from, std::size_t bytes, StreamR
            {{from, bytes, false}, {to, bytes, true}});
 }
 
-// No call that may fail, and nothing is ordered by it: what happens is what would happen without it.
+// This is not counted as a call that may fail, and it orders nothing. So a timer does not change what happens.
 void EmulatedDevice::put_time(StreamRef stream, std::shared_ptr<std::atomic<std::uint64_t>> at) {
   const std::lock_guard lock(mutex_);
   const StreamState& state = state_of(stream);
@@ -302,7 +303,7 @@ void EmulatedDevice::put_time(StreamRef stream, std::shared_ptr<std::atomic<std:
                                    .work = [at = std::move(at)] { at->store(now_ns(), std::memory_order_relaxed); }});
 }
 
-// Under the mutex.
+// REQUIRES: the caller holds `mutex_`.
 std::shared_ptr<Record> EmulatedDevice::put_record(StreamState& stream) {
   auto record = std::make_shared<Record>();
   record->stream = stream.number;
@@ -337,7 +338,7 @@ void EmulatedDevice::wait(StreamRef stream, const Event& event) {
   if (last != nullptr) streams_->enqueue(state.number, {.kind = Operation::Kind::wait, .record = last});
 }
 
-// -- the host waits --
+// -- calls for which the host waits --
 
 void EmulatedDevice::reach(const std::shared_ptr<Record>& record) {
   streams_->reach(*record);
@@ -401,7 +402,8 @@ bool EmulatedDevice::settle() noexcept {
 
 // -- graphs --
 
-// Under the mutex. What the call would do to a graph that is being captured is noted.
+// REQUIRES: the caller holds `mutex_`. If the stream is being captured, notes that `what` has spoilt the capture.
+// Returns whether the stream is being captured.
 bool EmulatedDevice::spoils(StreamState& stream, const char* what) noexcept {
   if (stream.captures && stream.spoilt == nullptr) stream.spoilt = what;
   return stream.captures;
@@ -431,7 +433,7 @@ std::size_t EmulatedDevice::end_capture(StreamRef stream) {
   return state.captured;
 }
 
-// Of its own stream, which is there meanwhile.
+// Waits until the stream's work is done. The caller owns the stream, so the stream exists all the time.
 void EmulatedDevice::finish(const StreamState& stream) noexcept {
   std::shared_ptr<Progress> progress;
   std::uint32_t count = 0;
@@ -443,8 +445,8 @@ void EmulatedDevice::finish(const StreamState& stream) noexcept {
   streams_->finish(stream.number, *progress, count);
 }
 
-// So that memory is gone only when nothing uses it any more: nobody is ordered by that. It takes no memory, as whoever
-// frees some may have none.
+// Waits until all work on all streams is done, so that no work uses memory that is then freed. This wait is not
+// recorded as an order. It allocates no memory, because a thread that frees memory may have no memory left.
 void EmulatedDevice::drain() noexcept {
   for (std::uint64_t from = 0;;) {
     std::shared_ptr<Progress> progress;

@@ -23,9 +23,9 @@ namespace penstock::detail {
 
 using EmulatedOptions = EmulatedGpuOptions;
 
-/// A device that the host emulates: streams and events with real asynchrony, and memory with limits. Unwritten memory
-/// is 0xCD, so it never looks like a right result. So everything above `DeviceModel` is tested on machines without a
-/// GPU. Every call that can fail can be made to fail.
+/// A device that the host emulates. Its streams and events are really asynchronous, and its memory has limits. New
+/// memory is filled with 0xCD, so that it does not look like a right result. With this device, all code that uses
+/// `DeviceModel` is tested on machines without a GPU. Every call that can fail can be made to fail.
 class EmulatedDevice final : public DeviceModel {
  public:
   explicit EmulatedDevice(Device device, const EmulatedOptions& options = {});
@@ -39,7 +39,7 @@ class EmulatedDevice final : public DeviceModel {
   MemoryResource& pinned_memory() noexcept override;
   std::unique_ptr<Stream> make_stream(const char* name, Priority priority) override;
   std::unique_ptr<Event> make_event() override;
-  /// Returns null in the mode in which nothing is done before the host waits for it.
+  /// Returns null in `Mode::late`, in which no work is done before the host waits for it.
   std::unique_ptr<Timer> make_timer() override;
   void copy(void* to, const void* from, std::size_t bytes, StreamRef stream) override;
   void record(Event& event, StreamRef stream) override;
@@ -61,16 +61,16 @@ class EmulatedDevice final : public DeviceModel {
     launch(stream, name, std::move(work), uses);
   }
 
-  /// See EmulatedGpu::Stream.
+  /// See the members of EmulatedGpu::Stream with the same names.
   void begin_capture(StreamRef stream);
   std::size_t end_capture(StreamRef stream);
 
-  /// Returns the number of calls so far that may fail. `EmulatedOptions::Fault::call` counts these.
+  /// Returns the number of calls so far that may fail. `EmulatedOptions::Fault::call` is such a number.
   std::uint64_t calls() const;
-  /// Returns the bytes of this kind in use.
+  /// Returns the bytes of this kind of memory that are in use.
   std::size_t used(MemoryKind kind) const noexcept;
-  /// Returns what `checked` has found, one sentence per finding. Waits for an event that was never recorded are among
-  /// them.
+  /// Returns what the checks have found, one sentence per finding. A wait for an event that was never recorded is a
+  /// finding too. Empty without `EmulatedOptions::checked`.
   std::vector<std::string> findings() const;
 
  private:
@@ -94,16 +94,17 @@ class EmulatedDevice final : public DeviceModel {
 
   const Device device_;
   const EmulatedOptions options_;
-  mutable std::mutex mutex_;  // guards one call at a time; never held while the host waits
+  mutable std::mutex mutex_;  // held during a call; not held while the host waits
   std::uint64_t calls_ = 0;
   std::optional<HappensBefore> orders_;
   std::vector<StreamState*> open_;  // existing streams, in the order in which they were made
   std::uint64_t begun_ = 0;         // streams made so far
   std::mutex failed_mutex_;
-  std::string failed_;  // why no call works any more
+  std::string failed_;  // why the device has failed
   std::atomic<bool> has_failed_{false};
   std::unique_ptr<Memory> device_memory_, pinned_memory_;
-  std::unique_ptr<EmulatedStreams> streams_;  // the last member: the first to end
+  std::unique_ptr<EmulatedStreams>
+      streams_;  // the last member, so that its threads end before other members are destroyed
 };
 
 }  // namespace penstock::detail

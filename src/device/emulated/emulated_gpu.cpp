@@ -22,7 +22,7 @@ EmulatedGpu::Stream::Stream(std::unique_ptr<Own> own) noexcept : own_(std::move(
 EmulatedGpu::Stream::Stream(Stream&&) noexcept = default;
 EmulatedGpu::Stream& EmulatedGpu::Stream::operator=(Stream&&) noexcept = default;
 EmulatedGpu::Stream::~Stream() {
-  // In a forked child its thread is not there.
+  // In a forked child, the stream's thread does not exist, so the stream can't be destroyed.
   if (own_ != nullptr && own_->pid != ::getpid()) static_cast<void>(own_.release());
 }
 StreamRef EmulatedGpu::Stream::ref() const noexcept { return own_->stream->ref(); }
@@ -42,7 +42,7 @@ EmulatedGpu::EmulatedGpu(const EmulatedGpuOptions& options) : pid_(::getpid()) {
 EmulatedGpu::EmulatedGpu(EmulatedGpu&&) noexcept = default;
 EmulatedGpu& EmulatedGpu::operator=(EmulatedGpu&&) noexcept = default;
 EmulatedGpu::~EmulatedGpu() {
-  // In a forked child its threads are not there to end.
+  // In a forked child, the device's threads do not exist, so the device can't be destroyed.
   if (device_ != nullptr && pid_ != ::getpid())
     static_cast<void>(new (std::nothrow) std::shared_ptr<detail::EmulatedDevice>(std::move(device_)));
 }

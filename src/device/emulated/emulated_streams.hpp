@@ -17,21 +17,21 @@ namespace penstock::detail {
 struct Record {
   std::atomic<std::uint32_t> reached{0};
   std::size_t stream = 0;
-  HappensBefore::Clock clock;  ///< only if orders are checked
+  HappensBefore::Clock clock;  ///< used only if orders are checked
 };
 
 /// One piece of work on an emulated stream.
 struct Operation {
-  enum class Kind : std::uint8_t { work, record, wait, look };  ///< look: work that takes no time
+  enum class Kind : std::uint8_t { work, record, wait, look };  ///< `look`: work without a delay before it
   Kind kind = Kind::work;
   std::function<void()> work = {};
-  std::shared_ptr<Record> record = {};  ///< the record that is reached, or waited for
+  std::shared_ptr<Record> record = {};  ///< the record that this operation reaches or waits for
 };
 
-/// How far a stream has come. A thread can wait for it without allocating memory.
+/// How far a stream has come. A thread can wait for progress without allocating memory.
 struct Progress {
-  std::uint32_t enqueued = 0;          ///< number of operations; only for the thread that enqueues
-  std::atomic<std::uint32_t> done{0};  ///< number of these that are done
+  std::uint32_t enqueued = 0;          ///< number of enqueued operations; only for the thread that enqueues
+  std::atomic<std::uint32_t> done{0};  ///< number of operations that are done
   bool has_done(std::uint32_t count) const noexcept {
     return static_cast<std::int32_t>(done.load(std::memory_order_acquire) - count) >= 0;
   }
@@ -41,7 +41,7 @@ struct Progress {
   }
 };
 
-/// Performs an operation, on the thread of its stream. `wait` returns once a record is reached.
+/// Performs an operation on the calling thread. `wait(record)` must return once the record is reached.
 template <class Wait>
 void perform(Operation& operation, Wait&& wait) {
   switch (operation.kind) {
@@ -59,8 +59,8 @@ void perform(Operation& operation, Wait&& wait) {
   }
 }
 
-/// Streams of one device. They decide when enqueued work is done. `add`, `remove` and `enqueue` are for one thread at a
-/// time.
+/// The streams of one device. The class decides when enqueued work is done. One thread at a time may call `add`,
+/// `remove` and `enqueue`.
 class EmulatedStreams {
  public:
   virtual ~EmulatedStreams() = default;
@@ -69,18 +69,18 @@ class EmulatedStreams {
   virtual void remove(std::size_t stream) noexcept = 0;
   virtual void enqueue(std::size_t stream, Operation operation) = 0;
   virtual std::shared_ptr<Progress> progress(std::size_t stream) noexcept = 0;
-  /// Returns once `count` operations of the stream are done. Any thread may call it while the stream exists.
+  /// Waits until `count` operations of the stream are done. Any thread may call it while the stream exists.
   virtual void finish(std::size_t stream, const Progress& progress, std::uint32_t count) noexcept = 0;
-  /// Returns once the record is reached. Any thread may call it.
+  /// Waits until the record is reached. Any thread may call it.
   virtual void reach(const Record& record) = 0;
-  /// Reports that a thread checks whether the record is reached. Without it, a thread that only checks might check for
-  /// ever.
+  /// A thread calls this when it checks whether the record is reached. Streams that work only while a thread waits take
+  /// a step then. Otherwise the thread might check for ever.
   virtual void look(const Record& record) = 0;
 };
 
-/// Returns streams that do nothing before a thread waits for it; that thread then does the work. This is the latest
-/// possible moment. With a seed other than 0, each call that enqueues may also let one stream take a step, at random.
-/// The same calls make the same steps.
+/// Returns streams that do work only when a thread waits for it, which is the latest possible moment. The waiting
+/// thread does the work. With a seed other than 0, each `enqueue` may also let one stream take a step, at random. The
+/// same calls with the same seed take the same steps.
 std::unique_ptr<EmulatedStreams> late_streams(std::uint64_t seed);
 
 /// Returns streams with one thread each. Before each step the thread waits for a random time of up to `max_delay_us`

@@ -11,11 +11,12 @@
 
 namespace penstock::detail {
 
-// std::atomic::wait counts its waiters in memory that both sides write. This orders more than the atomic itself does:
-// work on an emulated stream would seem to be before the host's next actions, and a missing event would not be noticed.
-// A system call orders nothing.
+// std::atomic::wait counts its waiters in memory that both threads write, which orders more than the atomic itself
+// does. Work on an emulated stream would seem to come before the host's next actions. Then thread checkers would not
+// notice a missing event. A system call orders nothing.
 
-/// Returns when woken, when `word` is not `expected`, or spuriously.
+/// Waits until `futex_wake_all(word)` is called. Returns at once if `word` is not `expected`, and may return
+/// spuriously.
 inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
   ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
 }

@@ -11,14 +11,15 @@ HappensBefore::HappensBefore() { actors_.push_back({"the host", {1}}); }
 HappensBefore::Actor HappensBefore::add_stream(std::string name) {
   name = "stream \"" + std::move(name) + "\"";
   if (!ended_.empty()) {
-    // Its clock goes on: the host has seen all of it, so to every other it is what it would be if it were new.
+    // The clock of the removed stream continues. The host has seen all its work, so for every other stream it is like a
+    // new clock.
     const Actor again = ended_.back();
     ended_.pop_back();
     actors_[again].name = std::move(name);
     return again;
   }
   const Actor added = actors_.size();
-  // Room for its end, which must not fail.
+  // Reserves room for `remove_stream`, which must not fail.
   ended_.reserve(added);
   actors_[host].clock.resize(added + 1);
   actors_.push_back({std::move(name), Clock(added + 1)});
@@ -58,8 +59,8 @@ void HappensBefore::use(Actor actor, const MemoryUse& memory, std::string_view o
            actors_[before.actor].name + (before.writes ? " writes" : " reads") + " (" + before.operation +
            "), and no event orders them");
   }
-  // What is ordered before a write of the same bytes can clash with nothing that this does not clash with too; neither
-  // can an earlier use of the same kind by the same actor.
+  // For a write, drops the earlier uses of its bytes that are ordered before it. A later use that clashes with a
+  // dropped use clashes with the write too. For a read, drops the same actor's earlier reads of its bytes.
   std::erase_if(uses_, [&](const Use& before) {
     if (before.begin < begin || before.end > end) return false;
     return memory.writes ? ordered(before, actor) : before.actor == actor && !before.writes;

@@ -11,12 +11,12 @@
 
 namespace penstock::detail {
 
-/// Finds accesses to the same memory, one of them a write, that no event orders, even if they happened to run in the
-/// right order. It keeps a vector clock for the host and for each stream (Lamport; Mattern 1989). All threads of the
+/// Finds accesses to the same memory that no event orders and of which one is a write, even if they happened to run in
+/// the right order. Keeps a vector clock for the host and for each stream (Lamport; Mattern 1989). All threads of the
 /// host count as one, because they order themselves by other means. One thread at a time uses it.
 class HappensBefore {
  public:
-  /// How many of each actor's operations are known to be over.
+  /// For each actor, how many of its operations are known to be done.
   using Clock = std::vector<std::uint64_t>;
   using Actor = std::size_t;
   static constexpr Actor host = 0;
@@ -25,16 +25,16 @@ class HappensBefore {
   Actor add_stream(std::string name);
   /// Removes a stream after all its work is done. Its number may be used again.
   void remove_stream(Actor stream) noexcept;
-  /// Records that work is put on a stream: everything that the host has done so far comes before it.
+  /// Records that work is put on a stream. Everything that the host has done so far comes before this work.
   void enqueue(Actor stream);
   const Clock& now(Actor actor) const { return actors_[actor].clock; }
-  /// Records that everything that `actor` does from now on comes after `event`.
+  /// Records that everything that `actor` does after this call comes after `event`.
   void wait(Actor actor, const Clock& event);
   /// Records that the actor's current operation uses this memory.
   void use(Actor actor, const MemoryUse& memory, std::string_view operation);
   /// Records that the host itself uses this memory.
   void host_use(const MemoryUse& memory);
-  /// Forgets memory that is freed.
+  /// Forgets all uses of memory that is freed.
   void forget(const void* data, std::size_t bytes);
   void find(std::string finding);
   /// Returns the findings, one line each, without repetition.
@@ -57,7 +57,7 @@ class HappensBefore {
 
   std::vector<Known> actors_;
   std::vector<Actor> ended_;
-  std::vector<Use> uses_;  // uses that a later one may still clash with
+  std::vector<Use> uses_;  // uses that a later use may still clash with
   std::vector<std::string> findings_;
 };
 

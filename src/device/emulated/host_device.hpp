@@ -8,7 +8,7 @@
 
 namespace penstock::detail {
 
-/// The host itself as a device, for stages after `batch`. Everything is done when a call returns.
+/// The host itself as a device, for stages after `batch`. Each call does its work before it returns.
 class HostDevice final : public DeviceModel {
  public:
   explicit HostDevice(MemoryResource& memory) : memory_(memory) {}

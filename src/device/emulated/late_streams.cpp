@@ -56,7 +56,8 @@ class LateStreams final : public EmulatedStreams {
   }
 
  private:
-  // Steps come to an end, although one may ask for others: what a stream waits for was enqueued before the wait.
+  // A step may call `run_to` again for the record it waits for. That record was enqueued before the wait, so the
+  // recursion ends.
   void run_to(const Record& record) {
     while (record.reached.load(std::memory_order_relaxed) == 0) step(record.stream);
   }

@@ -9,8 +9,8 @@
 
 namespace penstock::detail {
 
-/// A queue that orders the writer's actions before the reader's, and nothing in the other direction, like a stream. One
-/// writer and one reader at a time use it.
+/// A queue that orders what the writer did before `push` before what the reader does with the value. Like a stream, it
+/// orders nothing in the other direction. One writer and one reader at a time use it.
 template <class T>
 class OneWayList {
  public:
@@ -25,10 +25,10 @@ class OneWayList {
   void push(T value) {
     Node* const node = new Node{std::move(value)};
     Node* const before = std::exchange(last_, node);
-    before->next.store(node, std::memory_order_release);  // from now on `before` is the reader's
+    before->next.store(node, std::memory_order_release);  // from here on only the reader may use `before`
     ring();
   }
-  /// Wakes the reader, without anything new.
+  /// Wakes the reader without a new value.
   void ring() noexcept {
     rung_.fetch_add(1, std::memory_order_release);
     futex_wake_all(rung_);
@@ -41,7 +41,7 @@ class OneWayList {
     return next == nullptr ? nullptr : &next->value;
   }
   void pop() noexcept { delete std::exchange(taken_, taken_->next.load(std::memory_order_acquire)); }
-  /// Returns a number to read before looking for a value, and to give to `sleep` if none was found.
+  /// Returns a number for `sleep`. The reader calls `bell` first, then `front`, and then `sleep` if there was no value.
   std::uint32_t bell() const noexcept { return rung_.load(std::memory_order_acquire); }
   void sleep(std::uint32_t bell) const noexcept { futex_wait(rung_, bell); }
 
@@ -50,8 +50,8 @@ class OneWayList {
     T value{};
     std::atomic<Node*> next{nullptr};
   };
-  Node* taken_;  // the reader's
-  Node* last_;   // the writer's
+  Node* taken_;  // only the reader uses it
+  Node* last_;   // only the writer uses it
   std::atomic<std::uint32_t> rung_{0};
 };
 

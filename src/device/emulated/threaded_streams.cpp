@@ -27,7 +27,7 @@ class ThreadedStream {
  public:
   ThreadedStream(std::uint64_t seed, std::uint32_t max_delay_us)
       : random_(seed), max_delay_us_(max_delay_us), thread_([this] { run(); }) {}
-  // Whatever is on it is done first.
+  // The thread does all enqueued work before it ends.
   ~ThreadedStream() {
     closing_.store(true, std::memory_order_release);
     operations_.ring();
@@ -64,7 +64,7 @@ class ThreadedStream {
   std::atomic<bool> closing_{false};
   SmallRandom random_;
   std::uint32_t max_delay_us_;
-  std::thread thread_;  // the last member: it begins with all others made
+  std::thread thread_;  // the last member, because the thread uses the others
 };
 
 class ThreadedStreams final : public EmulatedStreams {

@@ -8,13 +8,13 @@
 
 namespace penstock::detail {
 
-// In a build without CUDA `no_kernels.cpp` implements these. This includes no CUDA header.
+// `no_kernels.cpp` implements these functions in a build without CUDA. This header includes no CUDA header.
 
-/// Enqueues the kernel of image stages on a GPU's stream. Does not wait. @throws Error(device); Error(unsupported) in a
-/// build without CUDA.
+/// Enqueues the kernel of image stages on a GPU's stream. Does not wait.
+/// @throws Error(device), or Error(unsupported) in a build without CUDA.
 void make_pixels_on_gpu(const PixelWork& work, StreamRef stream);
 
-/// Enqueues the kernel that resamples on a GPU's stream. Does not wait. @throws like `make_pixels_on_gpu`.
+/// Enqueues, on a GPU's stream, the kernel that resamples images. Does not wait. @throws like `make_pixels_on_gpu`.
 void resample_on_gpu(const ResampleWork& work, StreamRef stream);
 
 }  // namespace penstock::detail

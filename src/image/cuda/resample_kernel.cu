@@ -9,10 +9,10 @@ namespace penstock::detail {
 
 namespace {
 
-// Tiles of a block, below each other: what is the same for both is read once.
+// The number of tiles that a block makes, one below the other. What is the same for all its tiles is read once.
 constexpr std::int32_t tiles_each = 2;
-// Blocks that a multiprocessor is to have registers for: as many as hide what memory takes. With four channels a fifth
-// would have to keep some elsewhere, and older GPUs have no threads for it.
+// The number of blocks for which a multiprocessor must have registers at a time, enough to hide the latency of memory.
+// With four channels, the registers don't suffice for a fifth block. Older GPUs have no threads for a fifth block.
 constexpr int blocks_at_a_time(int channels) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   return 4;
@@ -21,7 +21,8 @@ constexpr int blocks_at_a_time(int channels) {
 #endif
 }
 
-// More images than a grid is deep come in turns. All threads of a block take the same ways at its barriers.
+// If there are more images than the grid is deep, each block makes several images, one after the other. All threads of
+// a block reach the same barriers.
 template <int channels>
 __global__ void __launch_bounds__(ResampleTile<channels>::threads, blocks_at_a_time(channels))
     resample_kernel(const ResampleWork work) {
@@ -57,7 +58,7 @@ template <int channels>
 void launch(const ResampleWork& work, StreamRef stream) {
   using Tile = ResampleTile<channels>;
   constexpr std::uint64_t max_deep = 65'535;
-  // Any result may be laid down transposed.
+  // The grid is large enough for either orientation, because each image may be transposed.
   const std::int32_t side = std::max(work.height, work.width);
   const dim3 grid(tiles(side, Tile::width), tiles(side, tiles_each * Tile::height),
                   static_cast<unsigned>(std::min(work.images, max_deep)));

@@ -41,7 +41,7 @@ PngOptions png_options(const DecodeImageOptions& options) {
   return png;
 }
 
-// "0x47 0x49 0x46 0x38"
+// Returns the first bytes as text, for instance "0x47 0x49 0x46 0x38".
 std::string first_bytes(std::string_view data) {
   constexpr char digits[] = "0123456789abcdef";
   constexpr std::size_t most = 8;
@@ -55,7 +55,7 @@ std::string first_bytes(std::string_view data) {
   return text;
 }
 
-// What it looks like instead, for people; or nothing.
+// Returns the name of the format that the data seems to have, for error messages; empty if it is not known.
 std::string_view other_format(std::string_view data) {
   using namespace std::string_view_literals;
   if (data.starts_with("GIF8")) return " (GIF)";
@@ -68,7 +68,7 @@ std::string_view other_format(std::string_view data) {
 
 class Decoding final : public ImageDecoding {
  public:
-  // `jpeg`: null where such images are refused.
+  // `jpeg` is null if JPEGs are refused.
   Decoding(std::shared_ptr<const ImageDecoder> jpeg, std::shared_ptr<const ImageDecoder> png, DType dtype)
       : jpeg_(std::move(jpeg)), png_(std::move(png)), dtype_(dtype) {}
 
@@ -111,7 +111,8 @@ class Decoding final : public ImageDecoding {
   const char* remark() const override { return opened_ != nullptr ? opened_->remark() : nullptr; }
 
  private:
-  // The whole signature is for the decoder to check: what is left of a damaged one says more than "unknown".
+  // Compares only the beginning of a signature. The decoder checks all of it, and its error for a damaged signature
+  // says more than "unknown".
   ImageDecoding& choose(std::span<const std::byte> encoded) {
     const std::string_view data(reinterpret_cast<const char*>(encoded.data()), encoded.size());
     if (data.starts_with("\xff\xd8")) {
@@ -137,7 +138,7 @@ class Decoding final : public ImageDecoding {
   std::unique_ptr<ImageDecoding> jpeg_decoding_, png_decoding_;
   ImageDecoding* opened_ = nullptr;
   DType dtype_;
-  bool widens_ = false;  // what is opened has values of 8 bits
+  bool widens_ = false;  // the opened image has values of 8 bits, which become 16 bits
   ImageShape whole_;
 };
 

@@ -5,7 +5,7 @@ namespace penstock::jpeg {
 
 namespace {
 
-// a * b / 255 to the nearest.
+// Returns a * b / 255, rounded to the nearest.
 std::uint32_t product(std::uint32_t a, std::uint32_t b) {
   const std::uint32_t n = a * b + 128;
   return ((n >> 8) + n) >> 8;
@@ -16,7 +16,7 @@ std::uint32_t product(std::uint32_t a, std::uint32_t b) {
 void convert_cmyk(const std::uint8_t* cmyk, std::int32_t width, bool inverted, int channels, std::uint8_t* out) {
   const std::uint8_t ink = inverted ? 255 : 0;
   for (std::int32_t x = 0; x < width; ++x, cmyk += 4, out += channels) {
-    // What black leaves of the light, less what the ink takes of that.
+    // The light that black leaves. A colour is this light less the part that its ink takes.
     const std::uint32_t light = 255u - (cmyk[3] ^ ink);
     std::uint32_t color[3];
     for (int c = 0; c < 3; ++c) color[c] = light - product(cmyk[c] ^ ink, light);

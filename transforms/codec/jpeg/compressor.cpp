@@ -18,7 +18,7 @@ Compressor::Compressor(std::string name, EncodedFile& out, std::optional<Errc> o
   info_.client_data = this;
   jpeg_create_compress(&info_);
   target_.init_destination = [](j_compress_ptr info) { of(info).begin_buffer(); };
-  // libjpeg leaves `free_in_buffer` what it was, and means all of it.
+  // libjpeg calls this when the whole buffer is full, and may not have updated `free_in_buffer`.
   target_.empty_output_buffer = [](j_compress_ptr info) -> boolean {
     of(info).write(sizeof(buffer_));
     return TRUE;

@@ -18,8 +18,8 @@ namespace penstock::jpeg {
 // Callbacks may throw: the C frames in between hold nothing that needs cleaning up, and the struct frees the pools.
 class Compressor {
  public:
-  // `name` begins every error's text. `otherwise`: code of errors that are not about memory. Default: their own codes.
-  // `out` has the file after jpeg_finish_compress.
+  // Every error's text begins with `name`. `otherwise` is the code of errors that are not about memory; by default,
+  // they keep their own codes. After jpeg_finish_compress, `out` has the file.
   Compressor(std::string name, EncodedFile& out, std::optional<Errc> otherwise = {});
   ~Compressor() { jpeg_destroy_compress(&info_); }
   Compressor(const Compressor&) = delete;
@@ -38,10 +38,10 @@ class Compressor {
   jpeg_compress_struct info_{};
   jpeg_error_mgr errors_{};
   jpeg_destination_mgr target_{};
-  std::byte buffer_[8192];  // what is not in the file yet
+  std::byte buffer_[8192];  // bytes that are not in the file yet
 };
 
-// A file in its own memory.
+// A file that is collected in memory.
 class FileInMemory final : public EncodedFile {
  public:
   void append(std::span<const std::byte> more) override { bytes_.insert(bytes_.end(), more.begin(), more.end()); }

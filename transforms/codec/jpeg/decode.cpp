@@ -27,8 +27,8 @@ class Decoding final : public ImageDecoding {
   Pixels decode(const Box& box, bool verify, std::byte* into, Scratch& scratch) override {
     const ImageShape whole = upright_.shape();
     jpeg::check_box(box, whole);
-    // What is left over between the last pixel and the end tells of damage before it. Where all pixels are decoded it
-    // costs nothing to look at, and whoever decodes the whole image finds it good or bad alike.
+    // Bytes that are left over between the last pixel and the end are a sign of damage. If all pixels are decoded,
+    // checking these bytes costs nothing. So every decode of a whole image finds the same damage.
     const bool all = box == Box{0, 0, whole.height, whole.width};
     verify = verify || all;
     if (upright_.plain()) {
@@ -59,7 +59,7 @@ class Decoding final : public ImageDecoding {
  private:
   JpegOptions options_;
   jpeg::StoredImage stored_;
-  ImageOp upright_;  // what sets the stored image upright; plain where that is to do nothing
+  ImageOp upright_;  // turns and flips that set the stored image upright; plain if there are none
 };
 
 class Decoder final : public ImageDecoder {
@@ -88,7 +88,7 @@ class Decoder final : public ImageDecoder {
   }
   std::unique_ptr<ImageDecoding> start() const override { return std::make_unique<Decoding>(options_); }
   std::unique_ptr<BatchDecoding> start_batches(Device device) const override {
-    // Where none would be the engines', none are asked for.
+    // Does not look for engines if they would get no image.
     if (device.kind != Device::Kind::gpu || options_.host_share == 1 || options_.color != JpegOptions::rgb)
       return nullptr;
     std::string why;

@@ -14,7 +14,7 @@ namespace penstock::jpeg {
 // Returns the current message of `common` as one line.
 std::string message(j_common_ptr common);
 
-// Returns the kind of error of libjpeg's current message.
+// Returns the code for libjpeg's current message.
 Errc code_of(const jpeg_error_mgr& errors);
 
 }  // namespace penstock::jpeg

@@ -10,7 +10,7 @@ namespace penstock::jpeg {
 
 namespace {
 
-// What libjpeg needs to know of the image, also to tell what its colours mean.
+// Returns whether libjpeg needs the marker to decode the image, or to know what its colours mean.
 bool is_kept(const Marker& marker) {
   switch (marker.code) {
     case baseline_frame:
@@ -59,7 +59,7 @@ class Builder {
       if (!is_kept(marker)) return;
       put(marker.begin, marker.end);
       if (!is_frame(marker)) return;
-      // After the code: length (2 bytes), precision (1), height (2), width (2).
+      // After the code come length (2 bytes), precision (1), height (2) and width (2).
       std::size_t code = marker.begin;
       while (bytes_[code] == 0xff) ++code;
       std::uint8_t* const size = out_ - (marker.end - code) + 4;

@@ -14,11 +14,11 @@ namespace penstock::jpeg {
 
 struct Excerpt {
   std::span<const std::byte> encoded;  // a whole file, in scratch
-  Box shows;                           // the part of the image that it shows: the MCUs of the segments
+  Box shows;                           // the part of the image that the file shows: the MCUs of the segments
 };
 
-// Collects the segments after the image's own header, with a changed size. Takes at most the size of the file from
-// `scratch`.
+// Makes a JPEG of the image's header, with a changed size, and the segments. Takes at most the size of the image's file
+// from `scratch`.
 Excerpt excerpt(Reader& reader, const Segments& segments, Scratch& scratch);
 
 }  // namespace penstock::jpeg

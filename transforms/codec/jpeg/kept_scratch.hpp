@@ -26,7 +26,7 @@ class KeptScratch final : public Scratch {
     return more_.back().get();
   }
 
-  // Makes all of it free again.
+  // Makes all memory free again.
   void reset() {
     used_ = 0;
     if (more_.empty()) return;
@@ -53,7 +53,7 @@ class KeptScratch final : public Scratch {
   }
 
   Block kept_;
-  std::vector<Block> more_;  // in addition to it, until the next reset
+  std::vector<Block> more_;  // used in addition to `kept_`, until the next reset
   std::size_t size_ = 0, used_ = 0, more_bytes_ = 0;
 };
 

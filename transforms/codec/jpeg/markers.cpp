@@ -26,7 +26,7 @@ std::optional<Marker> header_marker(std::span<const std::uint8_t> bytes, std::si
   while (at < bytes.size() && bytes[at] == escape) ++at;
   if (at == marker.begin || bytes.size() - at < 3) return std::nullopt;
   marker.code = bytes[at];
-  // FF 01 has no length, as those of restarts.
+  // FF 01, restart markers, and the start and end of an image have no length.
   if (marker.code <= 1 || (marker.code >= restart_0 && marker.code <= end_of_image)) return std::nullopt;
   const std::size_t length = std::size_t{bytes[at + 1]} << 8 | bytes[at + 2];
   if (length < 2 || length > bytes.size() - at - 1) return std::nullopt;

@@ -9,7 +9,7 @@
 
 namespace penstock::jpeg {
 
-// Codes, without the FF before them.
+// Codes of markers, without the FF before them.
 enum : std::uint8_t {
   baseline_frame = 0xc0,
   extended_frame = 0xc1,
@@ -32,25 +32,25 @@ enum : std::uint8_t {
 
 struct Marker {
   std::size_t begin = 0;  // offset of the first FF; more FFs may follow before the code
-  std::size_t end = 0;    // offset after the code, or, in a header, after the data that belongs to it
+  std::size_t end = 0;    // offset after the code, or, in a header, after the marker's data
   std::uint8_t code = 0;
 };
 
-// Returns the data of a marker, without its length.
+// A marker's code and data, without the length before the data.
 struct Segment {
   std::uint8_t code;
   std::span<const std::uint8_t> data;
 };
 
-// Returns the next marker in Huffman-coded data from `at` on, found like libjpeg does: FFs and the byte after them,
-// unless that is 0. Returns nothing if the data ends before.
+// Returns the next marker in Huffman-coded data from `at` on. Like for libjpeg, a marker is one or more FFs and the
+// byte after them, unless that byte is 0. Returns nothing if the data ends before a marker.
 std::optional<Marker> next_marker(std::span<const std::uint8_t> bytes, std::size_t at);
 
 // Returns the marker at `at` in a header, with its data, or nothing if there is none.
 std::optional<Marker> header_marker(std::span<const std::uint8_t> bytes, std::size_t at);
 
-// Calls `each` with every marker of the header, which ends where the scan's data begins. Returns false if the header is
-// not of the usual form: only markers and their data, and the last marker is a scan's.
+// Calls `each` with every marker of the header, which ends where the scan's data begins. Returns false unless the
+// header has the usual form: it has only markers and their data, and its last marker is a scan's.
 bool for_each_marker(std::span<const std::uint8_t> header, const auto& each) {
   Marker marker{.end = 2};
   do {

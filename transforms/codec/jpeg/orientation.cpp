@@ -8,7 +8,7 @@ namespace penstock::jpeg {
 
 namespace {
 
-// A TIFF header and what follows it. Numbers outside are 0.
+// Reads numbers from the bytes of a TIFF. Numbers beyond its end are 0.
 struct Tiff {
   std::span<const std::uint8_t> bytes;
   bool big_endian = false;
@@ -29,7 +29,7 @@ int orientation_of(std::span<const std::uint8_t> exif) {
   const std::size_t list = tiff.number(4, 4);
   const std::size_t entries = tiff.number(list, 2);
   for (std::size_t i = 0; i < entries; ++i) {
-    constexpr std::uint32_t orientation_tag = 0x112, short_type = 3, long_type = 4;  // some programs write the latter
+    constexpr std::uint32_t orientation_tag = 0x112, short_type = 3, long_type = 4;  // some programs write long_type
     const std::size_t entry = list + 2 + i * 12;
     if (tiff.number(entry, 2) != orientation_tag) continue;
     const std::uint32_t type = tiff.number(entry + 2, 2);
@@ -43,7 +43,7 @@ int orientation_of(std::span<const std::uint8_t> exif) {
 }  // namespace
 
 int orientation(std::span<const Segment> segments) {
-  constexpr char start[] = "Exif\0";  // and the 0 that ends the text
+  constexpr char start[] = "Exif\0";  // this 0 and the 0 that ends the text are compared, too
   for (const Segment& segment : segments) {
     if (segment.code == exif_marker && segment.data.size() >= sizeof(start) &&
         std::memcmp(segment.data.data(), start, sizeof(start)) == 0)

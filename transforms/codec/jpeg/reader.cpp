@@ -21,18 +21,18 @@ std::string pixels_text(const jpeg_decompress_struct& info) {
   return std::to_string(info.image_width) + "x" + std::to_string(info.image_height);
 }
 
-// Whether the last segment of the text, or what can be taken for one, begins with the word that stands at that place.
+// Returns whether the text ends with a segment, or with bytes that look like one, whose data begins at `at`.
 bool ends_with_segment(std::string_view text, std::size_t at) {
   if (at == text.npos || at < 4) return false;
   const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(text[i])); };
   const std::size_t end = at - 2 + (byte(at - 2) << 8 | byte(at - 1));
   if (byte(at - 4) != 0xff || end > text.size()) return false;
-  // Any number of FF may be between segments.
+  // Any number of FFs may come between segments.
   const std::size_t last = text.find_last_not_of('\xff');
   return last == text.npos || last < end;
 }
 
-// Segments of these codes may be anybody's.
+// Other programs use these codes for their own segments, so the beginning of the data is compared too.
 bool is_wanted(std::uint8_t code, std::span<const std::uint8_t> data) {
   using namespace std::string_view_literals;
   const std::string_view text(reinterpret_cast<const char*>(data.data()), data.size());
@@ -62,7 +62,7 @@ Reader::Reader(std::span<const std::byte> encoded, const JpegOptions& options, c
     info_.progress = &progress_;
     if (!container.tables.empty()) read_tables(container.tables);
     start_at(encoded);
-    // libjpeg's own list of segments is gone through from its start whenever one is added.
+    // libjpeg can keep segments too, but goes through its whole list for each new segment.
     if (use == Use::coefficients)
       for (const int marker : {exif_marker, icc_marker, adobe_marker})
         jpeg_set_marker_processor(&info_, marker, on_segment);
@@ -87,7 +87,7 @@ void Reader::start_at(std::span<const std::byte> stream) {
     throw Error(Errc::corrupt, "not a JPEG: the first two bytes are not FF D8").with_offset(0);
 }
 
-// They stay in libjpeg's structs until a stream's own take their place.
+// The tables stay in libjpeg's structs until tables of the stream replace them.
 void Reader::read_tables(std::span<const std::byte> tables) {
   const auto fail = [](const Error& error) {
     Error told(error.code(), "in the tables given beforehand: " + error.cause());
@@ -103,7 +103,7 @@ void Reader::read_tables(std::span<const std::byte> tables) {
   if (header_fault_) fail(*header_fault_);
 }
 
-// Files around a stream know better than libjpeg, which guesses by the numbers of the components.
+// The file around a stream says which colours the stream has. libjpeg would guess from the components' numbers.
 void Reader::set_colors(JpegContainer::Colors colors) {
   if (colors == JpegContainer::Colors::as_marked) return;
   if (info_.num_components != 3)
@@ -132,11 +132,11 @@ bool Reader::lacks_scans() const noexcept {
   return false;
 }
 
-// libjpeg takes the tables of the standard for those that are not there: a file without them can be whole, one whose
-// header has a fault as well is damaged.
+// libjpeg uses the standard's tables if tables are missing. So a file without tables can be whole. But if its header
+// has a fault too, the file is damaged.
 void Reader::check_tables() {
   tables_complete_ = true;
-  // A header may name more tables than there can be: arithmetic coding has 16, damage any number.
+  // A header may name tables that can't exist: arithmetic coding has 16 tables, and damage makes any number.
   const auto there = [](const auto& tables, int number) {
     return number >= 0 && number < NUM_HUFF_TBLS && tables[number] != nullptr;
   };
@@ -151,8 +151,8 @@ void Reader::check_tables() {
   refuse_other_tables();
 }
 
-// Later scans may lack tables too. One that can't be stands for each that is not there yet, so that libjpeg puts none
-// of the standard's in its place; what the file still brings replaces it.
+// Later scans may lack tables too. Sets each missing table to an impossible one, so that libjpeg fails instead of using
+// the standard's table. Tables that come later in the file replace impossible tables.
 void Reader::refuse_other_tables() {
   for (JHUFF_TBL** const tables : {info_.dc_huff_tbl_ptrs, info_.ac_huff_tbl_ptrs}) {
     for (int number = 0; number < NUM_HUFF_TBLS; ++number) {
@@ -193,8 +193,8 @@ void Reader::check_size() {
     return along(info_.image_width, component.h_samp_factor, info_.max_h_samp_factor) *
            along(info_.image_height, component.v_samp_factor, info_.max_v_samp_factor);
   };
-  // Each block takes a bit at least, Huffman coded. This bounds the work a small file can ask for. Arithmetic coding
-  // has no such bound: any number of blank blocks is a few bytes.
+  // With Huffman codes, each block takes at least one bit. This limits the work that a small file can cause. With
+  // arithmetic coding, any number of blank blocks may take only a few bytes, so there is a limit of its own.
   if (!options_.accept_warnings && info_.arith_code == FALSE &&
       blocks(info_.comp_info[0]) > std::uint64_t{encoded_.size()} * 8)
     throw Error(Errc::corrupt, "the JPEG declares " + pixels_text(info_) + " pixels, which can't be in its " +
@@ -218,7 +218,7 @@ void Reader::check_size() {
   }
   constexpr std::uint64_t working_memory = 64 << 20, most = std::numeric_limits<long>::max();
   info_.mem->max_memory_to_use = static_cast<long>(std::min(limit, most - working_memory) + working_memory);
-  // Each scan goes through all blocks, and may take no more than a few bytes.
+  // Limits the number of scans, because a scan of a few bytes makes libjpeg go through all blocks.
   constexpr std::uint64_t whole_images = 12, usual_limit = JpegOptions{}.max_pixels;
   most_scans_ = std::min(std::max(usual_limit, options_.max_pixels), UINT64_MAX / whole_images) * whole_images /
                 std::max(pixels, std::uint64_t{1});
@@ -253,7 +253,7 @@ void Reader::on_message(j_common_ptr common, int level) {
   reader.header_fault_ = std::move(error);
 }
 
-// Whether all pixels are made of what the file says, despite the current warning.
+// Returns whether the current warning concerns no pixel: each pixel is still made of what the file says.
 bool Reader::costs_no_pixel() {
   switch (errors_.msg_code) {
     case JWRN_JFIF_MAJOR:
@@ -261,29 +261,29 @@ bool Reader::costs_no_pixel() {
     case JWRN_EXTRANEOUS_DATA: {
       const bool in_header = info_.input_scan_number == 0;
       if (!in_header) return is_padding_before_end();
-      // After a scan, bytes are left over where its data was decoded to something else. Before it they may be a segment
-      // whose marker is damaged: without tables nothing is decoded, but without these two colours are taken for others,
-      // and without Exif data an image lies on its side.
+      // Bytes are left over after a scan if its data was decoded wrongly. Bytes that are left over before the first
+      // scan may be a segment whose marker is damaged. Without a segment with tables, decoding fails. But without
+      // Adobe's or JFIF's segment, colours are wrong, and without Exif data the image is not turned.
       const auto skipped = static_cast<std::size_t>(errors_.msg_parm.i[0]);
       const std::string_view text(reinterpret_cast<const char*>(encoded_.data()), offset());
       const std::string_view around = text.substr(text.size() - std::min(text.size(), skipped + 2));
       const std::string_view before = text.substr(0, text.size() - std::min(text.size(), skipped));
       const auto has = [&](std::string_view word) { return around.find(word) != around.npos; };
-      // What is skipped may also be the rest of a segment that says it is shorter than it is.
+      // The skipped bytes may also be the rest of a segment whose length is too small.
       const auto ends = [&](LastWord& word) { return ends_with_segment(before, word.place_in(before)); };
       const bool colors = has("Adobe") || has("JFIF") || (info_.saw_Adobe_marker == FALSE && ends(adobe_)) ||
                           (info_.saw_JFIF_marker == FALSE && ends(jfif_));
       return !colors && !(options_.apply_orientation && (has("Exif") || ends(exif_)));
     }
     case JWRN_NOT_SEQUENTIAL:
-      // Some programs write zeros where the standard has 0, 63, 0, 0, and nobody reads these.
+      // Some programs write zeros where the standard has 0, 63, 0, 0. Decoders don't use these numbers.
       return tables_complete_ && info_.Ss == 0 && info_.Se == 0 && info_.Ah == 0 && info_.Al == 0;
     default:
       return false;
   }
 }
 
-// Zeros before the marker of the end, which some programs fill a file up with.
+// Returns whether the skipped bytes are zeros before the end marker. Some programs fill files up with zeros.
 bool Reader::is_padding_before_end() const {
   if (errors_.msg_parm.i[1] != end_of_image) return false;
   const auto skipped = static_cast<std::size_t>(errors_.msg_parm.i[0]), end = static_cast<std::size_t>(offset());
@@ -291,14 +291,15 @@ bool Reader::is_padding_before_end() const {
   return std::ranges::all_of(zeros, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-// A segment that libjpeg would copy into its list, or pass over. Of Adobe's it is told what it would read there itself.
+// Handles a segment that libjpeg would copy into its list, or skip. For Adobe's segment, sets what libjpeg would have
+// read from it.
 boolean Reader::on_segment(j_decompress_ptr info) {
   Reader& reader = of(reinterpret_cast<j_common_ptr>(info));
   jpeg_source_mgr& source = *info->src;
   if (source.bytes_in_buffer < 2) return on_empty(info);
   const long length = source.next_input_byte[0] << 8 | source.next_input_byte[1];
   on_skip(info, 2);
-  // A length that counts itself and is below 2 is damaged: libjpeg goes on after it.
+  // A length counts its own two bytes, so a length below 2 is damaged. libjpeg continues directly after it.
   const long bytes = std::max(length - 2, 0L);
   if (static_cast<std::size_t>(bytes) <= source.bytes_in_buffer) {
     const Segment segment{static_cast<std::uint8_t>(info->unread_marker),

@@ -16,14 +16,14 @@
 
 namespace penstock::jpeg {
 
-// libjpeg's tables outlive an image, and a damaged file could be decoded with those of the one before it. So each file
-// has structs of its own, which cost less than a microsecond.
+// libjpeg's structs keep tables after an image is decoded. A damaged file could then be decoded with the tables of the
+// file before it. So each file has its own structs, which take less than a microsecond to make.
 //
 // Callbacks may throw: the C frames in between hold nothing that needs cleaning up, and the structs free the pools.
 class Reader {
  public:
-  // `coefficients` also takes kinds whose pixels can't be made (arithmetic coding), and keeps the markers that a copy
-  // of the image needs.
+  // `coefficients` also accepts arithmetic coding, which `pixels` refuses, and keeps the markers that a copy of the
+  // image needs.
   enum class Use : std::uint8_t { pixels, coefficients };
 
   // Reads the header. @throws like JpegStreamDecoder::open.
@@ -40,18 +40,17 @@ class Reader {
     return {reinterpret_cast<const std::uint8_t*>(encoded_.data()), encoded_.size()};
   }
   // Returns the segments that were kept, in the order of the file: Exif data if the orientation or coefficients are
-  // wanted; colour profiles and Adobe's marker if coefficients are.
+  // needed; colour profiles and Adobe's marker if coefficients are needed.
   std::span<const Segment> segments() const noexcept { return segments_; }
   // Returns whether 255 means no ink in an image of four inks.
   bool inverted() const noexcept { return options_.cmyk == JpegOptions::Cmyk::inverted || info_.saw_Adobe_marker; }
   // Returns whether the header has all tables, and nothing in it was skipped.
   bool sound_header() const noexcept { return tables_complete_ && !header_fault_; }
-  // Returns whether the image is progressive, and its scans, which were read, leave some coefficients without their
-  // last bits.
+  // Returns whether the image is progressive, and the scans that were read lack the last bits of some coefficients.
   bool lacks_scans() const noexcept;
   // Returns the number of bytes that were read.
   std::uint64_t offset() const noexcept { return encoded_.size() - source_.bytes_in_buffer; }
-  // Returns whether the next byte is in the file, and does not replace missing data.
+  // Returns true if the next byte is in the file, and false if it replaces missing data.
   bool in_file() const noexcept;
 
  private:
@@ -73,14 +72,14 @@ class Reader {
   void check_size();
   void choose_output();
 
-  std::span<const std::byte> encoded_;  // what is read
+  std::span<const std::byte> encoded_;  // the data that is read
   JpegOptions options_;
   Use use_;
-  bool tables_complete_ = false;       // those of the first scan were in the file
+  bool tables_complete_ = false;       // the tables of the first scan were in the file
   std::optional<Error> header_fault_;  // a warning that becomes an error if the image turns out to be incomplete
   std::uint64_t most_scans_ = 0;       // most scans that an image of its size may have
   std::vector<Segment> segments_;
-  LastWord adobe_{"Adobe"}, jfif_{"JFIF"}, exif_{"Exif"};  // before the bytes that a warning is about
+  LastWord adobe_{"Adobe"}, jfif_{"JFIF"}, exif_{"Exif"};  // the words' last places before the bytes of a warning
   jpeg_decompress_struct info_{};
   jpeg_error_mgr errors_{};
   jpeg_source_mgr source_{};

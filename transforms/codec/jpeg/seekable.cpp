@@ -27,19 +27,21 @@ void check_options(const SeekableOptions& options) {
     throw Error(Errc::invalid_argument, "seekable_jpeg: every, max_pixels and max_scans must be at least 1");
 }
 
-// The divisor of `mcus` whose ratio to `wanted` is nearest to 1; of two, the larger, which makes the smaller file.
+// Returns the divisor of `mcus` whose ratio to `wanted` is nearest to 1. If two are equally near, returns the larger,
+// which makes the smaller file.
 std::int32_t nearest_divisor(std::int32_t mcus, std::int32_t wanted) {
   std::int32_t best = 1;
   for (std::int32_t d = 2; d <= mcus; ++d) {
     if (mcus % d != 0) continue;
-    // Divisors grow, so `best` is below `d`: d is nearer when d / wanted <= wanted / best.
+    // `best` is below `d`, because divisors are tried in ascending order. So d is nearer if d / wanted <= wanted /
+    // best.
     if (d <= wanted || std::int64_t{d} * best <= std::int64_t{wanted} * wanted) best = d;
   }
   return best;
 }
 
 std::int32_t mcus_of_a_row(const jpeg_compress_struct& info) {
-  // The only component of a scan is coded block by block, whatever its sampling factors.
+  // If a scan has only one component, each MCU is one block, whatever the sampling factors.
   int factor = 1;
   if (info.num_components > 1)
     for (int c = 0; c < info.num_components; ++c) factor = std::max(factor, info.comp_info[c].h_samp_factor);
@@ -47,8 +49,8 @@ std::int32_t mcus_of_a_row(const jpeg_compress_struct& info) {
   return (static_cast<std::int32_t>(info.image_width) + mcu - 1) / mcu;
 }
 
-// An image that lacks scans is made up for in ways that differ: libjpeg smooths such a progressive image, and would not
-// smooth the baseline image that is written.
+// Refuses an image that lacks scans. libjpeg smooths a progressive image that lacks scans, but would not smooth the
+// baseline image that is written, so the pixels would differ.
 void check_complete(const jpeg_decompress_struct& info) {
   for (int c = 0; c < info.num_components; ++c) {
     bool complete = info.comp_info[c].quant_table != nullptr;
@@ -60,7 +62,7 @@ void check_complete(const jpeg_decompress_struct& info) {
   }
 }
 
-// All readers take an MCU of at most ten blocks in one scan.
+// Refuses an image whose components can't share a scan: decoders need to read at most ten blocks per MCU.
 void check_interleaves(const jpeg_decompress_struct& info) {
   int blocks = 0;
   for (int c = 0; c < info.num_components; ++c)
@@ -124,8 +126,8 @@ std::vector<std::byte> seekable_jpeg(std::span<const std::byte> encoded, const S
   Compressor compressor("seekable_jpeg", file);
   jpeg_compress_struct& to = compressor.info();
   jpeg_copy_critical_parameters(&from, &to);
-  // What the colours mean is said as the original said it: a reader that goes by other signs than libjpeg sees the
-  // same.
+  // The markers that define the colours are copied unchanged. So decoders that use markers differently from libjpeg
+  // make the same colours of both files.
   to.write_JFIF_header = from.saw_JFIF_marker;
   to.write_Adobe_marker = FALSE;
   to.optimize_coding = TRUE;

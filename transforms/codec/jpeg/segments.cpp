@@ -16,9 +16,9 @@ constexpr std::int32_t divided_up(std::int32_t a, std::int32_t b) { return (a + 
 struct Grid {
   Size mcu;      // size of an MCU in pixels
   Size mcus;     // size of the image in MCUs
-  Size segment;  // size of a segment in MCUs: a part of a row of them, or some whole rows
+  Size segment;  // size of a segment in MCUs: a part of a row of MCUs, or several whole rows
 
-  // Segments.
+  // Number of segments from left to right, and from top to bottom.
   std::int32_t across() const noexcept { return mcus.width / segment.width; }
   std::int32_t down() const noexcept { return divided_up(mcus.height, segment.height); }
 };
@@ -26,7 +26,7 @@ struct Grid {
 std::optional<Grid> grid_of(jpeg_decompress_struct& info) {
   if (info.restart_interval == 0 || jpeg_has_multiple_scans(&info)) return std::nullopt;
   Grid grid;
-  // The only component of a scan comes block by block, whatever its sampling factors.
+  // If a scan has only one component, each MCU is one block, whatever the sampling factors.
   const bool alone = info.num_components == 1;
   grid.mcu = {DCTSIZE * (alone ? 1 : info.max_v_samp_factor), DCTSIZE * (alone ? 1 : info.max_h_samp_factor)};
   grid.mcus = {divided_up(static_cast<std::int32_t>(info.image_height), grid.mcu.height),
@@ -42,7 +42,7 @@ std::optional<Grid> grid_of(jpeg_decompress_struct& info) {
   return grid;
 }
 
-// Along one axis: the MCUs of the segments that the pixels from `begin` to `end` and their margin are in.
+// Returns, along one axis, the MCUs of the segments that the pixels from `begin` to `end` and their margin need.
 Range needed(std::int32_t begin, std::int32_t end, std::int32_t mcu, std::int32_t mcus, std::int32_t segment) {
   const std::int32_t unit = mcu * segment;
   return {std::max(0, begin - upsampling_margin) / unit * segment,
@@ -55,13 +55,13 @@ bool has_usual_header(std::span<const std::uint8_t> header) {
   return usual && frames == 1;
 }
 
-// Goes through the segments of a scan, and sees that there are those that its image asks for.
+// Finds the segments of a scan, and checks that the scan has the segments that the image's size requires.
 class Finder {
  public:
   Finder(const Reader& reader, const Grid& grid)
       : bytes_(reader.bytes()), scan_(static_cast<std::size_t>(reader.offset())), grid_(grid) {}
 
-  // A segment takes a byte at least, and a marker, but for the last one.
+  // A segment takes at least one byte, and, except the last one, a marker of two bytes.
   void check_count() const {
     const std::uint64_t segments = std::uint64_t(grid_.across()) * std::uint64_t(grid_.down());
     if (segments * 3 > bytes_.size() - scan_ + 2)
@@ -71,7 +71,7 @@ class Finder {
           .with_offset(scan_);
   }
 
-  // Those of the given MCUs, into `extents`.
+  // Writes the segments of the given MCUs to `extents`.
   void find(Range columns, Range rows, Extent* extents) const {
     const std::int32_t across = grid_.across(), down = grid_.down();
     const Range wide{columns.first / grid_.segment.width, columns.end / grid_.segment.width};
@@ -92,7 +92,7 @@ class Finder {
   }
 
  private:
-  // A restart marker at the very end is of no use, and no harm.
+  // Accepts restart markers directly before the end marker, which do no harm.
   void check_end(Marker marker) const {
     while (marker.code >= restart_0 && marker.code <= restart_7) {
       const std::optional<Marker> next = next_marker(bytes_, marker.end);
@@ -126,7 +126,8 @@ class Finder {
   const Grid& grid_;
 };
 
-// Finding the markers and copying costs about as much as decoding a hundredth of the file; a header, a few MCUs.
+// Finding the markers and copying segments costs about as much as decoding a hundredth of the file. Reading a second
+// header costs about as much as decoding a few MCUs.
 bool pays(std::int64_t needed, std::int64_t otherwise) {
   return otherwise - needed >= std::max<std::int64_t>(8, otherwise / 16);
 }
@@ -138,7 +139,7 @@ std::optional<Segments> needed_segments(Reader& reader, const Box& box, Scratch&
   if (!grid) return std::nullopt;
   Range columns = needed(box.left, box.left + box.width, grid->mcu.width, grid->mcus.width, grid->segment.width);
   const Range rows = needed(box.top, box.top + box.height, grid->mcu.height, grid->mcus.height, grid->segment.height);
-  // The last MCU may be so narrow that libjpeg would not upsample it smoothly, were it alone.
+  // The last MCU may be so narrow that libjpeg would not upsample it smoothly if it were the whole image.
   if (columns.size() == 1 && columns.first > 0) columns.first -= grid->segment.width;
   if (!pays(std::int64_t{columns.size()} * rows.size(), std::int64_t{grid->mcus.width} * rows.end)) return std::nullopt;
   if (!has_usual_header(reader.bytes().first(static_cast<std::size_t>(reader.offset())))) return std::nullopt;

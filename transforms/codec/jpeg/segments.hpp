@@ -13,10 +13,11 @@
 
 namespace penstock::jpeg {
 
-// Columns and rows around a box on which its pixels may depend: smooth upsampling of a pixel reads its neighbours.
+// Number of columns and rows around a box on which the box's pixels may depend, because smooth upsampling reads a
+// pixel's neighbours.
 inline constexpr std::int32_t upsampling_margin = 2;
 
-// A row or column of MCUs: [first, end).
+// Rows or columns of MCUs: [first, end).
 struct Range {
   std::int32_t first, end;
   std::int32_t size() const noexcept { return end - first; }
@@ -31,21 +32,21 @@ struct Extent {
 // The segments that a box and its margin need.
 struct Segments {
   Size mcu;                         // size of an MCU in pixels
-  Size size;                        // size of a segment, in MCUs: a part of a row of them, or some whole rows
-  Range columns, rows;              // the MCUs of all of them
+  Size size;                        // size of a segment in MCUs: a part of a row of MCUs, or several whole rows
+  Range columns, rows;              // the MCUs of all these segments
   std::span<const Extent> extents;  // row by row, in scratch
 
   std::int32_t across() const noexcept { return columns.size() / size.width; }
 };
 
 // Finds the segments that a box needs. The data between two restart markers can be decoded without the rest. Returns
-// nothing if that can't be done or would not pay:
+// nothing if the whole image has to be decoded, or if segments would save too little:
 // - there are several scans, or the header has an unusual form;
 // - there are no restart markers, or they do not divide rows of MCUs evenly;
-// - too little could be left out.
+// - too few MCUs could be left out.
 //
-// REQUIRES: `reader` has read only the header. @throws Error(corrupt) unless there are exactly the markers that the
-// image's size requires.
+// REQUIRES: `reader` has read only the header. @throws Error(corrupt) unless the file has exactly the restart markers
+// that the image's size requires.
 std::optional<Segments> needed_segments(Reader& reader, const Box& box, Scratch& scratch);
 
 }  // namespace penstock::jpeg

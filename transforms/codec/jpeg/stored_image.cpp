@@ -28,7 +28,7 @@ std::uint8_t* allocate(Scratch& scratch, std::ptrdiff_t bytes) {
   return reinterpret_cast<std::uint8_t*>(scratch.allocate(static_cast<std::size_t>(bytes)));
 }
 
-// The next rows, of which `kept` is wanted, as libjpeg makes them.
+// Reads the next `kept.height` rows, and returns the columns of `kept` unchanged.
 Pixels keep_rows(Reader& reader, const Box& kept, const Place& into, Scratch& scratch) {
   const std::ptrdiff_t channels = reader.shape().channels;
   const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(reader.info().output_width) * channels;
@@ -51,7 +51,7 @@ Pixels keep_rows(Reader& reader, const Box& kept, const Place& into, Scratch& sc
   return {into.rows, into.stride, shape};
 }
 
-// Reads rows of four inks and makes colours or grey of them.
+// Reads the next `kept.height` rows of four inks, and converts the columns of `kept` to colours or grey.
 Pixels convert_rows(Reader& reader, const Box& kept, Place into, Scratch& scratch) {
   const int channels = reader.shape().channels;
   const std::ptrdiff_t inks = static_cast<std::ptrdiff_t>(reader.info().output_width) * 4;
@@ -68,12 +68,13 @@ Pixels convert_rows(Reader& reader, const Box& kept, Place into, Scratch& scratc
   return {into.rows, into.stride, {kept.height, kept.width, channels}};
 }
 
-// By libjpeg. `reader` has read the header of the image that `box` lies in.
+// Decodes `box` by libjpeg. `reader` has read only the image's header.
 Pixels decode_box(Reader& reader, const Box& box, bool verify, const Place& into, Scratch& scratch) {
   jpeg_decompress_struct& info = reader.info();
   jpeg_start_decompress(&info);
   const ImageShape whole = reader.shape();
-  // libjpeg smooths an image that lacks scans, each pixel by coefficients around it that a part would lack.
+  // libjpeg smooths an image that lacks scans. Each pixel then depends on coefficients around it, which a decode of a
+  // part would not have.
   const bool smoothed = reader.lacks_scans();
   JDIMENSION left = 0;
   if (box.width < whole.width && !smoothed) {
@@ -84,7 +85,7 @@ Pixels decode_box(Reader& reader, const Box& box, bool verify, const Place& into
     if (to - from < whole.width) jpeg_crop_scanline(&info, &left, &width);
   }
   const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(info.output_width) * info.output_components;
-  std::uint8_t* spare = nullptr;  // for rows that nobody wants
+  std::uint8_t* spare = nullptr;  // for rows outside of the box
   if (verify || (smoothed && box.top > 0)) spare = allocate(scratch, row);
   if (smoothed) {
     read_rows(reader, spare, 0, box.top);
@@ -98,13 +99,13 @@ Pixels decode_box(Reader& reader, const Box& box, bool verify, const Place& into
     read_rows(reader, spare, 0, whole.height - box.top - box.height);
     jpeg_finish_decompress(&info);
   }
-  // Nothing of libjpeg's memory is kept while the pixels are worked on.
+  // Frees libjpeg's memory before the pixels are used.
   jpeg_abort_decompress(&info);
   return pixels;
 }
 
-// Whether default options make the same pixels of the file, of grey ones three channels. What the header can't tell
-// counts as if they did not.
+// Returns whether default options make the same pixels of the file, or, if it is grey, the same values in three
+// channels. Returns false if the header is not enough to decide.
 bool decodes_alike_by_default(Reader& reader, const JpegOptions& options) {
   jpeg_decompress_struct& info = reader.info();
   const JpegOptions usual;
@@ -112,7 +113,7 @@ bool decodes_alike_by_default(Reader& reader, const JpegOptions& options) {
   const bool loses_colors = options.color == JpegOptions::gray && info.jpeg_color_space != JCS_GRAYSCALE;
   if (options.accept_warnings || inks || loses_colors) return false;
   if (std::uint64_t{info.image_width} * info.image_height > usual.max_pixels) return false;
-  // Limits of scans, and of the memory of images that have several.
+  // Higher limits make a difference only if there are several scans.
   const bool more = options.max_scans > usual.max_scans || options.max_pixels > usual.max_pixels;
   return !more || !jpeg_has_multiple_scans(&info);
 }
@@ -148,7 +149,7 @@ bool belongs_to_baseline(const Marker& marker) {
          marker.code == quantization_tables || marker.code == restart_interval || marker.code == start_of_scan;
 }
 
-// An engine refuses a whole batch for one file, so none goes there that it may not know.
+// An engine refuses a whole batch because of one file. So it gets only files with markers that it surely knows.
 bool is_baseline(const Reader& reader) {
   bool baseline = false, usual = true;
   const auto header = reader.bytes().first(static_cast<std::size_t>(reader.offset()));
@@ -184,14 +185,14 @@ bool StoredImage::suits_engines() const {
   if (parts[1].h_samp_factor != 1 || parts[1].v_samp_factor != 1 || parts[2].h_samp_factor != 1 ||
       parts[2].v_samp_factor != 1)
     return false;
-  // libjpeg doesn't interpolate chroma of one or two columns, and engines do.
+  // libjpeg doesn't interpolate chroma if it has only one or two columns; engines do.
   if (across == 2 && shape().width <= 4) return false;
   return (across == 1 && down == 1) || (across == 2 && (down == 1 || down == 2));
 }
 
 Pixels StoredImage::decode(const Box& box, bool verify, Place into, Scratch& scratch) {
   if (!reader_ || started_) open(encoded_, container_);
-  // Where damage is guessed around, the guess for a part would not be that for the whole.
+  // With `accept_warnings`, libjpeg guesses around damage, and would guess differently for a part than for the whole.
   if (!verify && !options_.accept_warnings) {
     if (const auto segments = needed_segments(*reader_, box, scratch)) {
       if (const auto pixels = decode_segments(*segments, box, into, scratch)) return *pixels;
@@ -202,7 +203,8 @@ Pixels StoredImage::decode(const Box& box, bool verify, Place into, Scratch& scr
   return decode_box(*reader_, box, verify, into, scratch);
 }
 
-// None: it is left to libjpeg, whose pixels then come to the same place, if one was taken.
+// Returns none if libjpeg must decode. If this has allocated memory, `into` refers to it, and libjpeg's pixels go
+// there.
 std::optional<Pixels> StoredImage::decode_baseline(const Box& box, bool verify, const Segments* segments, Place& into,
                                                    Scratch& scratch) {
   if constexpr (PENSTOCK_JPEG_BASELINE == 0) return std::nullopt;
@@ -219,7 +221,8 @@ std::optional<Pixels> StoredImage::decode_baseline(const Box& box, bool verify, 
   return Pixels{into.rows, into.stride, {box.height, box.width, channels}};
 }
 
-// None where the part is damaged: the same data in the whole file says what is wrong with it, and where.
+// Returns none if the part is damaged. Then the whole file is decoded, so that the error has the damage's offset in the
+// file.
 std::optional<Pixels> StoredImage::decode_segments(const Segments& segments, Box box, Place& into, Scratch& scratch) {
   if (const auto pixels = decode_baseline(box, false, &segments, into, scratch)) return pixels;
   const Excerpt part = excerpt(*reader_, segments, scratch);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image as it is in the file. The baseline decoder decodes it if it can, else libjpeg.
+// Decodes an image as it is stored in the file. The baseline decoder decodes it if it can; otherwise libjpeg does.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@
 
 namespace penstock::jpeg {
 
-// The destination of pixels: rows that begin `stride` bytes after each other. Null: anywhere.
+// The destination of pixels: rows that begin `stride` bytes after each other. If `rows` is null, memory is allocated.
 struct Place {
   std::uint8_t* rows = nullptr;
   std::ptrdiff_t stride = 0;
 };
 
-// Decodes one file after the other, for one runner. One thread at a time may use it.
+// Decodes one file after the other, for one runner. Only one thread may use it at a time.
 class StoredImage {
  public:
   explicit StoredImage(const JpegOptions& options) : options_(options) {}
@@ -34,11 +34,11 @@ class StoredImage {
   ImageShape shape() const noexcept { return reader_->shape(); }
   std::span<const Segment> segments() const noexcept { return reader_->segments(); }
 
-  // Returns the file if `decode_jpeg` with default options makes the same pixels of it, or, for grey ones, three equal
-  // channels.
+  // Returns the file if `decode_jpeg` with default options makes the same pixels of it, or, if it is
+  // grey, three channels of the same values. Otherwise returns no bytes.
   std::span<const std::byte> file() const noexcept { return decodes_alike_ ? encoded_ : std::span<const std::byte>(); }
 
-  // Returns whether the engines of a GPU decode images of its kind to three channels. Checks the header and the end.
+  // Returns whether the engines of a GPU decode images of this kind to three channels. Checks the header and the end.
   bool suits_engines() const;
 
   // Returns the pixels of `box`, which must be inside the image. They are in `scratch` if `into` is null.
@@ -55,7 +55,7 @@ class StoredImage {
   std::optional<Reader> reader_;
   baseline::Decoder baseline_;
   bool started_ = false;        // libjpeg has gone beyond the header
-  bool decodes_alike_ = false;  // with default options
+  bool decodes_alike_ = false;  // default options make the same pixels
 };
 
 // Throws Error(invalid_argument), whose text begins with `who`, if a limit is below 1.

@@ -15,7 +15,7 @@ namespace penstock::png {
 namespace {
 
 constexpr std::array<unsigned char, 8> signature{0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-// Length and type before a chunk's data, check sum after.
+// Numbers of bytes before a chunk's data (length and type), and after it (check sum).
 constexpr std::size_t head = 8, tail = 4;
 
 std::uint32_t number(const std::byte* at) {
@@ -64,7 +64,7 @@ bool is_depth(std::uint8_t color, std::uint8_t depth) {
   }
 }
 
-// Letters, or the chunk's place is not one.
+// Returns whether the type has four letters. If it does not, no chunk begins here.
 bool is_type(std::uint32_t name) {
   for (int shift = 24; shift >= 0; shift -= 8) {
     const std::uint32_t lower = (name >> shift & 0xff) | 0x20;

@@ -14,10 +14,10 @@ enum ColorType : std::uint8_t { gray = 0, rgb = 2, palette = 3, gray_alpha = 4, 
 
 struct Header {
   std::uint32_t width = 0, height = 0;
-  std::uint8_t depth = 0;  // bits of a sample
+  std::uint8_t depth = 0;  // bits per value
   std::uint8_t color = 0;  // a ColorType
   bool interlaced = false;
-  bool transparency = false;  // a tRNS chunk says which colours are
+  bool transparency = false;  // a tRNS chunk says which colours are transparent
   std::uint64_t bytes = 0;    // bytes of compressed pixels
 };
 
@@ -31,9 +31,9 @@ Header check_chunks(std::span<const std::byte> encoded);
 // sees it.
 class ChunkStream {
  public:
-  // `transparency`: whether tRNS is one of the chunks that are read.
+  // If `transparency`, tRNS is one of the chunks that are read.
   ChunkStream(std::span<const std::byte> encoded, const Header& header, bool transparency);
-  // @throws Error(corrupt) if it would read beyond the end.
+  // @throws Error(corrupt) if fewer bytes are left.
   void read(std::byte* to, std::size_t bytes);
   std::uint64_t offset() const noexcept { return at_; }
 

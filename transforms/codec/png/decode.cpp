@@ -20,7 +20,7 @@ T gray_of(std::uint32_t r, std::uint32_t g, std::uint32_t b) {
   return static_cast<T>((19595 * r + 38470 * g + 7471 * b + 32768) >> 16);
 }
 
-// One value, of 8 bits as one of T.
+// Converts a value of 8 bits to T.
 template <class T>
 struct Value {
   std::uint16_t widening = 1;
@@ -47,7 +47,7 @@ void look_up(const Reader& reader, const std::uint8_t* indices, std::int32_t wid
   }
 }
 
-// Pixels of a row that has values of type From, as the image's.
+// Converts pixels of libpng's row, which has values of type From, to pixels of the image.
 template <class From, class T>
 void take_values(const Reader& reader, const From* from, std::int32_t width, T* out) {
   const int channels = reader.shape().channels, row_channels = reader.row_channels();
@@ -66,12 +66,12 @@ void take_values(const Reader& reader, const From* from, std::int32_t width, T* 
   }
 }
 
-// Pixels [left, left + width) of a row, as the image's.
+// Converts pixels [left, left + width) of libpng's row to pixels of the image.
 void take(const Reader& reader, const std::uint8_t* row, std::int32_t left, std::int32_t width, std::uint8_t* out) {
   const std::size_t pixel = static_cast<std::size_t>(reader.row_channels()) * reader.value_bytes();
   const std::uint8_t* from = row + static_cast<std::size_t>(left) * pixel;
   const bool wide = reader.shape().element == DType::u16;
-  // Rows lie in scratch, whose memory is aligned, or where a u16 image is wanted.
+  // The casts are safe for u16: rows are in scratch, whose memory is aligned, or in the caller's u16 image.
   auto* const values = reinterpret_cast<std::uint16_t*>(out);
   if (reader.indexed()) {
     return wide ? look_up(reader, from, width, reader.shape().channels, values)
@@ -114,7 +114,7 @@ class Decoding final : public ImageDecoding {
     } else {
       read_rows(box, verify, pixels, scratch);
     }
-    // Nothing of libpng's memory is kept while the pixels are worked on.
+    // Frees libpng's memory before the pixels are used.
     reader_.reset();
     return {pixels, static_cast<std::ptrdiff_t>(out_row), {box.height, box.width, whole.channels, whole.element}};
   }
@@ -127,7 +127,7 @@ class Decoding final : public ImageDecoding {
       throw Error(Errc::invalid_argument, "a box to decode does not lie inside the image");
   }
 
-  // Rows are the image's without being taken apart.
+  // Returns whether libpng's rows are rows of the image, without a conversion.
   bool as_it_is() const {
     return !reader_->indexed() && reader_->row_channels() == reader_->shape().channels &&
            reader_->value_bytes() == size_of(reader_->shape().element);
@@ -138,8 +138,8 @@ class Decoding final : public ImageDecoding {
            reader_->value_bytes();
   }
 
-  // Rows below the box are read where the rest is to be checked. Where the box ends with the image, what is left to
-  // check is a few bytes, and always is.
+  // Reads the rows below the box if `verify` asks for a check of the rest. If the box ends with the image, only a few
+  // bytes are left, so they are always checked.
   void read_rows(const Box& box, bool verify, std::uint8_t* out, Scratch& scratch) {
     const ImageShape whole = reader_->shape();
     const std::size_t out_row = static_cast<std::size_t>(box.width) * whole.pixel_bytes();
@@ -157,7 +157,7 @@ class Decoding final : public ImageDecoding {
     reader_->finish();
   }
 
-  // Pixels of an interlaced image are complete only when all are read.
+  // Reads all passes of an interlaced image, because its pixels are complete only after the last pass.
   void read_passes(const Box& box, std::uint8_t* out, Scratch& scratch) {
     const ImageShape whole = reader_->shape();
     const std::size_t bytes = row_bytes(), height = static_cast<std::size_t>(whole.height);
@@ -175,7 +175,7 @@ class Decoding final : public ImageDecoding {
   PngOptions options_;
   std::span<const std::byte> encoded_;
   std::optional<Reader> reader_;
-  bool grayed_ = false;  // the image last opened has a palette that becomes grey
+  bool grayed_ = false;  // the opened image has a palette that becomes grey
 };
 
 const char* color_name(PngOptions::Color color) {

@@ -77,13 +77,13 @@ void Reader::check_size() const {
   if (pixels > options_.max_pixels)
     throw Error(Errc::limit_exceeded, "the PNG declares " + pixels_text(header_) +
                                           " pixels, above max_pixels = " + std::to_string(options_.max_pixels));
-  // Deflate makes at most 258 bytes of 2 bits. This bounds the work a small file can ask for.
+  // Deflate makes at most 258 bytes of 2 bits. This limits the work that a small file can cause.
   constexpr std::uint64_t most = 1032;
   const std::uint64_t samples = header_.color == png::rgb     ? 3
                                 : header_.color == gray_alpha ? 2
                                 : header_.color == png::rgba  ? 4
                                                               : 1;
-  // pixels * bits / 8 / most, which might not fit while it is multiplied.
+  // Computes pixels * bits / 8 / most without the product of pixels and bits, which may be too large.
   const std::uint64_t bits = samples * header_.depth, each = 8 * most;
   if (pixels / each * bits + pixels % each * bits / each > header_.bytes)
     throw Error(Errc::corrupt, "the PNG declares " + pixels_text(header_) + " pixels, which can't be in its " +
@@ -97,7 +97,7 @@ void Reader::start() {
   info_ = png_create_info_struct(png_);
   if (info_ == nullptr) throw Error(Errc::out_of_memory, "no memory for a PNG decoder");
   png_set_read_fn(png_, this, on_read);
-  // Sums were compared already, and sizes.
+  // check_chunks() and check_size() have checked the sums and sizes already.
   png_set_crc_action(png_, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
   png_set_user_limits(png_, 0x7fffffff, 0x7fffffff);
   png_set_benign_errors(png_, 0);
@@ -106,7 +106,7 @@ void Reader::start() {
   if (value_bytes() == 2 && std::endian::native == std::endian::little) png_set_swap(png_);
   if (options_.color == PngOptions::labels || header_.color == palette) {
     png_set_packing(png_);
-    // Indices are checked where they are looked up; libpng looks when it is too late, and not at parts.
+    // look_up() checks the indices. libpng would check them too late, and not for a part of an image.
     png_set_check_for_invalid_index(png_, 0);
     read_palette();
   } else {

@@ -25,27 +25,27 @@ class Reader {
 
   ImageShape shape() const noexcept;
   bool interlaced() const noexcept { return header_.interlaced; }
-  // Number of values per pixel in libpng's rows: 1 for indices of a palette, 3 for colours that become `gray`, else
-  // that of shape().
+  // Number of values per pixel in libpng's rows: 1 for indices of a palette, 3 for colours that become `gray`,
+  // otherwise the number of shape()'s channels.
   int row_channels() const noexcept;
 
-  // Bytes per value in these rows: 1, or 2 in the machine's order.
+  // Bytes per value in libpng's rows: 1, or 2 in the machine's order.
   std::size_t value_bytes() const noexcept { return header_.depth == 16 && options_.dtype == DType::u16 ? 2 : 1; }
-  // Factor of a value of 1 byte if the result's values have 2 bytes.
+  // Factor that values of 1 byte are multiplied by if the result's values have 2 bytes.
   std::uint16_t widening() const noexcept { return options_.color == PngOptions::labels ? 1 : 257; }
 
-  // Whether the values in rows are indices of colors().
+  // Whether the values in libpng's rows are indices of colors().
   bool indexed() const noexcept { return header_.color == palette && options_.color != PngOptions::labels; }
-  // RGB and opacity of each index, once started.
+  // RGB and opacity of each index. Call it after start().
   std::span<const std::array<std::uint8_t, 4>> colors() const noexcept { return {colors_.data(), color_count_}; }
 
   // Prepares to read rows. Call it once.
   void start();
-  // Reads the next row, of shape().width * row_channels() values. For an interlaced image, rows come again in each of
-  // its passes(), and `row` must hold the result of the passes before.
+  // Reads the next row, of shape().width * row_channels() values. In an interlaced image, each row is read once in each
+  // of its passes(), and `row` must hold the result of the passes before.
   void read_row(std::uint8_t* row);
   int passes() const noexcept { return passes_; }
-  // Returns how far it has read in the file, for errors.
+  // Returns the offset up to which the file was read, for errors.
   std::uint64_t offset() const noexcept { return stream_.offset(); }
   // Call it after the last row. Checks that the pixels end there, and their checksum.
   void finish();

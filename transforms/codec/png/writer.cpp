@@ -36,7 +36,7 @@ void Writer::on_error(png_structp, png_const_charp message) {
   throw Error(Errc::invalid_argument, "libpng: " + std::string(message));
 }
 
-// It would be of an image that no PNG can be of.
+// libpng warns only of an image that a PNG can't hold, so a warning is an error.
 void Writer::on_warning(png_structp png, png_const_charp message) { on_error(png, message); }
 
 png_voidp Writer::on_allocate(png_structp png, png_alloc_size_t bytes) {

@@ -12,7 +12,7 @@ namespace penstock::png {
 // `scratch`, so nothing frees it here.
 class Writer {
  public:
-  // `out` and `scratch` must outlive it.
+  // `out` and `scratch` must outlive the writer.
   Writer(EncodedFile& out, Scratch& scratch);
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;

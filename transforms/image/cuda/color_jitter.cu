@@ -14,7 +14,8 @@ constexpr int pixels_at_a_time = 4;  // pixels that a thread takes at a time
 constexpr std::uint64_t pixels_of_color_block =
     std::uint64_t{threads_of_color_block} * rounds_of_color_block * pixels_at_a_time;
 
-// The sum over all threads of the block, for the first one. Integers: in any order the same.
+// Returns the sum over all threads of the block to its first thread, and 0 to the others. Sums of integers are the same
+// in any order.
 __device__ std::uint64_t sum_of_block(std::uint32_t value) {
   __shared__ std::uint32_t sums[threads_of_color_block / 32];
   for (unsigned distance = 16; distance != 0; distance /= 2) value += __shfl_down_sync(~0u, value, distance);
@@ -23,12 +24,13 @@ __device__ std::uint64_t sum_of_block(std::uint32_t value) {
   std::uint64_t sum = 0;
   if (threadIdx.x == 0)
     for (const std::uint32_t part : sums) sum += part;
-  __syncthreads();  // the next image writes there
+  __syncthreads();  // the next image overwrites `sums`
   return sum;
 }
 
-// A block takes so many pixels of an image, and each of its threads several at a time: f(the first
-// of them). The others follow by `threads_of_color_block`.
+// Calls `f(first)` for the pixels of this thread, `pixels_at_a_time` pixels per call. `first` is the number of the
+// first pixel; the others follow at steps of `threads_of_color_block`. A block of threads takes `pixels_of_color_block`
+// pixels of an image.
 template <class F>
 __device__ void for_pixels(const ColorWork& work, F f) {
   std::uint64_t at = blockIdx.x * pixels_of_color_block + threadIdx.x;
@@ -38,7 +40,7 @@ __device__ void for_pixels(const ColorWork& work, F f) {
   }
 }
 
-// Pixels beyond the image are black.
+// Loads the pixels of one call of for_pixels(). Pixels beyond the image are black.
 template <int channels>
 __device__ void load_colors(const ColorWork& work, std::uint64_t image, std::uint64_t at,
                             ColorPixel (&pixels)[pixels_at_a_time]) {
@@ -51,16 +53,17 @@ __device__ void load_colors(const ColorWork& work, std::uint64_t image, std::uin
   }
 }
 
-// What is drawn for an image, where all threads of the block read it fast.
+// Copies an image's draw to shared memory, which all threads of the block read fast.
 __device__ const ColorDraw& shared_draw(const ColorDraw& draw) {
   __shared__ ColorDraw shared;
-  __syncthreads();  // the image before was read from there
+  __syncthreads();  // threads may still be reading the draw of the image before
   if (threadIdx.x == 0) shared = draw;
   __syncthreads();
   return shared;
 }
 
-// The greys of the image after the operations before contrast. More images than a grid is high come in turns.
+// Adds up the greys of each image after the operations before contrast. If there are more images than gridDim.y, a
+// block takes several images, one after the other.
 template <int channels>
 __global__ void __launch_bounds__(threads_of_color_block) sum_grays_kernel(ColorWork work, ColorDraw* draws) {
   for (std::uint64_t image = blockIdx.y; image < work.images; image += gridDim.y) {
@@ -81,7 +84,7 @@ __global__ void __launch_bounds__(threads_of_color_block) sum_grays_kernel(Color
   }
 }
 
-// What stands before contrast is worked out once more, which costs less than to keep it.
+// Repeats the operations before contrast, which costs less than keeping their results.
 template <int channels>
 __global__ void __launch_bounds__(threads_of_color_block) change_colors_kernel(ColorWork work) {
   for (std::uint64_t image = blockIdx.y; image < work.images; image += gridDim.y) {
@@ -105,7 +108,7 @@ void launch_color_jitter(const ColorWork& work, StreamRef stream) {
   constexpr std::uint64_t max_high = 65'535;
   const dim3 grid(static_cast<unsigned>((work.pixels + pixels_of_color_block - 1) / pixels_of_color_block),
                   static_cast<unsigned>(std::min(work.images, max_high)));
-  // The draws are this batch's own copy on the GPU, and their sums are 0 in it.
+  // The draws may be changed: they are this batch's own copy on the GPU, in which all sums are 0.
   auto* const draws = const_cast<ColorDraw*>(work.changes);
   sum_grays_kernel<channels><<<grid, threads_of_color_block, 0, cuda_stream(stream)>>>(work, draws);
   cuda_detail::check(cudaGetLastError(), "the kernel of color_jitter that sums greys");

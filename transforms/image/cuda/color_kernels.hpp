@@ -29,8 +29,8 @@ struct ColorDraw {
 using ColorWork = JitterWork<ColorDraw>;
 using StainWork = JitterWork<StainChange>;
 
-// These enqueue the kernel on a GPU's stream, and do not wait. @throws Error(device), or Error(unsupported) in a build
-// without CUDA.
+// These functions enqueue kernels on a GPU's stream, and do not wait for them. @throws Error(device), or
+// Error(unsupported) in a build without CUDA.
 #ifdef PENSTOCK_COLOR_KERNELS
 void color_jitter_on_gpu(const ColorWork& work, StreamRef stream);
 void stain_jitter_on_gpu(const StainWork& work, const StainDensities& densities, StreamRef stream);

@@ -11,10 +11,11 @@ namespace {
 
 constexpr unsigned threads_of_stain_block = 256;
 
-// A thread a pixel. More images than a grid is high come in turns.
+// Each thread changes one pixel of an image. If there are more images than gridDim.y, it changes the same pixel of
+// several images.
 __global__ void __launch_bounds__(threads_of_stain_block)
     stain_jitter_kernel(StainWork work, StainDensities densities) {
-  __shared__ StainDensities table;  // arguments are slow where threads read different ones
+  __shared__ StainDensities table;  // reading an argument is slow if threads read different elements of it
   for (unsigned level = threadIdx.x; level < 256; level += blockDim.x) table.of[level] = densities.of[level];
   __syncthreads();
   const std::uint64_t pixel = static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;

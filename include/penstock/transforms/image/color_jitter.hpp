@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-/// Settings of `color_jitter`. All are result options. With 0, a property does not change.
+/// Settings of `color_jitter`. All are result options. A property whose option is 0 does not change.
 struct ColorJitterOptions {
   double brightness = 0;  ///< factor uniform in [max(0, 1 - b), 1 + b]; at most 100
   double contrast = 0;    ///< factor uniform in [max(0, 1 - c), 1 + c]; at most 100
@@ -30,10 +30,11 @@ struct ColorJitterOptions {
 ///     hue          H of HSV is turned: with V = max, C = max - min and h its sixths (Smith, SIGGRAPH '78),
 ///                  R, G, B = V - C clamp(min(k, 4 - k), 0, 1) for k = (5, 3, 1 + h) mod 6
 ///
-/// Computed in binary32 without contraction, so the bits are the same on every CPU and in the kernel for GPUs.
+/// Values are computed in binary32 without contraction, so the bits are the same on every CPU and in the kernel for
+/// GPUs.
 ///
-/// It works on whole images, in place, and therefore ends a fold. Put it after crops and resizes, when images are
-/// small, and before `normalize`.
+/// The stage changes whole images in place, so it does not fold with its neighbours. Put it after crops and resizes,
+/// when images are small, and before `normalize`.
 class PENSTOCK_API ColorJitter {
  public:
   /// The operations on an image.
@@ -41,17 +42,17 @@ class PENSTOCK_API ColorJitter {
   /// What was drawn for one image.
   struct Params {
     float brightness = 1, contrast = 1, saturation = 1;  ///< factors
-    float hue = 0;                                       ///< turns
+    float hue = 0;                                       ///< turns of the colour circle
     /// The order of the operations.
     std::array<Operation, 4> order{ColorJitter::brightness, ColorJitter::contrast, ColorJitter::saturation,
                                    ColorJitter::hue};
   };
   /// @throws Error(invalid_argument) if an option is outside its bounds.
   explicit ColorJitter(const ColorJitterOptions& options);
-  /// Draws the same number of random numbers with any options.
+  /// Draws the parameters for one image. The number of random numbers that it draws does not depend on the options.
   Params draw(Rng& rng) const;
-  /// Changes one image in place. `image`: [H, W, 3], or [H, W, 1], which saturation and hue do not change.
-  /// @throws Error(unsupported) if it has other channels.
+  /// Changes one image in place. `image` is [H, W, 3], or [H, W, 1], which saturation and hue do not change. @throws
+  /// Error(unsupported) if the image has another number of channels.
   static void apply(const Params& params, View<std::uint8_t, 3> image);
 
   bool draws() const { return true; }
@@ -65,8 +66,8 @@ class PENSTOCK_API ColorJitter {
   ColorJitterOptions options_;
 };
 
-/// Changes colours like `ColorJitter`. `field`: u8 [H, W, 3] or [H, W, 1], keeps its shape. Stands before `batch`, or
-/// after it with the same draws and bits.
+/// Changes colours like `ColorJitter`. `field`: u8 [H, W, 3] or [H, W, 1], keeps its shape. The stage stands before or
+/// after `batch`, with the same draws and bits.
 PENSTOCK_API Stage color_jitter(std::string field, const ColorJitterOptions& options);
 
 }  // namespace penstock

@@ -17,13 +17,13 @@ struct ColorChange {
   std::uint8_t order[4] = {brightness, contrast, saturation, hue};
 };
 
-/// R, G and B, or one grey.
+/// The values of a pixel: R, G and B, or only a grey.
 struct ColorPixel {
-  /// The channels' values.
+  /// The values of the channels.
   std::uint8_t of[3];
 };
 
-/// The arithmetic of `color_jitter` (see there) for single pixels, with the same bits.
+/// The arithmetic of `color_jitter` for single pixels, with the same bits. ColorJitter has the formulas.
 namespace color {
 
 /// Returns whether the operation changes anything.
@@ -55,7 +55,8 @@ PENSTOCK_HOST_DEVICE inline std::uint32_t gray(const ColorPixel& pixel, int chan
   return (19595u * pixel.of[0] + 38470u * pixel.of[1] + 7471u * pixel.of[2] + 32768u) >> 16;
 }
 
-/// Returns R, G or B from its distance `ahead` of the hue, in sixths of the circle: 5, 3 or 1.
+/// Returns R, G or B of a hue. `ahead` is 5, 3 or 1 for these channels: the sixths of the circle that are added to the
+/// hue.
 PENSTOCK_HOST_DEVICE inline std::uint8_t channel_of_hue(float hue, float ahead, float most, float range) noexcept {
   float k = exact::sum(hue, ahead);
   if (k >= 6) k = exact::sum(k, -6);
@@ -79,8 +80,8 @@ PENSTOCK_HOST_DEVICE inline ColorPixel turned(const ColorPixel& pixel, float six
       {channel_of_hue(hue, 5, most, range), channel_of_hue(hue, 3, most, range), channel_of_hue(hue, 1, most, range)}};
 }
 
-/// Returns the pixel after one operation that changes something. `mean`: mean of the image's greys after the operations
-/// that come before contrast.
+/// Returns the pixel after one operation, which must change something. `mean` is the mean of the image's greys after
+/// the operations that come before contrast.
 PENSTOCK_HOST_DEVICE inline ColorPixel changed_once(ColorPixel pixel, int channels, const ColorChange& change,
                                                     std::uint8_t operation, float mean) noexcept {
   if (operation == ColorChange::hue) return channels == 3 ? turned(pixel, exact::product(6, change.turns)) : pixel;

@@ -8,8 +8,9 @@
 
 namespace penstock {
 
-/// Keeps a fixed box. If an image does not contain the box, that is an Error(unsupported). If the schema shows it, that
-/// is an Error(schema_mismatch) when the stage joins a pipeline. This applies to all three stages of this header.
+/// Keeps a fixed box. For all three stages of this header, an image that does not contain the box is an
+/// Error(unsupported). If the schema shows already that images do not contain the box, joining a pipeline throws
+/// Error(schema_mismatch).
 class PENSTOCK_API Crop {
  public:
   struct Params {};
@@ -26,8 +27,8 @@ class PENSTOCK_API Crop {
   Box box_;
 };
 
-/// Keeps a box of a fixed size from the middle. If the margins can't be equal, the box is half a pixel further up or
-/// left.
+/// Keeps a box of a fixed size in the middle of the image. If opposite margins can't be equal, the box is half a pixel
+/// above or left of the middle.
 class PENSTOCK_API CenterCrop {
  public:
   struct Params {};
@@ -60,10 +61,11 @@ class PENSTOCK_API RandomCrop {
  public:
   /// What was drawn for one image: the corner of the crop.
   struct Params {
-    /// In pixels of the image after padding.
+    /// The corner, in pixels of the padded image.
     std::int32_t top, left;
   };
-  /// @throws Error(invalid_argument) if a side is empty, or an option is not as above.
+  /// @throws Error(invalid_argument) if a side is empty, or an option has a value that RandomCropOptions does not
+  /// allow.
   explicit RandomCrop(Size size, RandomCropOptions options = {});
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;
@@ -84,7 +86,7 @@ PENSTOCK_API Stage crop(ImageFields fields, const Box& box);
 /// Keeps a box from the middle. `fields`, each: u8 or u16 [H, W, C], becomes [size.height, size.width, C].
 PENSTOCK_API Stage center_crop(ImageFields fields, Size size);
 /// Keeps a box at a random place. `fields`, each: u8 or u16 [H, W, C], becomes [size.height, size.width, C].
-/// The usual training on CIFAR: `random_crop("image", {32, 32}, {.padding = 4})`.
+/// Usual for training on CIFAR: `random_crop("image", {32, 32}, {.padding = 4})`.
 PENSTOCK_API Stage random_crop(ImageFields fields, Size size, RandomCropOptions options = {});
 
 }  // namespace penstock

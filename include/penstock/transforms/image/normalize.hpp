@@ -11,22 +11,23 @@ namespace penstock {
 /// Settings of `normalize`. All are result options.
 /// For ImageNet: mean {0.485, 0.456, 0.406}, std {0.229, 0.224, 0.225}.
 struct NormalizeOptions {
-  /// Mean of values scaled to 0 to 1. One for all channels, or one per channel.
+  /// Mean of values scaled to 0 to 1: one mean for all channels, or one per channel.
   std::vector<double> mean = {0};
-  /// Standard deviation of values scaled to 0 to 1; must be above 0. One for all channels, or one per channel.
+  /// Standard deviation of values scaled to 0 to 1; must be above 0. One deviation for all channels, or one per
+  /// channel.
   std::vector<double> std = {1};
   DType dtype = DType::f32;     ///< dtype of the result: f32, f16 or bf16
   Layout layout = Layout::chw;  ///< order of the result's dimensions
 };
 
-/// Makes (value / 255 - mean) / std of each value. Computed as value * scale + bias with scale = 1 / (255 std) and
-/// bias = -mean / std, each rounded once to binary32. For values of 16 bits, 65535 replaces 255.
+/// Makes (value / 255 - mean) / std of each value. The result is computed as value * scale + bias, with scale = 1 /
+/// (255 std) and bias = -mean / std, each rounded once to binary32. For values of 16 bits, 65535 replaces 255.
 class PENSTOCK_API Normalize {
  public:
   struct Params {};
-  /// If your mean and std are of values 0 to 255, divide both by 255.
+  /// If your mean and std are for values from 0 to 255, divide both by 255.
   /// @throws Error(invalid_argument) if
-  /// - the dtype is not as above;
+  /// - the dtype is not f32, f16 or bf16;
   /// - `mean` or `std` does not have 1 to 4 values;
   /// - a mean is not 0 to 1, or a std is not above 0.
   explicit Normalize(NormalizeOptions options);
@@ -39,7 +40,7 @@ class PENSTOCK_API Normalize {
 
  private:
   NormalizeOptions options_;
-  Convert convert_, wide_;  // the conversions for values of 8 and of 16 bits
+  Convert convert_, wide_;  // convert_ is for values of 8 bits, wide_ for values of 16 bits
 };
 
 /// Normalizes the values of an image. `field`: u8 [H, W, C], becomes f32, f16 or bf16 [C, H, W] (or [H, W, C]). No

@@ -15,8 +15,8 @@ struct RandomResizedCropOptions {
 };
 
 /// Keeps a random box and resizes it, like torchvision's RandomResizedCrop. Draws a uniform share of the area and a
-/// log-uniform ratio, up to ten times until the box fits. Otherwise takes the largest box in the middle with an allowed
-/// ratio.
+/// log-uniform ratio, until the box fits into the image. If no box fits after ten draws, takes the largest box in the
+/// middle with an allowed ratio.
 class PENSTOCK_API RandomResizedCrop {
  public:
   /// What was drawn for one image.
@@ -24,7 +24,8 @@ class PENSTOCK_API RandomResizedCrop {
     /// The box that is kept, in pixels.
     Box box;
   };
-  /// @throws Error(invalid_argument) if a side is empty, or an option is outside its bounds or out of order.
+  /// @throws Error(invalid_argument) if a side is empty, an option is outside its bounds, or a largest value is below
+  /// the smallest.
   explicit RandomResizedCrop(Size size, const RandomResizedCropOptions& options = {});
   Params draw(const ImageShape& shape, Rng& rng) const;
   void compose(const Params& params, const ImageShape& shape, ImageOp& op) const;

@@ -27,7 +27,7 @@ class PENSTOCK_API Resize {
 };
 
 /// Resizes so that the shorter side has a fixed length. Keeps the image's aspect; the longer side is rounded down to
-/// whole pixels. If it would be above 65,535 pixels (from a very narrow image), that is an Error(unsupported).
+/// whole pixels. An image so narrow that the longer side would be above 65,535 pixels is an Error(unsupported).
 class PENSTOCK_API ResizeShort {
  public:
   struct Params {};

@@ -24,7 +24,7 @@ class PENSTOCK_API Rot90 {
   int quarters_;
 };
 
-/// Turns an image by 0, 90, 180 or 270 degrees, each equally likely. The schema knows H and W of the result only if the
+/// Turns an image by 0, 90, 180 or 270 degrees, each equally likely. The schema has H and W of the result only if the
 /// image is square.
 class PENSTOCK_API RandomRot90 {
  public:

@@ -11,11 +11,11 @@
 namespace penstock {
 
 /// Returns the library's executor, which carries out every ImageOp on the CPU, with the same bits on every CPU. Any
-/// thread may use it; it lives as long as the program.
+/// thread may use the executor, which lives as long as the program.
 ///
 /// Images are resampled with an antialiased triangle filter of half-width max(1, in / out) input pixels. Pillow and
-/// torchvision call it bilinear with antialias. Each value differs by at most 1 from the exact result rounded to 8
-/// bits. Masks are resampled by nearest: each new pixel gets the value of the old pixel under its centre, like in
+/// torchvision call this filter bilinear with antialias. Each value differs by at most 1 from the exact result rounded
+/// to 8 bits. Masks are resampled by nearest: each new pixel gets the value of the old pixel under its centre, like in
 /// Pillow's NEAREST. Images of 16 bits can be cropped, padded, flipped, turned and converted, but resampled only by
 /// nearest.
 PENSTOCK_API const ImageExecutor& image_executor();
@@ -34,7 +34,7 @@ PENSTOCK_API const ImageExecutor& image_executor();
 ///     };
 ///     pipeline | image_stage("image", Tile{})
 ///
-/// It folds with its neighbours like the built-in stages, which are written in the same way.
+/// The new stage folds with its neighbours like the built-in stages, which are written in the same way.
 template <class S>
 Stage image_stage(ImageFields fields, S stage) {
   return image_stage(std::move(fields), std::move(stage), image_executor());

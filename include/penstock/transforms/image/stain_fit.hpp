@@ -11,16 +11,16 @@
 
 namespace penstock {
 
-/// What to measure of the stains of an image.
+/// How the stains of an image are measured.
 enum class StainMethod : std::uint8_t {
   macenko,   ///< the colours and amounts of haematoxylin and eosin; for slides with these two stains
-  reinhard,  ///< mean and standard deviation of all colours, whatever the stains
+  reinhard,  ///< the mean and standard deviation of all colours; for any stains
 };
 
-/// How an image, or a whole slide, is stained. `fit_stain` measures it; `normalize_stain` maps from one fit to another.
-/// Only the numbers of its method are set; the others are 0. A value type.
+/// How an image, or a whole slide, is stained. `fit_stain` measures a fit; `normalize_stain` changes an image from one
+/// fit to another. Only the numbers of `method` are set; the other numbers are 0. A value type.
 struct PENSTOCK_API StainFit {
-  /// What was measured.
+  /// How the stains were measured.
   StainMethod method = StainMethod::macenko;
   /// Macenko: the colours of haematoxylin and of eosin as optical densities of R, G and B; each vector has length 1.
   std::array<std::array<float, 3>, 2> stains{};
@@ -36,37 +36,40 @@ struct PENSTOCK_API StainFit {
   std::vector<float> values() const;
   /// Returns the fit with these values. @throws Error(unsupported) unless there are 8 or 6 values.
   static StainFit of(std::span<const float> values);
-  /// Returns the default target of `normalize_stain`, with values in wide use. Macenko: the values of Veta's Matlab
-  /// implementation (mitkovetta/staining-normalization), where 240 is white; most others use them. Reinhard: the values
-  /// of the slide TCGA-A2-A3XS-DX1 (Amgad et al., Bioinformatics 35, 2019), from HistomicsTK.
+  /// Returns the default target of `normalize_stain`, whose values are widely used. For Macenko, they are from Veta's
+  /// Matlab implementation (mitkovetta/staining-normalization), in which 240 is white. Most other implementations use
+  /// these values. For Reinhard, they are from HistomicsTK, measured on the slide TCGA-A2-A3XS-DX1 (Amgad et al.,
+  /// Bioinformatics 35, 2019).
   static StainFit reference(StainMethod method) noexcept;
 
   friend bool operator==(const StainFit&, const StainFit&) = default;
 };
 
-/// Measures how an image of tissue is stained. `image`: u8 [H, W, 3], RGB, of any size.
+/// Measures how an image of tissue is stained. `image` is u8 [H, W, 3] in RGB, of any size.
 ///
 /// Macenko (Macenko et al., "A method for normalizing histology slides for quantitative analysis", ISBI 2009). Pixels
-/// become optical densities to base e, D = -log((I + 1) / 256). Only pixels whose D is at least 0.15 in R, G and B
-/// count. They are projected onto the plane of the two eigenvectors of their covariance with the largest eigenvalues.
-/// The stains are the two directions in this plane beyond each of which 1 % of the pixels are. Haematoxylin is the
-/// stain that absorbs more red. Least squares give each pixel's concentrations, D = c1 stains[0] + c2 stains[1].
+/// become optical densities to base e, D = -log((I + 1) / 256). Only pixels whose D is at least 0.15 in each of R, G
+/// and B count. These pixels are projected onto the plane of the two eigenvectors of their covariance that have the
+/// largest eigenvalues. The stains are two directions in this plane; beyond each of them are 1 % of the pixels.
+/// Haematoxylin is the stain that absorbs more red. Least squares give each pixel's concentrations, D = c1 stains[0] +
+/// c2 stains[1].
 ///
 /// Reinhard (Reinhard et al., "Color transfer between images", IEEE Computer Graphics and Applications 21, 2001). The
 /// fit is the mean and standard deviation of all pixels in the space l alpha beta of Ruderman et al. (1998). It uses
-/// Reinhard's numbers, natural logarithms like HistomicsTK, and adds 1 to each value:
+/// Reinhard's numbers, and natural logarithms like HistomicsTK. It adds 1 to each value of a pixel:
 ///
 ///     (L, M, S) = ((0.3811, 0.5783, 0.0402), (0.1967, 0.7244, 0.0782), (0.0241, 0.1288, 0.8444)) (R + 1, G + 1, B + 1)
 ///     l = (ln L + ln M + ln S) / sqrt 3,   alpha = (ln L + ln M - 2 ln S) / sqrt 6,   beta = (ln L - ln M) / sqrt 2
 ///
 /// Computes in binary64 and rounds the result to binary32. Percentiles come from histograms of 65,536 bins. So angles
-/// are exact to 0.01 degrees, and concentrations to 1/10,000 of the largest that a pixel can have. The time is
-/// proportional to the number of pixels; it needs about 1 MB of memory. The bits are the same on every CPU. Any thread
-/// may call it.
+/// are exact to 0.01 degrees, and concentrations are exact to 1/10,000 of the largest concentration that a pixel can
+/// have. The time is proportional to the number of pixels. Measuring takes about 1 MB of memory. The bits are the same
+/// on every CPU. Any thread may call it.
 /// @throws Error(unsupported) if
 /// - the image does not have 3 channels;
 /// - fewer than 100 pixels count;
-/// - Macenko: the two stains are less than one degree apart, for instance in one colour or in grey;
+/// - Macenko: the two stains are less than one degree apart, for instance if the image has only one colour or only
+///   greys;
 /// - Reinhard: a standard deviation is less than 0.001.
 PENSTOCK_API StainFit fit_stain(View<const std::uint8_t, 3> image, StainMethod method = StainMethod::macenko);
 

@@ -13,40 +13,42 @@
 
 namespace penstock {
 
-/// Settings of `stain_jitter`. All are result options. With 0, stains do not change.
+/// Settings of `stain_jitter`. All are result options. If both are 0, stains do not change.
 struct StainJitterOptions {
   double alpha = 0;  ///< each stain's factor is uniform in [1 - alpha, 1 + alpha]; at most 1
-  double beta = 0;   ///< added to each stain: an optical density to base e, uniform in [-beta, beta]; at most 10
+  double beta = 0;   ///< each stain's added optical density (to base e) is uniform in [-beta, beta]; at most 10
 };
 
 /// Changes how strongly tissue is stained, for images of haematoxylin and eosin (Tellez et al., IEEE Transactions
 /// on Medical Imaging 37, 2018). Pixels become optical densities of R, G and B, D = -log((I + 1) / 256). Densities are
-/// mixtures of haematoxylin, eosin and DAB. Their colours are those that Ruifrok and Johnston measured (Analytical and
-/// Quantitative Cytology and Histology 23, 2001), with the numbers of scikit-image's `rgb_from_hed`:
+/// treated as mixtures of haematoxylin, eosin and DAB. The colours of these stains were measured by Ruifrok and
+/// Johnston (Analytical and Quantitative Cytology and Histology 23, 2001). Their numbers are those of scikit-image's
+/// `rgb_from_hed`:
 ///
 ///     D = c M,   M = ((0.65, 0.70, 0.29), (0.07, 0.99, 0.11), (0.27, 0.57, 0.78))
 ///
-/// Each stain's concentration c becomes alpha c + beta; each alpha and beta is drawn independently for each image. Then
-/// densities become pixels again: I = 256 e^-D - 1, cut to [0, 255] and rounded to the nearest.
+/// Each stain's concentration c becomes alpha c + beta. Each stain's alpha and beta are drawn independently for each
+/// image. Then densities become pixels again: I = 256 e^-D - 1, cut to [0, 255] and rounded to the nearest.
 ///
-/// The draws make one matrix in binary64. Pixels are computed in binary32 without contraction, with penstock's own
-/// logarithm and exponential, so the bits are the same on every CPU and GPU.
+/// One matrix is made of the draws in binary64. Pixels are computed in binary32 without contraction, with penstock's
+/// own logarithm and exponential, so the bits are the same on every CPU and GPU.
 ///
-/// It works on whole images, in place, and therefore ends a fold. Put it after crops and resizes, when images are
-/// small, and before `normalize`.
+/// The stage changes whole images in place, so it does not fold with its neighbours. Put it after crops and resizes,
+/// when images are small, and before `normalize`.
 class PENSTOCK_API StainJitter {
  public:
   /// What was drawn for one image.
   using Params = StainChange;
   /// @throws Error(invalid_argument) if an option is outside its bounds.
   explicit StainJitter(const StainJitterOptions& options);
-  /// Draws the same number of random numbers with any options.
+  /// Draws the change for one image. The number of random numbers that it draws does not depend on the options.
   Params draw(Rng& rng) const;
   /// Returns the change that multiplies the concentrations of haematoxylin, eosin and DAB by `alpha` and adds `beta`.
   static Params params(const std::array<double, 3>& alpha, const std::array<double, 3>& beta);
-  /// Changes one image in place. `image`: [H, W, 3]. @throws Error(unsupported) if it has other channels.
+  /// Changes one image in place. `image` is [H, W, 3]. @throws Error(unsupported) if the image has another number of
+  /// channels.
   static void apply(const Params& params, View<std::uint8_t, 3> image);
-  /// Returns the densities of all levels, for custom kernels. They live as long as the program.
+  /// Returns the densities of all levels, for custom kernels. The reference is valid as long as the program runs.
   static const StainDensities& densities();
 
   bool draws() const { return true; }
@@ -60,8 +62,8 @@ class PENSTOCK_API StainJitter {
   StainJitterOptions options_;
 };
 
-/// Changes stains like `StainJitter`. `field`: u8 [H, W, 3], keeps its shape. Stands before `batch`, or after it with
-/// the same draws and bits.
+/// Changes stains like `StainJitter`. `field`: u8 [H, W, 3], keeps its shape. The stage stands before or after `batch`,
+/// with the same draws and bits.
 PENSTOCK_API Stage stain_jitter(std::string field, const StainJitterOptions& options);
 
 }  // namespace penstock

@@ -11,18 +11,18 @@
 
 namespace penstock {
 
-/// What `stain_jitter` does to the pixels of one image, for the host and for kernels. The optical densities D of R, G
-/// and B become matrix D + offset.
+/// The change that `stain_jitter` makes to the pixels of one image, for the host and for kernels. The vector D of the
+/// optical densities of R, G and B becomes matrix D + offset.
 struct StainChange {
-  /// `matrix[i][j]`: factor of channel j in channel i of the result, in optical density.
+  /// `matrix[i][j]` is the factor of channel j in channel i of the result, in optical density.
   float matrix[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   /// Added to each channel of the result, in optical density.
   float offset[3] = {0, 0, 0};
   std::uint32_t active = 1;  ///< 0: the image becomes black, like a row of mask 0
 };
 
-/// -log((level + 1) / 256) of each level, rounded to the nearest binary32. A plain struct, so that a kernel can take it
-/// as an argument.
+/// The optical densities of all levels: -log((level + 1) / 256), rounded to the nearest binary32. A plain struct, so
+/// that a kernel can take it as an argument.
 struct StainDensities {
   /// The density of each level, 0 to 255.
   float of[256];
@@ -32,7 +32,7 @@ namespace exact {
 
 /// Returns e^x for x in [-80, 0] with a relative error below 3e-7. The bits are the same everywhere.
 PENSTOCK_HOST_DEVICE inline float exp(float x) noexcept {
-  // x = k ln 2 + r: the first part of ln 2 is short, so that its multiples are exact.
+  // x = k ln 2 + r. ln 2 is subtracted in two parts; the first part has so few bits that its multiples are exact.
   const auto k = static_cast<std::int32_t>(sum(product(x, 1.44269504f), -0.5f));
   const auto multiple = static_cast<float>(k);
   const float r = sum(sum(x, product(multiple, -0.693145751953125f)), product(multiple, -1.42860677e-6f));
@@ -55,13 +55,15 @@ PENSTOCK_HOST_DEVICE inline float exp(float x) noexcept {
 
 /// Returns the level of a density: 256 e^-density - 1 in [0, 255], rounded to the nearest.
 PENSTOCK_HOST_DEVICE inline std::uint8_t level_of_density(float density) noexcept {
-  const float inside = density < 0 ? 0 : density > 6 ? 6 : density;  // 0 is level 255, and 6 is below level 0
-  // Subtracting 1 and adding 0.5, then cutting off, rounds to the nearest and leaves nothing outside [0, 255].
+  // Density 0 is level 255, and density 6 is below level 0.
+  const float inside = density < 0 ? 0 : density > 6 ? 6 : density;
+  // The level is 256 e^-density - 1. Adding 0.5 and cutting off the fraction rounds it to the nearest, and leaves
+  // nothing outside [0, 255].
   return static_cast<std::uint8_t>(
       static_cast<std::int32_t>(exact::sum(exact::product(exact::exp(-inside), 256.0f), -0.5f)));
 }
 
-/// Changes one pixel: reads R, G, B at `from` and writes them to `to`, which may be the same.
+/// Changes one pixel: reads R, G and B at `from`, and writes the changed values to `to`, which may be the same address.
 PENSTOCK_HOST_DEVICE inline void change_stains(const std::uint8_t* from, std::uint8_t* to, const StainChange& change,
                                                const StainDensities& densities) noexcept {
   const float r = densities.of[from[0]], g = densities.of[from[1]], b = densities.of[from[2]];

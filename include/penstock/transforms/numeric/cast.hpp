@@ -28,14 +28,15 @@ class PENSTOCK_API Cast {
 };
 
 /// Converts the numbers of a field, of any dtype and shape, to dtype `to`: labels of u8 to i64, or doubles to floats.
-/// The shape stays. It does not scale values (`normalize` does).
+/// The shape stays the same. Values are not scaled (`normalize` scales values).
 ///
-/// - To f16, bf16, f32 and f64: the nearest value, ties to even. A value that is too large becomes infinite.
+/// - To f16, bf16, f32 and f64: the number becomes the nearest value, ties to even. A number that is too large becomes
+///   infinite.
 /// - To an integer: fractions are cut off. If the dtype can't hold the number (300 as u8, a NaN), the sample is a bad
 ///   sample: Error(unsupported), which names the number.
-/// - To boolean: whether the number is not 0. From boolean: 0 and 1.
+/// - To boolean: the result is true if the number is not 0. From boolean: false is 0, and true is 1.
 ///
-/// Whole numbers, except booleans, keep the names of their classes.
+/// If the result is whole numbers, but not booleans, the field keeps the names of its classes.
 PENSTOCK_API Stage cast(std::string field, DType to);
 
 }  // namespace penstock

@@ -24,7 +24,7 @@ class PENSTOCK_API OneHot {
   OneHot(std::int64_t classes, const OneHotOptions& options);
   /// @throws Error(schema_mismatch) if the field does not hold integers, or has 8 dimensions already.
   TensorType result(const TensorType& in) const;
-  /// @throws Error(unsupported) if a number is not that of a class.
+  /// @throws Error(unsupported) if a number is not the number of a class.
   void operator()(const TensorView& in, const TensorView& out) const;
   std::string describe() const;
   std::uint64_t version() const { return 1; }
@@ -34,10 +34,10 @@ class PENSTOCK_API OneHot {
   OneHotOptions options_;
 };
 
-/// Replaces each number c of an integer field by `classes` numbers: a one at place c, and zeros. The shape [...]
-/// becomes
-/// [..., classes]: with 10 classes, a label i64[] becomes f32[10], and the labels of a text i64[?] become f32[?, 10].
-/// If a number is not 0 to `classes` - 1, the sample is a bad sample: Error(unsupported), which names the number.
+/// Replaces each number c of an integer field by a row of `classes` numbers: a one at index c, and zeros. The shape
+/// [...] becomes [..., classes]. With 10 classes, a label i64[] becomes f32[10], and the labels of a text i64[?] become
+/// f32[?, 10]. If a number is not 0 to `classes` - 1, the sample is a bad sample: Error(unsupported), which names the
+/// number.
 /// @throws Error(invalid_argument) if `classes` is not 1 to 2^24.
 PENSTOCK_API Stage one_hot(std::string field, std::int64_t classes, const OneHotOptions& options = {});
 

@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-/// Keeps a random part of a record's rows; see `sample_rows`. Immutable; any thread may use it.
+/// Keeps a random part of each record's rows; see `sample_rows`. Immutable; any thread may use it.
 class PENSTOCK_API SampleRows {
  public:
   /// @throws Error(invalid_argument) if `fields` is empty or names a field twice, or `rows` is 0.
@@ -30,10 +30,10 @@ class PENSTOCK_API SampleRows {
   std::uint64_t rows_;
 };
 
-/// Keeps at most `rows` rows of each record, drawn again in each epoch; each set of `rows` rows is equally likely. Rows
-/// are counted by the first dimension. All the fields must have the same number of rows; they keep the same rows, in
-/// their order. A record with at most `rows` rows is unchanged. So a bag of features with its places gets a bounded
-/// size:
+/// Keeps at most `rows` rows of each record, drawn again in each epoch; each set of `rows` rows is equally likely. The
+/// first dimension of a field counts its rows. All `fields` must have the same number of rows; they keep the same rows,
+/// in their order. A record with at most `rows` rows is unchanged. For instance, this limits the size of bags of
+/// features with their places:
 ///
 ///     from(FeatureBags{.path = "features"}) | sample_rows({"features", "coords"}, 2000) | pad("features") | …
 ///

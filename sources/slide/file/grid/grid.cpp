@@ -13,11 +13,11 @@ namespace penstock::slide {
 
 namespace {
 
-// Places along a side.
+// Returns the number of places along a side.
 std::uint64_t places(std::int64_t side, std::int64_t size, std::int64_t stride, SlideEdges edges) {
   if (side < 1) return 0;
   if (edges == SlideEdges::drop) return side < size ? 0 : static_cast<std::uint64_t>((side - size) / stride) + 1;
-  // The places cover the side, each with at least one pixel of it.
+  // The places cover the whole side, and each place has at least one pixel of it.
   const std::int64_t cover = side <= size ? 1 : (side - size + stride - 1) / stride + 1;
   return static_cast<std::uint64_t>(std::min(cover, (side + stride - 1) / stride));
 }
@@ -65,7 +65,7 @@ void Grid::keep(const std::vector<bool>& wanted) {
   }
   std::vector<std::uint64_t> kept(static_cast<std::size_t>(columns_ * rows_ / word + 1));
   const bool again = !kept_.empty();
-  std::size_t number = 0;  // among those that were kept so far
+  std::size_t number = 0;  // the place's number among the places that were kept before this call
   for (std::uint64_t i = 0; i < columns_ * rows_; ++i) {
     if (again && !keeps(i)) continue;
     if (wanted[number++]) kept[static_cast<std::size_t>(i / word)] |= std::uint64_t{1} << i % word;
@@ -113,7 +113,7 @@ Grid Grid::get(EntryReader& from) {
   return grid;
 }
 
-// How many of the places before `number`, which counts all of them, are kept.
+// Returns how many places before `number` are kept. `number` also counts the places that were left out.
 std::uint64_t Grid::kept_before(std::uint64_t number) const noexcept {
   if (kept_.empty()) return number;
   if (number == columns_ * rows_) return kept_size_;
@@ -131,7 +131,7 @@ GridPlace Grid::place(std::uint64_t number) const noexcept {
     return {static_cast<std::uint64_t>(listed.x), static_cast<std::uint64_t>(listed.y)};
   }
   if (kept_.empty()) return place_of_all(number);
-  // The last group that begins at or before it.
+  // The last group that begins at or before the wanted place.
   const auto group = std::upper_bound(kept_before_.begin(), kept_before_.end(), number) - kept_before_.begin() - 1;
   std::uint64_t left = number - kept_before_[static_cast<std::size_t>(group)];
   std::uint64_t at = static_cast<std::uint64_t>(group) * words_together;

@@ -14,13 +14,14 @@ namespace penstock::slide {
 class EntryReader;
 class EntryWriter;
 
-/// A place of a grid: its column and row, from the top left. For a place of a list: its pixels.
+/// A place of a grid: its column and row, counted from the top left. For a place of a list, they are x and y of the
+/// pixel of level 0 at which the place begins.
 struct GridPlace {
   std::uint64_t column = 0, row = 0;
   friend bool operator==(const GridPlace&, const GridPlace&) = default;
 };
 
-/// The places of one slide, and their numbers. A value.
+/// The places of one slide, and their order. A value.
 class Grid {
  public:
   static constexpr std::uint64_t square = 8;  ///< places per side
@@ -28,19 +29,19 @@ class Grid {
   Grid() = default;
   Grid(std::int64_t width, std::int64_t height, std::int64_t size, std::int64_t stride, SlideEdges edges,
        SlideOrder order);
-  /// Returns a grid of one place, of any kind.
+  /// Returns a grid of one place, for a slide that can't be read.
   static Grid of_one();
-  /// The pixel of the image at which a place begins.
+  /// The pixel of level 0 at which a place of a list begins.
   struct Listed {
     std::int32_t x = 0, y = 0;
     friend auto operator<=>(const Listed&, const Listed&) = default;
   };
-  /// Makes a list of places, all different, in any order. `stride`: the height of rows in pixels, or an eighth of the
-  /// side of squares.
+  /// Makes a list of places, which must all be different, in any order. `stride`, in pixels of level 0, is the height
+  /// of a row, and an eighth of the side of a square.
   static Grid of_list(std::vector<Listed> places, std::int64_t stride, SlideOrder order);
 
   void put(EntryWriter& to) const;
-  /// @throws Error(corrupt), without a file.
+  /// @throws Error(corrupt), without a file, if the bytes describe an impossible grid.
   static Grid get(EntryReader& from);
 
   std::uint64_t size() const noexcept {
@@ -51,31 +52,32 @@ class Grid {
   std::span<const Listed> listed() const noexcept { return listed_; }
   std::uint64_t columns() const noexcept { return columns_; }
   std::uint64_t rows() const noexcept { return rows_; }
-  /// Leaves out places. `wanted`: for each of size() places, whether it stays. Takes a little more than a bit per
-  /// place.
+  /// Leaves out places. `wanted` has a value for each of the size() places: whether the place stays. Takes a little
+  /// more than a bit of memory per place.
   void keep(const std::vector<bool>& wanted);
-  /// Returns a bit per place, set if it stays; empty if all stay.
+  /// Returns a bit per place of the whole grid, set if the place is kept. Empty if all places are kept.
   std::span<const std::uint64_t> kept() const noexcept { return kept_; }
-  /// Returns a place; `number` is below size(). For a list, these are pixels of the image.
+  /// Returns a place; `number` is below size(). See GridPlace for places of a list.
   GridPlace place(std::uint64_t number) const noexcept;
-  /// Returns a place by its number among all, including the ones left out. `number` is below columns() * rows().
+  /// Returns a place by its number among all places, including the places that were left out. `number` is below
+  /// columns() * rows().
   GridPlace place_of_all(std::uint64_t number) const noexcept;
-  /// Returns the number of a place among all.
+  /// Returns a place's number among all places, including the places that were left out.
   std::uint64_t number_of_all(const GridPlace& place) const noexcept;
-  /// Returns a grid of these places in a different order. `numbers`, unless null, receives for each of its places the
-  /// number in this grid.
+  /// Returns a grid of the same places in a different order. If `numbers` is not null, it receives the number of each
+  /// place in this grid, in the new order.
   Grid in_order(SlideOrder order, std::vector<std::uint64_t>* numbers) const;
   SlideOrder order() const noexcept { return order_; }
   bool keeps(std::uint64_t number) const noexcept {
     return kept_.empty() || (kept_[number / word] >> number % word & 1) != 0;
   }
-  /// Returns the number of rows, or squares; some may have no kept places.
+  /// Returns the number of rows, or of squares. For a grid, rows and squares without a kept place count, too.
   std::uint64_t ends() const noexcept;
   /// Appends, for each row or square that has places, the number of places up to its end, plus `first`.
   void append_ends(std::uint64_t first, std::vector<std::uint64_t>& ends) const;
 
  private:
-  /// Returns which row, or square, a place of a list is in; these ascend.
+  /// Returns the row, or the square, that a place of a list is in. Listed places are in the order of this value.
   std::array<std::int64_t, 2> band(const Listed& place) const noexcept;
   std::uint64_t kept_before(std::uint64_t number) const noexcept;
   void count_kept();
@@ -83,11 +85,11 @@ class Grid {
   static constexpr std::uint64_t word = 64, words_together = 8;
   std::uint64_t columns_ = 0, rows_ = 0, kept_size_ = 0;
   std::vector<std::uint64_t> kept_;         // a bit per place; empty: all are kept
-  std::vector<std::uint64_t> kept_before_;  // number of kept places before each word
+  std::vector<std::uint64_t> kept_before_;  // number of kept places before each group of `words_together` words
   SlideOrder order_ = SlideOrder::rows;
   bool is_list_ = false;
-  std::int64_t stride_ = 1;     // stride of a list's places
-  std::vector<Listed> listed_;  // its places, in order
+  std::int64_t stride_ = 1;     // for a list: see `of_list`
+  std::vector<Listed> listed_;  // the places of a list, in order
 };
 
 }  // namespace penstock::slide

@@ -13,14 +13,14 @@ namespace penstock::slide {
 class PackedNumbers {
  public:
   PackedNumbers() = default;
-  /// Makes `count` numbers of `bits` bits each, 1 to 8; all are 0.
+  /// Makes `count` numbers of `bits` bits each. All numbers are 0. `bits` is 1 to 8.
   PackedNumbers(std::size_t count, unsigned bits) : bits_(bits), words_((count * bits + word - 1) / word + 1) {}
 
-  /// Takes numbers from `words`; `holds` checks them.
+  /// Takes numbers that are packed in `words`. `holds` checks whether `words` fits.
   PackedNumbers(unsigned bits, std::vector<std::uint64_t> words) : bits_(bits), words_(std::move(words)) {}
 
   unsigned bits() const noexcept { return bits_; }
-  /// Returns whether there are `count` numbers, none above `most`.
+  /// Returns whether there are at least `count` numbers, and none of the first `count` is above `most`.
   bool holds(std::size_t count, std::uint64_t most) const noexcept {
     if (bits_ < 1 || bits_ > 8 || count / word > words_.size() || words_.size() < (count * bits_ + word - 1) / word + 1)
       return false;
@@ -28,7 +28,7 @@ class PackedNumbers {
       if ((*this)[i] > most) return false;
     return true;
   }
-  /// Sets a number. Call once per place.
+  /// Sets number `i`, which must still be 0.
   void set(std::size_t i, std::uint64_t number) noexcept {
     const std::size_t at = i * bits_;
     words_[at / word] |= number << at % word;

@@ -28,12 +28,13 @@ struct Tag {
 constexpr Tag transfer_syntax{0x0002, 0x0010}, series_instance{0x0020, 0x000e};
 constexpr Tag item{0xfffe, 0xe000}, end_of_item{0xfffe, 0xe00d}, end_of_sequence{0xfffe, 0xe0dd};
 
-// Elements one after the other, little-endian; sequences without a length are gone through.
+// Reads the elements of a DICOM file, one after the other. Numbers are little-endian. If the length of a sequence is
+// unknown, the elements inside of it are read one by one.
 class Elements {
  public:
   explicit Elements(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-  // Returns the identifier of the series; empty if it is missing.
+  // Returns the identifier of the series; empty if the bytes lack it.
   std::string series() {
     while (next()) {
       if (depth_ != 0 || tag_.group == item.group) continue;
@@ -53,7 +54,7 @@ class Elements {
     return std::string(value);
   }
 
-  // Goes to the next element; false at the end of the bytes.
+  // Goes to the next element. Returns false at the end of the bytes.
   bool next() {
     constexpr std::uint64_t unknown = 0xffffffff;
     if (bytes_.size() - at_ < 8) return false;
@@ -61,12 +62,12 @@ class Elements {
     std::uint64_t length = number(at_ + 4, 4);
     at_ += 8;
     if (tag_ == item || tag_ == end_of_item || tag_ == end_of_sequence) {
-      // Elements of an item are in the stream like others.
+      // An item is not skipped. The elements in it come next.
       if (tag_ == end_of_sequence && depth_ != 0) --depth_;
       value_ = {};
       return true;
     }
-    // Elements about the file itself always have types.
+    // The elements that describe the file itself always have types.
     if (!without_types_ || tag_.group == transfer_syntax.group) {
       const std::string_view type = type_at(at_ - 4);
       constexpr std::array<std::string_view, 13> long_types{"OB", "OD", "OF", "OL", "OV", "OW", "SQ",
@@ -93,7 +94,7 @@ class Elements {
 
   std::span<const std::byte> bytes_;
   std::size_t at_ = 0;
-  std::uint64_t depth_ = 0;  // sequences without a length around the present element
+  std::uint64_t depth_ = 0;  // number of open sequences of unknown length
   Tag tag_;
   std::span<const std::byte> value_;
   bool without_types_ = false;

@@ -15,7 +15,7 @@
 namespace penstock::slide {
 
 std::unique_ptr<FileDescriptor> open_file(const std::string& path) {
-  // Never waits, as a pipe in a file's place would make it.
+  // With O_NONBLOCK, opening a pipe doesn't wait for a writer.
   auto file = std::make_unique<FileDescriptor>(
       uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); }));
   if (file->get() < 0) throw system_error(errno, "opening the file", path);

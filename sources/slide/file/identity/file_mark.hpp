@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What identifies a slide's file.
+// Identifies a slide's file, and its content.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,27 @@
 
 namespace penstock::slide {
 
-/// Identifies the file that was opened first, in its unchanged state.
+/// Identifies a file in its present state. If the file is replaced or changed, its mark differs.
 struct FileMark {
   std::uint64_t bytes = 0, inode = 0, device = 0;
   std::int64_t changed_s = 0, changed_ns = 0;
   friend bool operator==(const FileMark&, const FileMark&) = default;
 };
 
-/// Identifies a file's content, in any place, as far as a sample can. It is the size, and a hash of the size and of 4
-/// KiB each at the beginning, in the middle and at the end.
+/// Identifies a file's content, whatever the file's path, by reading parts of the file. Consists of the size and of a
+/// hash. The hash covers the size and three parts of 4 KiB: at the beginning, in the middle and at the end.
 struct FileSample {
   std::uint64_t bytes = 0, hash = 0;
   friend bool operator==(const FileSample&, const FileSample&) = default;
 };
 
-/// @throws Error(not_found | io) if it can't be opened, or is not a regular file.
+/// Opens a file for reading. @throws Error(not_found | io) if it can't be opened, or is not a regular file.
 std::unique_ptr<FileDescriptor> open_file(const std::string& path);
 /// @throws Error(io).
 FileMark mark_of(int descriptor, const std::string& path);
 /// @throws Error(io).
 FileSample sample_of(int descriptor, const std::string& path);
-/// Returns Error(io): the file is not the one that was opened first.
+/// Returns Error(io), which says that the file is not the one that was opened first.
 Error changed_error(const std::string& path);
 
 }  // namespace penstock::slide

@@ -66,7 +66,7 @@ void DicomFolders::list(const Folder& folder, const std::string& path) {
     try {
       if (std::string series = dicom_series(file); !series.empty()) known->second[series].push_back(file);
     } catch (const Error& failed) {
-      if (!failed.sample_scoped()) throw;  // OpenSlide passes over it, too
+      if (!failed.sample_scoped()) throw;  // OpenSlide skips such a file, too
     }
   }
 }
@@ -76,7 +76,7 @@ std::vector<std::string> DicomFolders::others_of(const Series& series, const std
   const std::string name = fs::path(path).filename().string();
   const auto& all = folders_.at({series.device, series.inode});
   const auto same = all.find(series.identifier);
-  if (same == all.end()) return others;  // it is hidden itself, and was named
+  if (same == all.end()) return others;  // the file at `path` is hidden, so the folder's list lacks it and its series
   for (const std::string& file : same->second)
     if (fs::path(file).filename() != name) others.push_back(file);
   return others;

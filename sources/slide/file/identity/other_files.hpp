@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a slide in addition to the one that is given.
+// Finds the other files of a slide that consists of several.
 #pragma once
 
 #include <map>
@@ -13,18 +13,18 @@
 
 namespace penstock::slide {
 
-/// Returns what identifies several files: the sum of their sizes, and a hash of their samples, in this order. @throws
-/// Error(not_found | io).
+/// Identifies the content of several files. Returns the sum of their sizes, and a hash of their samples in this order.
+/// @throws Error(not_found | io).
 FileSample sample_of_all(const std::vector<std::string>& files);
 
 /// Returns the files of a MIRAX slide "X.mrxs", which are in the folder "X", in the order of their names; none if the
 /// folder does not exist.
 std::vector<std::string> files_of_mirax(const std::string& path);
 
-/// DICOM files by their series. Lists each folder once, and looks into each of its files.
+/// Finds DICOM files by their series. Lists each folder once, and looks into each of the folder's files once.
 class DicomFolders {
  public:
-  /// A folder, in any spelling, and a series in it.
+  /// A series in a folder. All spellings of the folder's path give the same value.
   struct Series {
     dev_t device = 0;
     ino_t inode = 0;
@@ -39,7 +39,8 @@ class DicomFolders {
  private:
   using Folder = std::pair<dev_t, ino_t>;
   void list(const Folder& folder, const std::string& path);
-  std::map<Folder, std::map<std::string, std::vector<std::string>>> folders_;  // files of each series
+  // Names of the files of each series, per folder.
+  std::map<Folder, std::map<std::string, std::vector<std::string>>> folders_;
 };
 
 }  // namespace penstock::slide

@@ -31,7 +31,8 @@ std::string why_unreadable(const OpenSlideLibrary& library, const Level& level, 
   for (const TilesOfOpenSlide::Size& turned : tiles.turned)
     if (turned.width == level.width && turned.height == level.height) return "it is stored mirrored or turned";
   if (!tiles.by_libtiff || !library.is_before_4()) return {};
-  // libtiff fills the rows of the level, and OpenSlide takes them for rows of a tile.
+  // If the level is smaller than a tile, libtiff writes rows as long as the level's, but OpenSlide reads rows as long
+  // as a tile's.
   if (level.width >= level.tile_width && level.height >= level.tile_height) return {};
   const auto size = [](std::int64_t width, std::int64_t height) {
     return std::to_string(width) + "x" + std::to_string(height);
@@ -40,7 +41,7 @@ std::string why_unreadable(const OpenSlideLibrary& library, const Level& level, 
          ", which is less than a tile of " + size(level.tile_width, level.tile_height) + "; " + take_version_4();
 }
 
-// An impossible value counts as missing.
+// Returns a property's number of pixels. An impossible value counts as missing, which is 0.
 std::int64_t pixels_of_property(const OpenSlideLibrary& library, OpenSlideHandle* handle, const char* name) {
   const char* const text = library.get_property_value(handle, name);
   constexpr double most = 2147483647;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slides that OpenSlide reads.
+// Opens slides with OpenSlide, and describes their levels.
 #pragma once
 
 #include <memory>
@@ -20,11 +20,11 @@ using OwnedHandle = std::unique_ptr<OpenSlideHandle, CloseHandle>;
 /// @throws Error(corrupt) with OpenSlide's message if it can't open the file.
 OwnedHandle open_handle(const OpenSlideLibrary& library, const std::string& path);
 
-/// Returns what OpenSlide knows of a file. A level is `unreadable` if OpenSlide would give wrong pixels. That is so if
-/// the level is stored turned. Before version 4 it is also so if libtiff decodes the level and the level is smaller
-/// than a tile.
-/// @throws Error(unsupported) if OpenSlide doesn't know the format, or level 0 is unreadable; Error(corrupt) if it
-/// can't open the file.
+/// Describes a slide as OpenSlide reports it. A level is `unreadable` in the two cases in which OpenSlide would give
+/// wrong pixels. The first is a level that is stored turned. The second, before version 4, is a level that libtiff
+/// decodes and that is smaller than a tile.
+/// @throws Error(unsupported) if OpenSlide doesn't know the format, or level 0 is unreadable; Error(corrupt) if
+/// OpenSlide can't open the file.
 Pyramid read_through_openslide(const OpenSlideLibrary& library, const std::string& path, const TilesOfOpenSlide& tiles);
 
 }  // namespace penstock::slide

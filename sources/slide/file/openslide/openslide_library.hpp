@@ -12,7 +12,7 @@ namespace penstock::slide {
 struct OpenSlideHandle;
 struct OpenSlideCache;
 
-/// OpenSlide's functions, under its own names. The functions of version 4 may be null.
+/// OpenSlide's functions, under its own names. Functions that only version 4 has are null in older versions.
 struct OpenSlideLibrary {
   const char* (*detect_vendor)(const char* path);
   OpenSlideHandle* (*open)(const char* path);
@@ -32,22 +32,23 @@ struct OpenSlideLibrary {
     return cache_create != nullptr && set_cache != nullptr && cache_release != nullptr;
   }
   std::string version() const { return get_version(); }
-  /// Returns whether it is older than version 4. Such a version asks libtiff for whole tiles if a level is smaller than
-  /// a tile, and treats tiles that are left out as errors.
+  /// Returns whether OpenSlide is older than version 4. Older versions ask libtiff for whole tiles if a level is
+  /// smaller than a tile. They report tiles that are left out as errors.
   bool is_before_4() const;
 };
 
-/// Returns OpenSlide as the first call found it: the file in the environment variable PENSTOCK_OPENSLIDE, else
-/// libopenslide.so.1, which is version 4, else libopenslide.so.0. Null if none is found. It stays loaded. Any thread.
+/// Returns the OpenSlide library that the first call found; null if it found none. The environment variable
+/// PENSTOCK_OPENSLIDE names the library's file. If the variable is not set, the first call tries libopenslide.so.1,
+/// which is version 4, then libopenslide.so.0. The library stays loaded. Any thread.
 const OpenSlideLibrary* openslide_library();
 
-/// Returns its version, or "none".
+/// Returns OpenSlide's version; "none" if OpenSlide was not found.
 std::string openslide_version();
 
 /// Returns what a user who needs version 4 must do: "say in PENSTOCK_OPENSLIDE where version 4 is".
 std::string take_version_4();
 
-/// Returns why it was not found, and what to do: "OpenSlide isn't there; install Debian's libopenslide0 ...".
+/// Returns why OpenSlide was not found, and what to do: "OpenSlide isn't there; install Debian's libopenslide0 ...".
 std::string without_openslide();
 
 }  // namespace penstock::slide

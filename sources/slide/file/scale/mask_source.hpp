@@ -17,7 +17,7 @@ struct MaskSource {
   Level level;
   std::int32_t k = 1;  ///< k x k pixels of the level become one pixel of the mask
   double mpp = 0;      ///< micrometres per pixel of the mask
-  /// Coarser levels, the finest first, which are used where the level can't be read.
+  /// Coarser levels, the finest first. They are used where `level` can't be read.
   struct Coarser {
     std::size_t level_number = 0;
     Level level;
@@ -25,7 +25,7 @@ struct MaskSource {
   std::vector<Coarser> coarser = {};
 };
 
-/// Returns the micrometres per pixel of level 0 that masks use: 0.5 if the size is unknown.
+/// Returns the size of a pixel of level 0, in micrometres, that masks are made with: 0.5 if the size is unknown.
 double mpp_for_masks(const Resolution& resolution) noexcept;
 
 /// Returns the source that SlideTissue describes, for a mask of `mpp` micrometres per pixel. `levels` begin with the

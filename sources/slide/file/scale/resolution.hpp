@@ -10,13 +10,14 @@ namespace penstock::slide {
 struct Resolution {
   double mpp_x = 0, mpp_y = 0;  ///< micrometres from a pixel of level 0 to the next; 0: unknown
   double magnification = 0;     ///< magnification of the objective; 0: unknown
-  std::string refused;          ///< an implausible value in the file, for errors: "the resolution tags say 352.8 ..."
+  std::string refused;  ///< describes the file's implausible value, for errors: "the resolution tags say 352.8 ..."
 };
 
 /// Returns whether a pixel of a slide's level 0 can have this size. Scanners' pixels have 0.1 to 1 micrometres.
 bool plausible_mpp(double x, double y) noexcept;
 
-/// Sets the size of a pixel, or the reason against it. `who`: where it comes from: "its description says".
+/// Sets the size of a pixel if it is plausible; otherwise sets `refused`. `who` is the beginning of that text: "its
+/// description says".
 void set_mpp(Resolution& resolution, double x, double y, const char* who);
 /// Sets the objective's magnification, if the value is plausible.
 void set_magnification(Resolution& resolution, double value);

@@ -19,7 +19,7 @@ std::string short_number(double value) {
   return text.data();
 }
 
-// Sizes of pixels are decimal fractions, of which some tags store only 24 bits.
+// Sizes of pixels are decimal fractions. Some tags store them with only 24 bits.
 constexpr double rounding = 1e-6;
 constexpr const char* way_out = "; say it in a column of `labels` that `mpp_column` names, or in `assumed_mpp`";
 
@@ -68,7 +68,7 @@ Choice choose_level(const Wanted& wanted, std::span<const Level> levels, const R
                                        (missing.empty() ? "" : ", without those that can't be read: " + missing));
   }
   const Factors factors = wanted_factors(wanted, resolution);
-  // What a pixel of the image covers of a level's pixels.
+  // Returns how many pixels of a level one pixel of the image covers, across and down.
   const auto of_level = [&](const Level& level) {
     return Factors{factors.x * static_cast<double>(level.width) / static_cast<double>(first.width),
                    factors.y * static_cast<double>(level.height) / static_cast<double>(first.height)};

@@ -11,16 +11,16 @@
 
 namespace penstock::slide {
 
-/// The size of a slide's image in the records, and of the level it is made from. A value.
+/// The size of the image that a slide's records are cut from, and the size of level 0. A value.
 struct Scale {
   std::int64_t width = 0, height = 0;    ///< size of the grid's image, in pixels
   std::int64_t width0 = 0, height0 = 0;  ///< size of level 0
-  bool resampled = false;                ///< it is scaled down from the larger stored level; otherwise it is that level
+  bool resampled = false;                ///< the image is a stored level scaled down; otherwise it is a stored level
 
-  /// Returns where a pixel of the image is at level 0: the nearest pixel.
+  /// Returns the pixel of level 0 that is nearest to a pixel of the image.
   std::int64_t x_at_level_0(std::int64_t x) const noexcept { return scaled(x, width0, width); }
   std::int64_t y_at_level_0(std::int64_t y) const noexcept { return scaled(y, height0, height); }
-  /// Returns where a pixel of level 0 is in the image.
+  /// Returns the pixel of the image that is nearest to a pixel of level 0.
   std::int64_t x_in_image(std::int64_t x) const noexcept { return scaled(x, width, width0); }
   std::int64_t y_in_image(std::int64_t y) const noexcept { return scaled(y, height, height0); }
   friend bool operator==(const Scale&, const Scale&) = default;
@@ -31,11 +31,12 @@ struct Scale {
   }
 };
 
-/// The size of pixels that is asked for: at most one of the first three.
+/// The requested size of pixels. At most one of `level`, `mpp` and `magnification` is not 0.
 struct Wanted {
   std::int32_t level = 0;
   double mpp = 0, magnification = 0;
-  double tolerance = 0;  ///< a share: a stored level that is this near is used unscaled
+  /// A share. A stored level is used unscaled if its pixels differ from the requested size by at most this share.
+  double tolerance = 0;
 };
 
 struct Choice {
@@ -43,8 +44,8 @@ struct Choice {
   Scale scale;
 };
 
-/// Chooses the stored level to use, and the size of the image. `levels` begin with the finest. `missing`: why there may
-/// be other levels.
+/// Chooses the stored level to use, and the size of the image. `levels` begin with the finest. `missing`: why the file
+/// may have more levels, for errors.
 /// @throws Error(unsupported), without the file's name, if
 /// - the slide has no such level;
 /// - the size of its pixels is unknown;

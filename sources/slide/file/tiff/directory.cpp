@@ -74,7 +74,7 @@ Directory::Directory(TiffFile& file, std::uint64_t offset) : file_(&file) {
   const std::size_t count_bytes = file.big_tiff() ? 8 : 2, number_bytes = file.big_tiff() ? 8 : 4;
   const std::size_t value_at = 4 + number_bytes, entry_bytes = value_at + number_bytes;
   const std::uint64_t count = file.number(offset, count_bytes);
-  constexpr std::uint64_t most = 512;  // slides have some forty
+  constexpr std::uint64_t most = 512;  // directories of slides have about forty
   if (count > most)
     throw error_in(file.path(), Errc::corrupt, "a directory has " + std::to_string(count) + " entries", offset);
   begin_ = offset + count_bytes;
@@ -110,7 +110,7 @@ void Directory::fail_type(const Entry& entry, const char* wanted) const {
 }
 
 std::vector<std::byte> Directory::values(const Entry& entry, std::uint64_t count) const {
-  // A product that overflows could pass for a small size.
+  // Limited, because a product that overflows could pass for a small size.
   const std::uint64_t each = bytes_of_type(entry.type);
   const std::uint64_t bytes = std::min(count, std::numeric_limits<std::uint64_t>::max() / 8) * each;
   if (entry.offset >= begin_ && bytes <= stored_.size() && entry.offset - begin_ <= stored_.size() - bytes) {
@@ -126,7 +126,7 @@ std::uint64_t Directory::count(TiffTag tag) const noexcept {
 }
 
 std::uint64_t Directory::number(TiffTag tag, std::uint64_t otherwise) const {
-  constexpr std::uint64_t most = 65535;  // values a pixel
+  constexpr std::uint64_t most = 65535;  // the most values per pixel that TIFF can specify
   if (count(tag) > most) fail(*find(tag), "has " + std::to_string(count(tag)) + " values");
   const std::vector<std::uint64_t> all = numbers(tag, most);
   if (all.empty()) return otherwise;
@@ -198,7 +198,7 @@ std::optional<StoredArray> Directory::array(TiffTag tag) const {
 std::uint64_t Directory::next() const { return file_->number(begin_ + stored_.size(), file_->big_tiff() ? 8 : 4); }
 
 DirectoryChain read_directories(TiffFile& file) {
-  // Slides have a dozen.
+  // Slides have about a dozen directories.
   constexpr std::size_t most = 64;
   if (file.big_tiff() && (file.number(4, 2) != 8 || file.number(6, 2) != 0))
     throw error_in(file.path(), Errc::corrupt, "it is no BigTIFF file: its offsets don't have 8 bytes", 4);

@@ -40,29 +40,30 @@ enum class TiffTag : std::uint16_t {
   xmp = 700
 };
 
-/// The entries of one directory, which are read once; if a tag is there twice, the first entry counts. A value is read
-/// from the file when it is asked for, so the file must exist as long as this. All functions that return values @throw
-/// Error(corrupt) for a value that is too long or extends past the end of the file, and Error(io). For whole numbers
-/// and bytes a value of a different type is Error(corrupt). A real number or a text of a different type counts as
-/// missing, because a slide can be read without it.
+/// One directory. The constructor reads its entries; if two entries have the same tag, the first one counts. Values are
+/// read when they are asked for, so `file` must outlive this object. All functions that return values @throw Error(io),
+/// and Error(corrupt) for a value that is too long or extends past the end of the file. Where a whole number or bytes
+/// are asked for, a value of a different type is Error(corrupt). Where a real number or a text is asked for, a value of
+/// a different type counts as missing, because a slide can be read without it.
 class Directory {
  public:
-  /// @throws Error(corrupt | io) if it can't be read, or has too many entries.
+  /// @throws Error(corrupt | io) if the directory can't be read, or has too many entries.
   Directory(TiffFile& file, std::uint64_t offset);
 
   /// Returns the number of values; 0 if the tag is missing.
   std::uint64_t count(TiffTag tag) const noexcept;
-  /// Returns a whole number: one value, or several equal ones; `otherwise` if there is none. @throws Error(corrupt) if
-  /// they differ.
+  /// Returns a whole number; `otherwise` if the tag is missing. The entry may have several values. @throws
+  /// Error(corrupt) if these differ.
   std::uint64_t number(TiffTag tag, std::uint64_t otherwise) const;
-  /// Returns whole numbers: the first `most`, if there are more.
+  /// Returns whole numbers, but at most the first `most`.
   std::vector<std::uint64_t> numbers(TiffTag tag, std::uint64_t most) const;
   /// Returns the first value if it is a positive number; otherwise 0.
   float real(TiffTag tag) const;
-  /// Returns the text up to the first 0; empty if it is not a text.
+  /// Returns the text up to its first zero byte; empty if the value is not a text.
   std::string text(TiffTag tag) const;
   std::vector<std::byte> bytes(TiffTag tag) const;
-  /// Returns the position of whole numbers; none if the tag is missing, or its numbers don't have 2, 4 or 8 bytes.
+  /// Returns where an array of whole numbers is in the file. None if the tag is missing, or the numbers don't have 2, 4
+  /// or 8 bytes.
   std::optional<StoredArray> array(TiffTag tag) const;
   /// Returns the offset of the following directory; 0: there is none. @throws Error(corrupt | io).
   std::uint64_t next() const;
@@ -72,26 +73,27 @@ class Directory {
     TiffTag tag;
     std::uint16_t type;
     std::uint64_t count;
-    std::uint64_t offset;  ///< offset of its values, which may be in the entry itself
+    std::uint64_t offset;  ///< offset of its values in the file, which may be in the entry itself
   };
   const Entry* find(TiffTag tag) const noexcept;
-  /// Returns the bytes of its first `count` values.
+  /// Returns the bytes of the entry's first `count` values.
   std::vector<std::byte> values(const Entry& entry, std::uint64_t count) const;
   [[noreturn]] void fail(const Entry& entry, const std::string& what) const;
   [[noreturn]] void fail_type(const Entry& entry, const char* wanted) const;
 
   TiffFile* file_;
-  std::uint64_t begin_;            // where the entries begin
+  std::uint64_t begin_;            // offset of the entries in the file
   std::vector<std::byte> stored_;  // the entries as stored
   std::vector<Entry> entries_;
 };
 
 struct DirectoryChain {
-  std::vector<Directory> directories;  ///< in order
+  std::vector<Directory> directories;  ///< in the order of the chain
   std::string broken_by;               ///< why the chain is not followed to its end; empty: it is
 };
 
-/// @throws Error(corrupt | io) if the first directory can't be read. A fault in a later one ends the chain.
+/// Reads all directories of a file. @throws Error(corrupt | io) if the first directory can't be read. A fault in a
+/// later directory ends the chain.
 DirectoryChain read_directories(TiffFile& file);
 
 }  // namespace penstock::slide

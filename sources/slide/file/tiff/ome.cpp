@@ -25,7 +25,7 @@ double micrometres(std::string_view unit) {
     std::string_view name;
     double micrometres;
   };
-  // The first three are with the sign for micro, with the Greek letter, and without either.
+  // The first three units write "micro" as the micro sign, as the Greek letter mu, and as u.
   constexpr std::array<Unit, 9> units{{{"\u00b5m", 1},
                                        {"\u03bcm", 1},
                                        {"um", 1},
@@ -40,7 +40,7 @@ double micrometres(std::string_view unit) {
   return 0;
 }
 
-// The name of an element without the prefix of a namespace.
+// Returns the name of an element without the prefix of its namespace.
 std::string_view bare(const char* name) {
   const std::string_view all = name;
   const std::size_t colon = all.find(':');
@@ -53,7 +53,8 @@ pugi::xml_node child(const pugi::xml_node& node, std::string_view name) {
   return {};
 }
 
-// Whether its first element is OME: what can't be parsed may be damaged OME-XML, or no XML at all.
+// Returns whether the text's first element is called OME. Doesn't parse the text, so that damaged OME-XML is not taken
+// for text of another kind.
 bool begins_as_ome(std::string_view text) {
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf", space = " \t\r\n", ends = " \t\r\n/>";
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
@@ -70,7 +71,7 @@ bool begins_as_ome(std::string_view text) {
   return bare(name.c_str()) == "OME";
 }
 
-// Some write it with a scheme, and in letters of either case.
+// Returns an identifier in lower case, without the scheme "urn:uuid:" that some programs write.
 std::string identifier_of(std::string_view text) {
   std::string identifier(without_spaces(text));
   std::ranges::transform(identifier, identifier.begin(),
@@ -79,12 +80,12 @@ std::string identifier_of(std::string_view text) {
   return identifier.starts_with(scheme) ? identifier.substr(scheme.size()) : identifier;
 }
 
-// Reads the numbers of one file's OME-XML.
+// Reads numbers from one file's OME-XML.
 class OmeReader {
  public:
   explicit OmeReader(const std::string& path) : path_(path) {}
 
-  // Returns a whole number of at least `least`; none if the attribute is missing.
+  // Returns the attribute's whole number, which must be at least `least`. None if the attribute is missing.
   std::optional<std::uint32_t> number(const pugi::xml_node& node, const char* name, std::uint32_t least = 1) const {
     const pugi::xml_attribute attribute = node.attribute(name);
     if (!attribute) return std::nullopt;
@@ -110,15 +111,16 @@ class OmeReader {
   const std::string& path_;
 };
 
-// Where an image is.
+// Where the pixels of an image are.
 struct OmePlace {
   std::uint32_t directory = 0;  // TiffData without a number means the first
-  bool several = false;         // others belong to it, too
-  bool elsewhere = false;       // it is another file's
+  bool several = false;         // the image has pixels in more than one directory, or file
+  bool elsewhere = false;       // the pixels are in another file
   std::string other_file;
 };
 
-// `own`: the file's identifier. Without it files can't be distinguished, because names change.
+// `own`: the identifier of the file that is read. If it is empty, all pixels count as this file's. File names can't
+// decide, because users rename files.
 OmePlace place_of(const pugi::xml_node& image, std::string_view own, const OmeReader& reader) {
   OmePlace place;
   bool here = false;
@@ -141,7 +143,7 @@ OmePlace place_of(const pugi::xml_node& image, std::string_view own, const OmeRe
   return place;
 }
 
-// The images that the file has, and the largest of them.
+// The images that have pixels in this file, and the largest of them.
 struct OmeImages {
   pugi::xml_node largest;
   OmePlace place;
@@ -173,7 +175,7 @@ OmeImages images_of(const pugi::xml_node& ome, const OmeReader& reader) {
     images.place = std::move(place);
     images.size = size;
   }
-  // What is here may be its label.
+  // The images in this file may be only the label.
   if (elsewhere && (!images.largest || most_elsewhere > images.size.pixels()))
     reader.fail(Errc::unsupported, "says that another file has its image, \"" + printable(other_file, 100) +
                                        "\"; read that one, or write all into one file");
@@ -196,7 +198,8 @@ void refuse_stacks(const pugi::xml_node& pixels, const OmeReader& reader) {
                                        " times, which is not read; write one of them as a file of its own");
 }
 
-// Reads number and names of the image's channels, which must be in one directory; `check_ome` checks that.
+// Reads the number and the names of the image's channels. The channels must be in one directory; `check_ome` compares
+// their number with the directory's.
 void read_channels(const pugi::xml_node& pixels, bool several_directories, const OmeReader& reader,
                    const std::string& path, OmeImage& image) {
   constexpr std::size_t most_names = 5, most_bytes = 40;
@@ -213,13 +216,13 @@ void read_channels(const pugi::xml_node& pixels, bool several_directories, const
   }
   if (named != 0) image.channel_names += named > most_names ? " and others)" : ")";
   image.channels = std::max({reader.number(pixels, "SizeC").value_or(0), elements, samples});
-  // Grey, RGB, and RGB with alpha.
+  // 1 channel is grey, 3 are RGB, and 4 are RGB with alpha.
   const bool colours = image.channels <= 1 || image.channels == 3 || image.channels == 4;
   if (!colours || (several_directories && image.channels > 1))
     refuse_channels(path, image.channels, image.channel_names);
 }
 
-// The objective that the image names; where it names none, the only one.
+// Returns the objective that the image names. If the image names none, returns the file's only objective.
 pugi::xml_node objective_of(const pugi::xml_node& ome, const pugi::xml_node& image) {
   const std::string_view id = child(image, "ObjectiveSettings").attribute("ID").value();
   pugi::xml_node found;
@@ -252,12 +255,12 @@ Resolution resolution_of(const pugi::xml_node& ome, const pugi::xml_node& image)
   return resolution;
 }
 
-// Returns none if it is XML of another kind.
+// Returns the root element; none if the XML is not OME's.
 pugi::xml_node parse_ome(const std::string& description, const std::string& path, pugi::xml_document& document) {
   const pugi::xml_parse_result parsed = document.load_buffer(description.data(), description.size());
   if (parsed.status == pugi::status_out_of_memory)
     throw Error(Errc::out_of_memory, "no memory to read a slide's OME-XML").with_file(path);
-  // What it is can't be asked, and might be one channel of many.
+  // An error, because damaged XML can't show whether the image is one channel of several.
   if (!parsed)
     throw error_in(
         path, Errc::corrupt,

@@ -19,28 +19,30 @@ struct OmeSize {
   std::uint64_t pixels() const noexcept { return std::uint64_t{width} * height; }
 };
 
-/// The image to read: the first one with most pixels.
+/// The image to read. It is the first of the images with the most pixels.
 struct OmeImage {
   OmeSize size = {};
   std::uint32_t directory = 0;     ///< the number of its directory in the file, counted from 0
-  std::uint32_t channels = 0;      ///< all of them are values of its pixels; 0: not given
-  std::string channel_names = {};  ///< for errors
+  std::uint32_t channels = 0;      ///< number of channels, which must all be values of its pixels; 0: not given
+  std::string channel_names = {};  ///< names of the channels, for errors
   Resolution resolution = {};
   std::vector<OmeSize> others = {};  ///< other images of the file with at least a quarter of its pixels
 };
 
 /// Reads the description of a file's first directory; none if it is not OME-XML. Takes time proportional to its length.
-/// @throws Error(unsupported) for
-/// - z-stacks, time series, and channels that are not the colours of one image;
-/// - the largest image, or the XML, in another file.
-/// @throws Error(corrupt) for damaged XML, and for a size that is not a number.
+/// @throws Error(unsupported) if
+/// - the image is a z-stack or a time series, or has channels that are not the colours of one image;
+/// - the largest image, or the XML, is in another file.
+/// @throws Error(corrupt) if the XML is damaged, or a size is not a number.
 std::optional<OmeImage> read_ome(const std::string& description, const std::string& path);
 
-/// Compares the image with its directory. `size`: the directory's; `samples`: its values per pixel. @throws
-/// Error(corrupt) if the size differs; Error(unsupported) if channels are in their own directories.
+/// Compares the image with its directory. `size`: the size of the directory's image. `samples`: the number of values
+/// per pixel in the directory. @throws Error(corrupt) if the size differs; Error(unsupported) if channels are in their
+/// own directories.
 void check_ome(const OmeImage& image, const OmeSize& size, std::uint32_t samples, const std::string& path);
 
-/// Returns which other images are not read because none of these levels is one of them; empty: none.
+/// Describes the images in `image.others` that are not read, because no level of `levels` has their size. Empty: there
+/// are none.
 std::string unread_images(const OmeImage& image, std::span<const Level> levels);
 
 }  // namespace penstock::slide

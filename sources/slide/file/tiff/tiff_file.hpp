@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A TIFF file to read: its number format, and the limit on what is read.
+// Reads parts of a TIFF file: numbers in the file's byte order, and values up to a limit.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@ namespace penstock::slide {
 /// One thread.
 class TiffFile {
  public:
-  /// `bytes`: its size. @throws Error(corrupt | io) if it does not begin like a TIFF file.
+  /// `bytes`: the file's size. @throws Error(corrupt | io) if the file does not begin like a TIFF file.
   TiffFile(int descriptor, const std::string& path, std::uint64_t bytes);
 
-  /// Reads all of `out`. All functions that read @throw Error(corrupt) if the file ends "in the middle of" `what`, and
-  /// Error(io).
+  /// Fills `out`. All functions that read @throw Error(io), and Error(corrupt) if the file ends too early. The error's
+  /// text then says that the file ends "in the middle of" `what`.
   void read(std::span<std::byte> out, std::uint64_t offset, const std::string& what) const;
   /// Reads a whole number of up to 8 bytes from a directory.
   std::uint64_t number(std::uint64_t offset, std::size_t bytes) const;

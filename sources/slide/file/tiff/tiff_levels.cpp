@@ -62,7 +62,7 @@ bool is_tiled(const Directory& directory) {
 
 constexpr std::uint64_t not_turned = 1;
 
-// A value other than the eight valid ones counts as not turned.
+// Returns the orientation, 1 to 8. Any other value counts as not turned.
 std::uint64_t orientation_of(const Directory& directory) {
   const std::uint64_t orientation = directory.number(TiffTag::orientation, not_turned);
   return orientation >= 1 && orientation <= 8 ? orientation : not_turned;
@@ -75,7 +75,7 @@ bool is_reduced(const Directory& directory) {
   return (directory.number(TiffTag::new_subfile_type, 0) & 1) != 0;
 }
 
-// For any library: OpenSlide gives such pixels as stored, tile by tile.
+// Refuses a turned image. OpenSlide would not turn it either, but return its tiles as they are stored.
 void refuse_turned(const Directory& directory, const std::string& path) {
   const std::uint64_t orientation = orientation_of(directory);
   if (orientation != not_turned)
@@ -101,10 +101,10 @@ void check_form(const Directory& directory, const std::string& path) {
     refuse("its colours are stored apart from each other");
 }
 
-// Whether the values of a pixel are RGB, else YCbCr.
+// Returns whether the values of a pixel are RGB. Otherwise they are YCbCr.
 bool is_rgb(const Directory& directory) {
   const std::uint64_t compression = compression_of(directory);
-  // These two specify it by themselves.
+  // These two compressions specify the kind of values.
   if (compression == jp2k_ycc || compression == jp2k_rgb) return compression == jp2k_rgb;
   constexpr std::uint64_t rgb = 2, ycc = 6;
   const std::uint64_t photometric = directory.number(TiffTag::photometric_interpretation, 0);
@@ -121,7 +121,7 @@ StoredArray array_of_tiles(const TiffFile& file, const Directory& directory, con
                    std::string("it says ") + what + " of " + std::to_string(found ? found->count : 0) + " tiles; " +
                        std::to_string(level.tiles()) + " make its image of " + std::to_string(level.width) + "x" +
                        std::to_string(level.height) + " pixels");
-  // A table has a byte a tile at least, so this product is one of numbers that are not larger than a file.
+  // Limited, so that the product can't overflow. A table has at least one byte per tile.
   const std::uint64_t needed = std::min(level.tiles(), file.bytes()) * found->element_bytes;
   if (level.tiles() > file.bytes() || needed > file.bytes() || found->offset > file.bytes() - needed)
     throw error_in(file.path(), Errc::corrupt, "the file ends before its table of tiles does: it is cut off",
@@ -129,7 +129,7 @@ StoredArray array_of_tiles(const TiffFile& file, const Directory& directory, con
   return *found;
 }
 
-// Pixels along a side.
+// Returns a side's length in pixels, which must be 1 to `most`.
 std::int32_t side_of(const TiffFile& file, const Directory& directory, TiffTag tag, const char* what,
                      std::uint32_t most) {
   const std::uint64_t value = directory.number(tag, 0);
@@ -140,7 +140,7 @@ std::int32_t side_of(const TiffFile& file, const Directory& directory, TiffTag t
   return static_cast<std::int32_t>(value);
 }
 
-// How large the image of a directory is.
+// Returns a level of which only the size of the image is set.
 Level read_size(const TiffFile& file, const Directory& directory) {
   constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max();
   Level level;
@@ -160,7 +160,8 @@ Level read_level(const TiffFile& file, const Directory& directory) {
   if (is_jpeg2000(compression_of(directory))) {
     level.codec = SlideCodec::jpeg2000;
   } else {
-    // All that a JPEG can use has less. Each tile is decoded with them.
+    // All tables that a JPEG can use have fewer bytes. Longer tables would slow down each tile, which is decoded with
+    // them.
     constexpr std::uint64_t most_tables = 16384;
     const std::uint64_t bytes = directory.count(TiffTag::jpeg_tables);
     if (bytes > most_tables)
@@ -172,8 +173,8 @@ Level read_level(const TiffFile& file, const Directory& directory) {
   return level;
 }
 
-// Returns the maker of a file whose tiles overlap, are in several images, or are left out, so that the directories
-// don't suffice to read it. Null for files of others.
+// Returns the maker of a file whose directories don't suffice to read it, because its tiles overlap, are in several
+// images, or are left out. Null for files of other makers.
 const char* special_maker(const Directory& directory, std::string_view description) {
   const std::string software = directory.text(TiffTag::software);
   const std::vector<std::byte> xmp = directory.bytes(TiffTag::xmp);
@@ -186,7 +187,8 @@ const char* special_maker(const Directory& directory, std::string_view descripti
   return maker;
 }
 
-// Level 0 in small: no thumbnail, label or photograph of the glass.
+// Returns whether a level is smaller than level 0 and has its shape. A label or a photograph of the glass has a
+// different shape.
 bool has_shape_of(const Level& level, const Level& first) {
   const double across = static_cast<double>(first.width) / static_cast<double>(level.width);
   const double down = static_cast<double>(first.height) / static_cast<double>(level.height);
@@ -194,7 +196,7 @@ bool has_shape_of(const Level& level, const Level& first) {
   return level.width < first.width && std::abs(across / down - 1) <= 0.01 + rounding;
 }
 
-// A level that can't be read keeps its number.
+// Returns the level. If it can't be read, sets `unreadable`, so that the other levels keep their numbers.
 Level read_level_or_why_not(const TiffFile& file, const Directory& directory, Level level) {
   try {
     return read_level(file, directory);
@@ -217,7 +219,7 @@ void add_level(const TiffFile& file, const Directory& directory, bool all_tiled,
   pyramid.levels.insert(after, read_level_or_why_not(file, directory, level));
 }
 
-// A fault in one of several directories does not prevent reading the others.
+// Calls `read`. If it fails, sets `pyramid.missing`, so that other directories are still read.
 template <class Read>
 void or_missing(Pyramid& pyramid, const Read& read) {
   try {
@@ -228,7 +230,7 @@ void or_missing(Pyramid& pyramid, const Read& read) {
   }
 }
 
-// Sets the finer levels: a tile that is left out is glass if no finer level has pixels of it.
+// Sets `finer` of each level. A tile that is left out counts as glass only if no finer level has pixels there.
 void tell_of_finer_levels(std::vector<Level>& levels) {
   std::vector<TileSizes> finer;
   for (Level& level : levels) {
@@ -268,7 +270,7 @@ Resolution read_resolution(const Directory& directory, const std::string& descri
   return resolution;
 }
 
-// The first directory may be a photograph of the glass, so all are asked.
+// Looks at all directories, because the first may be a photograph of the glass.
 TilesOfOpenSlide tiles_of_openslide(const TiffFile& file, std::span<const Directory> directories) {
   TilesOfOpenSlide tiles;
   for (const Directory& directory : directories) {
@@ -303,7 +305,7 @@ Level read_first_level(const TiffFile& file, const Directory& directory, const R
                          ", counted from 0, and " + refused.why +
                          ". OpenSlide would read the first directory; write it as tiles of JPEG, or as a file of its "
                          "own");
-    // Such a file's first directory may be a photograph of the glass.
+    // The first directory of a special maker's file may be a photograph of the glass, so its resolution is not used.
     if (maker == nullptr) refused.resolution = resolution;
     refused.ome = ome;
     throw;
@@ -332,7 +334,7 @@ Pyramid read_tiff(int descriptor, const std::string& path, std::uint64_t file_by
   std::optional<OmeImage> ome;
   if (!is_aperio(description)) ome = read_ome(description, path);
   const Directory& directory = ome ? directory_of(*ome, chain, path) : first;
-  // What is damaged is damaged for OpenSlide, too.
+  // Checked first, because OpenSlide can't read a damaged file either.
   (void)read_size(file, directory);
   refuse_turned(directory, path);
   Pyramid pyramid;
@@ -356,7 +358,7 @@ Pyramid read_tiff(int descriptor, const std::string& path, std::uint64_t file_by
       if (&other != &directory) or_missing(pyramid, [&] { add_level(file, other, is_aperio(description), pyramid); });
   }
   tell_of_finer_levels(pyramid.levels);
-  // A sub-directory is not an image of OME-XML.
+  // Sub-directories are not listed in OME-XML as images, so they are not compared with its images.
   if (ome)
     pyramid.unread_images =
         unread_images(*ome, std::span(pyramid.levels).subspan(has_below ? pyramid.levels.size() : 1));

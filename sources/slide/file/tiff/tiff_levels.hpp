@@ -14,34 +14,38 @@
 
 namespace penstock::slide {
 
-/// Facts about a TIFF's tiles for decoding by OpenSlide.
+/// Facts about a TIFF's tiles that matter if OpenSlide decodes them.
 struct TilesOfOpenSlide {
-  bool by_version_4 = false;  ///< OpenSlide knows such files only from version 4 on
-  bool by_libtiff = false;    ///< OpenSlide decodes some of them with libtiff: the tiles that are not plain JPEG
+  bool by_version_4 = false;  ///< OpenSlide reads the file only from version 4 on
+  bool by_libtiff = false;    ///< OpenSlide decodes some tiles with libtiff, because they are not plain JPEG
   struct Size {
     std::int64_t width = 0, height = 0;
   };
-  std::vector<Size> turned = {};  ///< images that are stored mirrored or turned, which OpenSlide doesn't notice
+  std::vector<Size> turned = {};  ///< sizes of images that are stored mirrored or turned; OpenSlide would not turn them
 };
 
-/// Thrown with the reason if a file's tiles can't be read here; OpenSlide may be able to.
+/// Thrown if this library can't read a file's tiles. OpenSlide may be able to.
 struct NeedsOpenSlide {
   Errc code;
   std::string why;
-  Resolution resolution = {};        ///< the resolution in the file's usual places, which OpenSlide may ignore
-  std::optional<OmeImage> ome = {};  ///< the image that its OME-XML selects, which is the one that OpenSlide reads
+  Resolution resolution = {};        ///< the resolution in the file's usual places; OpenSlide may ignore these
+  std::optional<OmeImage> ome = {};  ///< the image that OME-XML selects; OpenSlide reads the same one
   TilesOfOpenSlide tiles = {};
 };
 
-/// Reads a file's directories. Level 0 is its first image, or the one that OME-XML selects. Further levels are the
-/// sub-directories of level 0. Without these they are all images made of tiles in Aperio's files, and the images marked
-/// as reduced in other files. Each must have the shape of level 0. `file_bytes`: the file's size.
-/// @throws NeedsOpenSlide if the file is not a TIFF, or
+/// Reads a file's directories. Level 0 is the file's first image, or the image that OME-XML selects. The further levels
+/// are the sub-directories of level 0. If level 0 has no sub-directories, they are other images of the file. In
+/// Aperio's files, these are all images that are made of tiles; in other files, the images that are marked as reduced.
+/// Each further level must have the shape of level 0. `file_bytes`: the file's size.
+/// @throws NeedsOpenSlide if
+/// - the file is not a TIFF;
 /// - the image is not made of tiles of JPEG or JPEG 2000, 8 bits, RGB or YCbCr;
-/// - its maker's tiles don't form the image side by side.
+/// - the tiles of its maker don't form the image side by side.
 /// @throws Error(corrupt) for a damaged file.
-/// @throws Error(unsupported) for faults that OpenSlide would not notice: the image is stored mirrored or turned, or
-/// OME-XML makes it one plane of several, or puts it after others.
+/// @throws Error(unsupported) for faults that OpenSlide would not notice:
+/// - the image is stored mirrored or turned;
+/// - OME-XML says that the image is one plane of several;
+/// - OME-XML selects an image that is not the first, and whose tiles this library can't read.
 Pyramid read_tiff(int descriptor, const std::string& path, std::uint64_t file_bytes);
 
 }  // namespace penstock::slide

@@ -16,8 +16,8 @@ inline std::uint64_t load_big_endian(const std::uint8_t* at) noexcept {
 }
 
 // After a refill at least 56 bits can be taken. The reader does not know where the data ends: it reads up to 8 bytes
-// beyond the bits that were taken, and more bits may be taken than there are. The caller keeps room for that, and asks
-// how much was left.
+// beyond the bits that were taken, and more bits may be taken than there are. The caller keeps room for these bytes,
+// and checks afterwards how many bits were left.
 class BitReader {
  public:
   BitReader() = default;
@@ -28,7 +28,8 @@ class BitReader {
     next_ += ((63 - count_) >> 3) & 7;
     count_ |= 56;
   }
-  // The next bits at the top. Those below `count` bits are the following ones, or 0.
+  // Returns the next bits, from the top. Bits below the first `loaded()` bits are the bits that follow in the data, or
+  // 0.
   std::uint64_t bits() const noexcept { return bits_; }
   template <int Count>
   std::uint32_t peek() const noexcept {
@@ -41,18 +42,19 @@ class BitReader {
   }
   // Puts back the last `n` bits that were taken, at most 63. The 16 bytes before the data must be readable.
   void put_back(std::uint32_t n) noexcept {
-    const std::uint32_t ahead = static_cast<std::uint32_t>(count_ & 63) + n;  // bits that next_ is ahead of the wanted
+    const std::uint32_t ahead = static_cast<std::uint32_t>(count_ & 63) + n;  // bits from the new position to next_
     const std::uint8_t* const from = next_ - (ahead + 7) / 8;
     const std::uint32_t passed = (8 - ahead % 8) % 8;
     bits_ = load_big_endian(from) << passed;
     next_ = from + 7;
     count_ = 56 - passed;
   }
-  // The first byte of which no bit was loaded; at most 8 bytes after the one that the next bit is in.
+  // Returns the address of the first byte of which no bit was loaded. It is at most 8 bytes after the byte with the
+  // next bit.
   const std::uint8_t* next() const noexcept { return next_; }
   // Sets the address of `next()`, after the data has moved.
   void move_to(const std::uint8_t* next) noexcept { next_ = next; }
-  // Bits that were loaded and not taken.
+  // Returns how many bits were loaded and not taken.
   std::uint32_t loaded() const noexcept { return static_cast<std::uint32_t>(count_ & 63); }
 
  private:

@@ -9,7 +9,8 @@
 
 namespace penstock::jpeg::baseline {
 
-// All coefficients are 0 before a block is decoded into it. The user sets them to 0 again.
+// All coefficients must be 0 before a block is decoded into this. The code that uses the coefficients sets them to 0
+// again.
 struct alignas(64) Block {
   std::int16_t coefficients[64];  // coefficients in natural order: row by row
   std::int16_t spare[8];          // values that belong to no coefficient are written here
@@ -56,11 +57,12 @@ PENSTOCK_INLINE std::int32_t dc_difference(BitReader& reader, const DcTable& tab
   return difference;
 }
 
-// Returns whether a block may end here: after its last coefficient, or with the symbol for its end.
+// Returns whether the block ends at `at`: after its last coefficient, or by the symbol for its end.
 PENSTOCK_INLINE bool ends_block(std::uint32_t at) { return at == 64 || at - (AcTable::block_end + 1) < 63; }
 
-// Decodes one symbol for coefficient `at`. Returns the place of the next one, plus `block_end` at the end of the block.
-// Writes the value into `block` unless that is null. A place beyond the block counts as its last one, like in libjpeg.
+// Decodes one symbol for coefficient `at`. Returns the place of the next coefficient, plus `block_end` if the symbol
+// ends the block. Writes the value into `block` unless `block` is null. A place beyond the block counts as the block's
+// last place, like in libjpeg.
 PENSTOCK_INLINE std::uint32_t single_symbol(BitReader& reader, const AcTable& table, std::uint32_t at,
                                             std::int16_t* block, bool& damaged) {
   reader.refill();
@@ -81,7 +83,8 @@ PENSTOCK_INLINE std::uint32_t single_symbol(BitReader& reader, const AcTable& ta
   return place + 1;
 }
 
-// Decodes the next block. `dc`: in, the first coefficient of the block before; out, that of this block.
+// Decodes the next block. `dc` has the first coefficient of the block before, and is set to the first coefficient of
+// this block.
 PENSTOCK_INLINE void decode_block(BitReader& reader, const DcTable& dc_table, const AcTable& ac_table, std::int32_t& dc,
                                   Block& block, bool& damaged) {
   std::int16_t* const to = block.coefficients;
@@ -92,7 +95,7 @@ PENSTOCK_INLINE void decode_block(BitReader& reader, const DcTable& dc_table, co
   const auto step = [&]() __attribute__((always_inline)) {
     entry = ac_table.full_entry(reader.peek<AcTable::full_width>());
     to[natural_order.at[at + static_cast<std::uint8_t>(entry >> 16)]] = static_cast<std::int16_t>(entry >> 32);
-    // The same as signed_value; if there is no value, the result goes to `spare`.
+    // Computes the same as signed_value(). If the entry has no value, the result is written to `spare`.
     const std::uint64_t bits = reader.bits() << (entry >> 58);
     const auto negative = static_cast<std::uint64_t>(~static_cast<std::int64_t>(bits) >> 63);
     const std::uint64_t value = (((bits ^ negative) >> (entry >> 52 & 63)) ^ negative) - negative;
@@ -101,7 +104,7 @@ PENSTOCK_INLINE void decode_block(BitReader& reader, const DcTable& dc_table, co
     reader.take(entry);
   };
   for (;;) {
-    // A refill is enough for the difference and one step, or for two steps: at most 20 bits each.
+    // A step takes at most 20 bits. So a refill is enough for the difference and one step, or for two steps.
     step();
     if (at < 64) {
       reader.refill();
@@ -109,7 +112,8 @@ PENSTOCK_INLINE void decode_block(BitReader& reader, const DcTable& dc_table, co
       if (at < 64) continue;
     }
     if (PENSTOCK_RARE(!ends_block(static_cast<std::uint32_t>(at)))) {
-      // The symbols of the entry do not fit the block, or it has none. They are taken one by one.
+      // The entry has no symbol, or its symbols do not fit into the block. Its bits are put back, and symbols are taken
+      // one by one.
       reader.put_back(static_cast<std::uint8_t>(entry));
       at = single_symbol(reader, ac_table, static_cast<std::uint32_t>(at) - static_cast<std::uint8_t>(entry >> 8), to,
                          damaged);

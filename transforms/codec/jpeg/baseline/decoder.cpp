@@ -11,17 +11,17 @@ namespace penstock::jpeg::baseline {
 
 namespace {
 
-// The MCUs whose values the pixels of a box are made of.
+// The MCUs that the pixels of a box are made of.
 struct Needed {
   Range columns, rows;
-  int rows_read;  // rows that libjpeg reads, from the first one of the image on
+  int rows_read;  // rows of MCUs that libjpeg reads for the box, from the image's first row on
 };
 
 Needed needed(const Frame& frame, const Upsampling& upsampling, const Box& box) {
   const int width = frame.mcu_width(), height = frame.mcu_height();
   const int right = box.left + box.width, last = box.top + box.height - 1;
   Needed of;
-  // A value of chroma on each side.
+  // Pixels depend on one more value of chroma on each side, which is two pixels wide.
   const int margin = upsampling.across == 2 ? 2 : 0;
   of.columns.first = std::max(0, box.left / 2 * 2 - margin) / width;
   of.columns.end = std::min(frame.mcus_across, (right + margin + width - 1) / width);
@@ -29,8 +29,8 @@ Needed needed(const Frame& frame, const Upsampling& upsampling, const Box& box) 
              below = upsampling.looks_at_rows() && last % 2 == 1;
   of.rows.first = std::max(0, box.top - (above ? 1 : 0)) / height;
   of.rows.end = std::min(frame.height - 1, last + (below ? 1 : 0)) / height + 1;
-  // libjpeg has read one more row of MCUs when it gives the last two rows of one, and several of a single component
-  // together.
+  // Before libjpeg returns the last two pixel rows of a row of MCUs, it has read the next row of MCUs. If there is only
+  // one component, it reads `alone_v` rows of MCUs together.
   of.rows_read = of.rows.end;
   if (upsampling.looks_at_rows() && last % height >= height - 2)
     of.rows_read = std::min(frame.mcus_down, last / height + 2);
@@ -39,13 +39,14 @@ Needed needed(const Frame& frame, const Upsampling& upsampling, const Box& box) 
   return of;
 }
 
-// Goes through rows of MCUs, or through what segments have of them.
+// Walks through rows of MCUs. If there are segments, walks only through the parts of rows that are in the segments.
 class RowWalk {
  public:
   RowWalk(const Frame& frame, const Segments* segments, Range columns, ScanWalk& walk)
       : segments_(segments), whole_{0, frame.mcus_across}, columns_(columns), walk_(walk) {}
 
-  // The next row; of its columns that are decoded, `put(first, some, blocks)`.
+  // Walks through the next row, which is `row`. Decodes its MCUs in `columns`, and calls `put(first, some, blocks)`
+  // with them.
   template <class Put>
   void decode(int row, Put&& put) {
     for_parts(row, [&](Range part) {
@@ -70,7 +71,7 @@ class RowWalk {
     const Size& size = segments_->size;
     for (int x = segments_->columns.first; x < segments_->columns.end && !walk_.stopped(); x += size.width) {
       if ((row - segments_->rows.first) % size.height == 0) {
-        // The walk began at the first one.
+        // The walk begins at the first segment by itself.
         if (next_ != 0) walk_.jump(segments_->extents[next_].begin);
         ++next_;
       }
@@ -118,7 +119,7 @@ std::optional<HandOver> Decoder::decode(std::span<const std::uint8_t> bytes, std
     of_rows.decode(row, [&](int first, int some, Block* blocks) { planes.put(row, first, some, blocks); });
     if (walk.stopped()) break;
     if (!planes.usual()) return HandOver::range;
-    // The last row waits for the values below it.
+    // The last pixel row can't be made before the values below it are decoded.
     const int below = upsampling.looks_at_rows() ? 1 : 0;
     const int made = row + 1 == frame_.mcus_down ? frame_.height : (row + 1) * frame_.mcu_height() - below;
     for (const int until = std::min(made, box.top + box.height); y < until; ++y)

@@ -21,24 +21,24 @@ namespace penstock::jpeg::baseline {
 
 struct Request {
   Box box;                             // inside the image
-  bool to_end = false;                 // reads all data and checks that the image ends where it should
-  const Segments* segments = nullptr;  // reads only these, all of them; not with `to_end`
-  std::uint8_t* pixels = nullptr;      // gets the box: 1 value per pixel if libjpeg's output is grey, else 3
-  std::ptrdiff_t stride = 0;           // bytes from one of those rows to the next
+  bool to_end = false;                 // if true, reads all data and checks that the image ends where it should
+  const Segments* segments = nullptr;  // if not null, reads exactly these segments; not with `to_end`
+  std::uint8_t* pixels = nullptr;      // receives the box: 1 value per pixel if libjpeg's output is grey, else 3
+  std::ptrdiff_t stride = 0;           // bytes from one row of `pixels` to the next
 };
 
-// If it decodes an image, libjpeg would make the same pixels without a warning. If it decodes some segments, this is
-// true of a file with only these segments. It hands over to libjpeg what is, or may be, unusual or damaged. A runner
-// keeps one for all its images; one thread at a time may use it.
+// Decodes an image only if libjpeg would make the same pixels without a warning. With segments, this is true of a file
+// that has only those segments. Hands over to libjpeg each image that is, or may be, unusual or damaged. A runner keeps
+// one Decoder for all its images; only one thread may use it at a time.
 class Decoder {
  public:
-  // REQUIRES: `info` has read the header, its output is chosen, and it has not started. Returns nothing if this decoder
-  // may be able to decode the image, else the reason why libjpeg must.
+  // REQUIRES: libjpeg has read the header into `info`, its output is chosen, and it has not started to decode. Returns
+  // nothing if this decoder may be able to decode the image. Otherwise returns the reason why libjpeg must decode it.
   std::optional<HandOver> begin(const jpeg_decompress_struct& info);
 
-  // Decodes the image that `begin` took, whose scan begins at offset `scan` of the file. Returns nothing if the pixels
-  // are made. Else returns why libjpeg must decode it, from the same state of `info`; the box's rows then have no
-  // meaning. May be called any number of times.
+  // Decodes the image that `begin` took, whose scan begins at offset `scan` of the file. Returns nothing if it has made
+  // the pixels. Otherwise returns the reason why libjpeg must decode the image; the pixels that were written have no
+  // meaning then. Does not change `info`. May be called any number of times.
   std::optional<HandOver> decode(std::span<const std::uint8_t> bytes, std::size_t scan, const Request& request,
                                  Scratch& scratch);
 

@@ -20,7 +20,7 @@ std::optional<HandOver> set_colors(const jpeg_decompress_struct& info, Frame& fr
   return gray_output || info.out_color_space == JCS_RGB ? std::nullopt : std::optional(HandOver::colors);
 }
 
-// Sets a component of the scan. Those of an only one come block by block, whatever its factors.
+// Sets component `i`. If it is the only component of the scan, each MCU is one block, whatever its sampling factors.
 std::optional<HandOver> set_component(const jpeg_decompress_struct& info, int i, TableCache& tables, Frame& frame) {
   const jpeg_component_info& from = *info.cur_comp_info[i];
   if (from.component_index != i) return HandOver::scans;

@@ -27,12 +27,12 @@ enum class Colors : std::uint8_t { gray, rgb, ycc };
 struct Frame {
   int width = 0, height = 0;
   int components = 0;
-  int h = 1, v = 1;  // the largest factors
+  int h = 1, v = 1;  // the largest sampling factors of all components
   int mcus_across = 0, mcus_down = 0;
-  int alone_v = 1;                // vertical factor that the header has for a single component
+  int alone_v = 1;                // vertical sampling factor of the only component, as in the header
   unsigned restart_interval = 0;  // MCUs from one restart marker to the next; 0 if there are no markers
   Colors colors = Colors::gray;
-  // Pixels of the picture per value of the second and third component, if there are three components.
+  // Pixels per value of the second and third component, across and down, if there are three components.
   int chroma_across = 1, chroma_down = 1;
   Component component[3];
   // A block of an MCU, in the order of the scan.
@@ -46,7 +46,8 @@ struct Frame {
 
   int mcu_width() const noexcept { return DCTSIZE * h; }
   int mcu_height() const noexcept { return DCTSIZE * v; }
-  // Returns why libjpeg must decode the image whose header `info` has read, or sets `frame`.
+  // Sets `frame` from the header that libjpeg has read into `info`, or returns the reason why libjpeg must decode the
+  // image.
   static std::optional<HandOver> read(const jpeg_decompress_struct& info, TableCache& tables, Frame& frame);
 };
 

@@ -8,16 +8,16 @@ namespace penstock::jpeg::baseline {
 
 enum class HandOver : std::uint8_t {
   // Found in the header:
-  kind,      // progressive, arithmetic coding, 12 bits
-  colors,    // four inks, components of unknown meaning, grey of RGB
-  scans,     // several, or one with unusual parameters
-  sampling,  // other than 1 or 2 pixels for a value of chroma
-  tables,    // missing, or refused by libjpeg
+  kind,      // the image is progressive, arithmetic-coded or not of 8 bits
+  colors,    // there are four inks or components of unknown meaning, or RGB is to become grey
+  scans,     // there are several scans, or the scan has unusual parameters
+  sampling,  // a value of chroma is not for 1 or 2 pixels, across or down
+  tables,    // a table is missing, or libjpeg refuses it
   // Found in the data:
-  code,         // bits that no code begins with, at least no code of pictures of 8 bits
-  range,        // coefficients that are too large for 16 bits, or that no picture has
+  code,         // the data has bits that begin with no code, or with a code that pictures of 8 bits don't have
+  range,        // coefficients are too large for 16 bits, or for any picture
   end_of_data,  // the data ends before the image does, or so close to its end that libjpeg may notice
-  marker,       // a marker that does not belong here, or unused data before a marker
+  marker,       // there is a marker that does not belong here, or unused data before a marker
 };
 
 }  // namespace penstock::jpeg::baseline

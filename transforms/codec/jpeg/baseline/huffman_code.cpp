@@ -37,7 +37,7 @@ std::optional<HuffmanCode> HuffmanCode::of(const JHUFF_TBL& table) {
   for (int length = 1; length <= 16; ++length) {
     code += huffman.counts[length];
     huffman.size += huffman.counts[length];
-    // The code of all ones is left free.
+    // No code may have only ones.
     if (huffman.counts[length] != 0 && code >= std::uint32_t{1} << length) return std::nullopt;
     code <<= 1;
   }

@@ -13,17 +13,17 @@
 namespace penstock::jpeg::baseline {
 
 struct HuffmanCode {
-  std::uint8_t counts[17] = {};    // codes of each length; counts[0] is 0
-  std::uint8_t symbols[256] = {};  // symbols in the order of their codes: shorter ones first
+  std::uint8_t counts[17] = {};    // number of codes of each length; counts[0] is 0
+  std::uint8_t symbols[256] = {};  // symbols in the order of their codes; shorter codes come first
   int size = 0;                    // number of symbols
 
-  // Returns nothing for a table that libjpeg refuses, with more codes of a length than can exist.
+  // Returns nothing if libjpeg refuses the table because it has more codes of a length than can exist.
   static std::optional<HuffmanCode> of(const JHUFF_TBL& table);
 
   bool is_of(const JHUFF_TBL& table) const noexcept;
 };
 
-// The length of a code and its symbol, in 16 bits; 0 if there is no code.
+// A code's length (upper 8 bits) and the symbol that it encodes (lower 8 bits); 0 if there is no code.
 using Symbol = std::uint16_t;
 inline constexpr std::uint32_t length_of(std::uint32_t symbol) { return symbol >> 8; }
 inline constexpr std::uint32_t value_of(std::uint32_t symbol) { return symbol & 255; }
@@ -31,16 +31,17 @@ inline constexpr std::uint32_t value_of(std::uint32_t symbol) { return symbol & 
 // The symbols that a table may have. Codes of other symbols are treated as missing.
 using Allowed = bool (*)(std::uint8_t symbol);
 
-// A table by the next `width` bits, for codes of up to `width` bits. It has 2^width entries; those of longer codes are
-// 0.
+// Returns a table of 2^width entries, one for each value of the next `width` bits. An entry is the symbol of the code
+// with which these bits begin. It is 0 if the code is longer than `width`.
 std::vector<Symbol> short_codes(const HuffmanCode& code, int width, Allowed allowed);
 
-// The codes of more than `width` bits. A file has few of them, and their first bits are close together.
+// The codes of more than `width` bits. Read as numbers of 16 bits, they come after all shorter codes. So the table
+// begins with the first long code, and is small.
 class LongCodes {
  public:
   LongCodes(const HuffmanCode& code, int width, Allowed allowed);
 
-  // Returns the code that begins the next 16 bits, or 0 if none of these codes does.
+  // Returns the symbol of the long code with which the 16 bits begin, or 0 if they begin with no long code.
   Symbol find(std::uint32_t bits) const noexcept { return bits < first_ ? Symbol{0} : symbols_[bits - first_]; }
 
  private:

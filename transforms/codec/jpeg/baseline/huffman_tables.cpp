@@ -10,17 +10,17 @@ namespace penstock::jpeg::baseline {
 
 namespace {
 
-// What the values of 8-bit pictures take: T.81, F.1.2.1 and F.1.2.2.
+// The largest number of bits that a value of an 8-bit picture has: T.81, F.1.2.1 and F.1.2.2.
 constexpr int most_dc_bits = 11, most_ac_bits = 10;
 constexpr int block_size = 64, zero_run = 15;
 
-// What libjpeg accepts in a table of differences.
+// The largest number of bits that libjpeg accepts in a table of differences.
 constexpr int most_bits_of_libjpeg = 15;
 
 bool is_dc(std::uint8_t symbol) { return symbol <= most_dc_bits; }
 bool is_ac(std::uint8_t symbol) { return (symbol & 15) <= most_ac_bits; }
 
-// Whether entries for `wide` sets of bits begin so; the rest of each is any of the values' bits.
+// Fills the `wide` entries from `at` on with copies of the first `part` entries.
 template <class Entry>
 void repeat(Entry* at, std::size_t part, std::size_t wide) {
   for (std::size_t done = part; done < wide; done *= 2) std::memcpy(at + done, at, done * sizeof(Entry));
@@ -47,7 +47,7 @@ std::unique_ptr<const AcTable> AcTable::of(const JHUFF_TBL& table) {
   return std::unique_ptr<const AcTable>(new AcTable(*code));
 }
 
-// What the symbols take that an entry has so far.
+// What the symbols of an entry have taken so far: bits, coefficients and values.
 struct AcTable::Taken {
   std::uint32_t bits = 0, advance = 0;
   int values = 0;
@@ -67,8 +67,9 @@ AcTable::AcTable(const HuffmanCode& code)
   fill_full(full_, full_width, {});
 }
 
-// Fills the 2^left entries from `at` on, whose first bits are the symbols that were taken. In the order of the codes,
-// each symbol is the beginning of a range of entries; what may follow it is filled once and copied for all its values.
+// Fills the 2^left entries from `at` on. They are for data that begins with the symbols that were taken, followed by
+// any `left` bits. The codes, in their order, divide these entries into ranges. In a range, what may follow the symbol
+// and its value is filled in once, and copied for all other values.
 void AcTable::fill_skip(std::uint16_t* at, int left, std::uint32_t taken, std::uint32_t advance) {
   const auto entry = [](std::uint32_t bits, std::uint32_t by) { return static_cast<std::uint16_t>(bits | by << 6); };
   std::uint16_t* const end = at + (std::size_t{1} << left);
@@ -96,7 +97,8 @@ void AcTable::fill_skip(std::uint16_t* at, int left, std::uint32_t taken, std::u
   std::fill(at, end, none);
 }
 
-// Does what fill_skip does. Where two values are in the entry, the first one's is written into each of the copies.
+// Fills entries like fill_skip(). If entries have two values, the first value differs between the copies, and is
+// written into each copy.
 void AcTable::fill_full(std::uint64_t* at, int left, const Taken& taken) {
   std::uint64_t* const end = at + (std::size_t{1} << left);
   Taken nothing = taken;

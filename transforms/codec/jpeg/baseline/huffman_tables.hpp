@@ -10,7 +10,7 @@
 
 namespace penstock::jpeg::baseline {
 
-// Codes of the first coefficient of a block, which is coded as a difference.
+// A table for the first coefficient of a block, which is coded as a difference.
 class DcTable {
  public:
   static constexpr int width = 9;
@@ -18,10 +18,12 @@ class DcTable {
   // Returns null for a table that libjpeg refuses. Symbols that pictures of 8 bits don't have are treated as missing.
   static std::unique_ptr<const DcTable> of(const JHUFF_TBL& table);
 
-  // An entry: bits that code and value take together (0 to 7), bits of the value (8 to 15), of the code (16 to 23).
-  // It is 0 if the code is longer.
+  // Returns the entry for the next `width` bits. Bits 0 to 7 of the entry count the bits of code and value together.
+  // Bits 8 to 15 count the value's bits, and bits 16 to 23 the code's. It is 0 if the code is longer than `width`, or
+  // missing.
   std::uint32_t entry(std::uint32_t bits) const noexcept { return entries_[bits]; }
-  // Returns the entry of the code longer than `width` that begins the 16 bits, or 0 if there is none.
+  // Returns the entry of the code longer than `width` with which the 16 bits begin, or 0 if they begin with no such
+  // code.
   std::uint32_t long_entry(std::uint32_t bits) const noexcept {
     const Symbol found = long_.find(bits);
     return found == 0 ? 0 : entry_of(found);
@@ -40,13 +42,13 @@ class DcTable {
   std::uint32_t entries_[1 << width];
 };
 
-// Codes of the other coefficients. A symbol is a run of zeros and the size of the value after it; the value's bits
-// follow.
+// A table for the other coefficients of a block. A symbol is the length of a run of zeros and the size of the value
+// after the run. The value's bits follow the symbol's code.
 //
-// An entry takes all symbols that are in its bits; the value of the last one may be after them. It has the number of
-// coefficients by which they advance in the block, plus `block_end` if the block's end is one of them. If the bits do
-// not have even one symbol, the entry takes no bits and advances by `too_long`. Both numbers are more than a block has,
-// so that one comparison finds both.
+// An entry is for the next bits of the data. It has all symbols whose codes are in these bits; the value of the last
+// symbol may end after them. It has the number of coefficients by which the symbols advance in the block, plus
+// `block_end` if the last symbol ends the block. An entry without a symbol takes no bits and advances by `too_long`.
+// Both constants are larger than a block, so one comparison finds both cases.
 class AcTable {
  public:
   static constexpr int full_width = 10, skip_width = 11;
@@ -56,22 +58,25 @@ class AcTable {
   // Returns null for a table that libjpeg refuses. Symbols that pictures of 8 bits don't have are treated as missing.
   static std::unique_ptr<const AcTable> of(const JHUFF_TBL& table);
 
-  // An entry with up to two values that are not 0. It may have three symbols or more, with runs of 16 zeros. Its bits:
+  // Returns the entry for the next `full_width` bits. It has up to two values that are not 0. It may have more than two
+  // symbols, if some are runs of 16 zeros. Its bits are:
   //
   //     0-7    bits that all symbols take
-  //     8-15   coefficients they advance by
+  //     8-15   coefficients that the symbols advance by
   //     16-23  place of the first value, counted from the present coefficient; `nowhere` if there are fewer than two
-  //     24-31  place of the last value, likewise; `nowhere` if there is no value
+  //     24-31  place of the last value, counted likewise; `nowhere` if there is no value
   //     32-47  the first value
   //     52-57  64 less the size of the last value, modulo 64
-  //     58-63  number of bits before it
+  //     58-63  number of bits before the last value
   //
-  // The entry has the first value, because all its bits are among the entry's. The last value is read from the data.
+  // The entry has the first value itself, because all bits of that value are among the entry's bits. The last value is
+  // read from the data.
   std::uint64_t full_entry(std::uint32_t bits) const noexcept { return full_[bits]; }
-  // An entry for skipping, with any number of values: bits that all symbols take (0 to 5), coefficients they advance by
-  // (6 to 15).
+  // Returns the entry for the next `skip_width` bits, for skipping; it may have any number of values. Its bits 0 to 5
+  // are the number of bits that all symbols take. Its bits 6 to 15 are the number of coefficients that the symbols
+  // advance by.
   std::uint16_t skip_entry(std::uint32_t bits) const noexcept { return skip_[bits]; }
-  // Returns one symbol from the next 64 bits, or 0 if no code begins with them.
+  // Returns the symbol of the code with which the 64 bits begin, or 0 if they begin with no code.
   Symbol symbol(std::uint64_t bits) const noexcept {
     const Symbol found = single_[bits >> (64 - skip_width)];
     return found != 0 ? found : long_.find(static_cast<std::uint32_t>(bits >> 48));

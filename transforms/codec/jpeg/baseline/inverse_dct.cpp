@@ -6,7 +6,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "inverse_dct.cpp"
-// Must come before all of Highway.
+// Must be included before Highway's headers.
 #include "simd_targets.hpp"
 
 #include <hwy/foreach_target.h>
@@ -26,7 +26,7 @@ InverseDct get_inverse_dct() { return inverse_dct_plain; }
 
 #else
 
-// x * 2^13, and what rounds the result.
+// Returns x * 2^13, plus half of 2^Shift, so that a shift by `Shift` rounds.
 template <int Shift>
 HWY_INLINE Halves scaled(Words x) {
   const Ints round = hn::Set(ints, 1 << (Shift - 1));
@@ -40,7 +40,7 @@ HWY_INLINE Words descaled(Halves sum) {
   return hn::ReorderDemote2To(words, hn::ShiftRight<Shift>(sum.low), hn::ShiftRight<Shift>(sum.high));
 }
 
-// Eight values a register, of each of its blocks.
+// Transforms x[0] to x[7] lane by lane. A register has eight lanes for each of its blocks.
 template <int Shift>
 HWY_INLINE void transform(Words (&x)[8]) {
   const Halves e3 = products<c0541 + c0765, c0541>(x[2], x[6]), e2 = products<c0541, c0541 - c1847>(x[2], x[6]);
@@ -62,7 +62,8 @@ HWY_INLINE void transform(Words (&x)[8]) {
   x[4] = descaled<Shift>(even3 - odd0);
 }
 
-// Finishes where x[4] to x[7] are 0: each odd sum is one of x[1] and x[3], with the factors of both steps in one.
+// Finishes a transform in which x[4] to x[7] are 0. Its odd sums depend only on x[1] and x[3], so low_sums() multiplies
+// by the factors of both steps at once.
 template <int Shift>
 HWY_INLINE void finish_half(Ints e0, Ints e2, Ints e3, const Ints (&odd)[4], Ints (&out)[8]) {
   const auto put = [&](int k, Ints even, Ints o) HWY_ATTR {
@@ -89,7 +90,8 @@ HWY_INLINE LowSums low_sums(const Words (&x)[8]) {
            products<c1175 - c0390 + c1501 - c0899, c1175>(x[1], x[3])}};
 }
 
-// Columns, of which the upper four are 0 as well; transposed, so that x[0] to x[3] are the rows' values.
+// Transforms the columns of blocks in which only the first four rows and columns are not 0. Transposes the result, so
+// that x[0] to x[3] are the inputs of transform_low_rows().
 HWY_INLINE void transform_low_columns(Words (&x)[8]) {
   const LowSums s = low_sums<columns_shift>(x);
   const Ints odd[4] = {s.odd[0].low, s.odd[1].low, s.odd[2].low, s.odd[3].low};
@@ -97,7 +99,7 @@ HWY_INLINE void transform_low_columns(Words (&x)[8]) {
   finish_half<columns_shift>(s.e0.low, s.e2.low, s.e3.low, odd, r);
   const Words r04 = hn::ReorderDemote2To(words, r[0], r[4]), r15 = hn::ReorderDemote2To(words, r[1], r[5]),
               r26 = hn::ReorderDemote2To(words, r[2], r[6]), r37 = hn::ReorderDemote2To(words, r[3], r[7]);
-  // Pairs of rows, then fours: a register has those of two columns.
+  // Interleaves pairs of rows, then four rows. A register of four rows has two of their columns.
   const Ints r01 = hn::BitCast(ints, hn::InterleaveLower(words, r04, r15)),
              r45 = hn::BitCast(ints, hn::InterleaveUpper(words, r04, r15)),
              r23 = hn::BitCast(ints, hn::InterleaveLower(words, r26, r37)),
@@ -138,15 +140,15 @@ HWY_INLINE void transpose(Words (&x)[8]) {
   }
 }
 
-// What a register has: blocks, and where their values go. A block may stand in it more than once.
+// The blocks that are transformed together, and where their values go. A block may be in the list more than once.
 struct Together {
   Block* blocks[blocks_together];
   std::uint8_t* to[blocks_together];
   std::ptrdiff_t stride;
 };
 
-// Two rows of each block, the `row`-th and the next. As halves of numbers of 64 bits: x86 stores the upper half of
-// these at once.
+// Stores two rows of each block: `row` and the next row. Each row is stored as a double, because x86 can store the
+// upper half of a pair of doubles by one instruction.
 template <std::size_t I = 0>
 HWY_INLINE void store_rows(Bytes rows, int row, const Together& t) {
   const hn::FixedTag<double, 2> pair;
@@ -158,14 +160,16 @@ HWY_INLINE void store_rows(Bytes rows, int row, const Together& t) {
   if constexpr (I + 1 < blocks_together) store_rows<I + 1>(rows, row, t);
 }
 
-// Registers are columns. Values around 0, of which those beyond 8 bits become the nearest.
+// Stores columns x[0] to x[7] as rows of bytes. The values are centred at 0. Values beyond 8 bits become the nearest
+// value in range.
 HWY_INLINE void store_columns(const Words (&x)[8], const Together& t) {
   const auto center = hn::Set(bytes, 128);
   const auto pack = [&](Words a, Words b) HWY_ATTR { return hn::Xor(saturated_signed(a, b), center); };
   const Bytes c04 = pack(x[0], x[4]), c15 = pack(x[1], x[5]), c26 = pack(x[2], x[6]), c37 = pack(x[3], x[7]);
   const Bytes c02 = hn::InterleaveLower(bytes, c04, c26), c46 = hn::InterleaveUpper(bytes, c04, c26);
   const Bytes c13 = hn::InterleaveLower(bytes, c15, c37), c57 = hn::InterleaveUpper(bytes, c15, c37);
-  // Columns 0 to 3, and 4 to 7, of the rows 0 to 3 and 4 to 7.
+  // Columns 0 to 3 are in a and b, and columns 4 to 7 in c and d. Rows 0 to 3 are in a and c, and rows 4 to 7 in b and
+  // d.
   const auto left = [&](auto v) HWY_ATTR { return hn::BitCast(ints, v); };
   const Ints a = left(hn::InterleaveLower(bytes, c02, c13)), b = left(hn::InterleaveUpper(bytes, c02, c13));
   const Ints c = left(hn::InterleaveLower(bytes, c46, c57)), d = left(hn::InterleaveUpper(bytes, c46, c57));
@@ -175,15 +179,15 @@ HWY_INLINE void store_columns(const Words (&x)[8], const Together& t) {
   store_rows(hn::BitCast(bytes, hn::InterleaveUpper(ints, b, d)), 6, t);
 }
 
-// A row of coefficients of the blocks, times what they were divided by.
+// Loads row `row` of the blocks' coefficients, multiplied by the quantization.
 HWY_INLINE Words load_row(const Together& t, const std::int16_t* quantization, int row) {
   const std::int16_t* at[blocks_together];
   for (std::size_t i = 0; i < blocks_together; ++i) at[i] = t.blocks[i]->coefficients + 8 * row;
   return hn::Mul(load_blocks(at), hn::LoadDup128(words, quantization + 8 * row));
 }
 
-// Not 0 where libjpeg's version has other bits. x86's has a shortcut where only the first row is not 0, which takes 4
-// times its values mod 2^16, and not saturated ones.
+// Returns lanes that are not 0 if the bits of libjpeg's version may differ. On x86, that version has a shortcut for
+// blocks in which only the first row is not 0. The shortcut multiplies the values by 4 mod 2^16, and does not saturate.
 template <int Rows>
 HWY_INLINE Words beyond_libjpeg(const Words (&x)[8]) {
   if constexpr (passes_saturate) return hn::Xor(x[0], hn::ShiftRight<2>(hn::ShiftLeft<2>(x[0])));
@@ -198,7 +202,7 @@ HWY_INLINE void clear(Block& used) {
   for (std::size_t i = 0; i < 64; i += hn::Lanes(words)) hn::Store(zero, words, used.coefficients + i);
 }
 
-// Each returns what beyond_libjpeg() gives for its blocks.
+// Transforms blocks, and stores their values. Returns beyond_libjpeg() of the blocks.
 HWY_NOINLINE Words transform_whole(const Together& t, const std::int16_t* quantization) {
   Words x[8];
   for (int row = 0; row < 8; ++row) x[row] = load_row(t, quantization, row);
@@ -210,7 +214,8 @@ HWY_NOINLINE Words transform_whole(const Together& t, const std::int16_t* quanti
   return beyond;
 }
 
-// Coefficients after the tenth are 0, so that only the first four rows and columns are not.
+// Does the same for blocks in which all coefficients after the tenth are 0. Only the first four rows and columns of
+// such blocks are not 0.
 HWY_NOINLINE Words transform_low(const Together& t, const std::int16_t* quantization) {
   Words x[8];
   for (int row = 0; row < 4; ++row) x[row] = load_row(t, quantization, row);
@@ -222,8 +227,8 @@ HWY_NOINLINE Words transform_low(const Together& t, const std::int16_t* quantiza
 }
 
 bool run(const BlocksToValues& job) {
-  // Blocks that need the whole transform, then those of ten coefficients or fewer, as what stands in a register is done
-  // alike.
+  // Sorts blocks that need the whole transform before blocks of at most ten coefficients, because all blocks of a
+  // register are transformed in the same way.
   std::uint8_t order[ScanReader::most_blocks], lows[ScanReader::most_blocks];
   int whole = 0, low = 0;
   bool usual = true;

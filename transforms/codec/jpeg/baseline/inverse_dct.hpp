@@ -10,14 +10,15 @@
 
 namespace penstock::jpeg::baseline {
 
-// Some blocks of one component: block `from[i]` of `blocks` becomes 8 x 8 values, which begin at `values` + `to[i]`.
+// Blocks of one component that become values. Block `from[i]` of `blocks` becomes 8 x 8 values, which begin at `values`
+// + `to[i]`.
 struct BlocksToValues {
   Block* blocks;
   const std::uint8_t* from;
   std::uint8_t* values;
   const std::ptrdiff_t* to;
   int count;                         // at most ScanReader::most_blocks
-  std::ptrdiff_t stride;             // bytes from row to row of the values
+  std::ptrdiff_t stride;             // bytes from one row of values to the next
   const std::int16_t* quantization;  // [64], in natural order, 64-byte aligned
 };
 

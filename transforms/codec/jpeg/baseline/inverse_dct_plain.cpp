@@ -9,7 +9,7 @@ namespace {
 
 std::int16_t wrapped(std::int32_t x) { return static_cast<std::int16_t>(x); }
 
-// Eight values, `step` apart, in place.
+// Transforms eight values, which are `step` apart, in place.
 template <int Shift>
 void transform(std::int16_t* x, int step) {
   const auto at = [&](int k) -> std::int32_t { return x[k * step]; };
@@ -37,7 +37,8 @@ void transform(std::int16_t* x, int step) {
   }
 }
 
-// Whether libjpeg's version has the same bits, of coefficients as they were before they were divided.
+// Returns whether libjpeg's version makes the same bits from these coefficients, which were multiplied by the
+// quantization.
 bool is_usual(const std::int16_t (&x)[64]) {
   if constexpr (passes_saturate) return std::all_of(x, x + 8, [](std::int32_t v) { return v == wrapped(v * 4) >> 2; });
   for (int column = 0; column < 8; ++column) {
@@ -48,7 +49,7 @@ bool is_usual(const std::int16_t (&x)[64]) {
   return true;
 }
 
-// Returns is_usual().
+// Transforms a block. Returns is_usual() of its coefficients.
 bool transform_block(const Block& block, const std::int16_t* quantization, std::uint8_t* to, std::ptrdiff_t stride) {
   std::int16_t x[64];
   for (int i = 0; i < 64; ++i) x[i] = wrapped(block.coefficients[i] * quantization[i]);

@@ -22,9 +22,10 @@ inline constexpr int c0298 = dct_factor(0.298631336), c0390 = dct_factor(0.39018
 // The first pass leaves two bits of fraction. The second pass removes them, together with the scale of 8.
 inline constexpr int columns_shift = 11, rows_shift = 18;
 
-// Whether libjpeg's version for this kind of CPU saturates between its two passes, like this one. ARM's version wraps.
-// A value after the first pass is at most 4 x 1.39 times the sum of its column's coefficients. Up to the sum below, it
-// neither saturates nor wraps. No picture reaches half of this sum.
+// Whether libjpeg's version for this kind of CPU saturates values between its two passes, like the code here. Its
+// version for ARM wraps them. After the first pass, a value is at most 4 x 1.39 times the sum of the sizes of its
+// column's coefficients. If that sum is at most `largest_column`, no value saturates or wraps. In pictures it is less
+// than half of `largest_column`.
 #if defined(__x86_64__)
 inline constexpr bool passes_saturate = true;
 #else
@@ -32,7 +33,8 @@ inline constexpr bool passes_saturate = false;
 #endif
 inline constexpr std::int16_t largest_column = 5890;
 
-// Fills a block in which only the first coefficient is not 0. Returns false if it is too large for libjpeg's shortcut.
+// Fills a block in which only the first coefficient is not 0. Returns false if that coefficient is too large for
+// libjpeg's shortcut.
 inline bool fill_flat(std::int16_t coefficient, std::int16_t quantization, std::uint8_t* to, std::ptrdiff_t stride) {
   const std::int32_t value = static_cast<std::int16_t>(coefficient * quantization);
   const std::int32_t level = std::clamp((value + 4) >> 3, -128, 127) + 128;

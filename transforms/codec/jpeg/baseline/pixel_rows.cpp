@@ -5,7 +5,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "pixel_rows.cpp"
-// Must come before all of Highway.
+// Must be included before Highway's headers.
 #include "simd_targets.hpp"
 
 #include <hwy/foreach_target.h>
@@ -25,7 +25,7 @@ PixelRows get_pixel_rows() { return pixel_rows_plain(); }
 #else
 
 constexpr int lanes = 8 * static_cast<int>(blocks_together);
-// Pixels that are made together: the even ones in one register of words, the odd ones in another.
+// Number of pixels that are made together. Even pixels are in one register of words, and odd pixels in another.
 constexpr int together = 2 * lanes;
 
 using HalfBytesTag = hn::FixedTag<std::uint8_t, static_cast<std::size_t>(lanes)>;
@@ -48,12 +48,13 @@ HWY_INLINE Pair load_pair(const std::uint8_t* at) {
   return {hn::BitCast(words, hn::And(both, hn::Set(levels, 0xff))), hn::BitCast(words, hn::ShiftRight<8>(both))};
 }
 
-// A block's bytes of a colour are those of its eight even pixels, then those of its eight odd ones. Three registers of
-// them become 48 bytes of pixels a block: byte j is colour j % 3 of pixel j / 3.
+// A block has 16 bytes of one colour: first the bytes of its eight even pixels, then the bytes of its eight odd pixels.
+// The blocks of three colours become 48 bytes of pixels: byte j is colour j % 3 of pixel j / 3. These bytes are three
+// parts of 16.
 struct Order {
-  std::uint8_t from[3][16];    // for each colour: which of its bytes belongs at a place, in whichever part has it
-  std::uint8_t second[3][16];  // for each part: 255 where the second colour belongs
-  std::uint8_t third[3][16];   // for each part: 255 where the third colour belongs
+  std::uint8_t from[3][16];    // for each colour: the byte that goes to a place of a part, if the place has that colour
+  std::uint8_t second[3][16];  // for each part: 255 at the places of the second colour
+  std::uint8_t third[3][16];   // for each part: 255 at the places of the third colour
 };
 constexpr Order make_order() {
   Order order = {};
@@ -70,10 +71,10 @@ constexpr Order make_order() {
 }
 alignas(16) constexpr Order order = make_order();
 
-// Each block's first part, its second one, its third one, and then those of the next block.
+// Stores the three parts of the first block, then the three parts of the next block, and so on.
 HWY_INLINE void store_parts(const Bytes (&parts)[3], std::uint8_t* to) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  // In halves of blocks: those from 8 on are of the part that is added.
+  // a, b, c and d count halves of blocks: 0 to 7 are in `all`, and 8 to 15 in `part`.
   const auto added = [](__m512i all, __m512i part, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d)
                          HWY_ATTR {
                            const __m512i from = _mm512_setr_epi64(a, a + 1, b, b + 1, c, c + 1, d, d + 1);
@@ -104,13 +105,14 @@ HWY_INLINE void store_pixels(Bytes r, Bytes g, Bytes b, std::uint8_t* to) {
   store_parts(parts, to);
 }
 
-// Calls `some(x, to)` for `together` pixels each, of the values from x on. Those that would go before or after the row
-// are made elsewhere.
+// Calls `some(x, to)` for each `together` pixels of the row. It makes pixels from the values from x on, and writes them
+// to `to`. If some of these pixels are before or after the row, they are made in a buffer, and only the row's pixels
+// are copied.
 template <class Some>
 HWY_INLINE void for_row(const PixelRow& row, const Some& some) {
   std::uint8_t apart[3 * together];
   const int end = row.left_out + row.count;
-  std::uint8_t* const first = row.pixels - 3 * row.left_out;  // only an address
+  std::uint8_t* const first = row.pixels - 3 * row.left_out;  // may be before the row; nothing is written there
   for (int x = 0; x < end; x += together) {
     const int from = x == 0 ? row.left_out : 0, until = end - x < together ? end - x : together;
     if (from == 0 && until == together) {
@@ -126,14 +128,15 @@ struct Colors {
   Words r, g, b;  // may be beyond 0 to 255
 };
 
-// Chroma around 0. The products are those of libjpeg's SIMD versions, which have the bits of its tables: red is
-// y + cr + 0.402 cr, of which 0.402 is taken times 2^16, halved and rounded; blue is y + 2 cb - 0.228 cb.
+// cb and cr are centred at 0. The products are the same as in libjpeg's SIMD versions, which make the same bits as its
+// tables. Red is y + cr + 0.402 cr: 2 cr is multiplied by 0.402, and the product is halved and rounded. Blue is y + 2
+// cb - 0.228 cb, with a product of the same kind.
 HWY_INLINE Colors colors_of(Words y, Words cb, Words cr) {
   const Words one = hn::Set(words, 1);
   const auto rounded = [&](Words twice, std::int16_t by)
                            HWY_ATTR { return hn::ShiftRight<1>(hn::Add(hn::MulHigh(twice, hn::Set(words, by)), one)); };
   const Words twice_cb = hn::Add(cb, cb), twice_cr = hn::Add(cr, cr);
-  // -0.34414 cb + (1 - 0.71414) cr, and one cr less.
+  // Green is y - cr - 0.34414 cb + (1 - 0.71414) cr. This is the sum of the last two terms.
   const Halves green = products<-22554, 18734>(cb, cr);
   const Ints half = hn::Set(ints, 1 << 15);
   const Words g = hn::ReorderDemote2To(words, hn::ShiftRight<16>(hn::Add(green.low, half)),

@@ -6,7 +6,8 @@
 
 namespace penstock::jpeg::baseline {
 
-// Rounding of chroma between two values: added for the even pixels and for the odd pixels, before the shift.
+// How chroma between two values is rounded. Before the shift, `even` is added for even pixels, and `odd` for odd
+// pixels.
 struct AcrossRounding {
   int shift, even, odd;
 };

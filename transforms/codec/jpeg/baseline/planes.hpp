@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of an image's components. Holds the two rows of MCUs from which pixels are made at a time.
+// Holds the values of an image's components in the last two rows of MCUs. Pixels are made from these values.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +18,17 @@ namespace penstock::jpeg::baseline {
 class Planes {
  public:
   // Makes planes for the columns of MCUs [first, end). With `luma_only`, values of the other components are not made.
-  // The memory is in `scratch`, which must not be reset or moved meanwhile.
+  // The memory is in `scratch`, which must not be reset or moved as long as the planes are used.
   Planes(const Frame& frame, int first, int end, bool luma_only, Scratch& scratch);
 
-  // Makes the values of `some` MCUs of a row, beginning with column `first` of the planes, from their blocks. Sets the
-  // blocks to 0.
+  // Makes the values of `some` MCUs of a row from their blocks. `first` is the planes' column of the first of these
+  // MCUs. Sets the blocks to 0.
   void put(int mcu_row, int first, int some, Block* blocks);
   // Returns false if `put` may have made a value that libjpeg would not make; see InverseDct.
   bool usual() const noexcept { return usual_; }
 
-  // Returns the values of row `y` of a component, beginning with the first one of the first column. `row_margin` bytes
-  // before and after them can be read. Only rows of the last two rows of MCUs exist.
+  // Returns the values of row `y` of a component, beginning with the first value of the first column. `row_margin`
+  // bytes before and after the values can be read. The row must be in the last two rows of MCUs.
   const std::uint8_t* row(int component, int y) const noexcept {
     const Plane& plane = planes_[component];
     return plane.values + plane.stride * (y & (plane.rows - 1));
@@ -39,7 +39,8 @@ class Planes {
     std::uint8_t* values = nullptr;
     std::ptrdiff_t stride = 0;
     int rows = 0;  // a power of 2
-    // The blocks of an MCU that may be put together, and their places relative to the first one's.
+    // The component's blocks in the MCUs that are put together, and the positions of their values relative to those of
+    // the first block.
     std::uint8_t from[ScanReader::most_blocks] = {};
     std::ptrdiff_t to[ScanReader::most_blocks] = {};
   };

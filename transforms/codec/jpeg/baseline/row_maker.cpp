@@ -22,7 +22,7 @@ Upsampling::Upsampling(const Frame& frame, bool luma_only) {
 RowMaker::RowMaker(const Frame& frame, const Planes& planes, const Upsampling& upsampling, bool gray, int planes_left,
                    int left, int width, Scratch& scratch)
     : frame_(frame), planes_(planes), upsampling_(upsampling), gray_(gray), rows_(pixel_rows()), width_(width) {
-  // Values of chroma are for an even pixel and the odd one after it.
+  // A value of chroma is for an even pixel and the odd pixel after it, so rows are made from an even pixel on.
   left_out_ = upsampling.across == 2 ? left & 1 : 0;
   luma_offset_ = left - left_out_ - planes_left;
   chroma_offset_ = luma_offset_ / upsampling.across;
@@ -59,14 +59,14 @@ void RowMaker::make_half_across(int y, const PixelRow& row) const {
   const int count = divided_up(left_out_ + width_, 2), all = divided_up(frame_.width, 2);
   for (int c = 0; c < 2; ++c) {
     std::uint16_t* const sums = sums_[c];
-    // With one more on each side.
+    // Makes one more value on each side.
     if (upsampling_.down == 2) {
       const Nearest of = nearest(y);
       rows_.sum_rows(chroma(c + 1, of.near) - 1, chroma(c + 1, of.far) - 1, count + 2, sums - 1);
     } else {
       rows_.widen(chroma(c + 1, y) - 1, count + 2, sums - 1);
     }
-    // The image's outermost values stand for those that are not there.
+    // Beyond the image's edges, its outermost values are repeated.
     if (chroma_left_ == 0) sums[-1] = sums[0];
     if (chroma_left_ + count == all) sums[count] = sums[count - 1];
   }

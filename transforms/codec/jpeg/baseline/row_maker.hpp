@@ -14,9 +14,9 @@ namespace penstock::jpeg::baseline {
 
 // How an image's chroma becomes as large as its luma.
 struct Upsampling {
-  int across = 1, down = 1;  // pixels per value.
-  // Whether pixels are made between values. Then rows of pixels need a row of values above or below. libjpeg repeats
-  // the values of images with at most 4 columns.
+  int across = 1, down = 1;  // pixels per value of chroma
+  // Whether chroma is interpolated between values. Otherwise values are repeated, as libjpeg does for images with at
+  // most 4 columns.
   bool smooth = false;
 
   Upsampling(const Frame& frame, bool luma_only);
@@ -27,7 +27,8 @@ struct Upsampling {
 class RowMaker {
  public:
   // Makes rows of `width` pixels from column `left` on; the planes begin with pixel `planes_left`. A pixel has three
-  // values, or only luma. The memory is in `scratch`, which must not be reset or moved meanwhile.
+  // values, or, if `gray`, only luma. The memory is in `scratch`, which must not be reset or moved as long as rows are
+  // made.
   RowMaker(const Frame& frame, const Planes& planes, const Upsampling& upsampling, bool gray, int planes_left, int left,
            int width, Scratch& scratch);
 
@@ -38,7 +39,7 @@ class RowMaker {
   void make_between_rows(int y, const PixelRow& row) const;
   void make_repeated(int y, const PixelRow& row) const;
   const std::uint8_t* chroma(int component, int y) const noexcept { return planes_.row(component, y) + chroma_offset_; }
-  // The rows of chroma that `y` is nearest to and next nearest to.
+  // The row of chroma that is nearest to pixel row `y`, and the second nearest row.
   struct Nearest {
     int near, far;
   };
@@ -50,7 +51,7 @@ class RowMaker {
   bool gray_;
   PixelRows rows_;
   int width_, left_out_;
-  int luma_offset_, chroma_offset_;  // places of the first values that are used, in the planes
+  int luma_offset_, chroma_offset_;  // positions in the planes of the first values that are used
   int chroma_left_;                  // column of the first chroma value that is used, in the whole image's chroma
   std::uint16_t* sums_[2] = {};
   std::uint8_t* values_[2] = {};

@@ -12,7 +12,7 @@ constexpr std::uint8_t escape = 0xff;
 
 }  // namespace
 
-// What is read beyond the data is of no meaning, but it is the same each time.
+// The buffer is set to 0, because bits beyond the data may be read before the end is noticed.
 ScanReader::ScanReader() : room_(std::make_unique<std::uint8_t[]>(before + chunk + 2 * margin)) {}
 
 void ScanReader::open(std::span<const std::uint8_t> bytes, std::size_t from) {
@@ -26,7 +26,7 @@ void ScanReader::open(std::span<const std::uint8_t> bytes, std::size_t from) {
 
 bool ScanReader::more() {
   if (at_end_) return bits_left() >= 0;
-  // What was not taken moves to the beginning.
+  // Bytes that were not taken move to the beginning of the buffer.
   const std::uint8_t* const keep = bits_.next() - before;
   const auto kept = static_cast<std::size_t>(end_ - keep);
   std::memmove(room_.get(), keep, kept);
@@ -58,7 +58,7 @@ void ScanReader::fill() {
     }
   }
   end_ = out;
-  // After the end, at most `most_blocks` blocks are taken before that is found out.
+  // If the data's end is in the buffer, up to `most_blocks` blocks may be taken beyond it before `ready` returns false.
   low_ = at_end_ ? end_ : end_ - margin;
 }
 
@@ -70,7 +70,7 @@ bool ScanReader::at_end() {
 int ScanReader::marker() const noexcept { return bytes_.size() - in_ >= 2 ? bytes_[in_ + 1] : 0; }
 
 bool ScanReader::near_end_of_data() const noexcept {
-  constexpr std::int64_t read_ahead = 64;  // it fills a register of so many bits
+  constexpr std::int64_t read_ahead = 64;  // libjpeg fills a register of this number of bits
   if (!at_end_ || bits_left() > read_ahead) return false;
   const int code = marker();
   return code == 0 || code == escape;

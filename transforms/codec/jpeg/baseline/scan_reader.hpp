@@ -12,16 +12,17 @@
 namespace penstock::jpeg::baseline {
 
 // Between two markers is a segment of Huffman-coded data, in which a 0 follows each FF. A decoder keeps one reader for
-// all its images; it has 21 KB.
+// all its images; a reader takes 21 KB.
 class ScanReader {
  public:
-  // The most blocks that are decoded without a check for the end of the data, and the most bytes of a block. A
+  // The largest number of blocks that are decoded without a check for the end of the data, and the largest size of a
+  // block in bytes. A
   // block has at most a difference of 27 bits, and 63 symbols of 26 bits.
   static constexpr std::size_t most_blocks = 24, block_bytes = 212;
 
   ScanReader();
 
-  // Begins the segment at `from`. The bytes must not move until it is finished.
+  // Begins the segment at `from`. The bytes must not move until the segment was read.
   void open(std::span<const std::uint8_t> bytes, std::size_t from);
 
   BitReader& bits() noexcept { return bits_; }
@@ -37,13 +38,13 @@ class ScanReader {
   bool at_end();
   // Returns the code of the marker after the segment, once all of the segment was read; 0 if the data ends without one.
   int marker() const noexcept;
-  // Returns the place of that marker.
+  // Returns the offset of the marker after the segment.
   std::size_t position() const noexcept { return in_; }
   // Returns whether libjpeg, which reads ahead, may have reached the end of the data.
   bool near_end_of_data() const noexcept;
 
  private:
-  static constexpr std::size_t before = 16;  // for bits that are put back
+  static constexpr std::size_t before = 16;  // bytes before the data, for bits that are put back
   static constexpr std::size_t chunk = 16384, margin = most_blocks * block_bytes + 64;
 
   bool more();
@@ -51,10 +52,10 @@ class ScanReader {
   std::int64_t bits_left() const noexcept { return (end_ - bits_.next()) * 8 + bits_.loaded(); }
 
   std::span<const std::uint8_t> bytes_;
-  std::size_t in_ = 0;   // first of `bytes_` that is not in the room yet
+  std::size_t in_ = 0;   // index of the first of `bytes_` that is not in `room_` yet
   bool at_end_ = false;  // a marker is at `in_`, or the data ends there
   BitReader bits_;
-  const std::uint8_t* end_ = nullptr;  // end of the bytes in the room
+  const std::uint8_t* end_ = nullptr;  // end of the bytes in `room_`
   const std::uint8_t* low_ = nullptr;  // from here on, the bytes may not be enough for `most_blocks` blocks
   std::unique_ptr<std::uint8_t[]> room_;
 };

@@ -7,7 +7,8 @@ namespace penstock::jpeg::baseline {
 
 namespace {
 
-// Local copies of what changes with each symbol, which stay in registers.
+// Copies the variables that change with each symbol, and writes them back at the end. Local copies can stay in
+// registers.
 class Run {
  public:
   Run(BitReader& reader, std::int32_t (&dc)[3], std::optional<HandOver>& stopped)

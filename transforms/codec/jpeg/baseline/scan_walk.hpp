@@ -19,18 +19,20 @@ class ScanWalk {
  public:
   static constexpr int most_blocks = static_cast<int>(ScanReader::most_blocks);
 
-  // The scan's data begins at offset `from` of the bytes. `blocks`: `most_blocks` blocks, all 0. All arguments must
-  // outlive this.
+  // The scan's data begins at offset `from` of the bytes. `blocks` has `most_blocks` blocks, which are all 0. All
+  // arguments must outlive the walk.
   ScanWalk(const Frame& frame, std::span<const std::uint8_t> bytes, std::size_t from, ScanReader& reader, Block* blocks)
       : frame_(frame), bytes_(bytes), reader_(reader), blocks_(blocks) {
     begin_segment(from);
   }
 
-  // Returns why it can't continue. What was decoded since it last could has no meaning.
+  // Returns why the walk has stopped; none if it can continue. After a stop, blocks of the last `decode` have no
+  // meaning.
   const std::optional<HandOver>& stopped() const noexcept { return stopped_; }
 
-  // Decodes the next `mcus` MCUs, some at a time. For each part it calls `use(first, some, blocks)` with the blocks of
-  // `some` MCUs, the first of which has the number `first`, in the order of the scan. `use` sets the blocks to 0 again.
+  // Decodes the next `mcus` MCUs in several parts. For each part, calls `use(first, some, blocks)` with the blocks of
+  // `some` MCUs in the order of the scan. `first` is the number of MCUs before the part. `use` must set the blocks to 0
+  // again.
   template <class Use>
   void decode(int mcus, Use&& use) {
     for_some(mcus, [&](int first, int some) {
@@ -43,23 +45,23 @@ class ScanWalk {
     for_some(mcus, [&](int, int some) { skip_some(some); });
   }
 
-  // Continues at another segment, which begins at `from`. The segment before must have been read to its end.
+  // Continues at the segment that begins at `from`. Stops unless the present segment was read to its end.
   void jump(std::size_t from);
 
-  // Call it after all MCUs that are wanted. Returns whether libjpeg would find no fault in them either.
+  // Call it after the last MCU that is needed. Returns true if libjpeg would find no fault in the MCUs either.
   bool sound() {
     if (!stopped_ && (!reader_.in_segment() || reader_.near_end_of_data())) stopped_ = HandOver::end_of_data;
     return !stopped_;
   }
 
-  // Returns whether a segment ends here, with no data left over.
+  // Returns whether the present segment ends here, with no data left over.
   bool ends_segment();
   // Returns sound() after the last MCU of the image, and checks that the image ends there.
   bool ends_image();
 
  private:
-  // Calls `each(first, some)` for all MCUs. A call has at most the MCUs that may be decoded without a check for the end
-  // of the data, and does not cross a restart marker.
+  // Calls `each(first, some)` for parts of the MCUs. A part can be decoded without a check for the end of the data, and
+  // has no restart marker inside.
   template <class Each>
   void for_some(int mcus, Each&& each) {
     const int together = most_blocks / frame_.blocks;
@@ -88,7 +90,7 @@ class ScanWalk {
   Block* blocks_;
   std::int32_t dc_[3] = {};  // DC value of each component's last block
   unsigned left_in_segment_ = 0;
-  unsigned segments_ = 0;  // segments that were read
+  unsigned segments_ = 0;  // number of segments that were read
   std::optional<HandOver> stopped_;
 };
 

@@ -7,5 +7,6 @@
 #endif
 
 #define HWY_WANT_AVX3_DL
-// NEON's registers of 16 bytes suit blocks of 8 x 8. SVE has no operations on parts of 16 bytes of its registers.
+// On ARM, NEON is used: its registers of 16 bytes suit blocks of 8 x 8. SVE has no operations on 16-byte parts of its
+// registers.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)

@@ -10,14 +10,15 @@
 
 namespace penstock::jpeg::baseline {
 
-// A decoder keeps one for all its images.
+// A decoder keeps one cache for all its images.
 class TableCache {
  public:
-  // More than a frame has of one kind, so that a frame's table is never evicted for another one of the same frame.
+  // Number of tables of one kind that are kept. A frame has fewer, so a frame's table is never evicted for another
+  // table of the same frame.
   static constexpr std::size_t most = 12;
 
-  // Returns the table, and makes it if it is not kept yet. It is valid until `most` other tables were requested.
-  // Returns null for a table that the baseline decoder does not take.
+  // Returns the kept table, or makes it. It is valid until `most` other tables were requested. Returns null for a table
+  // that the baseline decoder does not take.
   const DcTable* dc(const JHUFF_TBL& table) { return get(dc_, table); }
   const AcTable* ac(const JHUFF_TBL& table) { return get(ac_, table); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code that the kernels share: registers of one, two or four blocks of 16 bytes each, in which most operations stay.
+// Code that the kernels share. Registers have one, two or four blocks of 16 bytes. Most operations work inside a block.
 // It is included once per instruction set, so it has its own guard.
 #if defined(PENSTOCK_JPEG_VECTORS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PENSTOCK_JPEG_VECTORS_INL
@@ -16,7 +16,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace penstock::jpeg::baseline {
 namespace HWY_NAMESPACE {
-#if HWY_TARGET != HWY_SCALAR  // which has registers of one value, and uses plain C++ instead
+#if HWY_TARGET != HWY_SCALAR  // HWY_SCALAR has registers of one value; plain C++ is used instead
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
@@ -57,7 +57,7 @@ HWY_INLINE hn::Vec<BlockTag> nth_block(Bytes v) {
 #endif
 }
 
-// Returns a register of eight words from each place.
+// Returns a register in which block i has the eight words at `at[i]`.
 HWY_INLINE Words load_blocks(const std::int16_t* const (&at)[blocks_together]) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
   const auto two = [&](std::size_t i) HWY_ATTR {
@@ -74,8 +74,8 @@ HWY_INLINE Words load_blocks(const std::int16_t* const (&at)[blocks_together]) {
 #endif
 }
 
-// Converts 16 bits to 8; values out of range become the nearest. Each block of the result has eight values of a and
-// eight of b.
+// Converts 16 bits to 8; values out of range become the nearest value in range. Each block of the result has eight
+// values of a and eight of b.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 HWY_INLINE Bytes saturated_signed(Words a, Words b) { return Bytes{_mm512_packs_epi16(a.raw, b.raw)}; }
 HWY_INLINE Bytes saturated(Words a, Words b) { return Bytes{_mm512_packus_epi16(a.raw, b.raw)}; }
@@ -94,7 +94,7 @@ HWY_INLINE Bytes saturated(Words a, Words b) {
 }
 #endif
 
-// Returns the lower and the upper four of each block's eight values, in 32 bits.
+// Eight values per block, in 32 bits: `low` has the first four values, and `high` the last four.
 struct Halves {
   Ints low, high;
 };

@@ -18,7 +18,7 @@ namespace penstock::jpeg {
 
 namespace {
 
-// What is used here of the library's interface; the numbers are the same in its versions 12 and 13.
+// The parts of nvJPEG's interface that are used here. The numbers are the same in its versions 12 and 13.
 using Handle = struct HandleOfNvjpeg*;
 using State = struct StateOfNvjpeg*;
 struct Destination {
@@ -26,14 +26,14 @@ struct Destination {
   std::size_t pitch[4];
 };
 constexpr int success = 0, allocator_failure = 5, hardware_backend = 3, interleaved_rgb = 5;
-// It says that a file is damaged, not supported, not supported by the implementation, or incomplete.
+// The statuses of a file that is damaged, not supported, not supported by the implementation, or incomplete.
 constexpr int of_a_file[] = {3, 4, 9, 10};
-// Libjpeg upsamples so by default: without it every second chroma value would stand twice.
+// Interpolates chroma, like libjpeg by default. Without this flag, nvJPEG repeats chroma values.
 constexpr unsigned upsampling_with_interpolation = 1u << 5;
 
 struct Library {
   void* file = nullptr;
-  std::string why;  // it is not there
+  std::string why;  // why the library can't be used; empty if it can
   int (*create)(int backend, void* device_allocator, void* pinned_allocator, unsigned flags, Handle*) = nullptr;
   int (*destroy)(Handle) = nullptr;
   int (*hardware)(Handle, unsigned* engines, unsigned* cores) = nullptr;
@@ -79,7 +79,7 @@ void check(int status, const char* what) {
               std::string(what) + " failed with status " + std::to_string(status) + " of nvJPEG");
 }
 
-// One for each GPU, made on first use and kept: that takes a quarter of a second.
+// The handle of a GPU. Making one takes a quarter of a second, so it is made on first use and kept.
 struct Opened {
   Handle handle = nullptr;
   std::string why;
@@ -126,7 +126,8 @@ class Batches final : public BatchDecoding {
       to.channel[0] = reinterpret_cast<unsigned char*>(image.pixels);
       to.pitch[0] = static_cast<std::size_t>(image.shape.width) * static_cast<std::size_t>(image.shape.channels);
     }
-    // A state is in use until its batch is done; the caller waits for the batch before the last.
+    // A state is in use until its batch is decoded. The caller has waited for the batch before the last one, so that
+    // its state is free.
     Prepared& next = states_[std::exchange(next_, (next_ + 1) % 2)];
     if (next.state == nullptr) check(library().create_state(handle_, &next.state), "nvjpegJpegStateCreate");
     if (next.images != images.size()) {
@@ -138,7 +139,7 @@ class Batches final : public BatchDecoding {
     const int status =
         library().decode(handle_, next.state, data_.data(), lengths_.data(), destinations_.data(), stream.handle());
     if (std::ranges::find(of_a_file, status) != std::end(of_a_file)) {
-      // Some images of the batch may be with the engines by now: the state's end waits for them.
+      // The engines may be decoding some images of the batch. Destroying the state waits for them.
       library().destroy_state(std::exchange(next, {}).state);
       return false;
     }
@@ -149,7 +150,7 @@ class Batches final : public BatchDecoding {
  private:
   struct Prepared {
     State state = nullptr;
-    std::size_t images = 0;  // images that it is initialised for
+    std::size_t images = 0;  // number of images that the state is initialised for
   };
   Handle handle_;
   Prepared states_[2];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes JPEGs of whole batches with the GPU's own engines, through NVIDIA's library nvJPEG. The library is looked for
-// when a program runs; no header of it or of CUDA is needed.
+// when a program runs; its headers and CUDA's are not needed.
 #pragma once
 
 #include <memory>
