@@ -93,10 +93,10 @@ class NameEnds {
 
 }  // namespace
 
-BagTable read_bag_table(const FeatureBags& options, std::span<const SlideFile> slides) {
+BagTable read_bag_table(const FeatureBags& options, std::span<const SlideFeatureFile> slides) {
   const common::TextTable cells(options.labels, bags_name);
   std::vector<std::string> names;
-  for (const SlideFile& slide : slides) names.push_back(slide.slide);
+  for (const SlideFeatureFile& slide : slides) names.push_back(slide.slide);
   const NameEnds ends(names);
   return common::read_slide_lines(cells,
                                   {.slide_column = options.slide_column,

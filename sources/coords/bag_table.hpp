@@ -15,6 +15,6 @@ using BagColumn = common::TableColumn;
 using BagTable = common::SlideLines;
 
 /// Reads `options.labels`. @throws like the constructor of FeatureBagSource, but not if the table lacks slides.
-BagTable read_bag_table(const FeatureBags& options, std::span<const SlideFile> slides);
+BagTable read_bag_table(const FeatureBags& options, std::span<const SlideFeatureFile> slides);
 
 }  // namespace penstock::coords

@@ -25,7 +25,7 @@ class FeatureBagSource::Impl {
  public:
   explicit Impl(FeatureBags o);
 
-  const coords::SlideFile& slide(std::uint64_t index) const {
+  const coords::SlideFeatureFile& slide(std::uint64_t index) const {
     if (index >= slides.size())
       throw Error(Errc::not_found, "there is no such record; the source has " + std::to_string(slides.size()))
           .with_source(bags_name)
@@ -36,7 +36,7 @@ class FeatureBagSource::Impl {
   void read(std::uint64_t index, SampleBuilder& out) const;
 
   FeatureBags options;
-  std::vector<coords::SlideFile> slides;
+  std::vector<coords::SlideFeatureFile> slides;
   std::vector<BagColumn> columns;   // one value per slide of `slides`
   std::vector<std::string> groups;  // one group per slide of `slides`; empty: each slide is its own group
   Schema schema;
@@ -82,7 +82,7 @@ std::string counted_slides(std::size_t count) { return std::to_string(count) + (
 
 FeatureBagSource::Impl::Impl(FeatureBags o) : options(std::move(o)) {
   check_options();
-  coords::FilesOfSlides found = coords::find_slide_files(options.path, "h5_files", bags_name);
+  coords::SlideFeatureFiles found = coords::find_slide_files(options.path, "h5_files", bags_name);
   slides = std::move(found.files);
   if (!found.passed_over.empty())
     notes.push_back("passed over: " + found.passed_over + "; files of features end in .h5");
@@ -149,7 +149,7 @@ void FeatureBagSource::Impl::measure() {
   DType dtype = options.dtype.value_or(DType::f32);
   if (options.dimension == 0 || !options.dtype) {
     std::optional<Error> refused;
-    for (const coords::SlideFile& slide : slides) {
+    for (const coords::SlideFeatureFile& slide : slides) {
       try {
         const BagFile file(options, slide.path);
         if (file.rows() == 0) continue;
@@ -187,7 +187,7 @@ void FeatureBagSource::Impl::make_schema() {
 
 void FeatureBagSource::Impl::hash() {
   std::string text = schema.to_string() + '\0' + options.features + '\0' + options.coords;
-  for (const coords::SlideFile& slide : slides) text += '\0' + slide.slide;
+  for (const coords::SlideFeatureFile& slide : slides) text += '\0' + slide.slide;
   for (const std::string& group : groups) text += '\0' + group;
   identity = XXH3_64bits(text.data(), text.size());
   for (const BagColumn& column : columns) {
@@ -201,7 +201,7 @@ void FeatureBagSource::Impl::hash() {
 }
 
 void FeatureBagSource::Impl::read(std::uint64_t index, SampleBuilder& out) const {
-  const coords::SlideFile& from = slide(index);
+  const coords::SlideFeatureFile& from = slide(index);
   const BagFile file(options, from.path);
   if (file.rows() != 0 && file.dimension() != dimension)
     throw bags_error(Errc::unsupported,
@@ -243,7 +243,8 @@ std::uint64_t FeatureBagSource::identity() const noexcept { return impl_->identi
 
 std::uint64_t FeatureBagSource::revision() const noexcept {
   std::uint64_t hash = 0;
-  for (const coords::SlideFile& slide : impl_->slides) hash = hash * 0x9e3779b97f4a7c15 + file_revision(slide.path);
+  for (const coords::SlideFeatureFile& slide : impl_->slides)
+    hash = hash * 0x9e3779b97f4a7c15 + file_revision(slide.path);
   return hash;
 }
 

@@ -151,7 +151,7 @@ bool holds_whole_numbers(DType dtype) {
   return std::ranges::find(whole, dtype) != whole.end();
 }
 
-SlideCoords read_file(const coords::SlideFile& file) {
+SlideCoords read_file(const coords::SlideFeatureFile& file) {
   SlideCoords list{.slide = file.slide, .file = file.path};
   // The source keeps the whole list in memory, because chunks often have only one row.
   constexpr std::size_t keep_bytes = std::size_t{1} << 30;
@@ -180,7 +180,8 @@ SlideCoords read_file(const coords::SlideFile& file) {
 }  // namespace
 
 std::vector<SlideCoords> read_coords(const std::string& path) {
-  const std::vector<coords::SlideFile> files = coords::find_slide_files(path, "patches", coords::source_name).files;
+  const std::vector<coords::SlideFeatureFile> files =
+      coords::find_slide_files(path, "patches", coords::source_name).files;
   std::vector<SlideCoords> lists(files.size());
   common::for_each_on_threads(files.size(), 0, [&](std::size_t i) { lists[i] = read_file(files[i]); });
   return lists;

@@ -84,8 +84,8 @@ class FolderWalk {
   std::set<std::pair<dev_t, ino_t>> seen_;  // folders that were visited
 };
 
-FilesOfSlides files_below(const fs::path& folder, std::string_view source) {
-  FilesOfSlides found;
+SlideFeatureFiles files_below(const fs::path& folder, std::string_view source) {
+  SlideFeatureFiles found;
   FolderWalk walk(source, true);
   std::unordered_map<std::string, std::string> file_of;
   for (const std::string& file : walk.files_in(folder)) {
@@ -103,14 +103,14 @@ FilesOfSlides files_below(const fs::path& folder, std::string_view source) {
 
 }  // namespace
 
-FilesOfSlides find_slide_files(const std::string& path, const std::string& inner, std::string_view source) {
+SlideFeatureFiles find_slide_files(const std::string& path, const std::string& inner, std::string_view source) {
   std::error_code failed;
   if (!fs::exists(path, failed)) throw file_problem(source, path, Errc::not_found, "there is no such file or folder");
   if (!fs::is_directory(path, failed)) return {{{path, fs::path(path).stem().string()}}};
   if (FolderWalk(source, false).files_in(path).empty())
     if (const fs::path folder = fs::path(path) / inner; fs::is_directory(folder, failed))
-      if (FilesOfSlides found = files_below(folder, source); !found.files.empty()) return found;
-  FilesOfSlides found = files_below(path, source);
+      if (SlideFeatureFiles found = files_below(folder, source); !found.files.empty()) return found;
+  SlideFeatureFiles found = files_below(path, source);
   if (found.files.empty())
     throw file_problem(source, path, Errc::not_found,
                        "the folder has no files that end in .h5, nor have the folders in it" +

@@ -8,13 +8,13 @@
 
 namespace penstock::coords {
 
-struct SlideFile {
+struct SlideFeatureFile {
   std::string path;
   std::string slide;  ///< the file's path relative to the folder, without its ending
 };
 
-struct FilesOfSlides {
-  std::vector<SlideFile> files = {};
+struct SlideFeatureFiles {
+  std::vector<SlideFeatureFile> files = {};
   std::string passed_over = {};  ///< the folder's other files, counted per ending, as a text; empty: none
 };
 
@@ -23,6 +23,6 @@ struct FilesOfSlides {
 /// folder `inner` or below, only the files of `inner` are used. Links to folders are followed, and no folder is visited
 /// twice. Files for which `is_skipped` is true are ignored. A broken link counts as a file.
 /// @throws Error(not_found | io); Error(invalid_argument), of `source`, if a slide has two files, a.h5 and a.H5.
-FilesOfSlides find_slide_files(const std::string& path, const std::string& inner, std::string_view source);
+SlideFeatureFiles find_slide_files(const std::string& path, const std::string& inner, std::string_view source);
 
 }  // namespace penstock::coords

@@ -18,7 +18,7 @@
 #include "number_cells.hpp"
 #include "numbers.hpp"
 #include "record_text.hpp"
-#include "store.hpp"
+#include "source_impl.hpp"
 
 namespace penstock {
 

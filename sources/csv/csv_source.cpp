@@ -15,7 +15,7 @@
 #include "cell_scanner.hpp"
 #include "errors.hpp"
 #include "record_text.hpp"
-#include "store.hpp"
+#include "source_impl.hpp"
 
 namespace penstock {
 

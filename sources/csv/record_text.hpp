@@ -10,7 +10,7 @@
 
 #include "cell_scanner.hpp"
 #include "input_file.hpp"
-#include "store.hpp"
+#include "source_impl.hpp"
 
 namespace penstock {
 

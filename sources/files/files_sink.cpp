@@ -23,9 +23,9 @@
 #include <penstock/extend/stream_source.hpp>
 #include <penstock/extend/system_error.hpp>
 
-#include "common/sinks/fit_key.hpp"
 #include "common/sinks/image_extension.hpp"
 #include "common/sinks/journal.hpp"
+#include "common/sinks/key_as_file_name.hpp"
 #include "common/sinks/opened_sink.hpp"
 #include "common/sinks/sharded_sink.hpp"
 #include "errors.hpp"
@@ -254,7 +254,7 @@ class FilesSink::Impl final : public common::ShardedSink {
   std::uint64_t committed_bytes_ = 0;
 };
 
-std::string files_key(std::string_view key) { return common::fit_key(key, common::KeyDots::none_in_front); }
+std::string files_key(std::string_view key) { return common::key_as_file_name(key, common::KeyDots::none_in_front); }
 
 FilesSink::FilesSink(FilesSinkOptions options) : options_(std::move(options)) {}
 FilesSink::FilesSink(FilesSink&&) noexcept = default;

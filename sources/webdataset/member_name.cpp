@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "common/sinks/fit_key.hpp"
+#include "common/sinks/key_as_file_name.hpp"
 
 namespace penstock::webdataset {
 

@@ -32,7 +32,7 @@ constexpr std::array<std::pair<std::string_view, DType>, 12> type_names{{{"u1", 
                                                                          {"f8", DType::f64},
                                                                          {"b1", DType::boolean}}};
 
-[[noreturn]] void damaged(std::string what) { throw NpyDamage{Errc::corrupt, std::move(what)}; }
+[[noreturn]] void damaged(std::string what) { throw NpyFault{Errc::corrupt, std::move(what)}; }
 
 // Parses the header. It is a Python literal: a dictionary with a string, a truth value and a tuple of whole numbers.
 class Literal {
@@ -87,15 +87,15 @@ DType dtype_of_text(std::string_view text) {
       return dtype;
     }
   }
-  throw NpyDamage{Errc::unsupported, "the array's elements are \"" + std::string(text.substr(0, 40)) +
-                                         "\"; numbers of 1 to 8 bytes, little-endian, can be read"};
+  throw NpyFault{Errc::unsupported, "the array's elements are \"" + std::string(text.substr(0, 40)) +
+                                        "\"; numbers of 1 to 8 bytes, little-endian, can be read"};
 }
 
 Shape read_shape(Literal& literal) {
   std::vector<std::int64_t> dims;
   literal.expect("(");
   while (!literal.accept(")")) {
-    if (dims.size() == Shape::max_rank) throw NpyDamage{Errc::unsupported, "the array has more than 8 dimensions"};
+    if (dims.size() == Shape::max_rank) throw NpyFault{Errc::unsupported, "the array has more than 8 dimensions"};
     dims.push_back(literal.number());
     if (!literal.accept(",")) {
       literal.expect(")");
@@ -122,7 +122,7 @@ std::size_t npy_header_bytes(std::span<const std::byte> beginning) {
     bytes = 12;
     for (std::size_t i = 0; i < 4; ++i) bytes += byte_at(beginning, 8 + i) << (8 * i);
   } else {
-    throw NpyDamage{Errc::unsupported, "the .npy file is of version " + std::to_string(version) + "; 1 to 3 are known"};
+    throw NpyFault{Errc::unsupported, "the .npy file is of version " + std::to_string(version) + "; 1 to 3 are known"};
   }
   if (bytes > max_npy_header_bytes) damaged("the array's header has " + std::to_string(bytes) + " bytes");
   return bytes;
@@ -140,12 +140,12 @@ Npy parse_npy(std::span<const std::byte> beginning, std::size_t file_bytes) {
     const std::string_view key = literal.text();
     literal.expect(":");
     if (key == "descr" && !has_dtype) {
-      if (literal.accept("[")) throw NpyDamage{Errc::unsupported, "the array's elements are records"};
+      if (literal.accept("[")) throw NpyFault{Errc::unsupported, "the array's elements are records"};
       made.dtype = dtype_of_text(literal.text());
       has_dtype = true;
     } else if (key == "fortran_order" && !has_order) {
       if (literal.accept("True"))
-        throw NpyDamage{Errc::unsupported, "the array is in Fortran order; save it with numpy.ascontiguousarray"};
+        throw NpyFault{Errc::unsupported, "the array is in Fortran order; save it with numpy.ascontiguousarray"};
       literal.expect("False");
       has_order = true;
     } else if (key == "shape" && !has_shape) {

@@ -18,7 +18,7 @@ struct Npy {
 };
 
 /// Thrown if bytes are not an array, with the reason.
-struct NpyDamage {
+struct NpyFault {
   Errc code;
   std::string what;
 };
@@ -28,10 +28,10 @@ inline constexpr std::size_t max_npy_header_bytes = 64u << 10;
 inline constexpr std::size_t npy_preamble_bytes = 12;
 
 /// Returns the number of bytes before the elements. `beginning`: the file's first `npy_preamble_bytes` bytes, or the
-/// whole file if it is shorter. @throws NpyDamage.
+/// whole file if it is shorter. @throws NpyFault.
 std::size_t npy_header_bytes(std::span<const std::byte> beginning);
 /// Parses a header. `beginning` must hold the whole header. `file_bytes` is the size of the file, which must be exactly
-/// the header's and the elements' size together. @throws NpyDamage.
+/// the header's and the elements' size together. @throws NpyFault.
 Npy parse_npy(std::span<const std::byte> beginning, std::size_t file_bytes);
 
 /// Returns the header of an array, version 1.0.

@@ -16,7 +16,7 @@
 #include "member_name.hpp"
 #include "members_apart.hpp"
 #include "npy.hpp"
-#include "store.hpp"
+#include "source_impl.hpp"
 #include "tar_scan.hpp"
 
 namespace penstock {
@@ -118,7 +118,7 @@ class WebDatasetReader::Impl {
       const std::size_t header = webdataset::npy_header_bytes(
           beginning(shard, {entry.offset, std::min<std::uint64_t>(bytes, webdataset::npy_preamble_bytes)}));
       npy = webdataset::parse_npy(beginning(shard, {entry.offset, std::min(bytes, header)}), bytes);
-    } catch (const webdataset::NpyDamage& damage) {
+    } catch (const webdataset::NpyFault& damage) {
       throw Error(damage.code, damage.what);
     }
     if (npy.dtype != wanted.dtype || !wanted.shape.admits(npy.shape))

@@ -14,8 +14,8 @@
 #include <penstock/extend/system_error.hpp>
 
 #include "class_names.hpp"
-#include "common/sinks/fit_key.hpp"
 #include "common/sinks/journal.hpp"
+#include "common/sinks/key_as_file_name.hpp"
 #include "common/sinks/opened_sink.hpp"
 #include "common/sinks/sharded_sink.hpp"
 #include "errors.hpp"
@@ -246,7 +246,9 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
   std::unordered_set<std::string> names_in_shard_;
 };
 
-std::string webdataset_key(std::string_view key) { return common::fit_key(key, common::KeyDots::none_in_base_name); }
+std::string webdataset_key(std::string_view key) {
+  return common::key_as_file_name(key, common::KeyDots::none_in_base_name);
+}
 std::string webdataset_field(std::string_view name) {
   return webdataset::lower_case(webdataset::name_as_extension(name));
 }

@@ -17,7 +17,7 @@
 #include "infer_fields.hpp"
 #include "npy.hpp"
 #include "shard_paths.hpp"
-#include "store.hpp"
+#include "source_impl.hpp"
 #include "tar_scan.hpp"
 
 namespace penstock {
@@ -149,7 +149,7 @@ Field WebDatasetSource::Impl::array_field(std::size_t slot) const {
       if (npy.dtype != made->dtype || npy.shape.rank() != made->shape.rank()) continue;
       for (std::size_t axis = 0; axis < npy.shape.rank(); ++axis)
         if (npy.shape[axis] != made->shape[axis]) made->shape[axis] = dynamic;
-    } catch (const webdataset::NpyDamage& damage) {
+    } catch (const webdataset::NpyFault& damage) {
       if (why.empty()) why = " (of the first one: " + damage.what + ")";
     }
   }

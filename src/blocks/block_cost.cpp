@@ -34,14 +34,14 @@ std::string short_number(double value) {
 std::string mebibytes(double bytes) { return short_number(bytes / (1 << 20)) + " MiB"; }
 
 // Counts of the first records of an epoch.
-struct Beginning {
+struct FirstRecords {
   std::uint64_t records = 0, uses = 0;
   std::uint64_t decodes = 0, parts = 0;  // blocks decoded whole, and parts that records decode by themselves
   std::uint64_t blocks = 0, bytes = 0;   // distinct blocks, and their decoded bytes
 };
 
-Beginning begin_epoch(const PipelineData& data, const BlockModel& model) {
-  Beginning begun;
+FirstRecords count_first_records(const PipelineData& data, const BlockModel& model) {
+  FirstRecords begun;
   std::uint64_t fed = 0;
   BlockPlan plan(model, default_block_bytes, min_records_in_sight, {}, at_once);
   plan.reset(
@@ -82,7 +82,7 @@ double decoded_bytes(const BlockModel& model, std::uint64_t blocks) {
 }
 
 std::string describe_decodes(const PipelineData& data, const BlockModel& model, double in_order) {
-  const Beginning begun = begin_epoch(data, model);
+  const FirstRecords begun = count_first_records(data, model);
   if (begun.records == 0) return {};
   const auto records = static_cast<double>(begun.records), parts = static_cast<double>(begun.parts);
   const auto decodes = static_cast<double>(begun.decodes);

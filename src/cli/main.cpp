@@ -21,7 +21,7 @@
 #include "commands.hpp"
 #include "console/command_line.hpp"
 #include "console/output.hpp"
-#include "console/places.hpp"
+#include "console/output_paths.hpp"
 #include "console/tool_words.hpp"
 #include "console/wrong_usage.hpp"
 
@@ -68,7 +68,7 @@ int run(int argc, char** argv) {
     return fail(exit_usage, wrong_usage(app, error));
   }
   set_running_command(*app.get_subcommands().front());
-  check_places(*app.get_subcommands().front());
+  check_output_paths(*app.get_subcommands().front());
   return chosen();
 }
 

@@ -13,12 +13,12 @@
 #include "base/clock.hpp"
 #include "base/counters.hpp"
 #include "base/failure.hpp"
-#include "delivery/device_entry.hpp"
 #include "delivery/device_lane.hpp"
 #include "delivery/device_lease.hpp"
 #include "delivery/device_parts.hpp"
 #include "delivery/device_reaper.hpp"
 #include "delivery/device_ring.hpp"
+#include "delivery/device_scope.hpp"
 #include "delivery/host_delivery.hpp"
 
 namespace penstock::detail::runtime {
@@ -279,7 +279,7 @@ class DeviceDelivery final : public Delivery {
 
   void submit() noexcept {
     Lock lock(ring_->mutex);
-    DeviceEntry entry(ring_->devices());
+    DeviceScope entry(ring_->devices());
     for (;;) {
       {
         const bool all_are_in_reading = course_ == Course::running && reaper_->reading(lock) >= engine_->ring().depth();
@@ -301,7 +301,7 @@ class DeviceDelivery final : public Delivery {
     }
   }
 
-  void submit_one(Lock& lock, DeviceEntry& entry) {
+  void submit_one(Lock& lock, DeviceScope& entry) {
     lock.unlock();
     BatchBuffer* from = nullptr;
     try {

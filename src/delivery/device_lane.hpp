@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/trace.hpp"
-#include "delivery/device_prep.hpp"
 #include "delivery/device_ring.hpp"
 #include "delivery/device_rows.hpp"
+#include "delivery/device_stages.hpp"
 #include "delivery/timed_work.hpp"
 #include "ring/memory_plan.hpp"
 
@@ -65,8 +65,8 @@ class DeviceLane {
   const BatchLayout& whole_;
   // Lines of a timeline, for the submitter and for the reaper; null: no timeline is kept.
   TraceLine *enqueues_ = nullptr, *waits_ = nullptr;
-  std::optional<DevicePrep> prep_;  // set if there are stages after `batch`
-  std::optional<DeviceRows> rows_;  // set if fields have rows that differ in size
+  std::optional<DeviceStages> prep_;  // set if there are stages after `batch`
+  std::optional<DeviceRows> rows_;    // set if fields have rows that differ in size
   std::unique_ptr<DeviceModel::Stream> copies_;
   // One event per buffer of the engine, recorded after the buffer was read.
   std::vector<std::unique_ptr<DeviceModel::Event>> copied_;

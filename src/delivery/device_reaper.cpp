@@ -34,7 +34,7 @@ void DeviceReaper::recovered(const Lock&) noexcept {
 
 void DeviceReaper::run() noexcept {
   Lock lock(ring_.mutex);
-  DeviceEntry entry(ring_.devices());
+  DeviceScope entry(ring_.devices());
   for (;;) {
     ring_.changed.wait(lock, [this] { return closing_ || can_ask(); });
     if (!can_ask()) return;
@@ -53,7 +53,7 @@ void DeviceReaper::run() noexcept {
 }
 
 // Waits until the oldest buffer was read. Releases it, and the following buffers that were also read.
-void DeviceReaper::give_back_read(Lock& lock, DeviceEntry& entry) {
+void DeviceReaper::give_back_read(Lock& lock, DeviceScope& entry) {
   const std::size_t oldest = sent_.front().number;
   lock.unlock();
   for (std::size_t i = 0; i < lanes_.size(); ++i) {

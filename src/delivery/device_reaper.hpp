@@ -6,9 +6,9 @@
 #include <thread>
 #include <vector>
 
-#include "delivery/device_entry.hpp"
 #include "delivery/device_lane.hpp"
 #include "delivery/device_ring.hpp"
+#include "delivery/device_scope.hpp"
 #include "engine/engine.hpp"
 
 namespace penstock::detail::runtime {
@@ -52,7 +52,7 @@ class DeviceReaper {
 
  private:
   void run() noexcept;
-  void give_back_read(Lock& lock, DeviceEntry& entry);
+  void give_back_read(Lock& lock, DeviceScope& entry);
   bool can_ask() const noexcept { return !sent_.empty() && !failed_; }
 
   DeviceRing& ring_;

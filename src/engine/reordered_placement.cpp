@@ -19,7 +19,8 @@ ReorderedPlacement::ReorderedPlacement(const Context& context) : Placement(conte
   }
   BatchOutlet& outlet = *this;
   ThreadSignals& signals = *this;
-  reordered_ = std::make_unique<Reordered>(setup_, chain_, stop_, blocks_.get(), ring_, outlet, signals, order_line_);
+  reordered_ =
+      std::make_unique<ReorderedWork>(setup_, chain_, stop_, blocks_.get(), ring_, outlet, signals, order_line_);
   ends_.reserve(ring_.most());
   if (setup_.keeps_places)
     for (const auto& buffer : ring_.all()) buffer->places.resize(rows_);

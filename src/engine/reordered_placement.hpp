@@ -12,8 +12,9 @@
 
 namespace penstock::detail::runtime {
 
-/// Placement for pipelines in which a sample's row is known only when all samples before it are finished. Reordered
-/// decides and does the runners' work. This class handles the batches, the ends of epochs, and the consumer's calls.
+/// Placement for pipelines in which a sample's row is known only when all samples before it are finished.
+/// `ReorderedWork` decides and does the runners' work. This class handles the batches, the ends of epochs, and the
+/// consumer's calls.
 class ReorderedPlacement final : public Placement, private BatchOutlet, private ThreadSignals {
  public:
   explicit ReorderedPlacement(const Context& context);
@@ -50,7 +51,7 @@ class ReorderedPlacement final : public Placement, private BatchOutlet, private 
   void wake_consumer() noexcept override { monitor_.notify(); }
   bool paused() const noexcept override { return monitor_.is_paused(); }
 
-  std::unique_ptr<Reordered> reordered_;
+  std::unique_ptr<ReorderedWork> reordered_;
   std::vector<EpochEnd> ends_;  // oldest first; at most as many as the ring's depth. Guarded by the mutex
 };
 

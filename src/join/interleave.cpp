@@ -48,7 +48,7 @@ class Turns final : public detail::Parts {
     std::vector<Group> all;
     const std::vector<std::vector<Group>> own = groups_of_parts("interleave");
     if (own.empty()) return all;
-    std::vector<detail::GroupLookup> whose;
+    std::vector<detail::GroupNameLookup> whose;
     for (const std::vector<Group>& groups : own) whose.emplace_back(groups);
     for (std::uint64_t i = 0; i < size(); ++i) {
       const detail::PartRecord record = locate(i);

@@ -119,7 +119,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
         if (!own.empty()) return own;
         continue;
       }
-      GroupLookup whose(own);
+      GroupNameLookup whose(own);
       std::vector<Group> all;
       for (std::uint64_t i = 0; i < size_; ++i) append_group(all, whose.name_of(part.record(i)), i + 1);
       return all;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "pipeline/pipeline_data.hpp"
-#include "report/lately.hpp"
+#include "report/last_seconds.hpp"
 #include "report/make_report.hpp"
 #include "ring/batch_layout.hpp"
 
@@ -48,7 +48,7 @@ void LoaderCounts::begin_call(Clock::time_point now) noexcept {
 }
 
 LoaderCounts::Clock::time_point LoaderCounts::deliver(const BatchInfo& batch, Clock::time_point begun,
-                                                      const PolicyLedger& ledger) noexcept {
+                                                      const BadSampleLedger& ledger) noexcept {
   const Clock::time_point now = Clock::now();
   const std::uint64_t ns = to_ns(now - begun);
   latency_.record(ns);
@@ -110,13 +110,13 @@ void LoaderCounts::end_epoch(Clock::time_point now) noexcept {
   cores_last_ = read;
 }
 
-void LoaderCounts::note_messages(const PolicyLedger& ledger) {
+void LoaderCounts::note_messages(const BadSampleLedger& ledger) {
   if (ledger.messages().size() == counters_.messages.size()) return;
   const std::lock_guard lock(mutex_);
   counters_.messages = ledger.messages();
 }
 
-void LoaderCounts::note_end(const PolicyLedger& ledger, bool empty) noexcept {
+void LoaderCounts::note_end(const BadSampleLedger& ledger, bool empty) noexcept {
   const std::lock_guard lock(mutex_);
   counters_.acted = ledger.acted_here();
   if (empty) ++counters_.empty_epochs;
@@ -155,7 +155,7 @@ Report LoaderCounts::report() const {
     if (now.cores) now.delivered.cores = core_shares(*first, *now.cores);
   }
   Report report = make_report(engine_, delivery_, begin ? since(now, *begin) : now);
-  if (lately) report.lately = what_changed(report, make_report(engine_, delivery_, since(now, *lately)));
+  if (lately) report.lately = note_on_last_seconds(report, make_report(engine_, delivery_, since(now, *lately)));
   return report;
 }
 

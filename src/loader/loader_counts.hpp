@@ -34,7 +34,7 @@ class LoaderCounts {
   /// Begins a call of next().
   void begin_call(Clock::time_point now) noexcept;
   /// Counts a batch that is delivered by the call of `next()` that began at `begun`. Returns the present time.
-  Clock::time_point deliver(const BatchInfo& batch, Clock::time_point begun, const PolicyLedger& ledger) noexcept;
+  Clock::time_point deliver(const BatchInfo& batch, Clock::time_point begun, const BadSampleLedger& ledger) noexcept;
   /// Keeps the present counts for `Report::lately`, if the last kept counts are a few seconds old.
   void mark_if_due(Clock::time_point now) noexcept;
   /// Makes the counts of reports begin at this moment. @throws std::bad_alloc, and changes nothing in this case.
@@ -43,9 +43,9 @@ class LoaderCounts {
   void end_epoch(Clock::time_point now) noexcept;
 
   /// Keeps the messages of bad samples.
-  void note_messages(const PolicyLedger& ledger);
+  void note_messages(const BadSampleLedger& ledger);
   /// Notes that the epoch's outcome is known. `empty`: the epoch had no batch.
-  void note_end(const PolicyLedger& ledger, bool empty) noexcept;
+  void note_end(const BadSampleLedger& ledger, bool empty) noexcept;
   /// Notes that the caller asked for an epoch after the last of `epochs` epochs.
   void note_beyond(std::uint64_t epochs) noexcept;
 

@@ -301,7 +301,7 @@ bool Loader::Impl::account_end() {
   if (!end) return false;
   // If the epoch had a batch with the pass's last sample, the cursor is already at the next epoch.
   const bool no_batch = cursor_.epoch == epoch_ && cursor_.number == 0 && cursor_.position == 0 && cursor_.child == 0;
-  const detail::runtime::PolicyLedger before = ledger_;
+  const detail::runtime::BadSampleLedger before = ledger_;
   account(*end);
   outcome_.note_end(*end);
   try {

@@ -89,7 +89,7 @@ class Loader::Impl {
   Pipeline pipeline_;
   LoaderOptions options_;
   pid_t pid_;
-  detail::runtime::PolicyLedger ledger_;
+  detail::runtime::BadSampleLedger ledger_;
   std::optional<Executor> executor_;
   // Empty: the host. Declared before the engine, whose buffers may be in the devices' memory.
   detail::runtime::DeviceModels devices_;

@@ -8,7 +8,7 @@
 
 #include "base/cores.hpp"
 #include "base/failure.hpp"
-#include "delivery/device_prep.hpp"
+#include "delivery/device_stages.hpp"
 #include "device/devices.hpp"
 #include "device/emulated/host_device.hpp"
 #include "pipeline/no_batch.hpp"
@@ -50,7 +50,8 @@ void request_device(MemoryRequest& request, const PipelineData& data, const Devi
   // The BatchInfo of a batch, plus the BatchInfos of its parts.
   request.device.notes_bytes = (devices.size() > 1 ? 2 : 1) * request.rows * batch.row_notes_bytes();
   if (!data.device) return;
-  request.device.fixed_bytes = DevicePrep::bytes(*data.device, BatchLayout(data.schema, rows), request.device.is_host);
+  request.device.fixed_bytes =
+      DeviceStages::bytes(*data.device, BatchLayout(data.schema, rows), request.device.is_host);
   const auto decodes = static_cast<unsigned>(
       std::count_if(data.device->steps.begin(), data.device->steps.end(),
                     [](const DeviceStep& step) { return step.kind == DeviceStep::Kind::decode; }));
@@ -142,10 +143,12 @@ MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& opti
     request.reorder.append_row = layout.appends() ? appended_row_bytes : 0;
     request.reorder.held = static_cast<std::size_t>(window_rows_of_rank(data));
     request.reorder.entries = [&data, bytes = options.max_reorder_bytes](unsigned runners) {
-      return Reordered::entries_for(data, bytes, runners);
+      return ReorderedWork::entries_for(data, bytes, runners);
     };
-    request.reorder.shared_records = [&data](unsigned runners) { return Reordered::shared_records_for(data, runners); };
-    request.reorder.shared_record_bytes = Reordered::min_shared_record_bytes(data);
+    request.reorder.shared_records = [&data](unsigned runners) {
+      return ReorderedWork::shared_records_for(data, runners);
+    };
+    request.reorder.shared_record_bytes = ReorderedWork::min_shared_record_bytes(data);
     request.reorder.stand_ins = data.flat_maps && data.policy_value().policy == OnError::replace;
   }
   for (const RowField& f : layout.fields())

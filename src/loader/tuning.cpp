@@ -37,7 +37,7 @@ double waiting_of(const RunTotals& t) noexcept {
 Tuning::Tuning(Engine& engine, unsigned device_depth)
     : engine_(engine),
       device_depth_(device_depth),
-      entry_bytes_(Reordered::entry_bytes(engine.data())),
+      entry_bytes_(ReorderedWork::entry_bytes(engine.data())),
       tuner_(*engine.setup().plan.growth, usable_cores()),
       block_limit_(tuner_.settings().block_limit) {
   begin_window();

@@ -76,7 +76,7 @@ std::vector<Group> groups_of(const SourceModel& source, const std::string& stage
   return groups;
 }
 
-const std::string& GroupLookup::name_of(std::uint64_t record) {
+const std::string& GroupNameLookup::name_of(std::uint64_t record) {
   const std::uint64_t before = last_ == 0 ? 0 : (*groups_)[last_ - 1].end;
   if (record < before || record >= (*groups_)[last_].end)
     last_ = static_cast<std::size_t>(std::ranges::upper_bound(*groups_, record, {}, &Group::end) - groups_->begin());

@@ -26,9 +26,9 @@ void for_each_group(const SourceModel& source, const std::string& stage,
 std::vector<Group> groups_of(const SourceModel& source, const std::string& stage);
 
 /// Finds the group of a record. `groups` must outlive this object.
-class GroupLookup {
+class GroupNameLookup {
  public:
-  explicit GroupLookup(const std::vector<Group>& groups) : groups_(&groups) {}
+  explicit GroupNameLookup(const std::vector<Group>& groups) : groups_(&groups) {}
   /// Returns the name of a record's group. Fast for consecutive records. REQUIRES: `record` is below the last group's
   /// end.
   const std::string& name_of(std::uint64_t record);

@@ -24,12 +24,12 @@ void leave(SharedRecord& record) noexcept {
 
 }  // namespace
 
-std::size_t Reordered::entry_bytes(const PipelineData& data) {
+std::size_t ReorderedWork::entry_bytes(const PipelineData& data) {
   const RowLayout layout(data.schema);
   return std::max<std::size_t>(WaitingRows::row_bytes(layout) + (layout.appends() ? appended_row_bytes : 0), 1);
 }
 
-std::size_t Reordered::entries_for(const PipelineData& data, std::size_t max_reorder_bytes, unsigned threads) {
+std::size_t ReorderedWork::entries_for(const PipelineData& data, std::size_t max_reorder_bytes, unsigned threads) {
   // If the sizes of samples end batches, batches have fewer rows than their limit.
   const std::size_t batch = static_cast<std::size_t>(
       data.bounded ? std::min<std::uint64_t>(max_rows_of_rank(data), max_bounded_entries) : max_rows_of_rank(data));
@@ -37,13 +37,13 @@ std::size_t Reordered::entries_for(const PipelineData& data, std::size_t max_reo
   return std::clamp<std::size_t>(wanted, std::size_t{4} * threads, max_entries);
 }
 
-std::size_t Reordered::shared_records_for(const PipelineData& data, unsigned threads) {
+std::size_t ReorderedWork::shared_records_for(const PipelineData& data, unsigned threads) {
   if (data.stream_window != 0) return static_cast<std::size_t>(2 * data.stream_window);
   return data.flat_maps || data.source->is_stream() ? std::size_t{4} * threads : 0;
 }
 
 // Returns the bytes of a record as it is read. Adds scratch if the record may pass through stages before it is shared.
-std::size_t Reordered::min_shared_record_bytes(const PipelineData& data) {
+std::size_t ReorderedWork::min_shared_record_bytes(const PipelineData& data) {
   constexpr std::size_t varying = 1u << 16, stages = 1u << 20;
   std::size_t bytes = 0;
   for (const Field& f : data.source_schema)
@@ -51,8 +51,8 @@ std::size_t Reordered::min_shared_record_bytes(const PipelineData& data) {
   return data.flat_maps ? bytes + stages : bytes;
 }
 
-Reordered::Reordered(const RunSetup& setup, const Chain& chain, std::stop_token stop, BlockSchedule* blocks,
-                     const BatchRing& ring, BatchOutlet& outlet, ThreadSignals& signals, TraceLine* order_line)
+ReorderedWork::ReorderedWork(const RunSetup& setup, const Chain& chain, std::stop_token stop, BlockSchedule* blocks,
+                             const BatchRing& ring, BatchOutlet& outlet, ThreadSignals& signals, TraceLine* order_line)
     : setup_(setup),
       source_(*setup.data->source),
       blocks_(blocks),
@@ -78,7 +78,7 @@ Reordered::Reordered(const RunSetup& setup, const Chain& chain, std::stop_token 
     issuer_.emplace(setup, issue_progress_, buffer_, records_ ? &*records_ : nullptr);
 }
 
-void Reordered::reset(const Cursor& cursor, const QuotaCount& count) {
+void ReorderedWork::reset(const Cursor& cursor, const QuotaCount& count) {
   if (resizes_.exchange(false, std::memory_order_relaxed)) buffer_.resize();
   buffer_.reset(cursor, count);
   tickets_.reset(buffer_.size());
@@ -94,13 +94,13 @@ void Reordered::reset(const Cursor& cursor, const QuotaCount& count) {
   reader_->reset(at);
 }
 
-bool Reordered::has_work() noexcept {
+bool ReorderedWork::has_work() noexcept {
   return tickets_.available() || to_open_.available() || (blocks_ != nullptr && blocks_->available()) ||
          (can_tidy() && !retiring_.load(std::memory_order_seq_cst)) ||
          (reader_ ? reader_->can_read() : issuer_->can_issue());
 }
 
-std::optional<Idle> Reordered::why_idle() noexcept {
+std::optional<Idle> ReorderedWork::why_idle() noexcept {
   if (blocks_ != nullptr)
     if (const std::optional<Idle> why = blocks_->why_idle()) return why;
   if (issue_progress_.exhausted() || buffer_.halted()) return std::nullopt;
@@ -109,7 +109,7 @@ std::optional<Idle> Reordered::why_idle() noexcept {
   return Idle::entries;
 }
 
-bool Reordered::step(ChainRun& run) noexcept {
+bool ReorderedWork::step(ChainRun& run) noexcept {
   bool did = tidy(run);
   if (issuer_) did = issue(run) || did;
   if (const TicketRun tickets = tickets_.take(tickets_at_once(run.counters.sample_ns),
@@ -132,7 +132,7 @@ bool Reordered::step(ChainRun& run) noexcept {
   return did;
 }
 
-bool Reordered::tidy(const ChainRun& run) noexcept {
+bool ReorderedWork::tidy(const ChainRun& run) noexcept {
   bool did = false;
   while (can_tidy()) {
     if (retiring_.exchange(true, std::memory_order_seq_cst)) return did;
@@ -149,7 +149,7 @@ bool Reordered::tidy(const ChainRun& run) noexcept {
   return did;
 }
 
-bool Reordered::issue(ChainRun& run) noexcept {
+bool ReorderedWork::issue(ChainRun& run) noexcept {
   bool did = false;
   while (issuer_->can_issue() && !signals_.paused()) {
     if (!issue_progress_.enter()) return did;
@@ -160,12 +160,12 @@ bool Reordered::issue(ChainRun& run) noexcept {
   return did;
 }
 
-PositionIssuer::Issued Reordered::issue_some() noexcept {
+PositionIssuer::Issued ReorderedWork::issue_some() noexcept {
   const TracedRange traced(order_line_, "order");
   return issuer_->issue();
 }
 
-void Reordered::announce(ChainRun& run, const PositionIssuer::Issued& issued) noexcept {
+void ReorderedWork::announce(ChainRun& run, const PositionIssuer::Issued& issued) noexcept {
   const std::uint64_t end = issued.first + issued.count;
   if (blocks_ != nullptr) {
     blocks_->prepare(issued.indices.size());
@@ -177,7 +177,7 @@ void Reordered::announce(ChainRun& run, const PositionIssuer::Issued& issued) no
   if (advises_ && !issued.indices.empty()) advise(source_, run, issued.indices);
 }
 
-bool Reordered::read(ChainRun& run) noexcept {
+bool ReorderedWork::read(ChainRun& run) noexcept {
   if (reader_->read(run) == 0) return false;
   tidy(run);
   signals_.wake_runners();
@@ -185,7 +185,7 @@ bool Reordered::read(ChainRun& run) noexcept {
 }
 
 // Loads a block, or makes a sample or a shared record whose blocks are loaded.
-bool Reordered::work_in_blocks(ChainRun& run) noexcept {
+bool ReorderedWork::work_in_blocks(ChainRun& run) noexcept {
   BlockSchedule::Work work = blocks_->take(run.blocks.stretch);
   if (!work) return false;
   if (work.load != nullptr) {
@@ -202,11 +202,11 @@ bool Reordered::work_in_blocks(ChainRun& run) noexcept {
 }
 
 // Call before the entry or shared record can be reused, because the schedule keeps the blocks under the same number.
-void Reordered::give_back_blocks(std::uint64_t number) noexcept {
+void ReorderedWork::give_back_blocks(std::uint64_t number) noexcept {
   if (blocks_ != nullptr && blocks_->done(number)) signals_.wake_runners();
 }
 
-void Reordered::make(ChainRun& run, TicketRun tickets) noexcept {
+void ReorderedWork::make(ChainRun& run, TicketRun tickets) noexcept {
   if (tickets.count > 1 && !records_) {
     std::array<std::uint64_t, max_at_once> indices{};
     for (std::uint64_t i = 0; i < tickets.count; ++i) indices[i] = buffer_.entry(tickets.first + i).index;
@@ -233,7 +233,7 @@ void Reordered::make(ChainRun& run, TicketRun tickets) noexcept {
       run.counters.sample_ns = each;
 }
 
-void Reordered::open(ChainRun& run, std::uint64_t number) noexcept {
+void ReorderedWork::open(ChainRun& run, std::uint64_t number) noexcept {
   SharedRecord& record = records_->at(number);
   try {
     maker_.open(run, record, number);

@@ -33,12 +33,12 @@ inline constexpr std::size_t appended_row_bytes = 1u << 14;
 /// The work of a reordered pipeline's runners. Every runner does whatever work exists: issues positions, reads a
 /// stream, opens shared records, makes samples, or retires samples. Flags guard the kinds of work that only one runner
 /// at a time may do. A runner that clears a flag, or changes what other runners wait for, checks again for work.
-class Reordered {
+class ReorderedWork {
  public:
   /// All arguments must outlive this object. `blocks`: null if records share no blocks. `order_line`: line of the
   /// timeline for calls of the order; null: no timeline is kept.
-  Reordered(const RunSetup& setup, const Chain& chain, std::stop_token stop, BlockSchedule* blocks,
-            const BatchRing& ring, BatchOutlet& outlet, ThreadSignals& signals, TraceLine* order_line);
+  ReorderedWork(const RunSetup& setup, const Chain& chain, std::stop_token stop, BlockSchedule* blocks,
+                const BatchRing& ring, BatchOutlet& outlet, ThreadSignals& signals, TraceLine* order_line);
 
   /// Returns the bytes of an entry, as `max_reorder_bytes` counts them.
   static std::size_t entry_bytes(const PipelineData& data);

@@ -8,10 +8,10 @@
 #include "base/core_time.hpp"
 #include "base/cores.hpp"
 #include "base/number_text.hpp"
-#include "report/judge.hpp"
 #include "report/memory_purposes.hpp"
 #include "report/run_notes.hpp"
 #include "report/sample_times.hpp"
+#include "report/verdict.hpp"
 
 namespace penstock::detail::runtime {
 
@@ -200,7 +200,7 @@ Report make_write_report(const std::string& sink) {
   Report r;
   r.device = to_string(host());
   r.sink = sink;
-  judge(r);
+  set_verdict(r);
   return r;
 }
 
@@ -219,7 +219,7 @@ Report make_write_report(const Chain& chain, const RunTotals& t, const WriteCoun
   fill_stages(r, chain, t);
   r.threads_wanted = t.threads;
   r.idle = idle_shares_of_write(t.idle);
-  judge(r, t.joined != 0, share_of_loads(r, t));
+  set_verdict(r, t.joined != 0, share_of_loads(r, t));
   return r;
 }
 
@@ -238,7 +238,7 @@ Report make_report(const Engine& engine, const Delivery& delivery, const CountsS
   const double loads = share_of_loads(r, t);
   for (std::string& note : run_notes(engine, t, c, loads)) r.notes.push_back(std::move(note));
   delivery.describe(r);
-  judge(r, t.joined != 0, loads);
+  set_verdict(r, t.joined != 0, loads);
   return r;
 }
 

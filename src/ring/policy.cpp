@@ -15,7 +15,7 @@ bool exceeds_quota(const ErrorPolicy& policy, const QuotaCount& count) noexcept 
           static_cast<double>(count.acted) > policy.max_share * static_cast<double>(count.samples));
 }
 
-void PolicyLedger::account(std::vector<BadSample>& bad, std::uint64_t delivered_before, std::uint64_t unlisted) {
+void BadSampleLedger::account(std::vector<BadSample>& bad, std::uint64_t delivered_before, std::uint64_t unlisted) {
   if (bad.empty()) return;
   // Runners report bad samples in any order; the quota counts them in the order of their rows.
   std::ranges::stable_sort(bad, {}, &BadSample::row);

@@ -22,9 +22,9 @@ bool exceeds_quota(const ErrorPolicy& policy, const QuotaCount& count) noexcept;
 inline constexpr std::size_t max_listed = 1000;
 
 /// Counts bad samples in order, as batches are delivered. Ends the run if the policy requires it.
-class PolicyLedger {
+class BadSampleLedger {
  public:
-  explicit PolicyLedger(const ErrorPolicy& policy) : policy_(policy) {}
+  explicit BadSampleLedger(const ErrorPolicy& policy) : policy_(policy) {}
 
   /// Counts the bad samples of a batch before it is delivered. `delivered_before`: number of samples before this batch.
   /// `unlisted`: bad samples after the first `max_listed`. @throws the batch's first fatal error in order, or

@@ -71,7 +71,7 @@ RunSetup setup_for(std::shared_ptr<const PipelineData> data, const Sizes& sizes,
   setup.plan.threads = threads;
   setup.plan.depth = ring_depth;
   setup.plan.entries = sizes.entries;
-  setup.plan.shared_records = Reordered::shared_records_for(*data, threads);
+  setup.plan.shared_records = ReorderedWork::shared_records_for(*data, threads);
   setup.epochs = 1;
   setup.keeps_places = true;
   setup.skips = skips;
@@ -228,7 +228,7 @@ class Putting {
  private:
   WriteRun& run_;
   WriteItems items_;
-  PolicyLedger ledger_;
+  BadSampleLedger ledger_;
   RowCells row_;
   std::uint64_t before_ = 0;
 };

@@ -147,7 +147,7 @@ class SampleWriting {
   WriteProgress& progress_;
   WriteWindow window_;
   const bool drops_bad_;
-  PolicyLedger ledger_;
+  BadSampleLedger ledger_;
   WriteItems items_;
   const std::uint64_t size_;
   std::uint64_t position_ = 0;

@@ -137,7 +137,7 @@ class Rows {
   std::int32_t height_;
   bool flip_y_;
   std::optional<Resampler> resampler_;
-  std::optional<Nearest> nearest_;
+  std::optional<NearestResampler> nearest_;
   ReverseRow reverse_ = nullptr;
   std::uint8_t* room_ = nullptr;
 };

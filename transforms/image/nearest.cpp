@@ -31,14 +31,14 @@ void gather(const std::uint8_t* row, const std::ptrdiff_t* columns, std::int32_t
 
 }  // namespace
 
-Nearest::Nearest(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch)
+NearestResampler::NearestResampler(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch)
     : pixels_(pixels),
       width_(op.kept.width),
       rows_(sources({op.box.height, op.resized.height, op.kept.top, op.kept.height, op.mirror_y, flip_y}, 1, scratch)),
       columns_(sources({op.box.width, op.resized.width, op.kept.left, op.kept.width, op.mirror_x, flip_x},
                        op.source.channels, scratch)) {}
 
-void Nearest::row(std::int32_t y, std::uint8_t* out) const {
+void NearestResampler::row(std::int32_t y, std::uint8_t* out) const {
   const std::uint8_t* from = pixels_.data + rows_[y] * pixels_.stride;
   switch (pixels_.shape.channels) {
     case 1:

@@ -12,10 +12,10 @@ namespace penstock::image {
 // Returns floor((i + 0.5) * in / out). Uses integers, because with floats a tie would depend on rounding.
 std::int32_t below_centre(std::int64_t i, std::int64_t in, std::int64_t out);
 
-class Nearest {
+class NearestResampler {
  public:
   // `pixels` are the pixels of op.box. `flip_x` and `flip_y` mirror the result. Tables are in `scratch`.
-  Nearest(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch);
+  NearestResampler(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch);
 
   // Writes row y of the rows that are kept to `out`.
   void row(std::int32_t y, std::uint8_t* out) const;

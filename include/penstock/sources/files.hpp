@@ -111,8 +111,8 @@ struct FileLabel {
 /// their names. If `labels` names a CSV file, that file gives the classes instead, and only the files that it names are
 /// records. If `label` has a function, the function gives the classes instead.
 ///
-/// Hidden files, and files of an operating system (Thumbs.db, __MACOSX, @eaDir), are skipped. A folder that a FilesSink
-/// has not finished is refused. The sink's table, `records.csv` in `root`, is not counted as left out.
+/// Hidden files, and files of an operating system (Thumbs.db, __MACOSX, `@eaDir`), are skipped. A folder that a
+/// FilesSink has not finished is refused. The sink's table, `records.csv` in `root`, is not counted as left out.
 ///
 /// Links are followed, except links to a folder that the link is in, and links that lead nowhere. If several links lead
 /// to a folder, its files are listed once under the name of each link. So the same files may be in two classes. If

@@ -130,7 +130,7 @@ struct SplitOptions {
   std::vector<double> shares = {0.9, 0.1};
   /// Number of the part that this pipeline gets.
   std::uint64_t part = 0;
-  /// What decides which part a record is in. Default: its position.
+  /// What decides which part a record is in.
   enum class By : std::uint8_t {
     index,  ///< the record's position. Sizes are exact, and no memory is needed. Adding records makes a different split
     /// A hash of the record's key. A record stays in its part when other records are added or removed. Takes 8 bytes of
@@ -141,7 +141,7 @@ struct SplitOptions {
     /// "patient-17" for "patient-17/3". A group stays in its part when other groups are added or removed, unless
     /// `stratify` is set. Takes 16 bytes of memory for each sequence of consecutive records of one group.
     group,
-  } by = By::index;
+  } by = By::index;  ///< what decides. Default: the record's position
   /// A different value makes a different split. It is separate from the pipeline's seed, so that training and
   /// validation agree.
   std::uint64_t salt = 0;

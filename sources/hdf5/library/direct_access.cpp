@@ -98,7 +98,7 @@ DatasetFacts DirectAccess::dataset(const std::string& path) {
   try {
     if (!opened.type) throw Error(Errc::corrupt, library_says());
     facts = facts_of(file_.get(), opened.id.get(), opened.type.get());
-    opened.elsewhere = look_elsewhere(file_.get(), opened.id.get(), opens);
+    opened.elsewhere = find_outside_values(file_.get(), opened.id.get(), opens);
     opened.leaves_places = may_leave_places(opened.id.get());
     opened.fill = facts.fill;
   } catch (const Error& error) {

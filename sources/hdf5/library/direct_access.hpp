@@ -7,8 +7,8 @@
 
 #include "library/access.hpp"
 #include "library/element.hpp"
-#include "library/elsewhere.hpp"
 #include "library/library.hpp"
+#include "library/outside_values.hpp"
 
 namespace penstock::hdf5 {
 
@@ -36,7 +36,7 @@ class DirectAccess final : public Access {
  private:
   struct OpenDataset {
     Handle id, type;
-    std::optional<Elsewhere> elsewhere;
+    std::optional<OutsideValues> elsewhere;
     /// Whether the library may leave some values in memory unwritten.
     bool leaves_places = false;
     std::vector<std::byte> fill;  ///< if `leaves_places`: written to the memory before each read

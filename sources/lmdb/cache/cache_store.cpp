@@ -139,7 +139,7 @@ CacheStore::CacheStore(const std::string& path, const LmdbCacheOptions& options,
   ReadTxn txn(environment_);
   txn.get();
   addresses_of_advice_ = std::make_unique<ValueAddresses>(records_, txn.snapshot());
-  advice_ = std::make_unique<Advice>(environment_, keys_, *addresses_of_advice_);
+  advice_ = std::make_unique<ValueAdviser>(environment_, keys_, *addresses_of_advice_);
 }
 
 // Only the process that has the lock writes. Others read what it has written.

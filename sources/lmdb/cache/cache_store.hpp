@@ -93,7 +93,7 @@ class CacheStore final : public penstock::RecordCache, public std::enable_shared
   std::atomic<std::uint64_t> kept_{0}, declined_{0}, damages_{0}, mended_{0}, commits_{0};
   std::atomic<std::int64_t> last_commit_ns_{0};
   std::unique_ptr<ValueAddresses> addresses_of_advice_;
-  std::unique_ptr<Advice> advice_;
+  std::unique_ptr<ValueAdviser> advice_;
   std::mutex addresses_mutex_;
   std::shared_ptr<ValueAddresses> addresses_;
   std::size_t addresses_snapshot_ = ~std::size_t{0};

@@ -6,7 +6,7 @@
 
 #include <penstock/error.hpp>
 
-#include "cache/cache_stores.hpp"
+#include "cache/open_cache.hpp"
 
 namespace penstock {
 

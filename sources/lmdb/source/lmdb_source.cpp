@@ -82,7 +82,7 @@ std::shared_ptr<const LmdbSource::Impl> LmdbSource::Impl::open(Lmdb options) {
     throw;
   }
   made->addresses = std::make_unique<lmdb::ValueAddresses>(made->keys.size(), txn.snapshot());
-  made->advice = std::make_unique<lmdb::Advice>(made->environment, made->keys, *made->addresses);
+  made->advice = std::make_unique<lmdb::ValueAdviser>(made->environment, made->keys, *made->addresses);
   environment.require_unchanged();
   return made;
 }

@@ -36,7 +36,7 @@ class LmdbSource::Impl {
   std::uint64_t revision = 0;
   std::optional<lmdb::RecordLayout> layout;  ///< layout of the records; none if the values are not records
   std::unique_ptr<lmdb::ValueAddresses> addresses;
-  std::unique_ptr<lmdb::Advice> advice;
+  std::unique_ptr<lmdb::ValueAdviser> advice;
 
  private:
   void read_manifest(const lmdb::StoreFiles& files, MDB_txn* txn);

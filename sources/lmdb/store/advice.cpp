@@ -8,7 +8,7 @@
 
 namespace penstock::lmdb {
 
-struct Advice::Helper {
+struct ValueAdviser::Helper {
   Helper(std::shared_ptr<Environment> environment, const KeyIndex& keys, ValueAddresses& addresses)
       : lookup(std::move(environment), keys, addresses) {}
 
@@ -23,12 +23,12 @@ struct Advice::Helper {
   std::vector<common::PageRange> ranges;
 };
 
-Advice::Advice(std::shared_ptr<Environment> environment, const KeyIndex& keys, ValueAddresses& addresses)
+ValueAdviser::ValueAdviser(std::shared_ptr<Environment> environment, const KeyIndex& keys, ValueAddresses& addresses)
     : environment_(std::move(environment)), keys_(keys), addresses_(addresses) {}
 
-Advice::~Advice() = default;
+ValueAdviser::~ValueAdviser() = default;
 
-std::unique_ptr<Advice::Helper> Advice::take() {
+std::unique_ptr<ValueAdviser::Helper> ValueAdviser::take() {
   {
     const std::lock_guard lock(mutex_);
     if (!idle_.empty()) {
@@ -40,13 +40,13 @@ std::unique_ptr<Advice::Helper> Advice::take() {
   return std::make_unique<Helper>(environment_, keys_, addresses_);
 }
 
-void Advice::give_back(std::unique_ptr<Helper> helper) {
+void ValueAdviser::give_back(std::unique_ptr<Helper> helper) {
   helper->lookup.pause();
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(helper));
 }
 
-void Advice::will_need(std::span<const std::uint64_t> indices) noexcept {
+void ValueAdviser::will_need(std::span<const std::uint64_t> indices) noexcept {
   if (indices.empty() || !environment_->usable()) return;
   try {
     std::unique_ptr<Helper> helper;  // not taken if no range is needed

@@ -16,13 +16,13 @@
 namespace penstock::lmdb {
 
 /// Asks the kernel for values that will be read soon, as long as that seems to help. Any thread.
-class Advice {
+class ValueAdviser {
  public:
   /// `keys` and `addresses` must outlive the object.
-  Advice(std::shared_ptr<Environment> environment, const KeyIndex& keys, ValueAddresses& addresses);
-  Advice(const Advice&) = delete;
-  Advice& operator=(const Advice&) = delete;
-  ~Advice();
+  ValueAdviser(std::shared_ptr<Environment> environment, const KeyIndex& keys, ValueAddresses& addresses);
+  ValueAdviser(const ValueAdviser&) = delete;
+  ValueAdviser& operator=(const ValueAdviser&) = delete;
+  ~ValueAdviser();
 
   void will_need(std::span<const std::uint64_t> indices) noexcept;
   std::uint64_t values_advised() const noexcept { return pages_.asked(); }

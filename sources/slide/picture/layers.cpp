@@ -59,10 +59,10 @@ void Layers::explain(PlaceOutcome outcome, const std::string& meaning) {
   legend_.push_back({std::move(swatch), meaning});
 }
 
-void Layers::draw_fates(const PlaceOutcomes& places) {
-  fates_ = outcomes_of(slide_, options_, overview_, places);
-  for (std::size_t i = 0; i < fates_.size(); ++i) show(picture_, x_of(i), y_of(i), fates_[i]);
-  const auto has = [&](PlaceOutcome outcome) { return std::ranges::find(fates_, outcome) != fates_.end(); };
+void Layers::draw_outcomes(const PlaceOutcomes& places) {
+  outcomes_ = outcomes_of(slide_, options_, overview_, places);
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) show(picture_, x_of(i), y_of(i), outcomes_[i]);
+  const auto has = [&](PlaceOutcome outcome) { return std::ranges::find(outcomes_, outcome) != outcomes_.end(); };
   if (has(PlaceOutcome::record)) explain(PlaceOutcome::record, "record");
   if (slide_.is_view() && (has(PlaceOutcome::little_tissue) || has(PlaceOutcome::outside_regions)))
     explain(PlaceOutcome::little_tissue, "left out: not in this view");
@@ -86,9 +86,9 @@ void Layers::draw_unread() {
 }
 
 void Layers::draw_record_outlines() {
-  std::vector<std::uint8_t> mask(fates_.size());
+  std::vector<std::uint8_t> mask(outcomes_.size());
   if (place_pixels_ < least_outlined) {
-    std::ranges::transform(fates_, mask.begin(),
+    std::ranges::transform(outcomes_, mask.begin(),
                            [](PlaceOutcome outcome) { return outcome == PlaceOutcome::record ? 1 : 0; });
     draw_outline(picture_, mask, picture_.width(), picture_.height(), 1, record_colour);
     return;

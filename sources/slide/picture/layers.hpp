@@ -39,10 +39,10 @@ class Layers {
          std::int32_t scale);
 
   /// Colours pixels by the outcome of their places.
-  void draw_fates(const PlaceOutcomes& places);
+  void draw_outcomes(const PlaceOutcomes& places);
   void draw_unread();
   /// Draws an outline around each record. If the records are too small for that, draws the edge of the area that they
-  /// cover. Call after `draw_fates`.
+  /// cover. Call after `draw_outcomes`.
   void draw_record_outlines();
   /// Draws the edge of the area of ones in a mask, which has a byte per pixel of the picture.
   void draw_edge(std::span<const std::uint8_t> mask, const std::string& meaning, Rgb colour);
@@ -69,7 +69,7 @@ class Layers {
   const std::int32_t scale_;
   Bitmap picture_;
   std::vector<std::uint8_t> unknown_;
-  std::vector<PlaceOutcome> fates_;
+  std::vector<PlaceOutcome> outcomes_;
   double place_pixels_;  // pixels of the picture from one place to the next
   std::vector<LegendEntry> legend_;
 };

@@ -51,7 +51,7 @@ class SlideDrawing {
     if (impl_.options.tissue.by != SlideTissue::By::everywhere)
       mask = make_mask(*impl_.readers, slide_, impl_.options.tissue);
     const slide::PlaceOutcomes places = place_outcomes(slide_, impl_.options, mask);
-    layers.draw_fates(places);
+    layers.draw_outcomes(places);
     layers.draw_unread();
     layers.draw_record_outlines();
     std::optional<slide::MaskFacts> facts;

@@ -66,7 +66,7 @@ void OpenSlideReader::read(const SlideFile& slide, std::int64_t x, std::int64_t 
                        std::to_string(x) + ", y " + std::to_string(y) + " of level " +
                        std::to_string(slide.image.level_number) + ": " + printable(why) +
                        (library.is_before_4()
-                            ? ". Where the file leaves tiles out, version 4 reads them as glass: " + take_version_4()
+                            ? ". Where the file leaves tiles out, version 4 reads them as glass: " + version_4_advice()
                             : ""));
   // The list's node is allocated before the lock is taken.
   std::list<IdleHandle> one{{slide.number, handle.get()}};

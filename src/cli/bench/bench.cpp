@@ -14,9 +14,9 @@
 #include <penstock/error.hpp>
 
 #include "bench/compare.hpp"
+#include "bench/comparison_rates.hpp"
 #include "bench/device.hpp"
 #include "bench/free_memory.hpp"
-#include "bench/limits.hpp"
 #include "bench/page_cache.hpp"
 #include "bench/pipeline.hpp"
 #include "bench/result.hpp"
@@ -209,7 +209,7 @@ class Bench {
       for (const Setting& setting : order) {
         run_.setting = setting;
         Run run = run_once(pipeline_, run_);
-        const Limits limits = measure_limits(store_, pipeline_, run.report.threads, run.seconds);
+        const ComparisonRates limits = measure_limits(store_, pipeline_, run.report.threads, run.seconds);
         runs.push_back({std::move(run), limits});
         say(table_line(runs.back().run));
       }

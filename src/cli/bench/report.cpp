@@ -7,7 +7,7 @@
 
 #include <penstock/extend/store_files.hpp>
 
-#include "bench/page.hpp"
+#include "bench/html_page.hpp"
 #include "bench/result.hpp"
 #include "commands.hpp"
 #include "console/command_line.hpp"
@@ -17,11 +17,11 @@ namespace penstock::cli {
 
 namespace {
 
-struct ReportOptions {
+struct ReportFlags {
   std::string result, html;
 };
 
-int report(const ReportOptions& options) {
+int report(const ReportFlags& options) {
   const Json json = read_bench_result(options.result, "");
   if (!options.html.empty()) {
     replace_text(options.html, bench_page(json_text(json, -1)), true, "report");
@@ -42,7 +42,7 @@ int report(const ReportOptions& options) {
 }  // namespace
 
 void add_report(CLI::App& app, Command& chosen) {
-  auto options = std::make_shared<ReportOptions>();
+  auto options = std::make_shared<ReportFlags>();
   CLI::App& command = *app.add_subcommand("report", "Shows what a bench found: its verdicts, or a page.");
   command.add_option("RESULT", options->result, "What penstock bench --json FILE.json wrote")
       ->required()

@@ -102,10 +102,10 @@ void consume(double seconds) {
 constexpr std::size_t trace_slices = 50'000;
 
 // Divides a run into parts. The parts become longer as the run does.
-class Moments {
+class RunIntervals {
  public:
-  void add(const Moment& batch) {
-    Moment& last = all_.empty() || batches_ == each_ ? all_.emplace_back() : all_.back();
+  void add(const RunInterval& batch) {
+    RunInterval& last = all_.empty() || batches_ == each_ ? all_.emplace_back() : all_.back();
     if (batches_ == each_) batches_ = 0;
     ++batches_;
     last.end_s = batch.end_s;
@@ -113,20 +113,20 @@ class Moments {
     last.waited_s += batch.waited_s;
     if (all_.size() == most && batches_ == each_) merge();
   }
-  std::vector<Moment> take() { return std::move(all_); }
+  std::vector<RunInterval> take() { return std::move(all_); }
 
  private:
   static constexpr std::size_t most = 200;
   void merge() {
     for (std::size_t i = 0; i < most / 2; ++i) {
-      const Moment &first = all_[2 * i], &second = all_[2 * i + 1];
+      const RunInterval &first = all_[2 * i], &second = all_[2 * i + 1];
       all_[i] = {second.end_s, first.samples + second.samples, first.waited_s + second.waited_s};
     }
     all_.resize(most / 2);
     each_ *= 2;
     batches_ = each_;
   }
-  std::vector<Moment> all_;
+  std::vector<RunInterval> all_;
   std::uint64_t each_ = 1, batches_ = 0;  // batches in a full part, and in the last part
 };
 
@@ -136,7 +136,7 @@ void run_epochs(Loader& loader, const RunOptions& options, std::uint64_t samples
   Progress progress(setting_text({.threads = options.setting.threads, .tune = options.setting.tune}),
                     samples * options.epochs, options.quiet);
   std::uint64_t rows = 0;
-  Moments moments;
+  RunIntervals moments;
   double done_s = since(start);
   for (std::uint64_t epoch = 0; epoch < options.epochs; ++epoch) {
     for (Batch& batch : loader.epoch()) {

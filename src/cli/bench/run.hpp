@@ -37,7 +37,7 @@ struct RunOptions {
 };
 
 /// What happened in one part of a run.
-struct Moment {
+struct RunInterval {
   double end_s = 0;  ///< seconds since the loader was constructed
   std::uint64_t samples = 0;
   double waited_s = 0;  ///< seconds that the loop waited for batches
@@ -61,7 +61,7 @@ struct Run {
   bool peak_is_of_run = false;       ///< the peak is this run's; otherwise it is the process's so far
   std::uint64_t disk_bytes = 0;      ///< bytes read from disks, including during the construction
   std::uint64_t file_bytes = 0;      ///< bytes of `dropped_files`
-  std::vector<Moment> moments;       ///< the whole run, in at most 200 parts
+  std::vector<RunInterval> moments;  ///< the whole run, in at most 200 parts
   std::string hash;                  ///< hash of all batches; 16 hex digits, or empty
   std::string states_hash;           ///< hash of the loader's state after each batch; 16 hex digits, or empty
   Report report;

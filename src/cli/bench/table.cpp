@@ -115,7 +115,7 @@ namespace {
 Json over_time(const Run& run) {
   Json all = Json::array();
   double begin_s = 0;
-  for (const Moment& m : run.moments) {
+  for (const RunInterval& m : run.moments) {
     const double seconds = std::max(m.end_s - begin_s, 1e-9);
     all.push_back({m.end_s, static_cast<double>(m.samples) / seconds, std::min(m.waited_s / seconds, 1.0)});
     begin_s = m.end_s;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/limits.hpp"
+#include "bench/comparison_rates.hpp"
 #include "bench/run.hpp"
 #include "console/output.hpp"
 
@@ -14,7 +14,7 @@ namespace penstock::cli {
 /// A run, and the rates to compare it with.
 struct MeasuredRun {
   Run run;
-  Limits limits;
+  ComparisonRates limits;
 };
 
 std::string table_header();

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "console/nearest.hpp"
+#include "console/did_you_mean.hpp"
 #include "console/output.hpp"
 
 namespace penstock::cli {

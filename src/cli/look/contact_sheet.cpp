@@ -68,7 +68,7 @@ Pipeline sheet_pipeline(const InputStore& store, const SheetOptions& options) {
   Pipeline pipeline =
       store.pipeline() | select(spread(options.count, store.size())) | on_error({.policy = OnError::mask});
   if (holds_encoded(schema, options.field)) {
-    pipeline = pipeline | decode_image(options.field, any_image());
+    pipeline = pipeline | decode_image(options.field, options_for_any_image());
   } else if (field.dtype != DType::u8 || field.shape.rank() != 3 || (field.shape[2] != 1 && field.shape[2] != 3)) {
     throw Error(Errc::unsupported, "field \"" + options.field + "\" is " + std::string(to_string(field.dtype)) +
                                        field.shape.to_string() +
@@ -90,7 +90,8 @@ std::string why_not(const InputStore& store, const std::string& field, std::uint
     InputStore::Reader reader = store.reader();
     const std::span<const std::byte> encoded = reader.read(index).bytes(field);
     PixelMemory pixels;
-    if (holds_encoded(store.schema(), field)) decode_whole(*any_image_decoder(any_image())->start(), encoded, pixels);
+    if (holds_encoded(store.schema(), field))
+      decode_whole(*any_image_decoder(options_for_any_image())->start(), encoded, pixels);
   } catch (const Error& error) {
     cause = error.cause();
   }

@@ -27,7 +27,7 @@ class Looking {
         schema_(store.schema()),
         encoded_(holds_encoded(schema_, options.image_field)),
         reader_(store.reader()),
-        decoding_(any_image_decoder(any_image())->start()) {
+        decoding_(any_image_decoder(options_for_any_image())->start()) {
     const auto label = schema_.find("label");
     labels_ = label && schema_[*label].dtype == DType::i64 && schema_[*label].shape.rank() == 0;
     found_.bytes.resize(schema_.size());

@@ -110,7 +110,7 @@ class Verifier {
   void work() noexcept {
     try {
       InputStore::Reader reader = store_.reader();
-      DecodeImageOptions decodes = any_image();
+      DecodeImageOptions decodes = options_for_any_image();
       decodes.max_pixels = options_.max_pixels;
       const auto decoding = any_image_decoder(decodes)->start();
       PixelMemory pixels;

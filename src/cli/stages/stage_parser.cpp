@@ -7,7 +7,7 @@
 
 #include <penstock/error.hpp>
 
-#include "console/nearest.hpp"
+#include "console/did_you_mean.hpp"
 #include "console/output.hpp"
 
 namespace penstock::cli {

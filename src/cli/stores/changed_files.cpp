@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Returns the time at which the store was last written.
-fs::file_time_type time_of(const Destination& store) {
+fs::file_time_type time_of(const StoreToWrite& store) {
   std::vector<std::string> files;
   if (store.extension.empty()) {
     files.push_back(store.form == StoreForm::lmdb && !store.single_file ? store.path + "/data.mdb" : store.path);
@@ -75,7 +75,7 @@ std::string text_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-std::string changed_files(const FilesSource& files, const Destination& store, bool sizes) {
+std::string changed_files(const FilesSource& files, const StoreToWrite& store, bool sizes) {
   std::unordered_map<std::string, std::uint64_t> missing;
   for (std::uint64_t i = 0; i < files.size(); ++i) {
     const std::string key = files.key(i);
@@ -114,7 +114,7 @@ std::string changed_files(const FilesSource& files, const Destination& store, bo
   return text;
 }
 
-SharedKeys shared_keys(const FilesSource& files, const Destination& store) {
+SharedKeys shared_keys(const FilesSource& files, const StoreToWrite& store) {
   SharedKeys found;
   try {
     const LmdbSource stored(Lmdb{.path = store.path, .allow_unfinished = true});

@@ -6,7 +6,7 @@
 
 #include <penstock/sources/files.hpp>
 
-#include "stores/destination.hpp"
+#include "stores/store_to_write.hpp"
 
 namespace penstock::cli {
 
@@ -14,13 +14,13 @@ namespace penstock::cli {
 /// a/2.jpg), 1 added (b/7.jpg)". Empty if nothing differs. A file has changed if its size or label differs from the
 /// stored one, or its time is later than the store's. If `sizes` is false, sizes are not compared. @throws
 /// penstock::Error.
-std::string changed_files(const FilesSource& files, const Destination& store, bool sizes);
+std::string changed_files(const FilesSource& files, const StoreToWrite& store, bool sizes);
 
 /// How many records of an LMDB, finished or not, have the same key as a file of the folder.
 struct SharedKeys {
   std::uint64_t shared = 0, records = 0;
 };
 /// Counts the shared keys. Returns all 0 if no store can be opened.
-SharedKeys shared_keys(const FilesSource& files, const Destination& store);
+SharedKeys shared_keys(const FilesSource& files, const StoreToWrite& store);
 
 }  // namespace penstock::cli

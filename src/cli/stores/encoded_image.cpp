@@ -56,7 +56,7 @@ const char* undecoded_kind(std::string_view path) noexcept {
   return "";
 }
 
-DecodeImageOptions any_image() noexcept {
+DecodeImageOptions options_for_any_image() noexcept {
   DecodeImageOptions options;
   options.high_byte = true;
   return options;

@@ -22,10 +22,10 @@ const char* undecoded_kind(std::string_view path) noexcept;
 
 /// Returns the options with which the tool decodes images that it only checks: all that the library can decode,
 /// including 16 bits per value.
-DecodeImageOptions any_image() noexcept;
+DecodeImageOptions options_for_any_image() noexcept;
 
 /// Returns whether an image is of a known kind without a decoder in the library. `decoding` must have the options of
-/// `any_image()`; it forgets the image that it had opened.
+/// `options_for_any_image()`; it forgets the image that it had opened.
 bool lacks_decoder(ImageDecoding& decoding, std::span<const std::byte> encoded);
 
 /// Decodes an image to its end, so that damage anywhere in it is found. @throws penstock::Error.

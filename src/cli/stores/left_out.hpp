@@ -80,9 +80,9 @@ class LeftOut {
 /// ones. `may_have`: the sink takes samples in any order. So it may already have a sample that is listed, from a run
 /// that tried again and was stopped.
 template <Sink S>
-class LeavesOut {
+class SkippingSink {
  public:
-  LeavesOut(S& sink, LeftOut& left_out, bool may_have) : sink_(sink), left_out_(left_out), may_have_(may_have) {}
+  SkippingSink(S& sink, LeftOut& left_out, bool may_have) : sink_(sink), left_out_(left_out), may_have_(may_have) {}
 
   void open(const SinkJob& job) { sink_.open(job); }
   bool has_some() const {

@@ -18,7 +18,8 @@
 namespace penstock::cli {
 
 struct LookAtImages::Shared {
-  explicit Shared(FilesSource source) : files(std::move(source)), decoding(any_image_decoder(any_image())->start()) {}
+  explicit Shared(FilesSource source)
+      : files(std::move(source)), decoding(any_image_decoder(options_for_any_image())->start()) {}
   FilesSource files;
   std::mutex mutex;
   std::unique_ptr<ImageDecoding> decoding;

@@ -18,8 +18,8 @@
 #include "console/output.hpp"
 #include "slides/slide_files.hpp"
 #include "slides/slide_flags.hpp"
-#include "stores/destination.hpp"
 #include "stores/store_list.hpp"
+#include "stores/store_to_write.hpp"
 
 namespace penstock::cli {
 
@@ -203,8 +203,8 @@ SlideSource open_slides(const std::string& path, const SlideFlags* flags, std::s
   std::string hint;
   for (const std::string extension : {".tar", ".h5"}) {
     if (!path.ends_with(extension)) continue;
-    const Destination shards{extension == ".tar" ? StoreForm::shards : StoreForm::hdf5,
-                             path.substr(0, path.size() - extension.size()), false, extension};
+    const StoreToWrite shards{extension == ".tar" ? StoreForm::shards : StoreForm::hdf5,
+                              path.substr(0, path.size() - extension.size()), false, extension};
     std::error_code failed;
     if (fs::exists(shards.path + "-000000" + extension, failed)) hint = "; there are shards: '" + shards.name() + "'";
   }

@@ -101,7 +101,7 @@ Stored write_store(const std::string& doing, const Pipeline& records, std::uint6
         [&](WriteOptions write_options) {
           write_options.on_drop = store.on_drop;
           if (store.left_out == nullptr) return write(records, sink, write_options);
-          LeavesOut leaving(sink, *store.left_out, store.to.form == StoreForm::lmdb);
+          SkippingSink leaving(sink, *store.left_out, store.to.form == StoreForm::lmdb);
           WriteProgress progress = write(records, leaving, write_options);
           progress.skipped -= leaving.skipped();
           progress.dropped += leaving.skipped();

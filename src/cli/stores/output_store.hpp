@@ -10,7 +10,7 @@
 #include <penstock/pipeline.hpp>
 #include <penstock/sources/lmdb_sink.hpp>
 
-#include "stores/destination.hpp"
+#include "stores/store_to_write.hpp"
 #include "stores/write_run.hpp"
 
 namespace penstock::cli {
@@ -18,7 +18,7 @@ namespace penstock::cli {
 class LeftOut;
 
 struct OutputStore {
-  Destination to = {};
+  StoreToWrite to = {};
   OutFlags out = {};
   std::string job = {};
   bool bare_values = false;                        ///< for an LMDB: the values are files without a header, as in LSUN

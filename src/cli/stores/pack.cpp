@@ -19,12 +19,12 @@
 #include "console/output.hpp"
 #include "stores/changed_files.hpp"
 #include "stores/class_list.hpp"
-#include "stores/destination.hpp"
 #include "stores/input_store.hpp"
 #include "stores/links_out.hpp"
 #include "stores/look_at_images.hpp"
 #include "stores/output_store.hpp"
 #include "stores/rewrite_jpegs.hpp"
+#include "stores/store_to_write.hpp"
 #include "stores/write_run.hpp"
 
 namespace penstock::cli {
@@ -52,7 +52,7 @@ std::string job_begin(const PackOptions& options) {
   return fmt::format("penstock pack{}, files ", options.writing.seekable ? " --seekable" : "");
 }
 
-Packed pack_files(const PackOptions& options, const Destination& to, const FilesSource& files) {
+Packed pack_files(const PackOptions& options, const StoreToWrite& to, const FilesSource& files) {
   // Different files must not be mixed into an unfinished store. Unchanged files must not be mixed with rewritten ones.
   const std::string job =
       fmt::format("{}{:016x}, times {:016x}", job_begin(options), files.identity(), files.revision());
@@ -87,7 +87,7 @@ Packed pack_files(const PackOptions& options, const Destination& to, const Files
   return packed;
 }
 
-[[noreturn]] void refuse_changed(const Destination& to, const std::string& changes) {
+[[noreturn]] void refuse_changed(const StoreToWrite& to, const std::string& changes) {
   throw Error(Errc::invalid_argument, "the folder is not as it was when it was packed: " + changes +
                                           (to.form == StoreForm::lmdb ? "; --update brings the store up to date"
                                                                       : "; delete the store, or name another one"))
@@ -95,13 +95,14 @@ Packed pack_files(const PackOptions& options, const Destination& to, const Files
 }
 
 // Names the changes, if they are why the store was refused.
-[[noreturn]] void explain(const PackOptions& options, const Destination& to, const FilesSource& files,
+[[noreturn]] void explain(const PackOptions& options, const StoreToWrite& to, const FilesSource& files,
                           const Error& refused) {
   const std::string& cause = refused.cause();
-  const bool other_job = cause.find("job: there \"") != std::string::npos;
+  const bool describe_job_changes = cause.find("job: there \"") != std::string::npos;
   const bool same_command = cause.find("job: there \"" + job_begin(options)) != std::string::npos;
   const bool unfinished = refused.code() == Errc::state_mismatch;
-  if ((refused.code() != Errc::invalid_argument && !unfinished) || (other_job && !same_command)) throw refused;
+  if ((refused.code() != Errc::invalid_argument && !unfinished) || (describe_job_changes && !same_command))
+    throw refused;
   if (unfinished && !same_command) throw refused;
   if (unfinished) refuse_changed(to, "files were changed, added or removed before all of them were packed");
   std::string changes;
@@ -168,7 +169,7 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
 
 // An update removes records that the folder doesn't have. If it would leave hardly anything, it is most likely the
 // wrong folder.
-void refuse_other_folder(const PackOptions& options, const Destination& to, const FilesSource& files) {
+void refuse_other_folder(const PackOptions& options, const StoreToWrite& to, const FilesSource& files) {
   constexpr std::uint64_t fewest = 10;  // with this many records, at least one must stay
   if (!options.update || options.force) return;
   const SharedKeys keys = shared_keys(files, to);
@@ -183,7 +184,7 @@ void refuse_other_folder(const PackOptions& options, const Destination& to, cons
 
 // Reports if an update would give labels different numbers than the stored ones; otherwise empty. Call before the
 // update begins.
-std::string renumbered(const PackOptions& options, const Destination& to, const FilesSource& files) {
+std::string renumbered(const PackOptions& options, const StoreToWrite& to, const FilesSource& files) {
   if (!options.update || options.lsun) return {};
   ClassNames there;
   try {
@@ -237,7 +238,7 @@ void warn_of_mixed_labels(const PackOptions& options, const FilesSource& files) 
 }
 
 int pack(const PackOptions& options) {
-  const Destination to = destination_of(options.out);
+  const StoreToWrite to = destination_of(options.out);
   if (options.update && to.form != StoreForm::lmdb)
     throw UsageError("--update is of LMDB stores; tar shards and HDF5 files are written once");
   if (options.lsun && to.form != StoreForm::lmdb)

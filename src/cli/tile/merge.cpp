@@ -132,7 +132,7 @@ class Ranks {
     if (world != world_)
       refuse(fmt::format("it is of another job than {}: of {} ranks, not {}", printable(first_), world, world_));
     if (run.at("hash") != hash_)
-      refuse(fmt::format("it is of another job than {}: {}", printable(first_), other_job(first_run_, run)));
+      refuse(fmt::format("it is of another job than {}: {}", printable(first_), describe_job_changes(first_run_, run)));
     for (const Json& slide : run.at("slides")) {
       const std::string version = slide.value("openslide", std::string());
       if (version.empty() || slide.contains("failure")) continue;

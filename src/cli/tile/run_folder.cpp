@@ -264,7 +264,7 @@ std::string report_beside(const std::string& store) {
   return name + "-report";
 }
 
-std::string other_job(const Json& before, const Json& now) {
+std::string describe_job_changes(const Json& before, const Json& now) {
   const auto part = [](const Json& run, const char* name) { return run.value(name, Json::object()); };
   std::string differs = changed_setting(part(before, "settings"), part(now, "settings"));
   if (differs.empty()) differs = changed_file(part(before, "files"), part(now, "files"));

@@ -44,7 +44,7 @@ JobInputs inputs_of(Json settings, const SlideSource& source, const std::string&
 std::string report_beside(const std::string& store);
 
 /// Describes the differences between two jobs, as `RunFolder::read` returns them: "--size was 256, and is 128 now".
-std::string other_job(const Json& before, const Json& now);
+std::string describe_job_changes(const Json& before, const Json& now);
 
 /// The folder next to a store in which a job keeps its inputs, its left-out tiles, and its report.
 class RunFolder {

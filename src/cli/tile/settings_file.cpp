@@ -18,7 +18,7 @@
 #include <penstock/extend/system_error.hpp>
 
 #include "console/command_line.hpp"
-#include "console/nearest.hpp"
+#include "console/did_you_mean.hpp"
 #include "console/output.hpp"
 
 namespace penstock::cli {

@@ -16,7 +16,7 @@
 
 #include "commands.hpp"
 #include "console/command_line.hpp"
-#include "console/places.hpp"
+#include "console/output_paths.hpp"
 #include "slides/slide_files.hpp"
 #include "slides/slide_pictures.hpp"
 #include "slides/slide_text.hpp"
@@ -99,7 +99,7 @@ void check_folder_of_files(const TileFlags& flags) {
 
 // Refuses, before slides are opened, what opening the store would refuse after that.
 void check_outputs(const TileFlags& flags) {
-  const Destination store = destination_of(flags.out);
+  const StoreToWrite store = destination_of(flags.out);
   if (store.form == StoreForm::folder) check_folder_of_files(flags);
   if (store.form == StoreForm::hdf5 && !flags.encodes() && flags.cut.edges == "shrink")
     throw UsageError(

@@ -10,7 +10,7 @@
 
 #include "console/output.hpp"
 #include "slides/slide_flags.hpp"
-#include "stores/destination.hpp"
+#include "stores/store_to_write.hpp"
 #include "stores/write_run.hpp"
 #include "tile/rank_share.hpp"
 

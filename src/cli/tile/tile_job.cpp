@@ -151,7 +151,7 @@ void keep_report(const TileFlags& flags, const SlideSource& source, const RunFol
 }
 
 // Call before anything is written.
-void check_left_out(const TileFlags& flags, const Destination& store, const LeftOut& left_out) {
+void check_left_out(const TileFlags& flags, const StoreToWrite& store, const LeftOut& left_out) {
   if (left_out.tiles().empty()) return;
   if (flags.retry && store.form != StoreForm::lmdb)
     throw UsageError(
@@ -168,7 +168,7 @@ std::string report_folder(const TileFlags& flags) {
 }
 
 void check_earlier_run(const TileFlags& flags) {
-  const Destination store = destination_of(flags.out);
+  const StoreToWrite store = destination_of(flags.out);
   const RunFolder folder(report_folder(flags), flags.out.out);
   folder.check(flags.settings, is_there(store));
   if (is_there(store)) check_left_out(flags, store, LeftOut(folder.left_out()));

@@ -4,12 +4,12 @@
 #include <time.h>
 
 #include "core/help.hpp"
-#include "report/judge.hpp"
-#include "report/lately.hpp"
+#include "report/last_seconds.hpp"
+#include "report/verdict.hpp"
 #include "support/json.hpp"
 
 using namespace help;
-using penstock::detail::runtime::judge;
+using penstock::detail::runtime::set_verdict;
 using penstock_test::Json;
 
 namespace {
@@ -34,14 +34,14 @@ ps::Report busy() {
 
 TEST_CASE("a run whose threads are busy is bound by the CPU, and the costliest stage is named", "[alone]") {
   ps::Report r = busy();
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::cpu);
   CHECK(r.verdict.find("decode_jpeg(image)") != std::string::npos);
   CHECK(r.verdict.find("95 %") != std::string::npos);
   CHECK(r.notes.empty());
   ps::Report more = busy();
   more.cores = 8;
-  judge(more);
+  set_verdict(more);
   CHECK(more.verdict.find("Another thread would add about 500") != std::string::npos);
 }
 
@@ -50,7 +50,7 @@ TEST_CASE("a caller that hardly waits bounds the run", "[alone]") {
   r.consumer_wait_share = 0.01;
   r.runner_idle_share = 0.7;
   r.samples_per_s = 300;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::consumer);
   CHECK(r.verdict.find("1000") != std::string::npos);
 }
@@ -61,11 +61,11 @@ TEST_CASE("runners that wait without computing are bound by what they wait for, 
     r.threads = r.threads_seen = threads;
     r.samples_per_s = 300;
     r.runner_wait_share = 0.7;
-    judge(r);
+    set_verdict(r);
     CHECK(r.bound == ps::Bound::storage);
     CHECK(r.verdict.find("70 %") != std::string::npos);
     r.stages[1].wait_us_per_sample = 4000;
-    judge(r);
+    set_verdict(r);
     CHECK(r.bound == ps::Bound::waiting);
     CHECK(r.verdict.find("decode_jpeg(image)") != std::string::npos);
   }
@@ -77,21 +77,21 @@ TEST_CASE("what runners that wait were found to wait for is told, and a lock is 
   r.runner_wait_share = 0.7;
   r.waits = {{ps::Wait::page, 0.6}, {ps::Wait::lock, 0.1}};
   r.wait_looks = 100;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::storage);
   CHECK(r.verdict.find("86 % of it for pages of mapped files") != std::string::npos);
   CHECK(r.text().find("runners in work waited for: 60 % page, 10 % lock\n") != std::string::npos);
   CHECK(r.json().find("\"waits\": {\"page\": 0.6, \"lock\": 0.1}, \"wait_looks\": 100") != std::string::npos);
   r.stages[1].wait_us_per_sample = 4000;
   r.waits = {{ps::Wait::lock, 0.5}, {ps::Wait::sleep, 0.2}};
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::lock);
   CHECK(r.verdict.find("A lock in decode_jpeg(image)") == 0);
   CHECK(r.verdict.find("71 % of it for each other") != std::string::npos);
   CHECK(r.json().find("\"bound\": \"lock\"") != std::string::npos);
   // Too few looks say nothing.
   r.wait_looks = 9;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::waiting);
 }
 
@@ -122,24 +122,24 @@ TEST_CASE("the last seconds are told where they differ from the whole", "[alone]
   whole.seconds = 60;
   lately.seconds = 7;
   lately.verdict = "The storage bounds the run.";
-  CHECK(ps::detail::runtime::what_changed(whole, lately).empty());
+  CHECK(ps::detail::runtime::note_on_last_seconds(whole, lately).empty());
   lately.samples_per_s = 0.7 * whole.samples_per_s;
-  CHECK(ps::detail::runtime::what_changed(whole, lately).find("In the last 7 s it was ") == 0);
-  CHECK(ps::detail::runtime::what_changed(whole, lately).find("storage") == std::string::npos);
+  CHECK(ps::detail::runtime::note_on_last_seconds(whole, lately).find("In the last 7 s it was ") == 0);
+  CHECK(ps::detail::runtime::note_on_last_seconds(whole, lately).find("storage") == std::string::npos);
   lately.bound = ps::Bound::storage;
-  CHECK(ps::detail::runtime::what_changed(whole, lately).ends_with(": The storage bounds the run."));
+  CHECK(ps::detail::runtime::note_on_last_seconds(whole, lately).ends_with(": The storage bounds the run."));
   whole.seconds = 13;  // the last seconds are most of it
-  CHECK(ps::detail::runtime::what_changed(whole, lately).empty());
+  CHECK(ps::detail::runtime::note_on_last_seconds(whole, lately).empty());
   whole.seconds = 60;
   lately.bound = ps::Bound::unknown;
-  CHECK(ps::detail::runtime::what_changed(whole, lately).empty());
+  CHECK(ps::detail::runtime::note_on_last_seconds(whole, lately).empty());
 }
 
 TEST_CASE("more threads than cores, and those used up, are bound by cores", "[alone]") {
   ps::Report r = busy();
   r.threads = r.threads_seen = 8;
   r.runner_wait_share = 0.7;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::cores);
   CHECK(r.verdict.find("8 threads share 2 cores") != std::string::npos);
 }
@@ -164,7 +164,7 @@ bool promises(const ps::Report& r) { return r.verdict.find("would add") != std::
 
 TEST_CASE("cores that other processes had are named with their share, and no thread is promised", "[alone]") {
   ps::Report r = crowded();
-  judge(r);
+  set_verdict(r);
   CAPTURE(r.verdict);
   CHECK(r.bound == ps::Bound::other_processes);
   CHECK(r.verdict.find("Other processes bound the run") == 0);
@@ -180,11 +180,11 @@ TEST_CASE("the stage that takes most of the CPU is named also where cores are wh
   more_threads.threads = more_threads.threads_seen = 4;
   more_threads.samples_per_s = 900;
   for (ps::Report* r : {&others, &more_threads}) {
-    judge(*r);
+    set_verdict(*r);
     CAPTURE(r->verdict);
     CHECK(r->verdict.find("decode_jpeg(image) takes 95 %: a cheaper one would help as well") != std::string::npos);
     for (ps::StageReport& stage : r->stages) stage.share = 0.4;
-    judge(*r);
+    set_verdict(*r);
     CHECK(r->verdict.find("cheaper") == std::string::npos);
   }
   CHECK(others.bound == ps::Bound::other_processes);
@@ -199,7 +199,7 @@ TEST_CASE("a run that nobody holds up names no other process", "[alone]") {
       r.runner_delay_share = r.caller_delay_share = delay;
       r.own_core_share = 0.9;
       r.other_core_share = others;
-      judge(r);
+      set_verdict(r);
       CHECK_FALSE(names_others(r));
     }
   ps::Report r = busy();
@@ -208,7 +208,7 @@ TEST_CASE("a run that nobody holds up names no other process", "[alone]") {
   r.runner_delay_share = 0.01;
   r.own_core_share = 0.25;
   r.other_core_share = 0.25;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::cpu);
   CHECK_FALSE(names_others(r));
   CHECK(promises(r));
@@ -219,7 +219,7 @@ TEST_CASE("runners that wait for cores of this process's own threads are not tol
   r.runner_delay_share = 0.4;
   r.own_core_share = 0.97;
   r.other_core_share = 0.03;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::cpu);
   CHECK_FALSE(names_others(r));
   CHECK(r.verdict.find("Runners waited 40 % of the time for a core, which other threads of this process had") !=
@@ -227,14 +227,14 @@ TEST_CASE("runners that wait for cores of this process's own threads are not tol
   // More of them than cores: that is said already.
   r.threads = r.threads_seen = 8;
   r.runner_delay_share = 0.75;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::cores);
   CHECK_FALSE(names_others(r));
   CHECK(r.verdict.find("8 threads share 2 cores") != std::string::npos);
   // A tenth of the cores was another process's, which is no more than a word.
   r.own_core_share = 0.89;
   r.other_core_share = 0.11;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::cores);
   CHECK(r.verdict.find("other processes had 11 % of the 2 cores") != std::string::npos);
 }
@@ -243,7 +243,7 @@ TEST_CASE("where only the waiting is known, only that is said", "[alone]") {
   ps::Report r = crowded();
   r.own_core_share.reset();
   r.other_core_share.reset();
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::cpu);
   CHECK(r.verdict.find("Runners waited 65 % of the time for a core.") != std::string::npos);
   CHECK_FALSE(names_others(r));
@@ -251,14 +251,14 @@ TEST_CASE("where only the waiting is known, only that is said", "[alone]") {
   // Neither this process nor others had the cores, so perhaps a quota took them.
   r.own_core_share = 0.3;
   r.other_core_share = 0.05;
-  judge(r);
+  set_verdict(r);
   CHECK(r.verdict.find("Runners waited 65 % of the time for a core.") != std::string::npos);
   CHECK_FALSE(names_others(r));
   // Nothing is known of delays: nothing is made of what others had.
   r = crowded();
   r.runner_delay_share.reset();
   r.caller_delay_share.reset();
-  judge(r);
+  set_verdict(r);
   CHECK_FALSE(names_others(r));
   CHECK_FALSE(promises(r));
   CHECK(r.verdict.find("No core was free for another thread") != std::string::npos);
@@ -271,29 +271,29 @@ TEST_CASE("another thread is promised where a core is free for it, and only ther
   r.runner_delay_share = 0.02;
   r.own_core_share = 0.5;
   r.other_core_share = 0.02;
-  judge(r);
+  set_verdict(r);
   CHECK(r.verdict.find("Another thread would add about 1000 samples/s.") != std::string::npos);
   r.other_core_share = 0.3;
-  judge(r);
+  set_verdict(r);
   CHECK_FALSE(promises(r));
   // A caller that computes has it.
   r.other_core_share = 0.02;
   r.own_core_share = 0.95;
-  judge(r);
+  set_verdict(r);
   CHECK_FALSE(promises(r));
   r.own_core_share.reset();
   r.other_core_share.reset();
-  judge(r);
+  set_verdict(r);
   CHECK(r.verdict.find("where a core is free for it") != std::string::npos);
   // Little is left of a quota of 1.2 cores.
   r.core_quota = 1.2;
   r.own_core_share = 0.85;
-  judge(r);
+  set_verdict(r);
   CHECK_FALSE(promises(r));
   r.core_quota = 3;
   r.cores = 3;
   r.own_core_share = 0.34;
-  judge(r);
+  set_verdict(r);
   CHECK(promises(r));
 }
 
@@ -301,17 +301,17 @@ TEST_CASE("a caller or a disk that bounds the run does so also beside other proc
   ps::Report r = crowded();
   r.consumer_wait_share = 0.01;
   r.caller_delay_share = 0.4;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::consumer);
   CHECK(r.verdict.find("It waited 40 % of the time for a core; other processes had 82 % of the 2 cores.") !=
         std::string::npos);
   r.caller_delay_share = 0.01;
-  judge(r);
+  set_verdict(r);
   CHECK(r.verdict.find("Runners waited 65 % of the time for a core; other processes had 82 %") != std::string::npos);
   r = crowded();
   r.runner_wait_share = 0.7;
   r.runner_delay_share = 0.2;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::storage);
   CHECK(r.verdict.find("They waited 20 % of the time for a core; other processes had 82 %") != std::string::npos);
 }
@@ -319,7 +319,7 @@ TEST_CASE("a caller or a disk that bounds the run does so also beside other proc
 TEST_CASE("what is faster than the estimated limit reaches all of it", "[alone]") {
   ps::Report r = busy();
   r.samples_per_s = 1080;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::cpu);
   CHECK(r.verdict.find("all of what 2 threads can do") != std::string::npos);
 }
@@ -329,12 +329,12 @@ TEST_CASE("a run of a moment is said to be too short, whatever bounds it", "[alo
     ps::Report r = busy();
     r.consumer_wait_share = waited;
     r.seconds = 0.04;
-    judge(r);
+    set_verdict(r);
     CAPTURE(r.verdict);
     CHECK(r.verdict.starts_with("A run of 0.04 s is too short to be sure: a longer one says more. "));
     CHECK(r.besides.empty());
     r.seconds = 1;
-    judge(r);
+    set_verdict(r);
     CHECK(r.verdict.find("too short") == std::string::npos);
   }
 }
@@ -342,12 +342,12 @@ TEST_CASE("a run of a moment is said to be too short, whatever bounds it", "[alo
 TEST_CASE("few batches allow no verdict, and missing runners are noted", "[alone]") {
   ps::Report r = busy();
   r.batches = 3;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::unknown);
   CHECK_FALSE(r.verdict.empty());
   ps::Report missing = busy();
   missing.threads_seen = 1;
-  judge(missing);
+  set_verdict(missing);
   REQUIRE(missing.notes.size() == 1);
   CHECK(missing.notes[0].find("1 of 2") != std::string::npos);
 }
@@ -373,7 +373,7 @@ TEST_CASE("a report's JSON parses and holds every field", "[alone]") {
   r.other_core_share = 0.03125;
   r.core_quota = 1.5;
   r.device = "host";
-  judge(r);
+  set_verdict(r);
   const auto j = Json::parse(r.json());
   CHECK(j["bound"] == "cpu");
   CHECK(j["verdict"] == r.verdict);
@@ -519,7 +519,7 @@ TEST_CASE("runners without work bound the run by what they waited for, and the g
     r.samples_per_s = 500;
     r.runner_idle_share = 0.42;
     r.idle = {{it.why, 0.4}, {ps::Idle::threads, 0.02}};
-    judge(r);
+    set_verdict(r);
     CAPTURE(r.verdict);
     CHECK(r.bound == it.bound);
     CHECK(r.verdict.find(it.word) != std::string::npos);
@@ -527,17 +527,17 @@ TEST_CASE("runners without work bound the run by what they waited for, and the g
     CHECK(r.verdict.find("833 samples/s in the place of 500") != std::string::npos);
     // Waiting for the disk is the larger loss.
     r.runner_wait_share = 0.9;
-    judge(r);
+    set_verdict(r);
     CHECK(r.bound == (it.why == ps::Idle::stream ? it.bound : ps::Bound::storage));
     // Too little to matter, and of the caller's making.
     r.runner_wait_share = 0.05;
     r.runner_idle_share = 0.12;
     r.idle = {{it.why, 0.1}};
-    judge(r);
+    set_verdict(r);
     CHECK(r.bound == ps::Bound::cpu);
     r.idle = {{it.why, 0.4}};
     r.consumer_wait_share = 0.05;
-    judge(r);
+    set_verdict(r);
     CHECK(r.bound == (it.why == ps::Idle::order ? ps::Bound::order : ps::Bound::consumer));
   }
 }
@@ -549,15 +549,15 @@ TEST_CASE("batches that wait for a buffer on the device are bound by it, and by 
   r.consumer_wait_share = 0.8;
   r.idle = {{ps::Idle::leases, 0.3}, {ps::Idle::caller, 0.2}};
   r.device = "emulated:0 (an emulated GPU)";
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::device);
   CHECK(r.verdict.find("for 50 % of the time") != std::string::npos);
   r.consumer_wait_share = 0.4;  // the caller was away for longer than batches waited
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound != ps::Bound::device);
   r.consumer_wait_share = 0.8;
   r.device = "host";
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::buffers);
 }
 
@@ -575,17 +575,17 @@ TEST_CASE("where a device's streams were timed, what they say decides between co
                 .stages = {100, 100, 0.01},
                 .buffer = {},
                 .starved = {100, 8000, 0.8}}};
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::copies);
   CHECK(r.verdict.find("Copies to gpu 0 bound the run: they take 9.00 ms a batch, 90 % of the time, at 5.00 GB/s; the "
                        "caller's stream waited for batches 80 % of the time") == 0);
   std::swap(r.devices[0].copies, r.devices[0].stages);
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::device);
   CHECK(r.verdict.find("The stages on gpu 0 bound the run: they take 9.00 ms a batch, 90 %") == 0);
   // However long they take, they are hidden.
   r.devices[0].starved = {100, 500, 0.05};
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::consumer);
   CHECK(r.verdict.find("The caller's work on gpu 0 bounds the run: its stream waited for batches 5 %") == 0);
   // One of two starves: what it waits for is told, not what is busy elsewhere.
@@ -594,25 +594,25 @@ TEST_CASE("where a device's streams were timed, what they say decides between co
   r.devices[1].stages.share = 0;
   r.devices[1].copies = {100, 6000, 0.6};
   r.devices[1].starved = {100, 5000, 0.5};
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::copies);
   CHECK(r.verdict.find("Copies to gpu 1 bound the run") == 0);
   // Of two that don't, the one that waits least.
   r.devices[1].starved = {100, 100, 0.01};
-  judge(r);
+  set_verdict(r);
   CHECK(r.verdict.find("The caller's work on gpu 1 bounds the run: its stream waited for batches 1 %") == 0);
   // Too few were timed to tell, or neither takes most of the time.
   r.devices.resize(1);
   r.devices[0].starved = {100, 8000, 0.8};
   r.devices[0].copies.timed = 3;
-  judge(r);
+  set_verdict(r);
   CHECK(r.verdict.find("The device bounds the run") == 0);
   r.devices[0].copies.timed = 100;
   r.devices[0].starved = {3, 500, 0.05};
-  judge(r);
+  set_verdict(r);
   CHECK(r.verdict.find("The device bounds the run") == 0);
   r.devices[0].starved = r.devices[0].stages = {100, 4000, 0.4};
-  judge(r);
+  set_verdict(r);
   CHECK(r.verdict.find("The device bounds the run") == 0);
 }
 
@@ -622,7 +622,7 @@ TEST_CASE("nothing is promised where nothing is to be gained", "[alone]") {
   r.samples_per_s = 980;
   r.runner_idle_share = 0.5;
   r.idle = {{ps::Idle::buffers, 0.5}};
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::cores);
 }
 
@@ -632,7 +632,7 @@ TEST_CASE("a share of the time in work is weighed as what it is of all time", "[
   r.runner_idle_share = 0.83;
   r.runner_wait_share = 0.99;
   r.idle = {{ps::Idle::buffers, 0.83}};
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::buffers);
 }
 
@@ -641,16 +641,16 @@ TEST_CASE("an executor without threads, and a caller that is away now and then, 
   r.samples_per_s = 480;
   r.runner_idle_share = 0.5;
   r.idle = {{ps::Idle::threads, 0.5}};
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::threads);
   r.idle = {{ps::Idle::pause, 0.4}};
   r.consumer_wait_share = 0.5;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::cpu);
   CHECK(r.verdict.find("away for 40 %") != std::string::npos);
   r.idle = {{ps::Idle::caller, 0.4}};
   r.consumer_wait_share = 0.15;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::consumer);
 }
 
@@ -658,12 +658,12 @@ TEST_CASE("a limit of memory that leaves too few threads bounds the run", "[alon
   ps::Report r = busy();
   r.cores = 4;
   r.threads_wanted = 3;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::memory);
   CHECK(r.verdict.find("room for 2 of 3 threads") != std::string::npos);
   CHECK(r.verdict.find("Another thread would add about 500") != std::string::npos);
   r.cores = 2;  // more threads would have no core
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::cpu);
 }
 
@@ -673,7 +673,7 @@ TEST_CASE("runners and the caller that wait for each other by turns want more ba
   r.runner_idle_share = 0.4;
   r.consumer_wait_share = 0.4;
   r.idle = {{ps::Idle::caller, 0.4}};
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::buffers);
   CHECK(r.verdict.find("the caller waited 40 %") != std::string::npos);
 }
@@ -686,7 +686,7 @@ TEST_CASE("where runners on a device wait for it or the caller, and the caller f
   r.runner_idle_share = 0.49;
   r.consumer_wait_share = 0.26;
   r.idle = {{ps::Idle::caller, 0.28}, {ps::Idle::pause, 0.11}, {ps::Idle::threads, 0.1}};
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::unknown);
   CHECK(r.verdict.find("(28 % caller, 11 % pause, 10 % threads)") != std::string::npos);
   CHECK(r.verdict.find("depth") == std::string::npos);
@@ -694,7 +694,7 @@ TEST_CASE("where runners on a device wait for it or the caller, and the caller f
   r.samples_per_s = 950;
   r.runner_idle_share = 0.14;
   r.idle = {{ps::Idle::caller, 0.12}};
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::cpu);
   CHECK(r.besides ==
         "Next to that, runners waited 12 % of their time for the device or the caller, with all batches made.");
@@ -706,7 +706,7 @@ TEST_CASE("a run of many small losses is bound by none of them", "[alone]") {
   r.runner_idle_share = 0.45;
   r.consumer_wait_share = 0.5;
   r.idle = {{ps::Idle::threads, 0.14}, {ps::Idle::straggler, 0.12}, {ps::Idle::buffers, 0.1}, {ps::Idle::order, 0.09}};
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::unknown);
   CHECK(r.verdict.find(
             "No single thing bounds the run: 500 samples/s is 50 % of what 2 threads can do. Runners had "
@@ -729,7 +729,7 @@ TEST_CASE("the largest cause that the verdict does not speak of is told besides"
     ps::Report r = busy();
     r.runner_idle_share = 0.13;
     r.idle = {{it.why, 0.12}, {ps::Idle::pause, 0.01}};
-    judge(r);
+    set_verdict(r);
     CAPTURE(r.verdict, r.besides);
     CHECK(r.bound == ps::Bound::cpu);
     CHECK(r.besides.find("Next to that, runners waited 12 % of their time ") == 0);
@@ -737,7 +737,7 @@ TEST_CASE("the largest cause that the verdict does not speak of is told besides"
     CHECK(r.text().find(r.verdict + "\n" + r.besides + "\n") == 0);
     CHECK(Json::parse(r.json())["besides"] == r.besides);
     r.idle[0].share = 0.09;
-    judge(r);
+    set_verdict(r);
     CHECK(r.besides == "");
   }
   // What the verdict names is not named again, nor what comes of it.
@@ -748,24 +748,24 @@ TEST_CASE("the largest cause that the verdict does not speak of is told besides"
   r.stages[0].wait_us_per_sample = 60;
   r.stages[1].wait_us_per_sample = 20;
   r.idle = {{ps::Idle::buffers, 0.4}, {ps::Idle::leases, 0.2}};
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::buffers);
   // 40 % of 40 %, of which three quarters are in the first stage.
   CHECK(r.besides == "Next to that, runners waited 12 % of their time in read, not computing.");
   r.runner_wait_share = 0.05;
   r.runner_delay_share = 0.5;
-  judge(r);
+  set_verdict(r);
   CHECK(r.besides == "Next to that, runners waited 20 % of their time for a core.");
   r = busy();
   r.runner_delay_share = 0.24;
-  judge(r);
+  set_verdict(r);
   CHECK(r.verdict.find("Runners waited 24 % of the time for a core") != std::string::npos);
   CHECK(r.besides == "");
   r = busy();
   r.consumer_wait_share = 0.5;
   r.runner_idle_share = 0.3;
   r.idle = {{ps::Idle::pause, 0.28}};
-  judge(r);
+  set_verdict(r);
   CHECK(r.verdict.find("away for 28 %") != std::string::npos);
   CHECK(r.besides == "");
 }
@@ -778,11 +778,11 @@ TEST_CASE("more threads and more memory are promised to no run whose threads hav
   r.idle = {{ps::Idle::threads, 0.14}, {ps::Idle::straggler, 0.12}, {ps::Idle::buffers, 0.1}, {ps::Idle::order, 0.09}};
   r.cores = 4;
   r.threads_wanted = 3;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::unknown);
   r.threads = r.threads_seen = r.threads_wanted = 8;
   r.cores = 2;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::unknown);
 }
 
@@ -791,10 +791,10 @@ TEST_CASE("a caller that comes late for the last batches, when nothing is left t
   r.samples_per_s = 270;
   r.runner_idle_share = 0.38;
   r.consumer_wait_share = 0.13;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::consumer);
   r.consumer_wait_share = 0.8;
-  judge(r);
+  set_verdict(r);
   CHECK(r.bound == ps::Bound::cpu);
 }
 
@@ -804,7 +804,7 @@ TEST_CASE("reading that decodes blocks again and again is told what twice the me
   r.stages[1].share = 0.2;
   r.block_decodes = 1000;
   r.block_decodes_saved = 400;
-  judge(r, false, 0.8);
+  set_verdict(r, false, 0.8);
   CHECK(r.bound == ps::Bound::cpu);
   // 40 % of 80 %.
   CHECK(
@@ -814,16 +814,16 @@ TEST_CASE("reading that decodes blocks again and again is told what twice the me
   CHECK(j["block_decodes"] == 1000);
   CHECK(j["block_decodes_saved"] == 400);
   r.block_decodes_saved = 100;
-  judge(r, false, 0.8);
+  set_verdict(r, false, 0.8);
   CHECK(r.verdict.find("max_block_bytes") == std::string::npos);
   // Reading takes long, but not for its blocks.
   r.block_decodes_saved = 400;
-  judge(r, false, 0.2);
+  set_verdict(r, false, 0.2);
   CHECK(r.verdict.find("max_block_bytes") == std::string::npos);
   // Another stage is what takes long.
   r.block_decodes_saved = 400;
   r.stages[0].share = 0.4;
   r.stages[1].share = 0.6;
-  judge(r, false, 0.8);
+  set_verdict(r, false, 0.8);
   CHECK(r.verdict.find("max_block_bytes") == std::string::npos);
 }

@@ -20,7 +20,7 @@ std::vector<BadSample> bad_rows(const std::vector<std::uint64_t>& rows, std::uin
 }  // namespace
 
 TEST_CASE("the first fatal error in order is thrown, whenever it was reported") {
-  PolicyLedger ledger({});
+  BadSampleLedger ledger({});
   auto bad = bad_rows({7, 3, 5, 4}, 5);
   bad[3].fatal = true;
   const auto error = error_of([&] { ledger.account(bad, 0); });
@@ -30,7 +30,7 @@ TEST_CASE("the first fatal error in order is thrown, whenever it was reported") 
 }
 
 TEST_CASE("max_count ends the run at exactly the sample that was one too many") {
-  PolicyLedger ledger({.policy = ps::OnError::mask, .max_count = 3});
+  BadSampleLedger ledger({.policy = ps::OnError::mask, .max_count = 3});
   auto two = bad_rows({5, 1});
   ledger.account(two, 0);
   CHECK(ledger.acted() == 2);
@@ -47,7 +47,7 @@ TEST_CASE("max_count ends the run at exactly the sample that was one too many") 
 }
 
 TEST_CASE("max_share counts from 1,000 samples on") {
-  PolicyLedger ledger({.policy = ps::OnError::mask, .max_share = 0.01});
+  BadSampleLedger ledger({.policy = ps::OnError::mask, .max_share = 0.01});
   auto many = bad_rows({0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
   ledger.account(many, 0);  // 10 of 10: too early to tell
   auto late = bad_rows({8});
@@ -60,14 +60,14 @@ TEST_CASE("max_share counts from 1,000 samples on") {
 }
 
 TEST_CASE("a ledger goes on where it was resumed, and keeps the first messages") {
-  PolicyLedger ledger({.policy = ps::OnError::mask, .max_count = 30});
+  BadSampleLedger ledger({.policy = ps::OnError::mask, .max_count = 30});
   ledger.resume(29);
   auto one = bad_rows({1});
   ledger.account(one, 0);
   CHECK(ledger.acted() == 30);
   auto next = bad_rows({1});
   CHECK(error_of([&] { ledger.account(next, 0); })->code() == ps::Errc::quota_exceeded);
-  PolicyLedger talkative({.policy = ps::OnError::mask});
+  BadSampleLedger talkative({.policy = ps::OnError::mask});
   for (int i = 0; i < 5; ++i) {
     auto some = bad_rows({1, 2, 3, 4, 5});
     talkative.account(some, 0);

@@ -270,7 +270,7 @@ bool Reader::costs_no_pixel() {
       const std::string_view before = text.substr(0, text.size() - std::min(text.size(), skipped));
       const auto has = [&](std::string_view word) { return around.find(word) != around.npos; };
       // The skipped bytes may also be the rest of a segment whose length is too small.
-      const auto ends = [&](LastWord& word) { return ends_with_segment(before, word.place_in(before)); };
+      const auto ends = [&](LastOccurrence& word) { return ends_with_segment(before, word.place_in(before)); };
       const bool colors = has("Adobe") || has("JFIF") || (info_.saw_Adobe_marker == FALSE && ends(adobe_)) ||
                           (info_.saw_JFIF_marker == FALSE && ends(jfif_));
       return !colors && !(options_.apply_orientation && (has("Exif") || ends(exif_)));

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "errors.hpp"
-#include "last_word.hpp"
+#include "last_occurrence.hpp"
 #include "markers.hpp"
 
 #include <penstock/extend/jpeg_stream_decoder.hpp>
@@ -79,7 +79,7 @@ class Reader {
   std::optional<Error> header_fault_;  // a warning that becomes an error if the image turns out to be incomplete
   std::uint64_t most_scans_ = 0;       // most scans that an image of its size may have
   std::vector<Segment> segments_;
-  LastWord adobe_{"Adobe"}, jfif_{"JFIF"}, exif_{"Exif"};  // the words' last places before the bytes of a warning
+  LastOccurrence adobe_{"Adobe"}, jfif_{"JFIF"}, exif_{"Exif"};  // the words' last places before the bytes of a warning
   jpeg_decompress_struct info_{};
   jpeg_error_mgr errors_{};
   jpeg_source_mgr source_{};

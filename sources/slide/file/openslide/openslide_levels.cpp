@@ -38,7 +38,7 @@ std::string why_unreadable(const OpenSlideLibrary& library, const Level& level, 
     return std::to_string(width) + "x" + std::to_string(height);
   };
   return "OpenSlide " + library.version() + " gives wrong pixels of a level of " + size(level.width, level.height) +
-         ", which is less than a tile of " + size(level.tile_width, level.tile_height) + "; " + take_version_4();
+         ", which is less than a tile of " + size(level.tile_width, level.tile_height) + "; " + version_4_advice();
 }
 
 // Returns a property's number of pixels. An impossible value counts as missing, which is 0.
@@ -71,7 +71,7 @@ Pyramid read_through_openslide(const OpenSlideLibrary& library, const std::strin
   if (library.detect_vendor(path.c_str()) == nullptr)
     throw error_in(path, Errc::unsupported,
                    "OpenSlide " + library.version() + " doesn't know it either" +
-                       (tiles.by_version_4 && library.is_before_4() ? "; " + take_version_4() : ""));
+                       (tiles.by_version_4 && library.is_before_4() ? "; " + version_4_advice() : ""));
   const OwnedHandle handle = open_handle(library, path);
   Pyramid pyramid;
   for (std::int32_t i = 0; i < library.get_level_count(handle.get()); ++i) {

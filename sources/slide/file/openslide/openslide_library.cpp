@@ -88,7 +88,7 @@ std::string openslide_version() {
   return library == nullptr ? "none" : library->version();
 }
 
-std::string take_version_4() { return std::string("say in ") + variable + " where OpenSlide 4 is"; }
+std::string version_4_advice() { return std::string("say in ") + variable + " where OpenSlide 4 is"; }
 
 std::string without_openslide() {
   return printable(loaded().why_not, 300) + "; install Debian's libopenslide0, or say in " + variable +

@@ -46,7 +46,7 @@ const OpenSlideLibrary* openslide_library();
 std::string openslide_version();
 
 /// Returns what a user who needs version 4 must do: "say in PENSTOCK_OPENSLIDE where version 4 is".
-std::string take_version_4();
+std::string version_4_advice();
 
 /// Returns why OpenSlide was not found, and what to do: "OpenSlide isn't there; install Debian's libopenslide0 ...".
 std::string without_openslide();

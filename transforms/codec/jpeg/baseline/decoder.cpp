@@ -87,20 +87,20 @@ class RowWalk {
 
 }  // namespace
 
-std::optional<HandOver> Decoder::begin(const jpeg_decompress_struct& info) {
+std::optional<HandOverReason> Decoder::begin(const jpeg_decompress_struct& info) {
   gray_ = info.out_color_space == JCS_GRAYSCALE;
   return Frame::read(info, tables_, frame_);
 }
 
-std::optional<HandOver> Decoder::decode(std::span<const std::uint8_t> bytes, std::size_t scan, const Request& request,
-                                        Scratch& scratch) {
+std::optional<HandOverReason> Decoder::decode(std::span<const std::uint8_t> bytes, std::size_t scan,
+                                              const Request& request, Scratch& scratch) {
   if (!blocks_) blocks_ = std::make_unique<Block[]>(ScanReader::most_blocks);
   const Box& box = request.box;
   const Upsampling upsampling(frame_, gray_);
   const Needed of = needed(frame_, upsampling, box);
   Planes planes(frame_, of.columns.first, of.columns.end, gray_, scratch);
-  const RowMaker rows(frame_, planes, upsampling, gray_, of.columns.first * frame_.mcu_width(), box.left, box.width,
-                      scratch);
+  const PixelRowMaker rows(frame_, planes, upsampling, gray_, of.columns.first * frame_.mcu_width(), box.left,
+                           box.width, scratch);
 
   const Segments* const segments = request.segments;
   Range walked{0, request.to_end ? frame_.mcus_down : of.rows_read};
@@ -118,7 +118,7 @@ std::optional<HandOver> Decoder::decode(std::span<const std::uint8_t> bytes, std
     }
     of_rows.decode(row, [&](int first, int some, Block* blocks) { planes.put(row, first, some, blocks); });
     if (walk.stopped()) break;
-    if (!planes.usual()) return HandOver::range;
+    if (!planes.usual()) return HandOverReason::range;
     // The last pixel row can't be made before the values below it are decoded.
     const int below = upsampling.looks_at_rows() ? 1 : 0;
     const int made = row + 1 == frame_.mcus_down ? frame_.height : (row + 1) * frame_.mcu_height() - below;

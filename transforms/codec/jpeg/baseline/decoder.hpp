@@ -34,13 +34,13 @@ class Decoder {
  public:
   // REQUIRES: libjpeg has read the header into `info`, its output is chosen, and it has not started to decode. Returns
   // nothing if this decoder may be able to decode the image. Otherwise returns the reason why libjpeg must decode it.
-  std::optional<HandOver> begin(const jpeg_decompress_struct& info);
+  std::optional<HandOverReason> begin(const jpeg_decompress_struct& info);
 
   // Decodes the image that `begin` took, whose scan begins at offset `scan` of the file. Returns nothing if it has made
   // the pixels. Otherwise returns the reason why libjpeg must decode the image; the pixels that were written have no
   // meaning then. Does not change `info`. May be called any number of times.
-  std::optional<HandOver> decode(std::span<const std::uint8_t> bytes, std::size_t scan, const Request& request,
-                                 Scratch& scratch);
+  std::optional<HandOverReason> decode(std::span<const std::uint8_t> bytes, std::size_t scan, const Request& request,
+                                       Scratch& scratch);
 
  private:
   TableCache tables_;

@@ -48,7 +48,7 @@ struct Frame {
   int mcu_height() const noexcept { return DCTSIZE * v; }
   // Sets `frame` from the header that libjpeg has read into `info`, or returns the reason why libjpeg must decode the
   // image.
-  static std::optional<HandOver> read(const jpeg_decompress_struct& info, TableCache& tables, Frame& frame);
+  static std::optional<HandOverReason> read(const jpeg_decompress_struct& info, TableCache& tables, Frame& frame);
 };
 
 }  // namespace penstock::jpeg::baseline

@@ -6,7 +6,7 @@
 
 namespace penstock::jpeg::baseline {
 
-enum class HandOver : std::uint8_t {
+enum class HandOverReason : std::uint8_t {
   // Found in the header:
   kind,      // the image is progressive, arithmetic-coded or not of 8 bits
   colors,    // there are four inks or components of unknown meaning, or RGB is to become grey

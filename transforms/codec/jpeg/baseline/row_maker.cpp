@@ -19,8 +19,8 @@ Upsampling::Upsampling(const Frame& frame, bool luma_only) {
   smooth = across == 2 ? divided_up(frame.width, 2) > 2 : down == 2;
 }
 
-RowMaker::RowMaker(const Frame& frame, const Planes& planes, const Upsampling& upsampling, bool gray, int planes_left,
-                   int left, int width, Scratch& scratch)
+PixelRowMaker::PixelRowMaker(const Frame& frame, const Planes& planes, const Upsampling& upsampling, bool gray,
+                             int planes_left, int left, int width, Scratch& scratch)
     : frame_(frame), planes_(planes), upsampling_(upsampling), gray_(gray), rows_(pixel_rows()), width_(width) {
   // A value of chroma is for an even pixel and the odd pixel after it, so rows are made from an even pixel on.
   left_out_ = upsampling.across == 2 ? left & 1 : 0;
@@ -35,12 +35,12 @@ RowMaker::RowMaker(const Frame& frame, const Planes& planes, const Upsampling& u
   }
 }
 
-RowMaker::Nearest RowMaker::nearest(int y) const noexcept {
+PixelRowMaker::Nearest PixelRowMaker::nearest(int y) const noexcept {
   const int near = y / 2, last = divided_up(frame_.height, 2) - 1;
   return {near, std::clamp(y % 2 == 0 ? near - 1 : near + 1, 0, last)};
 }
 
-void RowMaker::make(int y, std::uint8_t* pixels) const {
+void PixelRowMaker::make(int y, std::uint8_t* pixels) const {
   const std::uint8_t* const luma = planes_.row(0, y) + luma_offset_;
   if (gray_) {
     std::memcpy(pixels, luma, static_cast<std::size_t>(width_));
@@ -55,7 +55,7 @@ void RowMaker::make(int y, std::uint8_t* pixels) const {
   make_between_rows(y, row);
 }
 
-void RowMaker::make_half_across(int y, const PixelRow& row) const {
+void PixelRowMaker::make_half_across(int y, const PixelRow& row) const {
   const int count = divided_up(left_out_ + width_, 2), all = divided_up(frame_.width, 2);
   for (int c = 0; c < 2; ++c) {
     std::uint16_t* const sums = sums_[c];
@@ -74,14 +74,14 @@ void RowMaker::make_half_across(int y, const PixelRow& row) const {
   (upsampling_.down == 2 ? rows_.ycc_half : rows_.ycc_half_across)(luma, sums_[0], sums_[1], row);
 }
 
-void RowMaker::make_between_rows(int y, const PixelRow& row) const {
+void PixelRowMaker::make_between_rows(int y, const PixelRow& row) const {
   const Nearest of = nearest(y);
   for (int c = 0; c < 2; ++c)
     rows_.between_rows(chroma(c + 1, of.near), chroma(c + 1, of.far), y % 2 == 0 ? 1 : 2, width_, values_[c]);
   rows_.ycc(planes_.row(0, y) + luma_offset_, values_[0], values_[1], row);
 }
 
-void RowMaker::make_repeated(int y, const PixelRow& row) const {
+void PixelRowMaker::make_repeated(int y, const PixelRow& row) const {
   for (int c = 0; c < 2; ++c) {
     const std::uint8_t* const from = chroma(c + 1, y / upsampling_.down);
     for (int x = 0; x < left_out_ + width_; ++x) values_[c][x] = from[x / 2];

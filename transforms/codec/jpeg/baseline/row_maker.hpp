@@ -24,13 +24,13 @@ struct Upsampling {
   bool looks_at_rows() const noexcept { return smooth && down == 2; }
 };
 
-class RowMaker {
+class PixelRowMaker {
  public:
   // Makes rows of `width` pixels from column `left` on; the planes begin with pixel `planes_left`. A pixel has three
   // values, or, if `gray`, only luma. The memory is in `scratch`, which must not be reset or moved as long as rows are
   // made.
-  RowMaker(const Frame& frame, const Planes& planes, const Upsampling& upsampling, bool gray, int planes_left, int left,
-           int width, Scratch& scratch);
+  PixelRowMaker(const Frame& frame, const Planes& planes, const Upsampling& upsampling, bool gray, int planes_left,
+                int left, int width, Scratch& scratch);
 
   void make(int y, std::uint8_t* pixels) const;
 

@@ -11,21 +11,21 @@ namespace {
 // registers.
 class Run {
  public:
-  Run(BitReader& reader, std::int32_t (&dc)[3], std::optional<HandOver>& stopped)
+  Run(BitReader& reader, std::int32_t (&dc)[3], std::optional<HandOverReason>& stopped)
       : reader_(reader), dc_(dc), stopped_(stopped), bits(reader), last{dc[0], dc[1], dc[2]} {}
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
   ~Run() {
     reader_ = bits;
     std::copy_n(last, 3, dc_);
-    if (damaged) stopped_ = HandOver::code;
-    if (!stopped_ && too_large != 0) stopped_ = HandOver::range;
+    if (damaged) stopped_ = HandOverReason::code;
+    if (!stopped_ && too_large != 0) stopped_ = HandOverReason::range;
   }
 
  private:
   BitReader& reader_;
   std::int32_t (&dc_)[3];
-  std::optional<HandOver>& stopped_;
+  std::optional<HandOverReason>& stopped_;
 
  public:
   BitReader bits;
@@ -70,14 +70,15 @@ void ScanWalk::begin_segment(std::size_t from) {
 }
 
 bool ScanWalk::ends_segment() {
-  if (!stopped_ && !reader_.at_end()) stopped_ = reader_.in_segment() ? HandOver::marker : HandOver::end_of_data;
+  if (!stopped_ && !reader_.at_end())
+    stopped_ = reader_.in_segment() ? HandOverReason::marker : HandOverReason::end_of_data;
   return !stopped_;
 }
 
 void ScanWalk::next_segment() {
   if (!ends_segment()) return;
   if (reader_.marker() != static_cast<int>(restart_0 | (segments_ & 7))) {
-    stopped_ = HandOver::marker;
+    stopped_ = HandOverReason::marker;
     return;
   }
   ++segments_;
@@ -90,7 +91,7 @@ void ScanWalk::jump(std::size_t from) {
 
 bool ScanWalk::ends_image() {
   if (!sound() || !ends_segment()) return false;
-  if (reader_.marker() != end_of_image) stopped_ = HandOver::marker;
+  if (reader_.marker() != end_of_image) stopped_ = HandOverReason::marker;
   return !stopped_;
 }
 

@@ -28,7 +28,7 @@ class ScanWalk {
 
   // Returns why the walk has stopped; none if it can continue. After a stop, blocks of the last `decode` have no
   // meaning.
-  const std::optional<HandOver>& stopped() const noexcept { return stopped_; }
+  const std::optional<HandOverReason>& stopped() const noexcept { return stopped_; }
 
   // Decodes the next `mcus` MCUs in several parts. For each part, calls `use(first, some, blocks)` with the blocks of
   // `some` MCUs in the order of the scan. `first` is the number of MCUs before the part. `use` must set the blocks to 0
@@ -50,7 +50,7 @@ class ScanWalk {
 
   // Call it after the last MCU that is needed. Returns true if libjpeg would find no fault in the MCUs either.
   bool sound() {
-    if (!stopped_ && (!reader_.in_segment() || reader_.near_end_of_data())) stopped_ = HandOver::end_of_data;
+    if (!stopped_ && (!reader_.in_segment() || reader_.near_end_of_data())) stopped_ = HandOverReason::end_of_data;
     return !stopped_;
   }
 
@@ -67,7 +67,7 @@ class ScanWalk {
     const int together = most_blocks / frame_.blocks;
     for (int first = 0; first < mcus;) {
       if (frame_.restart_interval != 0 && left_in_segment_ == 0) next_segment();
-      if (!stopped_ && !reader_.ready()) stopped_ = HandOver::end_of_data;
+      if (!stopped_ && !reader_.ready()) stopped_ = HandOverReason::end_of_data;
       if (stopped_) return;
       int some = std::min(together, mcus - first);
       if (frame_.restart_interval != 0) {
@@ -91,7 +91,7 @@ class ScanWalk {
   std::int32_t dc_[3] = {};  // DC value of each component's last block
   unsigned left_in_segment_ = 0;
   unsigned segments_ = 0;  // number of segments that were read
-  std::optional<HandOver> stopped_;
+  std::optional<HandOverReason> stopped_;
 };
 
 }  // namespace penstock::jpeg::baseline

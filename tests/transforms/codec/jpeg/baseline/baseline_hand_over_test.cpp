@@ -18,11 +18,11 @@
 
 using namespace penstock;
 using namespace penstock_test;
-using jpeg::baseline::HandOver;
+using jpeg::baseline::HandOverReason;
 
 namespace {
 
-std::optional<HandOver> reason(const Bytes& bytes, const Box& box, bool to_end = false, bool gray = false) {
+std::optional<HandOverReason> reason(const Bytes& bytes, const Box& box, bool to_end = false, bool gray = false) {
   Core core;
   return core.decode(bytes, box, to_end, gray).reason;
 }
@@ -87,18 +87,18 @@ Bytes of_blocks(int across, int step, Fill&& fill) {
 
 TEST_CASE("each kind of file that is not for the baseline decoder is left to libjpeg, with its reason") {
   const Image rgb = photo({40, 50, 3}), gray = photo({40, 50, 1});
-  CHECK(reason(plain_encode(rgb, {.progressive = true}), corner) == HandOver::kind);
-  CHECK(reason(plain_encode(photo({40, 50, 4}), {.colors = PlainJpeg::cmyk}), corner) == HandOver::colors);
+  CHECK(reason(plain_encode(rgb, {.progressive = true}), corner) == HandOverReason::kind);
+  CHECK(reason(plain_encode(photo({40, 50, 4}), {.colors = PlainJpeg::cmyk}), corner) == HandOverReason::colors);
   CHECK(reason(plain_encode(rgb, {.luma = {1, 1}, .colors = PlainJpeg::rgb, .jfif = false, .adobe = true}), corner,
-               false, true) == HandOver::colors);
-  CHECK(reason(plain_encode(rgb, {.one_scan_each = true}), corner) == HandOver::scans);
-  CHECK(reason(plain_encode(rgb, {.luma = {4, 1}}), corner) == HandOver::sampling);
-  CHECK(reason(plain_encode(rgb, {.luma = {1, 4}}), corner) == HandOver::sampling);
+               false, true) == HandOverReason::colors);
+  CHECK(reason(plain_encode(rgb, {.one_scan_each = true}), corner) == HandOverReason::scans);
+  CHECK(reason(plain_encode(rgb, {.luma = {4, 1}}), corner) == HandOverReason::sampling);
+  CHECK(reason(plain_encode(rgb, {.luma = {1, 4}}), corner) == HandOverReason::sampling);
   CHECK(reason(plain_encode(rgb, {.luma = {2, 2}, .colors = PlainJpeg::rgb, .jfif = false, .adobe = true}), corner) ==
-        HandOver::sampling);
+        HandOverReason::sampling);
   Bytes unlike = plain_encode(rgb, {.luma = {2, 2}});
   unlike[after_marker(unlike, 0xc0) + 15] = std::byte{0x21};  // the factors of the last component
-  CHECK(reason(unlike, corner) == HandOver::sampling);
+  CHECK(reason(unlike, corner) == HandOverReason::sampling);
   // Grey of YCbCr is luma, whatever the chroma.
   CHECK_FALSE(reason(plain_encode(rgb, {}), corner, true, true));
   CHECK_FALSE(reason(plain_encode(gray, {.luma = {4, 4}}), corner, true));
@@ -110,7 +110,7 @@ TEST_CASE("zeros for the parameters of a scan, which libjpeg warns of, are left 
   std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(scan) - 3, bytes.begin() + static_cast<std::ptrdiff_t>(scan),
             std::byte{0});
   CHECK(warns(bytes, corner));
-  CHECK(reason(bytes, corner) == HandOver::scans);
+  CHECK(reason(bytes, corner) == HandOverReason::scans);
 }
 
 TEST_CASE("a file without tables is not decoded with those of the one before it") {
@@ -123,7 +123,7 @@ TEST_CASE("a file without tables is not decoded with those of the one before it"
     const auto begin = bare.begin() + static_cast<std::ptrdiff_t>(at);
     bare.erase(begin - 2, begin + static_cast<std::ptrdiff_t>(length));
   }
-  CHECK(core.decode(bare).reason == HandOver::tables);
+  CHECK(core.decode(bare).reason == HandOverReason::tables);
 }
 
 TEST_CASE("a table of differences with symbols that libjpeg refuses is left to it, others only where they are used") {
@@ -133,7 +133,7 @@ TEST_CASE("a table of differences with symbols that libjpeg refuses is left to i
   Bytes bad = good;
   bad[table + 17 + 11] = std::byte{16};
   CHECK(warns(bad, corner));
-  CHECK(reason(bad, corner) == HandOver::tables);
+  CHECK(reason(bad, corner) == HandOverReason::tables);
   bad[table + 17 + 11] = std::byte{15};  // as large a difference is in no picture of 8 bits
   CHECK_FALSE(warns(bad, corner, true));
   CHECK_FALSE(reason(bad, corner, true));
@@ -150,7 +150,7 @@ TEST_CASE("coefficients beyond libjpeg's shortcuts are left to it") {
     };
     for (const int first : {1500, -1500}) {
       const Bytes far = file(first, 16), near = file(first / 8, 16);
-      CHECK(reason(far, {0, 0, 8, 48}, true) == HandOver::range);
+      CHECK(reason(far, {0, 0, 8, 48}, true) == HandOverReason::range);
       Core core;
       const Outcome outcome = core.decode(near, {0, 0, 8, 48}, true);
       REQUIRE(outcome.pixels);
@@ -173,7 +173,7 @@ TEST_CASE("first coefficients that leave 16 bits are left to libjpeg, also where
   }
   for (const Box& box : {Box{0, 0, 8, 8 * blocks}, corner}) {
     CHECK_FALSE(warns(bytes, box));
-    CHECK(reason(bytes, box) == HandOver::range);
+    CHECK(reason(bytes, box) == HandOverReason::range);
     CHECK_FALSE(reason(good, box, true));
   }
 }
@@ -207,16 +207,16 @@ TEST_CASE("restart markers that are lost, exchanged or late, and data before the
   const auto place = [&](Bytes& bytes) { return bytes.begin() + static_cast<std::ptrdiff_t>(third); };
   Bytes bad = good;
   bad[third + 1] ^= std::byte{1};
-  CHECK(reason(bad, all) == HandOver::marker);
+  CHECK(reason(bad, all) == HandOverReason::marker);
   bad = good;
   bad.erase(place(bad), place(bad) + 2);
   CHECK(reason(bad, all));
   bad = good;
   bad.insert(place(bad), 3, std::byte{0x12});
-  CHECK(reason(bad, all) == HandOver::marker);
+  CHECK(reason(bad, all) == HandOverReason::marker);
   bad = good;
   bad.insert(place(bad), 1, std::byte{0xff});  // fills up, which libjpeg allows
-  CHECK(reason(bad, all) == HandOver::marker);
+  CHECK(reason(bad, all) == HandOverReason::marker);
 }
 
 TEST_CASE("data left over between restart markers is an error in the crops that go through it") {
@@ -250,7 +250,7 @@ TEST_CASE("data that ends early is left to libjpeg, where it may notice") {
   // Another end than the image's.
   Bytes longer = good;
   longer.insert(longer.end() - 2, 2, std::byte{0x55});
-  CHECK(reason(longer, all, true) == HandOver::marker);
+  CHECK(reason(longer, all, true) == HandOverReason::marker);
   CHECK_FALSE(reason(longer, all));
 }
 

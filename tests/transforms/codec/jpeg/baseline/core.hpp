@@ -18,7 +18,7 @@ namespace penstock_test {
 // What becomes of a file: its pixels, or why it is left to libjpeg, or nothing where the header is refused already.
 struct Outcome {
   std::optional<Image> pixels;
-  std::optional<penstock::jpeg::baseline::HandOver> reason;
+  std::optional<penstock::jpeg::baseline::HandOverReason> reason;
 };
 
 class Core {

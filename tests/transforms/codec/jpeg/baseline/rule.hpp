@@ -15,9 +15,9 @@ struct Judgement {
     equal,        // libjpeg has the same pixels, and no warning
     handed_over,  // to libjpeg
   } kind = refused;
-  penstock::jpeg::baseline::HandOver reason{};  // why it was handed over
-  bool needlessly = false;                      // libjpeg has no warning of what was handed over
-  const char* broken = nullptr;                 // how the rule is broken
+  penstock::jpeg::baseline::HandOverReason reason{};  // why it was handed over
+  bool needlessly = false;                            // libjpeg has no warning of what was handed over
+  const char* broken = nullptr;                       // how the rule is broken
 };
 
 // Decodes a random box of any file, whole or not, now and then to its end.

@@ -11,7 +11,7 @@ namespace penstock::cli {
 
 /// Checks each file and folder that the command's options name for writing, like --out and --json. Missing folders are
 /// created later. @throws UsageError if something is in the way, or can't be written.
-void check_places(const CLI::App& command);
+void check_output_paths(const CLI::App& command);
 
 /// Returns whether `path` is `folder`, or is in it.
 bool lies_in(const std::string& path, const std::string& folder);

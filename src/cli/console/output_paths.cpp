@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "console/places.hpp"
+#include "console/output_paths.hpp"
 
 #include <unistd.h>
 
@@ -56,7 +56,7 @@ void check_place(const Option& option, const std::string& path) {
 
 }  // namespace
 
-void check_places(const CLI::App& command) {
+void check_output_paths(const CLI::App& command) {
   for (const Option& option : options) {
     const CLI::Option* const given = command.get_option_no_throw(option.name);
     if (given == nullptr || given->count() == 0 || given->get_expected_max() == 0) continue;

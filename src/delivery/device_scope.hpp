@@ -9,12 +9,12 @@ namespace penstock::detail::runtime {
 
 /// Enters devices for one thread. The thread is in one device at a time: `enter` leaves the previous device if it is a
 /// different one.
-class DeviceEntry {
+class DeviceScope {
  public:
-  explicit DeviceEntry(const DeviceModels& devices) : devices_(devices) {}
-  DeviceEntry(const DeviceEntry&) = delete;
-  DeviceEntry& operator=(const DeviceEntry&) = delete;
-  ~DeviceEntry() { leave(); }
+  explicit DeviceScope(const DeviceModels& devices) : devices_(devices) {}
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+  ~DeviceScope() { leave(); }
   /// @throws Error(device).
   void enter(std::size_t number) {
     DeviceModel& device = *devices_[number];

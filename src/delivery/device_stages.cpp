@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "delivery/device_prep.hpp"
+#include "delivery/device_stages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -57,13 +57,13 @@ std::size_t bytes_between(const DeviceProgram& program, std::uint64_t rows) {
 
 }  // namespace
 
-std::size_t DevicePrep::bytes(const DeviceProgram& program, const BatchLayout& raw, bool on_host) {
+std::size_t DeviceStages::bytes(const DeviceProgram& program, const BatchLayout& raw, bool on_host) {
   return (on_host ? 0 : raw_batches * raw.bytes()) + bytes_between(program, raw.rows());
 }
 
-DevicePrep::DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memory,
-                       std::shared_ptr<const DeviceProgram> program, const BatchLayout& raw,
-                       const BatchLayout& delivered, std::size_t images_limit, bool verifies)
+DeviceStages::DeviceStages(std::shared_ptr<DeviceModel> device, MemoryResource& memory,
+                           std::shared_ptr<const DeviceProgram> program, const BatchLayout& raw,
+                           const BatchLayout& delivered, std::size_t images_limit, bool verifies)
     : device_(std::move(device)),
       program_(std::move(program)),
       raw_layout_(raw),
@@ -90,7 +90,7 @@ DevicePrep::DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memo
 }
 
 // Waits until the enqueued work has ended, before memory is freed.
-DevicePrep::~DevicePrep() {
+DeviceStages::~DeviceStages() {
   try {
     const Entered entered(*device_);
     device_->synchronize(prep_->ref());
@@ -102,7 +102,7 @@ DevicePrep::~DevicePrep() {
   if (memory_ != nullptr) resource_.deallocate(memory_, memory_bytes_, BatchLayout::field_alignment);
 }
 
-void DevicePrep::plan() {
+void DeviceStages::plan() {
   using In = Where::In;
   const auto place = [](const BatchLayout& layout, std::size_t slot, In in, const Field& field) {
     const RowField& row = layout.row()[slot];
@@ -161,7 +161,7 @@ TensorView offsets_of(const PackedField& packed, std::uint64_t rows) {
 
 }  // namespace
 
-TensorView DevicePrep::view(const Where& where, std::byte* raw, const DevicePart& to, std::uint64_t rows) const {
+TensorView DeviceStages::view(const Where& where, std::byte* raw, const DevicePart& to, std::uint64_t rows) const {
   if (where.in == Where::In::decoded) return launches_[where.offset].images.data;
   if (where.in == Where::In::rows) return elements_of(packed_field(to, where.offset), where.dtype);
   std::byte* const base = where.in == Where::In::raw ? raw : where.in == Where::In::between ? between_ : to.data;
@@ -171,8 +171,8 @@ TensorView DevicePrep::view(const Where& where, std::byte* raw, const DevicePart
   return {base + where.offset, where.dtype, Shape(std::span<const std::int64_t>(dims.data(), where.row.rank() + 1))};
 }
 
-void DevicePrep::set_views(const std::vector<Where>& wheres, std::byte* raw, const DevicePart& to, std::uint64_t rows,
-                           std::vector<TensorView>& views, std::vector<TensorView>& offsets) const {
+void DeviceStages::set_views(const std::vector<Where>& wheres, std::byte* raw, const DevicePart& to, std::uint64_t rows,
+                             std::vector<TensorView>& views, std::vector<TensorView>& offsets) const {
   views.clear();
   offsets.clear();
   for (const Where& where : wheres) {
@@ -183,15 +183,15 @@ void DevicePrep::set_views(const std::vector<Where>& wheres, std::byte* raw, con
   }
 }
 
-std::byte* DevicePrep::begin(const std::byte* from, StreamRef copies) {
+std::byte* DeviceStages::begin(const std::byte* from, StreamRef copies) {
   if (raws_.empty()) return const_cast<std::byte*>(from);
   const Raw& raw = raws_[next_];
   if (raw.used) device_->wait(copies, *raw.read);
   return raw.data;
 }
 
-void DevicePrep::finish(std::byte* begun, const HostBatch& from, DeviceModel::Event& copied, DevicePart& to,
-                        std::uint64_t rows, StreamRef copies, TimedWork& stages_time) {
+void DeviceStages::finish(std::byte* begun, const HostBatch& from, DeviceModel::Event& copied, DevicePart& to,
+                          std::uint64_t rows, StreamRef copies, TimedWork& stages_time) {
   const StreamRef prep = prep_->ref();
   // The host's batch is free after the stages, not after the copy, if a decoder reads its files there or the device is
   // the host.
@@ -212,7 +212,7 @@ void DevicePrep::finish(std::byte* begun, const HostBatch& from, DeviceModel::Ev
   device_->record(*to.ready, prep);
 }
 
-void DevicePrep::decode(Launch& launch, const HostBatch& from, const DevicePart& to, std::uint64_t rows) {
+void DeviceStages::decode(Launch& launch, const HostBatch& from, const DevicePart& to, std::uint64_t rows) {
   const DeviceStep& step = *launch.step;
   const std::size_t files = program_->sample.slot(step.field), ops = *step.draws;
   const std::byte* const first = from.data + from.layout.offset(ops) + from.first * from.layout.row()[ops].row_bytes;
@@ -220,7 +220,7 @@ void DevicePrep::decode(Launch& launch, const HostBatch& from, const DevicePart&
                                          packed_field(to, *step.pixels), rows, prep_->ref());
 }
 
-void DevicePrep::run(Launch& launch, std::byte* raw, const DevicePart& to, std::uint64_t rows) {
+void DeviceStages::run(Launch& launch, std::byte* raw, const DevicePart& to, std::uint64_t rows) {
   const DeviceStep& step = *launch.step;
   set_views(launch.in, raw, to, rows, launch.in_views, launch.in_offsets);
   set_views(launch.out, raw, to, rows, launch.out_views, launch.out_offsets);
@@ -235,7 +235,7 @@ void DevicePrep::run(Launch& launch, std::byte* raw, const DevicePart& to, std::
   step.model->run(in, {&step.out, launch.out_views, rows, draws, launch.out_offsets}, prep_->ref());
 }
 
-void DevicePrep::run_stages(std::byte* raw, const HostBatch& from, DevicePart& to, std::uint64_t rows) {
+void DeviceStages::run_stages(std::byte* raw, const HostBatch& from, DevicePart& to, std::uint64_t rows) {
   const StreamRef prep = prep_->ref();
   if (rows == 0) return;
   for (Launch& launch : launches_) {
@@ -256,13 +256,13 @@ void DevicePrep::run_stages(std::byte* raw, const HostBatch& from, DevicePart& t
       device_->copy(to.data + at.offset, raw + kept.offset, bytes, prep);
 }
 
-void DevicePrep::forget() noexcept {
+void DeviceStages::forget() noexcept {
   for (Raw& raw : raws_) raw.used = false;
   for (const Launch& launch : launches_)
     if (launch.decode != nullptr) launch.decode->forget();
 }
 
-void DevicePrep::describe(Report& report) const {
+void DeviceStages::describe(Report& report) const {
   const std::string where = to_string(device_->device());
   auto at = report.memory.begin() + 1;
   if (!raws_.empty()) at = report.memory.insert(at, {"raw batches on " + where, raws_.size(), raw_layout_.bytes()}) + 1;

@@ -16,10 +16,10 @@
 #include "library/conversion.hpp"
 #include "library/coverage.hpp"
 #include "library/element.hpp"
-#include "library/elsewhere.hpp"
 #include "library/fill_value.hpp"
 #include "library/link_target.hpp"
 #include "library/mapping.hpp"
+#include "library/outside_values.hpp"
 #include "library/selection.hpp"
 
 namespace penstock::hdf5 {
@@ -77,7 +77,7 @@ struct Source {
 
 class Look {
  public:
-  Look(Elsewhere& found, const FileState& own) : found_(found), own_(own) {}
+  Look(OutsideValues& found, const FileState& own) : found_(found), own_(own) {}
 
   // Returns the dataset's rows that can't be read. `where`: the dataset's name if it is a source; empty for the
   // outermost dataset.
@@ -419,7 +419,7 @@ class Look {
     return at->second;
   }
 
-  Elsewhere& found_;
+  OutsideValues& found_;
   FileState own_;
   Handle outermost_type_;
   std::optional<std::vector<std::byte>> outermost_fill_;
@@ -435,8 +435,8 @@ class Look {
 
 }  // namespace
 
-std::optional<Elsewhere> look_elsewhere(hid_t file, hid_t dataset, const OpensNoted& opens) {
-  Elsewhere found;
+std::optional<OutsideValues> find_outside_values(hid_t file, hid_t dataset, const OpensNoted& opens) {
+  OutsideValues found;
   const FileState own = state_of(file_name_of(file));
   found.faults = Look(found, own).faults_of(dataset, 0, "");
   std::set<std::string> known(found.files.begin(), found.files.end());

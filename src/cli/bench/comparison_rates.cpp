@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/limits.hpp"
+#include "bench/comparison_rates.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -102,7 +102,7 @@ double memcpy_rate(const Pipeline& pipeline, unsigned threads, double seconds) {
 
 }  // namespace
 
-Limits measure_limits(const InputStore& store, const Pipeline& pipeline, unsigned threads, double run_s) {
+ComparisonRates measure_limits(const InputStore& store, const Pipeline& pipeline, unsigned threads, double run_s) {
   const double seconds = std::clamp(run_s, 0.02, 0.2);
   return {read_rate(store, pipeline, threads, seconds), memcpy_rate(pipeline, threads, seconds)};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "console/nearest.hpp"
+#include "console/did_you_mean.hpp"
 
 #include <algorithm>
 #include <cstddef>

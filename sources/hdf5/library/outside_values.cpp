@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "library/elsewhere.hpp"
+#include "library/outside_values.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -14,7 +14,7 @@ constexpr auto which_file = [](const FileState& state) { return std::tuple(state
 
 }  // namespace
 
-void Elsewhere::require_rows(std::uint64_t first, std::uint64_t count) const {
+void OutsideValues::require_rows(std::uint64_t first, std::uint64_t count) const {
   if (faults.empty()) return;
   const std::string* why = faults.find(static_cast<std::int64_t>(first), static_cast<std::int64_t>(first + count));
   if (why != nullptr) throw Error(Errc::corrupt, *why);
@@ -22,15 +22,15 @@ void Elsewhere::require_rows(std::uint64_t first, std::uint64_t count) const {
 
 // Returns the path of a file that can't be opened now; empty if there is none. With `lost_too`, files that could not be
 // opened before don't count.
-std::string Elsewhere::lost_now(const OpensNoted& opens, bool lost_too) const {
+std::string OutsideValues::lost_now(const OpensNoted& opens, bool lost_too) const {
   if (!lost_too) return opens.lost();
   const auto is_new = [&](const std::string& path) { return !std::ranges::binary_search(unopened, path); };
   const auto lost = std::ranges::find_if(opens.failed(), is_new);
   return lost == opens.failed().end() ? std::string() : *lost;
 }
 
-void Elsewhere::require_unchanged(const OpensNoted& opens, std::uint64_t first, std::uint64_t count,
-                                  bool lost_too) const {
+void OutsideValues::require_unchanged(const OpensNoted& opens, std::uint64_t first, std::uint64_t count,
+                                      bool lost_too) const {
   if (!changed_.empty()) throw Error(Errc::io, changed_);
   for (const OpensNoted::Opened& opened : opens.opened()) {
     const auto known = std::ranges::lower_bound(states, which_file(opened.state), {}, which_file);

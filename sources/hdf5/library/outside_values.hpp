@@ -16,7 +16,7 @@ namespace penstock::hdf5 {
 /// Where the values of a dataset are, if they are not all in its own file. The library treats values that it does not
 /// find as never written, and reports no error. So the other files are checked when the dataset is opened. After a
 /// read, the files that the library has opened are compared with the checked ones.
-struct Elsewhere {
+struct OutsideValues {
   /// The dataset's values in one raw file.
   struct RawPiece {
     std::uint64_t begin = 0, end = 0;  ///< the range of the dataset's bytes
@@ -62,6 +62,6 @@ struct Elsewhere {
 /// opened. Returns none if all values are in the dataset's own file. The work is linear in the files' contents. Call
 /// under the lock.
 /// @throws Error(not_found) if the number of rows can't be determined.
-std::optional<Elsewhere> look_elsewhere(hid_t file, hid_t dataset, const OpensNoted& opens);
+std::optional<OutsideValues> find_outside_values(hid_t file, hid_t dataset, const OpensNoted& opens);
 
 }  // namespace penstock::hdf5

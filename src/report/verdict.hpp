@@ -13,6 +13,6 @@ inline double core_time(const Report& report) noexcept {
 /// Names what bounds the run, and how far the run is from its limit. Sets `bound`, `verdict` and notes from the
 /// report's numbers. `short_samples`: samples are so short that only as many runners as cores were used.
 /// `share_of_loads`: share of the stages' CPU time that loading blocks takes.
-void judge(Report& report, bool short_samples = false, double share_of_loads = 0);
+void set_verdict(Report& report, bool short_samples = false, double share_of_loads = 0);
 
 }  // namespace penstock::detail::runtime

@@ -8,9 +8,9 @@
 
 namespace penstock::jpeg {
 
-class LastWord {
+class LastOccurrence {
  public:
-  explicit constexpr LastWord(std::string_view word) : word_(word) {}
+  explicit constexpr LastOccurrence(std::string_view word) : word_(word) {}
 
   // Returns the same as `text.rfind(word)`. The text must begin with the text of the call before, so that only the new
   // part is searched.

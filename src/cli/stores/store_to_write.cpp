@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stores/destination.hpp"
+#include "stores/store_to_write.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -51,8 +51,8 @@ std::string other_thing_in(const fs::path& folder) {
   return first;
 }
 
-Destination lmdb_folder(const std::string& out) {
-  Destination made{.path = out};
+StoreToWrite lmdb_folder(const std::string& out) {
+  StoreToWrite made{.path = out};
   while (made.path.size() > 1 && made.path.ends_with('/')) made.path.pop_back();
   std::error_code failed;
   const fs::file_status status = fs::status(made.path, failed);
@@ -77,9 +77,9 @@ void refuse_if_there(const std::string& out, const std::string& extension) {
       printable(out), printable(path), extension));
 }
 
-Destination files_folder(const OutFlags& flags) {
+StoreToWrite files_folder(const OutFlags& flags) {
   if (flags.sharded) throw UsageError("--shard-samples and --shard-bytes are of tar and HDF5; a folder has no shards");
-  Destination made{.form = StoreForm::folder, .path = flags.out};
+  StoreToWrite made{.form = StoreForm::folder, .path = flags.out};
   while (made.path.size() > 1 && made.path.ends_with('/')) made.path.pop_back();
   std::error_code failed;
   if (fs::exists(made.path, failed) && !fs::is_directory(made.path, failed))
@@ -113,7 +113,7 @@ void add_out_options(CLI::App& command, OutFlags& flags) {
     option->each([&flags](const std::string&) { flags.sharded = true; });
 }
 
-Destination destination_of(const OutFlags& flags) {
+StoreToWrite destination_of(const OutFlags& flags) {
   if (parse_bytes(flags.shard_bytes) == 0) throw UsageError("--shard-bytes must be above 0");
   const std::string& out = flags.out;
   if (out.empty()) throw UsageError(std::string("--out is empty; ") + forms);
@@ -141,7 +141,7 @@ Destination destination_of(const OutFlags& flags) {
                   printable(out), printable(extension), forms));
 }
 
-bool is_there(const Destination& store) {
+bool is_there(const StoreToWrite& store) {
   const bool shards = !store.extension.empty();
   const bool lmdb_folder = store.form == StoreForm::lmdb && !store.single_file;
   const std::string first = lmdb_folder                       ? store.path + "/data.mdb"
@@ -152,11 +152,11 @@ bool is_there(const Destination& store) {
   return fs::exists(first, failed) || fs::exists(first + ".partial", failed);
 }
 
-std::string Destination::shard(std::uint64_t number) const {
+std::string StoreToWrite::shard(std::uint64_t number) const {
   return fmt::format("{}-{:06}{}", path, number, extension);
 }
 
-std::string Destination::name() const {
+std::string StoreToWrite::name() const {
   if (extension.empty()) return path;
   std::error_code failed;
   std::uint64_t shards = 0;

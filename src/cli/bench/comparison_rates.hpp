@@ -9,12 +9,12 @@ namespace penstock::cli {
 
 /// Rates to compare a run's rate with, in samples per second. Measuring each takes as long as the run took, but at
 /// least 20 ms and at most 200 ms.
-struct Limits {
+struct ComparisonRates {
   /// Rate at which the run's threads read records in the pipeline's order, and each byte of the records once.
   double read = 0;
   double memcpy = 0;  ///< rate at which the run's threads copy the bytes of a sample into a batch
 };
 
-Limits measure_limits(const InputStore& store, const Pipeline& pipeline, unsigned threads, double run_s);
+ComparisonRates measure_limits(const InputStore& store, const Pipeline& pipeline, unsigned threads, double run_s);
 
 }  // namespace penstock::cli

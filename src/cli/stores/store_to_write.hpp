@@ -29,7 +29,7 @@ void add_out_options(CLI::App& command, OutFlags& flags);
 void add_form_option(CLI::App& command, OutFlags& flags);
 
 /// A store to be written.
-struct Destination {
+struct StoreToWrite {
   StoreForm form = StoreForm::lmdb;
   std::string path = {};       ///< the sink's folder or file; for shards, the beginning of their names
   bool single_file = false;    ///< for LMDB and HDF5
@@ -44,11 +44,11 @@ struct Destination {
 };
 
 /// Returns whether any part of the store exists, finished or not.
-bool is_there(const Destination& store);
+bool is_there(const StoreToWrite& store);
 
 /// Interprets --out. X.tar means tar shards; X.h5 and X.hdf5 HDF5; X.mdb an LMDB in one file; X, X.lmdb and any X/ an
 /// LMDB in a folder. With --form folder, any value is a folder of files. @throws UsageError for other extensions, for
 /// options that don't fit, and if something else exists there.
-Destination destination_of(const OutFlags& flags);
+StoreToWrite destination_of(const OutFlags& flags);
 
 }  // namespace penstock::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/sinks/fit_key.hpp"
+#include "common/sinks/key_as_file_name.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -43,7 +43,7 @@ void append_component(std::string& out, std::string_view part, bool base_name, K
 
 }  // namespace
 
-std::string fit_key(std::string_view key, KeyDots dots) {
+std::string key_as_file_name(std::string_view key, KeyDots dots) {
   std::string out;
   while (!key.empty()) {
     const std::size_t slash = key.find('/');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/cache_stores.hpp"
+#include "cache/open_cache.hpp"
 
 #include <pthread.h>
 

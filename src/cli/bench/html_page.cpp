@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/page.hpp"
+#include "bench/html_page.hpp"
 
 #include <string_view>
 

@@ -22,16 +22,17 @@ namespace penstock::detail::runtime {
 /// Runs the stages after `batch` on a device. They turn a raw batch, which was copied from the host, into a batch of
 /// the device's ring. Has the memory of raw batches and of values between stages, and a stream. One thread at a time
 /// may use it.
-class DevicePrep {
+class DeviceStages {
  public:
   /// `memory`: memory of the device. `raw`: layout of the batch before the stages. `delivered`: layout after the
   /// stages. `images_limit`: most bytes of decoded images per batch. `verifies`: runners decode all images. The
   /// arguments must outlive this object. @throws Error(out_of_memory | device), and whatever decoders throw.
-  DevicePrep(std::shared_ptr<DeviceModel> device, MemoryResource& memory, std::shared_ptr<const DeviceProgram> program,
-             const BatchLayout& raw, const BatchLayout& delivered, std::size_t images_limit, bool verifies);
-  DevicePrep(const DevicePrep&) = delete;
-  DevicePrep& operator=(const DevicePrep&) = delete;
-  ~DevicePrep();
+  DeviceStages(std::shared_ptr<DeviceModel> device, MemoryResource& memory,
+               std::shared_ptr<const DeviceProgram> program, const BatchLayout& raw, const BatchLayout& delivered,
+               std::size_t images_limit, bool verifies);
+  DeviceStages(const DeviceStages&) = delete;
+  DeviceStages& operator=(const DeviceStages&) = delete;
+  ~DeviceStages();
 
   /// Returns the bytes that the stages need on a device in addition to the ring.
   static std::size_t bytes(const DeviceProgram& program, const BatchLayout& raw, bool on_host);

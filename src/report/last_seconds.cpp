@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/lately.hpp"
+#include "report/last_seconds.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -21,7 +21,7 @@ bool too_few_were_timed(const Report& r) {
 
 }  // namespace
 
-std::string what_changed(const Report& whole, const Report& lately) {
+std::string note_on_last_seconds(const Report& whole, const Report& lately) {
   constexpr double changed = 0.2;
   // In a short run the last seconds are nearly the whole run.
   if (lately.bound == Bound::unknown || lately.seconds <= 0 || whole.seconds < 2 * lately.seconds) return "";

@@ -20,6 +20,6 @@ constexpr bool is_control(char c) noexcept { return static_cast<unsigned char>(c
 /// characters, '\', '%', bytes that aren't UTF-8, empty components, "." and ".." become %XX. Different keys give
 /// different results, unless dots become '_' and the keys differ only in '.' and '_'. The result is empty only for an
 /// empty key.
-std::string fit_key(std::string_view key, KeyDots dots);
+std::string key_as_file_name(std::string_view key, KeyDots dots);
 
 }  // namespace penstock::common

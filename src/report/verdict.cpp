@@ -7,9 +7,9 @@
 
 #include <penstock/device.hpp>
 
-#include "report/judge.hpp"
 #include "report/next_cause.hpp"
 #include "report/sample_times.hpp"
+#include "report/verdict.hpp"
 
 // Makes the verdict and the notes of a report from its numbers.
 namespace penstock::detail::runtime {
@@ -455,7 +455,7 @@ Judgement judgement_of(const Report& r, double share_of_loads) {
 
 }  // namespace
 
-void judge(Report& r, bool short_samples, double share_of_loads) {
+void set_verdict(Report& r, bool short_samples, double share_of_loads) {
   // Not for a write, because few samples need few runners.
   if (r.sink.empty() && r.threads_seen < (short_samples ? std::min(r.threads, r.cores) : r.threads) &&
       r.seconds > 0.1)  // in a shorter run the other runners may not have been needed
