@@ -14,8 +14,8 @@ namespace penstock {
 // (`concat`, `interleave`, `mix`) use the names to give a number the same meaning in all parts. Results of these
 // functions are immutable sources; any thread may use them.
 
-/// Sets the names of a field's classes, also if the source has set them. No value changes: number i of the result means
-/// `classes[i]`, and numbers beyond the list have no name. With empty `classes` the field has no names.
+/// Sets the names of a field's classes, and replaces names that the source has set. No value changes: number i of the
+/// result means `classes[i]`, and numbers beyond the list have no name. With empty `classes` the field has no names.
 ///
 ///     from(name_classes(Csv{.path = "digits.csv"}, "label", {"zero", "one", "two"}))
 ///
@@ -23,14 +23,14 @@ namespace penstock {
 PENSTOCK_API AnySource name_classes(AnySource source, std::string field, ClassNames classes);
 
 /// Renumbers a field's classes: in the result, the class that `classes[i]` names has the number i, whatever its number
-/// in the source. For example, for test data of a model that was trained with other numbers:
+/// in the source. Use this, for example, for test data of a model that was trained with other numbers:
 ///
 ///     const ClassNames trained = train.schema().at("label").classes;
 ///     from(map_classes(Lmdb{.path = "test.lmdb"}, "label", trained))
 ///
 /// If numbers change, a record with a number that is not a class of the source is a bad sample, Error(unsupported). So
-/// a mask's number for pixels to ignore makes a bad sample, unless the number is a class. This field's rows can't be
-/// decoded from blocks straight into a batch: they are decoded elsewhere and copied.
+/// if a mask has a number for pixels to ignore, that number must be a class too. This field's rows can't be decoded
+/// from blocks straight into a batch: they are decoded elsewhere and copied.
 /// @throws Error(schema_mismatch) if
 /// - the field does not exist, or the source has no names for its numbers;
 /// - `classes` lacks one of the source's classes;

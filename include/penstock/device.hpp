@@ -28,7 +28,7 @@ inline Device gpu(int index) noexcept { return {Device::Kind::gpu, index}; }
 /// Returns a GPU if this build and machine have one, otherwise the host. A loader's report shows which device was
 /// chosen, and why. If there are several GPUs, takes the one with the number of this process's rank on its machine.
 /// Launchers set this rank in LOCAL_RANK (torchrun), otherwise in OMPI_COMM_WORLD_LOCAL_RANK (Open MPI), otherwise in
-/// SLURM_LOCALID. A variable is ignored unless it is a whole number of at least 0. If there are more ranks than GPUs,
+/// SLURM_LOCALID. A variable that is not a whole number of at least 0 is ignored. If there are more ranks than GPUs,
 /// the number is the rank modulo the number of GPUs. Without a rank the number is 0.
 ///
 /// Any thread. In a build with CUDA the first call starts the driver, which does not work in processes forked after

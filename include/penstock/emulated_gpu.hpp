@@ -23,7 +23,7 @@ class EmulatedDevice;
 struct EmulatedGpuOptions {
   /// When work on a stream is done.
   enum class Mode : std::uint8_t {
-    late,     ///< only when something waits for it: memory that is used too early is found every time
+    late,     ///< only when something waits for it, so every use of memory that comes too early is found
     threaded  ///< on one thread per stream: for races, and for work that takes time
   };
   /// Which calls of the device fail.
@@ -35,8 +35,9 @@ struct EmulatedGpuOptions {
   };
   /// When work on a stream is done.
   Mode mode = Mode::threaded;
-  /// Reports each access to memory that no event orders after earlier accesses, even if it did no harm. Work that the
-  /// host has waited for comes before later work of all its threads. Default: false.
+  /// Reports two accesses to the same memory, at least one of them a write, if no event puts them in order, even if
+  /// they did no harm. Work that one thread of the host has waited for counts as done for all threads of the host.
+  /// Default: false.
   bool checked = false;
   /// Seed of the order of steps (`late`), or of the delays (`threaded`). Default (0): in `late`, every step is done as
   /// late as possible.
@@ -103,7 +104,7 @@ class PENSTOCK_API EmulatedGpu {
   /// Makes a stream that findings and errors call `name`. @throws Error(device) if the call fails.
   Stream make_stream(const char* name);
 
-  /// Number of calls so far that may fail; `Fault::call` counts them. The number of calls from a loader's threads
+  /// Number of calls so far that may fail, as `Fault::call` counts them. The number of calls from a loader's threads
   /// depends on timing.
   std::uint64_t calls() const;
   /// What `checked` has found, one sentence per finding.

@@ -21,22 +21,22 @@ namespace penstock {
 // itself. Errors name the part's source, file and key. `Error::index` is the index in the join; the cause says which
 // record of which part it is.
 //
-// Parts need the same fields: name, dtype, shape and collation, in the same order. Otherwise the join throws
-// Error(schema_mismatch), which names the parts and the field that differs. Names of classes may differ: numbers are
-// then mapped by name (see `JoinedClasses`), with the errors of `map_classes`. A join of no parts, or of more than 2^62
-// records, throws Error(invalid_argument).
+// The parts of `concat`, `interleave` and `mix` need the same fields: name, dtype, shape and collation, in the same
+// order. Otherwise the join throws Error(schema_mismatch), which names the parts and the field that differs. Names of
+// classes may differ: numbers are then mapped by name (see `JoinedClasses`), with the errors of `map_classes`. A join
+// of no parts, or of more than 2^62 records, throws Error(invalid_argument).
 //
-// A join has keys if all its parts have keys; two parts may have the same key. The join has the groups of its parts.
-// Groups with the same name in two parts are one group. If only some parts know groups, the groups of the other parts
-// come from their keys. If one of these keys has no '/', asking for groups throws Error(invalid_argument). The join's
-// identity depends on the parts' identities, on their order, and on how classes are renumbered. Blocks that a part's
-// records share are decoded once, as if the part were read by itself.
+// The result of `concat`, `interleave` or `mix` has keys if all parts have keys; two parts may have the same key. The
+// result has the groups of its parts. Groups with the same name in two parts are one group. If only some parts know
+// groups, the groups of the other parts come from their keys. If one of these keys has no '/', asking for groups throws
+// Error(invalid_argument). The join's identity depends on the parts' identities, on their order, and on how classes are
+// renumbered. Blocks that a part's records share are decoded once, as if the part were read by itself.
 
 /// What happens to fields whose numbers stand for classes (`Field::classes`).
 enum class JoinedClasses : std::uint8_t {
-  by_name,     ///< A number means the same class in all records. The first part that has all names sets the numbers. If
-               ///< no part has all names, the names are numbered in the order of their bytes. Numbers of parts that
-               ///< differ are changed, like by `map_classes`. If one part names its classes, all parts have to.
+  by_name,  ///< A number means the same class in all records. The first part that has all names sets the numbers. If
+            ///< no part has all names, the names are numbered in the order of their bytes. A part with other numbers is
+            ///< renumbered, like by `map_classes`. If one part names its classes, all parts have to.
   as_numbers,  ///< Numbers stay as they are. The joined field has names only if all parts have the same names.
 };
 
@@ -153,7 +153,7 @@ struct PairOptions {
 /// @throws Error(invalid_argument) if
 /// - there are fewer than two parts, or a part has no keys;
 /// - two records of one part have the same key (the error names both);
-/// - a record has no partner, unless `unpaired` is `leave_out`;
+/// - a record has no partner, and `unpaired` is `refuse`;
 /// - no record has a partner in every other part;
 /// - two fields have the same name.
 PENSTOCK_API AnySource pair(std::vector<ZipPart> parts, PairOptions options = {});

@@ -83,7 +83,7 @@ struct LoaderOptions {
   /// When memory for `device_depth` batches is allocated. The loader keeps that memory until it is destroyed.
   /// Default: in the constructor.
   Growth growth = Growth::preallocate;
-  /// Limit in bytes for host memory that a device reads directly; the `depth` batches of the ring are in it.
+  /// Limit in bytes for host memory that a device reads directly. This memory holds the `depth` batches of the ring.
   /// Default (0): no limit except `max_memory_bytes`, which counts these bytes too.
   std::size_t max_pinned_bytes = 0;
   /// Bytes for finished samples that wait until all samples before them are kept or dropped. Only pipelines with a
@@ -106,14 +106,14 @@ struct LoaderOptions {
   /// pinned memory, from which copies are fastest. If no memory can be pinned, the loader uses ordinary memory, and the
   /// report notes that.
   MemoryResource* host_memory = nullptr;
-  /// Chooses those of `threads`, `depth`, `max_reorder_bytes` and `max_block_bytes` that are 0, while the first batches
+  /// Chooses each of `threads`, `depth`, `max_reorder_bytes` and `max_block_bytes` that is 0, while the first batches
   /// are delivered. Batches and states are the same as without `tune`. `Report::tuning` shows what was tried.
   /// Default: false.
   ///
   /// Tuning begins with the values that the options have without `tune`. The loader's counters show what runners lack;
-  /// tuning tries more of it, and keeps a value that makes batches faster. Tuning ends when no value does, or when the
-  /// caller no longer waits for batches. It takes a few seconds. With blocks it takes until their memory was filled
-  /// three times.
+  /// tuning tries more of it, and keeps a value that makes batches faster. Tuning ends when no value makes batches
+  /// faster, or when the caller no longer waits for batches. It takes a few seconds. If the source has blocks, it takes
+  /// until the memory for blocks was filled three times.
   ///
   /// Limits:
   /// - At most as many runners as the executor has threads. If `threads` is 0 and no executor is given, the loader's

@@ -61,14 +61,16 @@ class PENSTOCK_API LimitResource final : public MemoryResource {
   std::atomic<std::size_t> used_{0};
 };
 
-/// Returns a pool of the device's own memory, from which loaders allocate their batches. For `host()`: `host_memory()`.
-/// Wrap it in a LimitResource for a limit that several loaders share (`LoaderOptions::device_resource`). Any thread.
-/// The device stays open as long as the returned pointer or a copy of it exists.
+/// Returns a pool of the device's own memory, from which loaders allocate their batches. Returns `host_memory()` if
+/// `device` is `host()`. Wrap the pool in a LimitResource for a limit that several loaders share
+/// (`LoaderOptions::device_resource`). Any thread. The device stays open as long as the returned pointer or a copy of
+/// it exists.
 /// @throws Error(unsupported) that says why the device is not available.
 PENSTOCK_API std::shared_ptr<MemoryResource> device_memory(Device device);
 
-/// Returns host memory that the device reads directly, from which loaders for it allocate their batch buffers. For
-/// `host()`: `host_memory()`. Any thread. The device stays open as long as the returned pointer or a copy of it exists.
+/// Returns host memory that the device reads directly. Loaders for this device allocate their batch buffers from it.
+/// Returns `host_memory()` if `device` is `host()`. Any thread. The device stays open as long as the returned pointer
+/// or a copy of it exists.
 /// @throws Error(unsupported) that says why the device is not available.
 PENSTOCK_API std::shared_ptr<MemoryResource> pinned_memory(Device device);
 

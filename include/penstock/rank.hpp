@@ -34,13 +34,13 @@ struct Rank {
   ///
   /// If several of the first three pairs are set, they must agree. If Slurm starts a launcher on each node, Slurm's
   /// variables count launchers. So they are ignored if an MPI has set its own variables, or torchrun has
-  /// (TORCHELASTIC_RUN_ID). If RANK and WORLD_SIZE came from elsewhere, Slurm's variables must agree with them. Slurm's
-  /// variables describe the processes that srun started, not the script that runs srun.
+  /// (TORCHELASTIC_RUN_ID). If RANK and WORLD_SIZE are both set, but not by torchrun, Slurm's variables must agree with
+  /// them. Slurm's variables describe the processes that srun started, not the script that runs srun.
   ///
   /// Any thread, while no thread changes the environment.
   /// @throws Error(invalid_argument), which names the variables, if
   /// - two pairs disagree;
-  /// - one variable of a pair is missing (for Slurm's pair: and no other pair is set);
+  /// - only one variable of a pair is set; for Slurm's pair, this is an error only if no other pair is set;
   /// - a value is not a number, or the rank is not below the world's size.
   PENSTOCK_API static Rank from_environment();
 
@@ -61,10 +61,10 @@ struct Rank {
 /// the ranks. The first n mod `world` ranks get one row more than the others (9 rows over 4 ranks: 3, 2, 2, 2). A
 /// loader reads, makes and holds only its own rows.
 ///
-/// - The ranks' batches of one step, put together in order, are bit for bit the batch of a run with one rank.
-///   Exception: a field that is padded to the longest row is padded to the longest row of the rank's part. Order,
-///   draws, stand-ins for bad samples, mask and fingerprint don't depend on the number of ranks. So any number of ranks
-///   can resume a state that any rank saved; all of them must resume the same state.
+/// - The ranks' batches of one step, put together in order, are bit for bit the batch of a run with one rank. (A field
+///   that is padded to the longest row is padded to the longest row of the rank's part.) Order, draws, stand-ins for
+///   bad samples, mask and fingerprint don't depend on the number of ranks. So any number of ranks can resume a state
+///   that any rank saved; all of them must resume the same state.
 /// - Every rank has the same number of steps, even if the last batch is incomplete. `Tail::keep` shares the last
 ///   batch's rows like those of other batches. If the last batch has fewer rows than there are ranks, the last ranks
 ///   get a batch of size 0, so that all ranks take part in every step. With `Tail::pad` each rank gets its usual number
@@ -88,12 +88,12 @@ struct Rank {
 /// `bucket`. With several ranks they need `steps_per_epoch`, because ranks would not agree on their steps. Their
 /// samples are shared differently:
 ///
-/// - Rank r makes the positions p with p mod `world` = r, where p is counted over all passes. Those of its samples that
-///   are kept fill the rank's share of each batch's rows. So the number of ranks decides which samples share a batch,
-///   and the fingerprint depends on that number. Each rank saves its own state, and resumes from it with the same rank
-///   and world.
-/// - Ranks share the window of `bucket` like the rows of a batch. Each sorts `window` / n times its own rows of a batch
-///   of n. For a window of 20, `batch(5)` and 2 ranks, these are 12 and 8 samples.
+/// - Rank r makes the positions p with p mod `world` = r, where p is counted over all passes. The samples that stages
+///   keep fill the rank's share of each batch's rows. So the number of ranks decides which samples share a batch, and
+///   the fingerprint depends on that number. Each rank saves its own state, and resumes from it with the same rank and
+///   world.
+/// - Ranks share the window of `bucket` like the rows of a batch. With `batch(n)`, a rank that has r rows of each batch
+///   sorts r x `window` / n samples together. For a window of 20, `batch(5)` and 2 ranks, these are 12 and 8 samples.
 /// - After a failure the next epoch begins after the sample that failed. Samples before it in the same batch, or in the
 ///   same window of `bucket`, are skipped until the next pass.
 /// - A rank throws Error(invalid_argument) if it keeps no sample of N consecutive records, where N is 8 times the

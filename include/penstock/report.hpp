@@ -10,7 +10,7 @@
 
 namespace penstock {
 
-/// What one stage did. Times are measured for one of 64 samples, and scaled.
+/// What one stage did. Times are measured for one sample of every 64, and scaled.
 struct StageReport {
   /// The stage and the field it works on, like in `Pipeline::plan()`.
   std::string name;
@@ -97,7 +97,7 @@ struct WaitShare {
 };
 
 /// Time that a device's stream spent on one thing. If a stream has many batches in work, only some batches are timed,
-/// and the others are assumed to take as long.
+/// and the others are assumed to take equally long.
 struct StreamTime {
   /// Number of batches that were timed; 0: nothing is known.
   std::uint64_t timed = 0;
@@ -113,8 +113,8 @@ struct DeviceReport {
                                 ///< takes two copies, of which only the larger is timed
   double copy_bytes_per_s = 0;  ///< bytes per second while a copy runs
   StreamTime stages;            ///< the stages after `batch`
-  /// Time in which copies waited for memory of the device, which the caller's work on an earlier batch, or a stage,
-  /// still used.
+  /// Time in which copies waited for memory of the device that was still in use by a stage, or by the caller's work on
+  /// an earlier batch.
   StreamTime buffer;
   /// Time in which the caller's stream had reached the call of `next()` and had no other work. Not known if the caller
   /// takes batches on the host's stream, because the host itself waits then.
@@ -181,8 +181,8 @@ enum class Bound : std::uint8_t {
 /// What happened, and what was slow. A plain value, taken at one moment.
 ///
 /// The report of a run of `write` has no batches, and its `sink` is not empty. Its `samples`, `bytes` and
-/// `samples_per_s` count stored samples. `seconds` is the time from the run's beginning to its last commit. This leaves
-/// out time in which `write` only skipped samples that the sink already has. `consumer_wait_share` is the share of
+/// `samples_per_s` count stored samples. `seconds` is the time from the run's beginning to its last commit, without the
+/// time in which `write` only skipped samples that the sink already has. `consumer_wait_share` is the share of
 /// `seconds` in which the calling thread, which stores samples, waited for samples or made samples itself.
 struct PENSTOCK_API Report {
   // -- what was delivered, and how fast --
@@ -191,13 +191,13 @@ struct PENSTOCK_API Report {
   std::uint64_t copied_bytes = 0;          ///< bytes that were copied because no stage could write in place, or
                                            ///< because a row had to wait for its turn
   std::uint64_t errors = 0;  ///< bad samples that a policy acted on in this loader, without those counted in a state
-                             ///< that it resumed
+                             ///< that the loader resumed
   double seconds = 0;        ///< seconds from the first `next()` to the last
   double first_batch_s = 0;  ///< seconds that the first `next()` took
   double samples_per_s = 0;  ///< delivered samples divided by `seconds`
-  /// Samples per second that the loader's threads could reach. It is the number of threads or of cores (or the quota of
-  /// cores), whichever is less, divided by the CPU seconds per sample of the chain's stages. For a stream, the limit is
-  /// at most what one runner can read.
+  /// Samples per second that the loader's threads could reach. It is a number of cores divided by the CPU seconds per
+  /// sample of the chain's stages. This number is `core_quota`, or `cores` if there is no quota, but at most `threads`.
+  /// For a stream, the limit is at most what one runner can read.
   double limit_samples_per_s = 0;
   std::uint64_t limit_chains = 0;  ///< number of measurements of the whole chain from which the limit was estimated
   double cpu_s_per_1000 = 0;       ///< CPU seconds of the chain's stages per 1,000 samples
@@ -263,8 +263,8 @@ struct PENSTOCK_API Report {
   std::string verdict;  ///< what bounded the run, in one or two sentences
   std::string besides;  ///< the largest cause that the verdict does not mention, in a sentence; may be empty
   /// What bounds the last seconds (5 to 10 s, or a few batches that took longer), in sentences. Empty if the run took
-  /// less than twice that time. Also empty if the same thing bounds the whole run, and the speed of the last seconds
-  /// differs from the whole run's by less than a fifth.
+  /// less than twice that time, or if it is not known what bounds the last seconds. Also empty if the same thing bounds
+  /// the whole run, and the speed of the last seconds differs from the whole run's by less than a fifth.
   std::string lately;
   /// What was tried to make batches faster; none without `LoaderOptions::tune`. All other members count from the moment
   /// at which the loader got its present options. Exceptions, which may include earlier work: `first_batch_s`,

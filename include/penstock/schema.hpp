@@ -33,7 +33,8 @@ struct Collate {
   static Collate dense() { return {}; }
   /// Rows keep their sizes.
   static Collate ragged() { return {Kind::ragged, 0, 0}; }
-  /// Rows are padded to `to` elements in their first dimension; 0: to the length of the batch's longest row.
+  /// Rows are padded to `to` elements in their first dimension. If `to` is 0, they are padded to the length of the
+  /// batch's longest row.
   static Collate pad(std::int64_t to, double value = 0) { return {Kind::pad, to, value}; }
   friend bool operator==(const Collate&, const Collate&) = default;
 };
@@ -47,7 +48,7 @@ struct Field {
   Shape shape;  ///< shape of one sample's value, without the batch dimension
   /// How `batch` puts its rows together.
   Collate collate = {};
-  /// What the values stand for, if they are numbers of classes with known names. Only for whole numbers.
+  /// Names of the classes that the values stand for. Default: no names. Only for whole numbers.
   ClassNames classes = {};
   friend bool operator==(const Field&, const Field&) = default;
 };

@@ -17,7 +17,7 @@ struct Place {
   std::uint64_t epoch = 0;     ///< number of the pass over the data; with `Rank::steps_per_epoch`
                                ///< this is not the epoch of the batches
   std::uint64_t position = 0;  ///< position in the epoch's order; for a stream, the record's number
-  std::uint32_t child = 0;     ///< which of the samples that one position became; 0 if there is only one
+  std::uint32_t child = 0;     ///< which of the samples of one position (see `flat_map`); 0 if there is only one
   std::uint32_t attempt = 0;   ///< 0, or the number of the replacement for a bad sample
   friend bool operator==(const Place&, const Place&) = default;
 };
@@ -34,7 +34,7 @@ struct State {
                                      ///< `position`
   std::uint32_t child = 0;           ///< which of the samples of `position` is the first one not delivered yet
   /// Identifies the pipeline: 32 bits of `Pipeline::fingerprint`, and one byte each for its source, its orders, its
-  /// stages and the rest. The bytes show which of these differ.
+  /// stages and the rest. If two pipelines differ, the bytes show in which of these.
   std::uint64_t fingerprint = 0;
   /// The pipeline's seed.
   std::uint64_t seed = 0;

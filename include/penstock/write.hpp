@@ -20,9 +20,9 @@ namespace penstock {
 
 /// How far a run of `write` is.
 struct WriteProgress {
-  std::uint64_t done = 0;      ///< samples done so far, including skipped, filtered and dropped ones
-  std::uint64_t total = 0;     ///< samples in all, counted like `done`; with a flat_map and for a stream `unknown_size`
-                               ///< until the end
+  std::uint64_t done = 0;   ///< samples done so far, including skipped, filtered and dropped ones
+  std::uint64_t total = 0;  ///< samples in all, counted like `done`; `unknown_size` until the end if the pipeline has a
+                            ///< flat_map or its source is a stream
   std::uint64_t skipped = 0;   ///< samples that the sink already had
   std::uint64_t filtered = 0;  ///< samples that a filter left out
   std::uint64_t dropped = 0;   ///< bad samples that the policy `drop` left out
@@ -39,17 +39,16 @@ struct WriteOptions {
   /// Largest number of samples that are being made or wait to be stored; at most 2^24.
   /// Default (0): 256 per thread; 32 per thread while finished samples hold 32 MiB or more.
   ///
-  /// With a flat_map, a stream or a source of blocks, the default is 8 per thread, and smaller values than 4 per thread
-  /// are raised to 4. Finished samples then also wait in three batches. Each batch has up to `max_in_flight` rows, at
-  /// most 1,024; by default 64.
+  /// With a flat_map, a stream or a source of blocks, the default is 8 per thread, or 4 per thread if samples differ in
+  /// size. Values below 4 per thread are raised to 4 per thread. Finished samples then also wait in three batches. Each
+  /// batch has up to `max_in_flight` rows, at most 1,024; by default 64.
   std::size_t max_in_flight = 0;
   /// Limit in bytes for finished samples that wait to be stored. While these samples hold more, no new sample is
   /// started.
   /// Default: 256 MiB.
   ///
   /// With a flat_map, a stream or a source of blocks, each of the three batches ends once it has a quarter of the
-  /// limit. Samples of varying size that are being made are limited only in number: to `max_in_flight`, or to 4 per
-  /// thread if that is 0.
+  /// limit. If samples differ in size, only `max_in_flight` limits the samples that are being made.
   std::size_t max_waiting_bytes = 256u << 20;
   /// The sink commits after this number of samples, or after `commit_bytes`, whichever comes first. Default: 1,000.
   std::uint64_t commit_every = 1000;
@@ -58,8 +57,8 @@ struct WriteOptions {
   /// Bytes for decoded blocks (chunks, tiles), which are kept for the records that share them. A record whose blocks
   /// need more is a bad sample. Default (0): 512 MiB.
   std::size_t max_block_bytes = 0;
-  /// Called on the caller's thread for each bad sample that the policy `drop` leaves out, in order. The errors of these
-  /// samples stay in memory until a later sample is stored.
+  /// Called on the caller's thread for each bad sample that the policy `drop` leaves out, in the samples' order. The
+  /// errors of these samples stay in memory until a later sample is stored.
   std::function<void(const Error&)> on_drop = {};
   /// Called on the caller's thread after each commit, and while many samples that the sink already has are skipped.
   std::function<void(const WriteProgress&)> progress = {};
@@ -84,7 +83,7 @@ struct WriteOptions {
 ///
 /// To continue a run that was stopped or killed, run it again with the same pipeline over the same data. A sink refuses
 /// a store that another pipeline has begun, as far as `SinkJob::made_by` shows the difference. Callables without a
-/// version can't be compared; the report says so if a run was continued.
+/// version can't be compared. If a run was continued, its report names each stage with such a callable.
 ///
 /// Samples that the sink already has are not made again. Exceptions:
 /// - samples that a filter or the policy `drop` left out are made again;

@@ -5,7 +5,7 @@
 
 namespace penstock::common {
 
-/// Blocks signals in a thread of the library, because signals are for the application's own threads.
+/// Blocks all signals in the calling thread, which the library started. Signals are for the application's own threads.
 inline void block_signals() noexcept {
   sigset_t all;
   ::sigfillset(&all);

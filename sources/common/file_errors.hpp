@@ -22,7 +22,8 @@ struct FileError {
   }
 };
 
-/// Makes an Error from what the system reported to one source while `doing` ("opening the file").
+/// Makes an Error of one source from the system's error `code`. `doing` says what the source was doing: "opening the
+/// file".
 struct SystemError {
   /// The source's name.
   std::string_view source;
@@ -31,7 +32,8 @@ struct SystemError {
   }
 };
 
-/// Makes the Error for a failed write of one source. The Error reports the bytes needed and the bytes free.
+/// Makes the Error of one source for a failed write. If the disk may be full, the Error reports the bytes needed and
+/// the bytes free.
 struct WriteError {
   /// The source's name.
   std::string_view source;

@@ -12,7 +12,8 @@ namespace penstock::common {
 class FileMap {
  public:
   FileMap() = default;
-  /// @throws Error(io) of `source`. The message explains how to read the file without a map.
+  /// @throws Error(io) of `source` if the file can't be mapped. The message explains how to read the file without a
+  /// map.
   FileMap(int descriptor, std::size_t bytes, std::string_view source, const std::string& path);
   FileMap(FileMap&& other) noexcept;
   FileMap& operator=(FileMap&& other) noexcept;

@@ -6,9 +6,9 @@
 
 namespace penstock::common {
 
-/// A document of nlohmann's library whose destruction needs no memory. The library's own destructor allocates, to avoid
-/// recursion, and ends the process if it can't. Create objects and lists explicitly: if `json["x"]` fails on a null
-/// value, that value can't be destroyed either.
+/// nlohmann's destructor of a document allocates memory, to avoid recursion, and ends the process if it gets none. This
+/// class holds a document and destroys it without allocating. Create objects and lists explicitly: if `json["x"]` runs
+/// out of memory on a null value, that value can't be destroyed any more.
 template <class Json>
 class JsonDocument {
  public:
@@ -22,7 +22,7 @@ class JsonDocument {
   const Json& operator*() const noexcept { return json_; }
 
  private:
-  // No document of this project is nested more deeply. nlohmann's own destructor destroys a deeper document.
+  // No document of this project is nested more deeply. In a deeper document, nlohmann's destructor destroys the rest.
   static constexpr std::size_t deepest = 64;
 
   static void take_apart(Json& json, std::size_t depth) noexcept {

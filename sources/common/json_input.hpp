@@ -11,17 +11,17 @@
 
 namespace penstock::common {
 
-/// Returns the message of `failed` for a person, without the library's name of the error, which begins it in brackets.
-/// The message is on one line, cut after about `longest` characters.
+/// Returns the message of `failed`, an exception of nlohmann's library, for a person. Leaves out the error's name in
+/// brackets, with which the message begins. The result is one line, cut after about `longest` characters.
 inline std::string json_cause(const std::exception& failed, std::size_t longest = 300) {
   const std::string_view what = failed.what();
   const std::size_t after = what.find("] ");
   return printable(after == what.npos ? what : what.substr(after + 2), longest);
 }
 
-/// Returns a whole number. The library's own `get` would also convert 1e300, which is undefined behaviour.
-/// @throws Error(corrupt), without a file, if the number has a fraction or needs more than 64 bits; the library's
-/// exception if `value` is not a number.
+/// Returns `value` as a whole number. nlohmann's own `get` would also convert 1e300, which is undefined behaviour.
+/// @throws Error(corrupt), without a file, if the number has a point or an exponent, or needs more than 64 bits;
+/// nlohmann's exception if `value` is not a number.
 template <class Int, class Json>
 Int whole_number(const Json& value) {
   if (value.is_number_float()) throw Error(Errc::corrupt, "a number has a fraction, or is too large");

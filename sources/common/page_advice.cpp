@@ -12,7 +12,7 @@ namespace penstock::common {
 
 namespace {
 
-constexpr int calls_after_a_sign = 16;     // how many calls ask after a check found pages that were not resident
+constexpr int calls_after_a_sign = 16;     // how many more calls ask once a check has found pages that aren't resident
 constexpr int calls_at_first = 4;          // how many calls ask at the beginning
 constexpr std::uint64_t look_every = 256;  // samples
 constexpr std::size_t looks_a_call = 4;
@@ -23,8 +23,8 @@ std::uintptr_t page_bytes() noexcept {
   return bytes;
 }
 
-// Checks the first pages of the range. If this user can't write to the file, the kernel reports all its pages as
-// resident. Then only page faults show that pages were not resident.
+// Returns whether the first pages of the range are resident. If this user can't write to the file, the kernel reports
+// all its pages as resident. Then only page faults show that pages were not resident.
 bool resident(PageRange range) noexcept {
   if (range.end == range.begin) return true;
   std::array<unsigned char, pages_looked_at> pages{};

@@ -58,8 +58,8 @@ class NameEnds {
  private:
   using Names = std::unordered_map<std::string, std::size_t>;
 
-  // Looks for a slide whose name is the cell, then for one whose name ends in the cell, then for the longest name in
-  // which the cell ends. If there is none, looks again for the cell without its file's extension.
+  // Looks for a slide whose name is the cell. Then looks for one whose name ends with the cell, and then for the
+  // longest name that the cell ends with. If there is none, tries again without the cell's file extension.
   std::size_t slide_of(std::string_view cell) const {
     for (std::string_view name = cell; !name.empty();) {
       for (const Names* const names : {&whole_, &ends_})
@@ -73,8 +73,8 @@ class NameEnds {
     return no_match;
   }
   std::size_t slide_at_end(std::string_view cell) const {
-    // Skips an end that has more parts than any slide's name. So a cell with many parts takes no more time than its
-    // length.
+    // Keeps only the last `parts_` parts, because no slide's name has more. Otherwise, the time for a cell with
+    // many parts would grow with the square of its length.
     std::size_t first = cell.size();
     for (std::size_t part = 0; part < parts_ && first != std::string_view::npos; ++part)
       first = first == 0 ? std::string_view::npos : cell.rfind('/', first - 1);

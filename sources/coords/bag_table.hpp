@@ -14,7 +14,8 @@ namespace penstock::coords {
 using BagColumn = common::TableColumn;
 using BagTable = common::SlideLines;
 
-/// Reads `options.labels`. @throws like the constructor of FeatureBagSource, but not if the table lacks slides.
+/// Reads `options.labels`. @throws what the constructor of FeatureBagSource throws about the table. A slide that has no
+/// line in the table is not an error here.
 BagTable read_bag_table(const FeatureBags& options, std::span<const SlideFeatureFile> slides);
 
 }  // namespace penstock::coords

@@ -22,7 +22,7 @@ std::int64_t usual_magnification(double mpp) {
   return 0;
 }
 
-// Returns how many pixels of level 0 a pixel of records is wide.
+// Returns how many pixels of level 0 one pixel of a record is wide.
 double pixels_of_level_0(const SlideInfo& slide) {
   return static_cast<double>(slide.width) / static_cast<double>(slide.image_width);
 }

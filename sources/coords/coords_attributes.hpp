@@ -29,7 +29,7 @@ ClamPatch clam_patch(const SlideInfo& slide, const Slides& options);
 /// reason.
 std::optional<TridentPatch> trident_patch(const SlideInfo& slide, const Slides& options, std::string& why);
 
-/// Both return the attributes of a list's dataset. `folder`: the folder of the list.
+/// Both return the attributes of a list's dataset. `folder`: the value of CLAM's `save_path` or TRIDENT's `savetodir`.
 std::vector<FeatureAttribute> clam_attributes(const SlideInfo& slide, const ClamPatch& patch,
                                               const std::string& folder);
 std::vector<FeatureAttribute> trident_attributes(const SlideInfo& slide, const TridentPatch& patch,

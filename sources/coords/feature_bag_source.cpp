@@ -58,7 +58,8 @@ Error bags_error(Errc code, const std::string& why, const std::string& file) {
   return Error(code, why).with_source(bags_name).with_file(file);
 }
 
-// Makes an error about the content of a slide's file an error of the slide's record only.
+// Returns the Error to throw for a slide's record. An Error about the content of the slide's file becomes
+// `unsupported`, so that only this record is bad.
 Error error_of_slide(const Error& failed) {
   const bool scoped = failed.sample_scoped();
   const bool of_file = failed.code() == Errc::schema_mismatch || failed.code() == Errc::invalid_argument;

@@ -26,7 +26,8 @@ Error file_problem(std::string_view source, const fs::path& file, Errc code, con
 
 constexpr std::string_view ending = ".h5";
 
-// A broken link counts as a slide, whose file was deleted.
+// Returns whether the entry is a slide's file. A broken link is one too: it is the link of a slide whose file was
+// deleted.
 bool is_file_of_slide(const FolderEntry& entry) {
   return has_ending(entry.name, ending) && (entry.kind == EntryKind::file || entry.kind == EntryKind::none);
 }

@@ -18,10 +18,11 @@ struct SlideFeatureFiles {
   std::string passed_over = {};  ///< the folder's other files, counted per ending, as a text; empty: none
 };
 
-/// Finds the slides' files. `path` is a file, or a folder. In a folder these are the files that end in .h5, also in
-/// folders below, in the order of their paths' bytes. If there is no such file directly in the folder, but in its
-/// folder `inner` or below, only the files of `inner` are used. Links to folders are followed, and no folder is visited
-/// twice. Files for which `is_skipped` is true are ignored. A broken link counts as a file.
+/// Finds the slides' files. If `path` is a file, returns only that file. If `path` is a folder, returns the files in it
+/// that end in .h5, at any depth, in the order of their paths' bytes. If no such file is directly in the folder, but
+/// its folder `inner` has some, at any depth, returns only the files of `inner`. Follows links to folders, but visits
+/// no folder twice. A link that leads nowhere counts as a file. Ignores files and folders for which `is_skipped` is
+/// true.
 /// @throws Error(not_found | io); Error(invalid_argument), of `source`, if a slide has two files, a.h5 and a.H5.
 SlideFeatureFiles find_slide_files(const std::string& path, const std::string& inner, std::string_view source);
 

@@ -59,7 +59,7 @@ class CellScanner {
   bool line_ended() const noexcept { return position_.line_ended; }
 
   /// For a faster scan of cells without quotes: copy `position()`, call `plain` with the copy for each cell, then give
-  /// the copy to `go_on`. At a cell that has quotes, give that cell to `go_on` instead.
+  /// the copy to `go_on`. If a cell has quotes, give that cell to `go_on` instead; `next` then reads it again.
   const Position& position() const noexcept { return position_; }
   void go_on(const Position& position) noexcept { position_ = position; }
   void go_on(std::string_view cell) noexcept { position_ = {cell.data(), ends_.block(cell.data())}; }

@@ -104,7 +104,7 @@ bool has_decimal_comma(std::string_view cell) noexcept {
 struct Seen {
   bool any = false, missing = false, whole = true;
   bool number = true;  // f64 holds all cells so far
-  std::string odd;     // the cell because of which the column is text, if the column seemed to have numbers
+  std::string odd;     // the cell that made the column text, if numbers came before or it has a decimal comma
   std::size_t odd_file = 0;
   std::uint64_t odd_line = 0;
 
@@ -128,8 +128,8 @@ struct Seen {
     number = is_number;
   }
 
-  // Returns true if the cell is a short number, and a whole one if all cells so far were whole. Most cells are, and
-  // only set `any`.
+  // Returns whether the cell is a short number, which must be whole if all cells so far were whole. Most cells are, and
+  // change nothing except `any`.
   bool says_no_more(const Cell& cell) const noexcept {
     std::int64_t whole_number = 0;
     double any_number = 0;

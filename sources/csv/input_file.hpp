@@ -45,7 +45,7 @@ class InputFile {
 /// A table mapped into memory.
 class TableMap {
  public:
-  /// @throws Error(io).
+  /// @throws Error(not_found | io); Error(io) also if the file is not the one that `mark` identifies.
   TableMap(const std::string& path, const FileMark& mark);
 
   std::string_view text() const noexcept {

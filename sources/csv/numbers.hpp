@@ -20,14 +20,14 @@ enum class NumberFault : std::uint8_t {
 /// Returns the cell without surrounding spaces and tabs.
 std::string_view trimmed(std::string_view cell) noexcept;
 
-/// Writes the number in `cell` as `dtype`, which must not be f16. Only white space may surround the number.
+/// Writes the number in `cell` as `dtype`, which must not be f16 or bf16. Only white space may surround the number.
 NumberFault parse_number(std::string_view cell, DType dtype, std::byte* to) noexcept;
 
-/// Writes `value` as `dtype`. Returns false if the type doesn't hold exactly this value. A float type may round other
-/// values: for it, returns false only if `value` is a whole number that it doesn't hold, or is outside its range.
+/// Writes `value` as `dtype`. Returns false if `value` is outside the type's range, is a whole number that the type
+/// doesn't hold, or has a fraction that a type of whole numbers can't hold. A float type may round other values.
 bool store_number(double value, DType dtype, std::byte* to) noexcept;
 
-/// Returns a list for people of the types that hold the whole number in `cell`: "i64 or f64", "text".
+/// Returns in words which types hold the whole number in `cell`: "i64 or f64"; "text" if no type does.
 std::string whole_number_types(std::string_view cell);
 
 /// Describes the numbers that `dtype` holds: "a whole number".

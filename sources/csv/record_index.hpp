@@ -34,8 +34,8 @@ struct RecordIndex {
   }
 };
 
-/// Reads a file once, a few MB at a time. `delimiter` 0: found in the header. @throws the Errors of CsvSource, with the
-/// file.
+/// Reads a file once, a few MB at a time. `delimiter` 0: with a header, the delimiter that `common::separator_of` finds
+/// in it; else ','. @throws the Errors of CsvSource, with the file.
 RecordIndex index_records(const std::string& path, char delimiter, bool header, std::size_t max_record_bytes);
 
 }  // namespace penstock::csv

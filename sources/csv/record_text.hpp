@@ -25,7 +25,7 @@ class CsvSource::Impl::RecordText {
  private:
   char* buffer_for(std::size_t bytes);
 
-  std::vector<char> buffer_;              // a copy of a record that can't be parsed in the map
+  std::vector<char> buffer_;              // the record, unless it can be parsed in the map
   std::unique_ptr<csv::InputFile> file_;  // without maps: the last file that was read
   std::size_t open_file_ = 0;
 };

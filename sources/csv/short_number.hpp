@@ -10,8 +10,8 @@
 #include <string_view>
 #include <type_traits>
 
-/// Fast parsing of numbers that have at most eight characters and a sign, as most numbers do. Nine bytes from a cell's
-/// beginning on must be readable, even if the cell is shorter.
+/// Fast parsing of numbers that have at most eight characters besides a sign, as most numbers do. Nine bytes from a
+/// cell's beginning on must be readable, even if the cell is shorter.
 namespace penstock::csv {
 
 inline constexpr std::size_t max_short_bytes = 8;
@@ -33,12 +33,12 @@ inline std::uint64_t load_digits(const char* at) noexcept {
   return word ^ in_each_byte('0');
 }
 
-/// Returns the top bit of each byte that is not a digit's value.
+/// Returns a word with the top bit set in each byte that is not a digit's value, 0 to 9.
 constexpr std::uint64_t not_digits(std::uint64_t values) noexcept {
   return (((values & ~top_bits) + in_each_byte(0x7f - 9)) | values) & top_bits;
 }
 
-/// Returns the top bit of each byte that is zero.
+/// Returns a word with the top bit set in each byte that is zero.
 constexpr std::uint64_t zero_bytes(std::uint64_t word) noexcept {
   return ~(((word & ~top_bits) + ~top_bits) | word) & top_bits;
 }

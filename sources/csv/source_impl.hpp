@@ -35,7 +35,7 @@ class CsvSource::Impl {
   std::string location_key(Location location) const;
   std::string key(std::uint64_t index) const;
 
-  /// Returns an error of a record, with everything that is known about the record's location.
+  /// Returns `error`, which reading the record caused, with everything that is known about the record's location.
   Error error_of(Location location, std::uint64_t index, const Error& error) const;
 
   Csv options;

@@ -34,7 +34,7 @@ struct FolderIdHash {
   }
 };
 
-// A folder on the path to another folder. Links back to a folder on the path are skipped, because they would never end.
+// A folder on the path to another folder. A link to a folder on its own path is skipped: following it would never end.
 struct Above {
   FolderId id;
   std::shared_ptr<const Above> above;
@@ -129,8 +129,8 @@ class Lister {
   std::vector<Pending> pending_;
   std::unordered_set<FolderId, FolderIdHash> seen_;
   ReadSoFar once_, again_;  // what was read on the first path to each folder, and on further paths
-  // The limits on further paths. Links may make a folder several classes, or a part of many. But if every link leads to
-  // a folder of links, there are more paths than a user can mean.
+  // The limits for further paths. A user may link a folder as several classes, or as a part of several classes. But if
+  // every link leads to a folder of links, there are more paths than a user can mean.
   static constexpr std::uint64_t often = 16, some_folders = 10'000, some_entries = 1'000'000;
   FolderContent content_;
 };

@@ -38,8 +38,8 @@ bool has_extension(std::string_view name, const std::vector<std::string>& extens
 
 /// Lists every regular file with one of the extensions, at any depth, except files for which `is_skipped` is true.
 /// `extensions`: in lower case; empty: all.
-/// @throws Error(not_found | io); Error(invalid_argument) for a folder that a FilesSink has not
-/// finished.
+/// @throws Error(not_found | io); Error(invalid_argument) for a folder that a FilesSink has not finished;
+/// Error(limit_exceeded) if links lead to the same folders on too many paths.
 FolderContent list_folder(const std::string& root, const std::vector<std::string>& extensions);
 
 }  // namespace penstock::files

@@ -53,7 +53,7 @@ std::uint64_t hash_of(std::string_view key) { return XXH3_64bits(key.data(), key
 // Returns a file's key: its name up to the last dot, because no extension of this sink has a dot.
 std::string_view key_in(std::string_view file) { return file.substr(0, file.rfind('.')); }
 
-// Returns whether this sink can have given a file that name, so that a damaged table affects no other files.
+// Returns whether this sink can have given a file that name. A damaged table must not make the sink touch other files.
 bool is_own_name(std::string_view file) {
   const std::string_view extension = file.substr(key_in(file).size());
   const auto known = [&](std::string_view one) { return extension.substr(1) == one; };
@@ -141,8 +141,8 @@ class FilesSink::Impl final : public common::ShardedSink {
     }
   }
 
-  // No folder of a key may have a name that begins with the table's name: it could be the table's, or that of a file
-  // next to it.
+  // The outermost folder of a key must not have a name that begins with the table's name. It could be the name of the
+  // table, or of a file next to the table.
   void refuse_names_of_the_table(const std::string& key, const std::string& given) const {
     if (key.starts_with(files::table_name) && key.find('/') != std::string::npos)
       refuse(Errc::invalid_argument,
@@ -202,8 +202,8 @@ class FilesSink::Impl final : public common::ShardedSink {
     if (!sync_) files_.sync();
   }
 
-  // Before a file gets its name, its bytes must be on the disk, because a file with its name is complete. The table's
-  // line must be on the disk too, because a run that continues finds uncommitted files by their lines.
+  // Before a file gets its name, its bytes must be on the disk, because a file that has its name counts as complete.
+  // The table's line must be on the disk too, because a run that continues finds uncommitted files by their lines.
   void write_commit() override {
     table_->flush();
     if (sync_) files_.sync();

@@ -326,7 +326,7 @@ class FilesSource::Impl {
   std::string deeper_;                // the path of one file, if every file is in a folder inside its class's folder
   std::vector<std::string> classes_;  // names by number; empty if labels are numbers
   files::PathTable paths_;
-  std::vector<std::uint8_t> endings_;  // how many bytes at the end of each path its key omits
+  std::vector<std::uint8_t> endings_;  // how many bytes at the end of each path are not in its key
   std::vector<std::int64_t> labels_;
   Schema schema_;
   mutable std::once_flag identity_once_;

@@ -62,8 +62,8 @@ std::string small_extension(const std::string& file) {
   return extension;
 }
 
-// Returns whether the first line is a heading, whatever its words. The first record, if its file is missing, must not
-// be treated as a heading. Its label is a number, or another line has the same label or extension.
+// Returns whether the first line is a heading, whatever its words. If its file is missing, the line may still be a
+// record. It is a record if its label is a number, or if another line has the same label or extension.
 bool begins_with_heading(const std::vector<common::TextLine>& lines, const IsFile& is_file) {
   if (lines.empty()) return false;
   const common::TextLine& first = lines.front();
@@ -83,7 +83,7 @@ bool begins_with_heading(const std::vector<common::TextLine>& lines, const IsFil
                                           common::with_point(label) + "; write them so");
 }
 
-// Refuses labels that are numbers with a decimal comma, because they would become names of classes.
+// Refuses a table if its only names are numbers with a decimal comma, because they would become names of classes.
 void refuse_decimal_commas(const common::TextLines& table) {
   const common::TextLine* first = nullptr;
   for (const common::TextLine& line : table.lines) {
@@ -103,8 +103,8 @@ std::string split_number(const common::TextLine& line, const IsFile& is_file) {
   return common::with_point(number).empty() || is_file(below_root(line)) ? std::string() : number;
 }
 
-// Refuses a table with lines whose comma is part of a number. A heading alone that looks like such a line is not
-// refused.
+// Refuses a table with lines whose comma is part of a number. If only the heading looks like such a line, the table is
+// not refused.
 void refuse_split_numbers(const common::TextLines& table, bool heading, const IsFile& is_file) {
   const auto is_split = [&](const common::TextLine& line) { return !split_number(line, is_file).empty(); };
   if (std::none_of(table.lines.begin() + (heading ? 1 : 0), table.lines.end(), is_split)) return;

@@ -23,8 +23,9 @@ struct Labels {
 /// Returns whether a file exists below the root.
 using IsFile = std::function<bool(const std::string& path)>;
 
-/// Reads the labels. Checks only for the first line whether its file exists, because that line may be a heading.
-/// @throws Error(not_found | io | corrupt | invalid_argument) with the file's name.
+/// Reads the labels. Calls `is_file` only for the first line, which may be a heading, and for lines that seem to have a
+/// number with a comma.
+/// @throws Error(not_found | io | corrupt | unsupported | limit_exceeded | invalid_argument) with the file's name.
 Labels read_labels(const std::string& csv_file, const IsFile& is_file);
 
 }  // namespace penstock::files

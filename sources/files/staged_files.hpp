@@ -14,9 +14,9 @@
 
 namespace penstock::files {
 
-/// Writes new files of a folder. Until `give_names`, a file has a number as its name and is in a hidden folder below.
-/// Names are paths relative to the folder, "class/7.jpg". Functions throw Error(io) with the file, and the errors
-/// listed at each function. One thread at a time.
+/// Writes new files of a folder. Until `give_names`, a file is in a hidden folder inside the folder, and its name there
+/// is a number. Names are paths relative to the folder, "class/7.jpg". Functions throw Error(io) with the file, and the
+/// errors listed at each function. One thread at a time.
 class StagedFiles {
  public:
   /// The most bytes that a component of a name may have. No common file system allows more.
@@ -36,7 +36,7 @@ class StagedFiles {
   void use_extension(std::string_view extension);
   /// @throws Error(invalid_argument) with the key if
   /// - "STEM.EXTENSION", or a file of that stem with another extension in use, exists or is staged;
-  /// - a file has the name of one of its folders;
+  /// - a file has the name of one of the new file's folders;
   /// - the name is too long.
   void require_new(const std::string& stem, std::string_view extension, std::string_view key) const;
 

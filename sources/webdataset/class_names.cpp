@@ -22,7 +22,7 @@ std::string quoted(const std::string& file, bool there) {
 }
 
 // Returns the classes that the files contain, or nothing if no file exists. @throws Error(schema_mismatch) if the files
-// differ.
+// differ, or only some of them exist.
 std::optional<ClassNames> agreed(const std::set<std::string>& files, std::string_view field) {
   std::optional<std::string> text;
   const std::string* first = nullptr;

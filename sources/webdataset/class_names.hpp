@@ -17,17 +17,19 @@ bool may_have_classes(const Field& field);
 /// the field `label`, "PATH-classes-NAME.txt" for other fields. The file has one line per class, from class 0 on.
 std::string classes_file(const std::string& path, std::string_view field);
 
-/// Returns the content of that file; empty if there are no classes, and so no file. @throws Error(invalid_argument),
-/// without a file, if a name does not fit in a line.
+/// Returns the content of the file with these class names; empty if there are no classes, because then there is no
+/// file.
+/// @throws Error(invalid_argument), without a file, if a name does not fit in a line.
 std::string classes_text(const ClassNames& classes);
 
 /// Returns the path of "classes.txt" in the shard's folder. Shards from other software may have it; it names the
 /// classes of a field `label` that has one number per sample.
 std::string common_classes_file(const std::string& shard);
 
-/// Reads the class names of a field from the files next to the shards: the `classes_file`, or the `common_classes_file`
-/// if no `classes_file` exists.
-/// @throws Error(schema_mismatch) if the files of some shards differ or are missing; Error(io | limit_exceeded).
+/// Reads the class names of a field from the files next to the shards. These are the `classes_file` or, if none exists
+/// and the field is a `label` with one number per sample, the `common_classes_file`.
+/// @throws Error(schema_mismatch) if shards have different files, or only some shards have one; Error(io |
+/// limit_exceeded).
 ClassNames classes_beside(const std::vector<std::string>& shards, const Field& field);
 
 }  // namespace penstock::webdataset

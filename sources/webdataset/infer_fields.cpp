@@ -24,7 +24,7 @@ struct Seen {
   std::string extension;
   std::uint64_t samples = 0;  // how many samples have the extension
   std::uint64_t last = 0;     // number of the last sample that has the extension
-  bool beside = false;        // a sample has another image of the same name
+  bool beside = false;        // in some sample, another image has the same prefix
   std::string_view last_part() const { return std::string_view(extension).substr(prefix_bytes()); }
   std::string prefix() const { return extension.substr(0, prefix_bytes()); }  // including its dot
   std::size_t prefix_bytes() const {
@@ -80,8 +80,8 @@ bool may_be_field(const std::string& extension) {
   return !extension.empty() && extension.front() != '.' && extension.find(';') == std::string::npos;
 }
 
-// Images of one name are one field, whatever their encodings. But if a sample has several images of that name, each
-// extension is a field.
+// Images whose extensions have the same prefix are one field, whatever their encodings. But if a sample has several
+// images with that prefix, each extension is a field.
 std::vector<Candidate> candidates_of(const std::vector<Seen>& all) {
   std::vector<Candidate> candidates;
   for (const Seen& seen : all) {

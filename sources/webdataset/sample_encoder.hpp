@@ -23,7 +23,10 @@ std::string name_as_extension(std::string_view field);
 /// Turns samples into tar members. One thread at a time.
 class SampleEncoder {
  public:
-  /// @throws Error(invalid_argument) if readers could not find the fields by these extensions.
+  /// @throws
+  /// - Error(invalid_argument) if readers could not find the fields by these extensions;
+  /// - Error(unsupported) if a field is bf16;
+  /// - what `Schema::slot` throws if an extension is for a field that doesn't exist.
   SampleEncoder(const Schema& schema, const std::vector<WebDatasetExtension>& extensions);
 
   /// Returns the fields that readers must look for.
@@ -43,7 +46,7 @@ class SampleEncoder {
   const Schema schema_;
   std::vector<PlannedField> fields_;
   std::vector<Content> contents_;
-  std::vector<std::string> heads_;  // per field: the tar header, then the .npy header, or a number's digits
+  std::vector<std::string> heads_;  // per field: the tar header, plus the .npy header or a number's digits
   std::vector<std::span<const std::byte>> pieces_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t longest_key = std::size_t{64} << 10;
 
-// Returns a member's size, or the size by which an Entry says why it can't be read.
+// Returns a member's size, or the special size of Entry that says why the member can't be read.
 std::uint64_t size_of(const TarMember& member) noexcept {
   switch (member.fault) {
     case TarFault::sparse:
@@ -88,7 +88,7 @@ ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>&
   index.ends.shrink_to_fit();
   index.entries.finish();
   index.apart = samples_apart(index);
-  // If only a few samples are in pieces, they are bad samples.
+  // If at most half of the samples are in pieces, only these are bad samples.
   if (index.apart.size() > index.samples() / 2) refuse_members_apart(path);
   return index;
 }

@@ -21,8 +21,8 @@ struct ShardIndex {
   std::string keys;                 ///< all samples' keys, one after the other
   std::vector<std::uint64_t> ends;  ///< where each sample's key ends in `keys`
   SampleEntries entries;
-  /// How many files are in no field, per extension, for up to `max_left_out` extensions. Files with further extensions
-  /// and files without a key are counted under "".
+  /// How many files belong to no field, per extension, for up to `max_left_out` extensions. Files with further
+  /// extensions and files without a key are counted under "".
   std::map<std::string, std::uint64_t> left_out;
   static constexpr std::size_t max_left_out = 100;
   std::vector<std::uint64_t> apart;  ///< the result of `samples_apart`
@@ -38,7 +38,7 @@ class InputFile;
 /// @throws Error(io) if the file is not the one that was indexed, or has become shorter.
 void require_same(const InputFile& file, const ShardIndex& index);
 
-/// Reads the headers of a shard. @throws Error like TarScan; Error(unsupported) if the members of most samples are not
+/// Reads the headers of a shard. @throws what TarScan throws; Error(unsupported) if the members of most samples are not
 /// next to each other.
 ShardIndex index_shard(const std::string& path, const std::vector<PlannedField>& fields);
 

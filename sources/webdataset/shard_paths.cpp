@@ -71,8 +71,8 @@ bool is_there(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0;
 }
 
-// Returns the texts of a pattern for names in `folders`. Only the last braces are expanded if a file exists whose name
-// has the earlier braces.
+// Returns the texts that a pattern stands for. `folders`: the path before the pattern. If a file exists whose name has
+// the earlier braces in it, only the last braces are expanded.
 std::vector<std::string> texts_of(const std::string& folders, std::string_view pattern) {
   const std::size_t last = pattern.rfind('{');
   if (last != std::string_view::npos && pattern.substr(0, last).find('{') != std::string_view::npos) {

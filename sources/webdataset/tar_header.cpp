@@ -43,7 +43,7 @@ std::optional<std::uint64_t> octal(std::string_view text) noexcept {
 // Reads a number in GNU's form, for numbers that 11 octal digits can't hold. The first bit is set, and the rest is a
 // big-endian number in two's complement.
 std::optional<std::uint64_t> base256(std::string_view text) noexcept {
-  // The number is negative, or at least 2^88.
+  // Any other first byte means that the number is negative, or at least 2^88.
   if (static_cast<unsigned char>(text.front()) != 0x80) return std::nullopt;
   std::uint64_t number = 0;
   for (const char c : text.substr(1)) {
@@ -103,8 +103,8 @@ void append_block(std::string& out, std::string_view prefix, std::string_view na
   out.append(block.data(), block.size());
 }
 
-// Returns a pax record, like "25 path=..." with a line feed. Its number is the length of the whole record, including
-// the number's own digits.
+// Returns a pax record, like "25 path=..." with a line feed. The number at its beginning is the length of the whole
+// record, including the number's own digits.
 std::string pax_record(std::string_view key, std::string_view value) {
   const std::size_t rest = key.size() + value.size() + 3;  // space, '=' and line feed
   std::size_t length = rest + 1;

@@ -120,7 +120,7 @@ std::string TarScan::extension_data(const TarHeader& header, std::uint64_t at) {
   return std::string(look(at + tar_block_bytes, static_cast<std::size_t>(header.size)));
 }
 
-// Throws if a second archive follows the first one's end, because its samples would be left out silently.
+// Throws if a second archive follows the first one, because the second one's samples would be left out silently.
 void TarScan::refuse_what_follows() {
   const std::uint64_t end = std::min(file_.bytes(), position_ + looked_at_after_end);
   for (std::uint64_t at = position_; at + tar_block_bytes <= end; at += tar_block_bytes) {
@@ -187,7 +187,7 @@ void TarScan::check(TarMember& member, bool sparse) const {
                  : !known                              ? TarFault::unknown_type
                  : member.name.size() > max_name_bytes ? TarFault::long_name
                                                        : TarFault::none;
-  // By POSIX, a member of unknown type is followed by data like a file.
+  // By POSIX, a member of unknown type has data after its header, like a file.
   if (known && !has_data && member.size != 0)
     fail(Errc::unsupported,
          "the member \"" + printable(member.name) + "\" is a link, a folder or a device, but has a size, of " +

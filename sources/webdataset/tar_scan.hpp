@@ -14,7 +14,8 @@
 
 namespace penstock::webdataset {
 
-/// A file that is open for reading as long as the object exists. The constructor @throws Error.
+/// A file that is open for reading as long as the object exists. The constructor throws Error(not_found | io), and
+/// Error(invalid_argument) if the path is not a regular file's.
 class InputFile {
  public:
   explicit InputFile(const std::string& path);
@@ -59,7 +60,8 @@ class TarScan {
   /// empty.
   explicit TarScan(const InputFile& file);
 
-  /// Goes to the next member. Returns false at the end. @throws Error(corrupt | unsupported | io), with the offset.
+  /// Goes to the next member. Returns false at the end. @throws Error(corrupt | unsupported | limit_exceeded | io),
+  /// with the offset.
   bool next(TarMember& member);
   /// Returns the position after the last member's padding, where a further member would begin.
   std::uint64_t position() const noexcept { return position_; }

@@ -143,7 +143,8 @@ class WebDatasetReader::Impl {
       corrupt("the array's elements should be true or false, but some are neither 1 nor 0");
   }
 
-  // Returns a member of at most `most` bytes. The bytes are valid until the next call.
+  // Returns a member's bytes, which are valid until the next call. @throws Error(corrupt) if there are more than
+  // `most`.
   std::span<const std::byte> beginning(std::size_t shard, Entry entry,
                                        std::size_t most = webdataset::max_npy_header_bytes) {
     if (entry.size > most)
@@ -169,8 +170,8 @@ class WebDatasetReader::Impl {
     file_->read(reinterpret_cast<char*>(to.data()), to.size(), offset);
   }
 
-  // Prefetches the beginning of the next sample's members. The processor's own prefetching misses it, and its address
-  // may need a new translation.
+  // Prefetches the beginning of each member of the next sample. The processor does not prefetch it by itself, and may
+  // first have to look up the address of its page.
   void fetch_next() const noexcept {
     constexpr std::size_t line = 64, lines = 4;
     if (next_ == count_) return;

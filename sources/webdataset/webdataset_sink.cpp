@@ -34,7 +34,7 @@ namespace {
 
 constexpr std::size_t end_bytes = 2 * webdataset::tar_block_bytes;
 
-// Calls `make`, which checks only options. Its errors name the path of the options.
+// Calls `make`, which only checks options. Adds the path of the options to its Errors.
 template <class Make>
 auto made_for(const WebDatasetSinkOptions& options, const Make& make) {
   try {
@@ -154,7 +154,7 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
       if (read_text(classes.file, source_name).value_or("") != classes.text)
         refuse_there("the classes of the field \"" + classes.field + "\" named beside it are others");
     shard_ = found.finished.back();
-    std::uint64_t samples = 0, bytes = 0;  // numbers for the previous shard
+    std::uint64_t samples = 0, bytes = 0;  // those of the previous shard
     for (const std::uint64_t number : found.finished) {
       const std::string file = names_.shard(number);
       const std::uint64_t first_sample = take(file, true);
@@ -168,7 +168,7 @@ class WebDatasetSink::Impl final : public common::ShardedSink {
     }
   }
 
-  // Returns where the shard's first sample ends. Its members are one after the other.
+  // Returns the offset where the shard's first sample ends. A sample's members follow one another.
   std::uint64_t first_sample_bytes(const webdataset::ShardIndex& shard) const {
     std::uint64_t end = 0;
     if (shard.samples() == 0) return end;

@@ -120,7 +120,8 @@ ClassNames WebDatasetSource::Impl::classes_of(const Field& field) const {
   return webdataset::classes_beside(shards, field);
 }
 
-// One bad sample must not decide the type of all others, so samples without an array are skipped.
+// Returns a field of arrays as the first samples have it. One bad sample must not decide the type of all others, so
+// samples without a readable array are skipped.
 Field WebDatasetSource::Impl::array_field(std::size_t slot) const {
   constexpr std::uint64_t looked_at = 100;
   std::optional<Field> made;

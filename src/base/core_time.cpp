@@ -43,7 +43,7 @@ double quota_of(std::optional<std::uint64_t> quota_us, std::optional<std::uint64
                                                   : 0;
 }
 
-// Returns the cores that the quota of one control group allows; 0 if it has no quota. Reads version 2 and version 1.
+// Returns the cores that the quota of one control group allows; 0 if it has no quota. Groups may be of version 1 or 2.
 double quota_in(const std::string& folder) {
   std::string text = contents(folder + "/cpu.max");
   std::string_view rest = text;
@@ -102,7 +102,7 @@ std::optional<CoreShares> core_shares(const CoreTime& from, const CoreTime& to) 
 }
 
 // Returns the smallest quota of the process's group and of all groups above it. In a container, `groups` may name a
-// path that its mount lacks. Then the group at the mount itself is the process's group.
+// path that does not exist below `mount`. Then the group at `mount` itself is the process's group.
 double core_quota(const std::string& mount, std::string_view groups) {
   double least = 0;
   const auto consider = [&least](const std::string& folder) {

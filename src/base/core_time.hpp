@@ -10,12 +10,12 @@
 
 namespace penstock::detail {
 
-/// How many seconds the cores that this process may use have worked since the machine started.
+/// For how many seconds cores have worked.
 struct CoreTime {
-  double all_s = 0;      ///< for all processes
-  double own_s = 0;      ///< for this process, on any core
-  std::uint64_t at = 0;  ///< when it was measured, by `now_ns()`
-  unsigned cores = 0;
+  double all_s = 0;      ///< the cores that this process may use, for all processes, since the machine started
+  double own_s = 0;      ///< all cores, for this process, since it started
+  std::uint64_t at = 0;  ///< when the times were measured, by `now_ns()`
+  unsigned cores = 0;    ///< number of cores that this process may use
 };
 
 /// Returns the present values. Returns none if the system does not show them.
@@ -28,8 +28,8 @@ std::optional<double> parse_busy_seconds(std::string_view stat, const cpu_set_t&
 struct CoreShares {
   double own = 0, others = 0;
 };
-/// Returns the shares between two moments. Returns none if the moments are so close together that a clock of 10 ms
-/// can't measure the shares.
+/// Returns the shares between two moments. Returns none if the moments are less than 200 ms apart, which is too little
+/// for a clock of 10 ms, or if the number of cores has changed.
 std::optional<CoreShares> core_shares(const CoreTime& from, const CoreTime& to) noexcept;
 
 /// Returns the number of cores whose time a quota of the control group allows this process. Returns 0 if there is no

@@ -61,8 +61,8 @@ struct ChainCounters {
   RelaxedCounter samples, copied_bytes, scratch_bytes;
   RelaxedCounter made;      ///< samples that were made, not taken from a cache
   RelaxedCounter measured;  ///< chains that were measured
-  RelaxedCounter stood_for,
-      wall_ns;  ///< the number of chains that the measured chains stand for, and the time of these chains
+  /// How many chains the measured chains stand for, and the wall time of that many chains.
+  RelaxedCounter stood_for, wall_ns;
 };
 
 /// Returns how many chains this chain stands for if it is measured; 0 if it is not. A runner's first 16 chains are
@@ -77,8 +77,8 @@ inline std::uint64_t measures(std::uint64_t ticket, std::uint64_t measured_so_fa
 }
 
 /// Returns how many loads of blocks this load stands for if a runner measures it; 0 if it does not. Asking the clocks
-/// and the kernel takes about 10 us, and a load may take no longer than that. So one load in 16 is measured, except
-/// that every load is measured after a measured load of 1 ms or more. The first 16 loads are all measured.
+/// and the kernel takes about 10 us, and a load may take no longer than that. So only one load in 16 is measured.
+/// Exceptions: the first 16 loads are measured, and every load if the last measured load took 1 ms or more.
 inline std::uint64_t measures_load(std::uint64_t load, std::uint64_t load_ns) noexcept {
   if (load < 16 || load_ns >= 1'000'000) return 1;
   return (load * 0x9e3779b97f4a7c15ull) >> 60 == 0 ? 16 : 0;

@@ -29,10 +29,10 @@ namespace {
 
 unsigned cores() { return static_cast<unsigned>(std::max(1, tbb::info::default_concurrency())); }
 
-// oneTBB starts at most one worker fewer than there are cores, however many threads an arena asks for, unless a
-// global_control allows more. If there are several global_controls, the smallest value counts. So all executors of this
-// process that need more workers share one control, with the value of the executor that needs most. If no executor
-// needs more, there is no control, and the application's own settings count.
+// Without a global_control, oneTBB never has more workers than the number of cores less one, however many threads an
+// arena asks for. If there are several global_controls, the smallest value counts. So all executors of this process
+// that need more workers share one control, with the value of the executor that needs most. If no executor needs more,
+// this class makes no control, and the application's own settings count.
 //
 // If the system refuses to start a worker, the process ends: oneTBB starts workers from other workers, where nothing
 // catches the exception. So an executor asks oneTBB only for as many workers as could be started a moment before. It
@@ -71,8 +71,7 @@ class Workers {
   void done(unsigned threads, bool asked) {
     const std::lock_guard lock(mutex_);
     forget(threads, asked);
-    if (wanted_ == 0)
-      startable_ = started_;  // these workers stay, asleep; other threads of the system may take the rest
+    if (wanted_ == 0) startable_ = started_;  // these workers stay, asleep; later the system may refuse more than these
     // oneTBB may still have tasks that no worker took. Without the control, it would start workers for them that the
     // system may refuse.
     if (wanted_ != 0 || !limited_) update();
@@ -84,7 +83,7 @@ class Workers {
     wanted_ -= threads;
   }
   unsigned asked() const { return needs_.empty() ? 0 : *needs_.rbegin() + 1; }
-  // Returns how many workers oneTBB may start if this class does not limit it.
+  // Returns how many workers oneTBB would start if the system refused none.
   unsigned required() const {
     std::size_t most = asked() != 0 ? asked() : cores();
     // The application may have a control that allows fewer threads than there are cores. (`held_` is 0, so the control
@@ -304,7 +303,7 @@ void Executor::Impl::submit(std::function<void()> task) {
     Pending::instance().take(at);
     throw;
   } catch (const std::exception&) {
-    // oneTBB could not start a worker. The task is in its queue already, and another worker may take it.
+    // oneTBB could not start a worker. The task is in oneTBB's queue already, and another worker may take it.
   }
 }
 

@@ -24,7 +24,7 @@ class Executor::Impl {
   ~Impl();
 
   unsigned threads() const noexcept { return threads_; }
-  /// Returns why there are fewer threads than requested. Returns an empty text if there are not fewer.
+  /// Returns why there are fewer threads than requested. Returns an empty text if there are as many as requested.
   const std::string& shortage() const noexcept { return shortage_; }
   /// Runs all tasks that are submitted after this call on at most `threads` of the executor's threads. Its other
   /// threads sleep, because a thread that looks for work takes a core from a thread that has work. Call it only for an

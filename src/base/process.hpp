@@ -14,8 +14,8 @@ pid_t process_id() noexcept;
 /// @throws Error(forked) in a child of a process that called this before the fork.
 pid_t process_with_threads();
 
-/// Does nothing unless this process is a child of one that called `process_with_threads`. Any thread may call it.
-/// @throws Error(forked) in a child of such a process.
+/// Checks that this process may use Penstock's threads. Any thread may call it.
+/// @throws Error(forked) in a child of a process that called `process_with_threads` before the fork.
 void check_not_forked();
 
 }  // namespace penstock::detail

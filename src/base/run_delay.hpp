@@ -15,9 +15,9 @@ std::optional<std::uint64_t> run_delay_ns() noexcept;
 /// Like `run_delay_ns`, but reads the time from `schedstat`, the text of a thread's file of that name.
 std::optional<std::uint64_t> parse_run_delay(std::string_view schedstat) noexcept;
 
-/// Measures how much of its time a thread waited for a core. Asking the kernel takes a few microseconds, so the meter
-/// asks at most every 5 ms. One thread at a time uses a meter; after `end` a different thread may begin. Any thread may
-/// call `delay_ns` and `measured_ns`.
+/// Measures how much of its time a thread waited for a core. Asking the kernel takes a few microseconds, so while work
+/// continues the meter asks at most every 5 ms. One thread at a time uses a meter; after `end` a different thread may
+/// begin. Any thread may call `delay_ns` and `measured_ns`.
 class DelayMeter {
  public:
   /// Call when work begins on this thread, or continues on it. `now` is a value of `now_ns()`.
@@ -41,9 +41,9 @@ class DelayMeter {
   std::optional<std::uint64_t> before_;
 };
 
-/// Finds out for how long this thread waited for a disk, a lock or a network, and for how long it was ready but had no
-/// core. With `asks` it asks the kernel, which takes a few microseconds each time. Without `asks`, all time off the
-/// core counts as waiting if the thread waited at all.
+/// Finds out how much of its time off the core this thread waited for a disk, a lock or a network. In the rest of that
+/// time it was ready, but had no core. With `asks`, the watch asks the kernel, which takes a few microseconds each
+/// time. Without `asks`, all time off the core counts as waiting if the thread waited at all.
 class WaitWatch {
  public:
   explicit WaitWatch(bool asks) noexcept;

@@ -112,7 +112,7 @@ bool FileLock::take(const std::string& file, std::string_view source) {
       throw system_error(source, code, "locking", file);
     }
     // The process that held the lock may have removed or renamed the file after it was opened here. Then this lock is
-    // on a file that others no longer see, so it is tried again.
+    // on a file that other processes can't find, so the loop tries again.
     struct stat own {
     }, there{};
     if (::fstat(fd_, &own) == 0 && ::stat(file.c_str(), &there) == 0 && own.st_ino == there.st_ino &&

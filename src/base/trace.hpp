@@ -12,8 +12,8 @@
 
 namespace penstock::detail {
 
-/// A line of a timeline: what one runner, batch buffer, or other thread of a run did recently. Only the latest slices
-/// are kept. The names of slices must live as long as the line. Any thread may use the line.
+/// A line of a timeline: what one runner, one batch buffer, or another party of a run did recently. Keeps only the
+/// latest slices. The names of slices must live as long as the line. Any thread may use the line.
 class TraceLine {
  public:
   static constexpr std::uint64_t no_number = ~std::uint64_t{0};

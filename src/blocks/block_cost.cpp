@@ -20,7 +20,7 @@ namespace penstock::detail::runtime {
 namespace {
 
 constexpr std::uint64_t max_looked_at = 40'000;  // most records that are planned
-// Most uses of blocks by these records, because one record may use thousands of blocks.
+// No further record is planned after this many uses of blocks, because one record may use thousands of blocks.
 constexpr std::uint64_t max_uses_looked_at = 1u << 18;
 constexpr std::uint64_t at_once = 16;           // records that are planned together, however many blocks they need
 constexpr std::uint64_t max_summed = 1u << 20;  // most blocks whose bytes are summed
@@ -33,7 +33,7 @@ std::string short_number(double value) {
 
 std::string mebibytes(double bytes) { return short_number(bytes / (1 << 20)) + " MiB"; }
 
-// Counts of the first records of an epoch.
+// What the first records of an epoch need.
 struct FirstRecords {
   std::uint64_t records = 0, uses = 0;
   std::uint64_t decodes = 0, parts = 0;  // blocks decoded whole, and parts that records decode by themselves
@@ -86,7 +86,7 @@ std::string describe_decodes(const PipelineData& data, const BlockModel& model, 
   if (begun.records == 0) return {};
   const auto records = static_cast<double>(begun.records), parts = static_cast<double>(begun.parts);
   const auto decodes = static_cast<double>(begun.decodes);
-  // A part is counted as half a block. That is about right for tiles of a grid that records cross.
+  // A part counts as half a block. That is about right if records are regions that cross the tiles of a grid.
   const double work = decodes + parts / 2;
   std::string text = "; of " + mebibytes(default_block_bytes) + " (`max_block_bytes`) ";
   // If an order finishes one block after the other, the first records use their blocks about as often as in file order.

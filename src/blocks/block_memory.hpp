@@ -13,7 +13,7 @@ namespace penstock::detail::runtime {
 /// Counts and recycles the memory of blocks that are loaded or being loaded. Most blocks have the same size, so a new
 /// block reuses the memory of an old block. `reserve` does not check the limit: call `has_room_for` before.
 ///
-/// Hold the owner's mutex during each call, except of the constructor, the destructor and `take`.
+/// Hold the owner's mutex while you call a function, except the constructor, the destructor and `take`.
 class BlockMemory {
  public:
   BlockMemory(std::size_t limit_bytes, MemoryResource& resource) : limit_(limit_bytes), resource_(resource) {}

@@ -51,9 +51,9 @@ void BlockPlan::note_use(std::uint64_t sample, const UpcomingBlock& needed) {
   block.farthest_use = sample;
 }
 
-// Returns whether this sample and the samples after it are exactly the rows of the block. Also, the block's next use
-// after these must not come before the next uses of the blocks that would be evicted. `left`: number of samples of the
-// batch that are not planned yet.
+// Returns whether the block can be decoded into the batch. For this, the sample and the samples after it must be
+// exactly the rows of the block. Also, the block's next use after these must not come before the next uses of the
+// blocks that would be evicted. `left`: number of samples of the batch that are not planned yet.
 bool BlockPlan::can_go_into_batch(const UpcomingSample& now, const KnownBlock& block, std::uint64_t left) const {
   if (!now.rows || now.rows->first != now.index) return false;
   const auto& [field, first, records] = *now.rows;
@@ -190,7 +190,8 @@ void BlockPlan::list_needs(const UpcomingSample& now, Room& room, std::vector<Ne
   }
 }
 
-// If the sample's blocks exceed the limit together, unpins blocks that the record can do without.
+// If the sample's blocks exceed the limit together, unpins blocks that the record can do without and takes them off
+// `needs`.
 void BlockPlan::leave_spare_blocks(const UpcomingSample& now, Room& room, std::vector<Need>& needs) {
   for (auto need = needs.end(); room.own > limit_ && need != needs.begin();) {
     --need;
@@ -210,8 +211,8 @@ void BlockPlan::add_spare_blocks(const UpcomingSample& now, Room& room, Sample& 
     const auto& [number, bytes, spare, next_use] = now.distinct[n];
     const KnownBlock& block = *now_[n];
     if (!spare || block.stays || bytes > limit_ - room.own) continue;
-    // Decoding two parts costs about as much as decoding the whole block, and needs no memory. So further uses must be
-    // known.
+    // Decoding two parts costs about as much as decoding the whole block, and needs no memory. So two further uses must
+    // be known.
     const bool is_free = in_memory_.bytes() + room.missing + bytes <= limit_;
     if (!is_free && (block.uses < 2 || !has_room_before(room.missing + bytes, block.next_use))) continue;
     make_room(room.missing + bytes, out.evicted);
@@ -239,7 +240,8 @@ void BlockPlan::note_needs(const UpcomingSample& now, std::uint64_t use, const s
   }
 }
 
-// Returns whether there is room for `bytes` bytes, or would be if all blocks were evicted whose keys are above `key`.
+// Returns whether there is room for `bytes` bytes, if necessary after all blocks whose keys are above `key` are
+// evicted.
 bool BlockPlan::has_room_before(std::size_t bytes, std::uint64_t key) const {
   if (in_memory_.bytes() + bytes <= limit_) return true;
   if (key >= KnownBlock::never) return false;

@@ -25,13 +25,13 @@ namespace penstock::detail::runtime {
 /// - Instead of evicting blocks, the plan may have a block decoded straight into the batch and then forgotten. The
 ///   block's rows must be side by side in the batch, in their order. Also, no further use of the block may be known
 ///   before the next uses of the blocks that would be evicted.
-/// - If a record can do without a block, the block is loaded if there is room. It also replaces blocks whose next uses
-///   come after its own next use, if two more uses of it are known. Otherwise the record decodes the part that it needs
-///   by itself.
+/// - A block that the record can do without is loaded if there is room. If at least two later uses of this block are
+///   known, it is also loaded in place of blocks whose next uses come after its own. If it is not loaded, the record
+///   decodes by itself the part that it needs.
 ///
-/// The plan also notes which blocks twice the memory would hold. An evicted block moves to a second set with the same
-/// limit, which drops the block with the farthest next use. If all blocks have one size, both sets together are what
-/// twice the memory would hold.
+/// The plan also notes which blocks would be in memory if there were twice as much. An evicted block moves to a second
+/// set with the same limit, which drops the block with the farthest next use. If all blocks have one size, both sets
+/// together are what twice the memory would hold.
 ///
 /// One thread at a time may use it. It keeps only the numbers of blocks, not their data.
 class BlockPlan {
@@ -57,7 +57,8 @@ class BlockPlan {
   }
   /// Returns about how many of the planned loads would not have been needed with twice the memory.
   std::uint64_t saved_by_double() const noexcept { return saved_; }
-  /// Asks the feed and the source for the needs of the next `count` samples and of the samples after them.
+  /// Prepares for the next `count` calls of `next`: fetches samples from the feed, and asks the source which blocks
+  /// they need. Also fetches samples after these, to look ahead.
   void prepare(std::uint64_t count) noexcept { upcoming_.prepare(count); }
 
   struct Need {
@@ -69,16 +70,17 @@ class BlockPlan {
   struct Sample {
     std::uint64_t index = 0;            ///< source index of the sample's record
     std::vector<std::uint64_t> blocks;  ///< blocks that the record needs, in the record's order
-    /// Blocks to have in memory, by number, each once; blocks that the record does without are missing.
+    /// The blocks that the sample gets, sorted by number, each once. Blocks that the record does without are not
+    /// listed.
     std::vector<Need> needs;
     std::vector<std::uint64_t> evicted;  ///< blocks to evict before the sample's blocks are loaded
-    std::size_t too_large = 0;  ///< bytes of the blocks that the sample needs if they exceed the limit, else 0; if not
-                                ///< 0, the members below and `needs` are not set
+    std::size_t too_large = 0;  ///< 0, or the bytes of the blocks that the sample needs, if they exceed the limit; in
+                                ///< that case `needs`, `evicted` and `in_batch` are empty
     std::optional<std::size_t> in_batch;  ///< slot of the field, if the sample's only block is decoded into the batch
   };
-  /// Plans the next sample of the feed. `left`: number of samples of its batch that are not planned yet, including this
-  /// sample. Returns false if no sample is left, or if the source can't specify the sample's needs. @throws
-  /// std::bad_alloc. After an exception, call `reset` before any other function.
+  /// Plans the next sample of the feed. `left`: number of samples of the sample's batch that are not planned yet,
+  /// including this sample. Returns false if no sample is left, or if the source can't specify the sample's needs.
+  /// @throws std::bad_alloc. After an exception, call `reset` before any other function.
   bool next(std::uint64_t left, Sample& out);
 
  private:

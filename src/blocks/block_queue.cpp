@@ -32,8 +32,8 @@ void BlockQueue::wait_for(std::uint64_t number, Residency& block) {
 }
 
 void BlockQueue::add(std::shared_ptr<Residency> load) {
-  load->waiters.reserve(1);  // so that making the first user wait can't fail: a sample that does not wait could be made
-                             // before its loads begin
+  load->waiters.reserve(1);  // so that `wait_for` can't fail for the first user; a user that did not wait could be made
+                             // before its block is loaded
   Sample& user = sample(load->first_user);
   user.loads.push_back(std::move(load));
 }
@@ -87,7 +87,7 @@ BlockQueue::Work BlockQueue::take(std::uint64_t& held) noexcept {
   if (stretch == WorkStretches::none) return work;
   for (std::uint64_t number = stretch * stretches_.length();; ++number) {
     Sample& it = sample(number);
-    // The element of a sample that was made may already be a later sample.
+    // After a sample was made, its element may already have a later sample.
     if (it.number != number || (it.begun == it.may_begin && !it.ready)) continue;
     if (it.begun != it.may_begin) {
       work.load = std::move(it.loads[it.begun++]);

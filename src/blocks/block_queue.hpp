@@ -41,8 +41,8 @@ class BlockQueue {
     std::uint32_t missing = 0;                       ///< number of blocks for which the sample waits
     bool planned = false;
     std::uint64_t index = 0;
-    std::size_t too_large = 0;  ///< bytes of the blocks that the sample needs if they exceed the limit, else 0
-    /// Loads of blocks that this sample uses first; null: the load has begun.
+    std::size_t too_large = 0;  ///< 0, or the bytes of the blocks that the sample needs, if they exceed the limit
+    /// Loads of the blocks whose first user is this sample. An element becomes null when its load begins.
     std::vector<std::shared_ptr<Residency>> loads;
     std::size_t begun = 0, may_begin = 0;  ///< how many of `loads` have begun, and how many may begin
     bool ready = false;                    ///< the sample can be made, and no runner has taken it
@@ -80,8 +80,9 @@ class BlockQueue {
   /// Allows the load that `next_load` returns to begin.
   void let_begin() noexcept;
   bool has_work() const noexcept { return stretches_.has_work(); }
-  /// Returns a runner's next piece of work. Takes it from the stretch of samples that the runner holds. If that has no
-  /// work, chooses a different stretch and sets `held` to it. The address of `held` identifies the runner.
+  /// Returns a runner's next piece of work. Takes the work from the stretch of samples that the runner holds. If that
+  /// stretch has no work, chooses a different stretch and sets `held` to it. The address of `held` identifies the
+  /// runner.
   Work take(std::uint64_t& held) noexcept;
   /// Gives up the runner's stretch.
   void leave(std::uint64_t& held) noexcept { stretches_.leave(held); }

@@ -212,7 +212,7 @@ bool BlockSchedule::blocks_of(std::uint64_t number, std::uint64_t index, std::ve
                                           " for blocks; raise `" + option_ + "`");
   for (const auto& block : sample.blocks) {
     // If the record can do without a block that failed, the block is lent as empty, and the source reads the part that
-    // it needs. Otherwise it would depend on the free memory which samples fail.
+    // it needs. Otherwise the free memory would decide which samples fail.
     if (block == nullptr || (block->failed() && model_.can_do_without(block->block))) {
       out.emplace_back();
       continue;

@@ -30,7 +30,7 @@ struct BlockRunners {
   unsigned first, most;
 };
 
-/// Has the blocks for the samples of a run. Turns the plan into work and memory.
+/// Holds the blocks for the samples of a run. Makes a BlockPlan, and turns the plan into work for runners.
 ///
 /// Loads get memory in the order of samples, each as soon as there is enough. A later load never gets memory before an
 /// earlier load. So the oldest unmade sample waits only for loads that can begin.
@@ -52,7 +52,8 @@ class BlockSchedule {
   void reset(Feed feed);
 
   // -- for the thread that issues --
-  /// Asks the feed and the source for the needs of the next `count` samples of the feed and of the samples after them.
+  /// Prepares to issue the next `count` samples of the feed: fetches these samples and asks the source which blocks
+  /// they need. Also fetches samples after these, to look ahead.
   void prepare(std::uint64_t count) noexcept { plan_.prepare(count); }
   /// Issues the next `count` samples, which are of one batch and have numbers from `first`. The first `of_feed` samples
   /// come from the feed. The other samples need no block. `pass`: the samples' pass over the data.
@@ -72,9 +73,9 @@ class BlockSchedule {
   /// Loads a block. `destination`: the block's rows in the batch if the block goes into a batch. Returns whether there
   /// is work to do.
   bool load(std::shared_ptr<Residency> load, std::byte* destination = nullptr) noexcept;
-  /// Sets `out` to the blocks of a sample that is being made from record `index`, in the record's order. A block that
-  /// the record does without is empty. Returns false if the blocks were not planned, so that the reader must load them
-  /// itself. @throws the Error of a block that could not be loaded.
+  /// Sets `out` to the blocks of a sample that is being made from record `index`, in the record's order. If the record
+  /// can do without a block that is not in memory, the block's span is empty. Returns false if no blocks were planned
+  /// for this record, so that the reader must load them itself. @throws the Error of a block that could not be loaded.
   bool blocks_of(std::uint64_t sample, std::uint64_t index, std::vector<std::span<const std::byte>>& out);
   /// Reports that a sample was made. Returns whether further loads may begin.
   bool done(std::uint64_t sample) noexcept;
@@ -102,7 +103,7 @@ class BlockSchedule {
   mutable std::mutex mutex_;
   std::atomic<bool> available_{false};
   std::atomic<bool> lacks_memory_{false};  // the next load may not begin, for lack of memory
-  std::atomic<std::uint64_t> in_load_{0};  // blocks
+  std::atomic<std::uint64_t> in_load_{0};  // number of blocks that are being loaded
   // Guarded by the mutex, like the residencies:
   BlockQueue queue_;
   BlockMemory memory_;

@@ -11,7 +11,7 @@ namespace {
 // Memory of a sample with more blocks than this is not reused. Otherwise thousands of samples would have that much
 // memory in time.
 constexpr std::size_t usual_blocks = 32;
-// Limit on the uses of blocks that are known ahead, each of which takes a few hundred bytes.
+// The most uses of blocks that are known ahead. Each use takes a few hundred bytes.
 constexpr std::uint64_t max_uses = 1u << 14;
 }  // namespace
 

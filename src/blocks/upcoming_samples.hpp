@@ -41,7 +41,8 @@ class UpcomingSamples {
   UpcomingSamples(const BlockModel& model, std::uint64_t lookahead, std::uint64_t at_least, bool asks_rows);
 
   void reset(Feed feed);
-  /// Asks the feed and the source for the needs of the next `count` samples and of the samples after them.
+  /// Fetches the next `count` samples from the feed, and samples after these to look ahead. Asks the source which
+  /// blocks the fetched samples need.
   void prepare(std::uint64_t count) noexcept;
   /// Takes one fetched sample into sight. Returns false if no fetched sample is left, or if enough samples are in
   /// sight.

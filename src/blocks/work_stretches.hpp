@@ -14,11 +14,12 @@ namespace penstock::detail::runtime {
 ///
 /// Neighbouring samples share blocks. A runner that decoded a block has it in its core's cache; another core needs
 /// several times as long to read the block. So a runner stays with its stretch while that has work. After that the
-/// runner takes one of the first few stretches that no runner holds: the stretch that it knows best. It takes the first
-/// stretch if others were preferred to it as often as there are runners. If runners hold all stretches with work, the
-/// runner helps with the first, because no runner may be idle while there is work.
+/// runner takes one of the first few stretches that no runner holds: the stretch that it knows best. But if other
+/// stretches were preferred to the first one as often as there are runners, the runner takes the first. If runners hold
+/// all stretches with work, the runner helps with the first of these, because no runner may be idle while there is
+/// work.
 ///
-/// It only counts pieces of work. One thread at a time may use it.
+/// This class only counts pieces of work. One thread at a time may use it.
 class WorkStretches {
  public:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
@@ -35,8 +36,8 @@ class WorkStretches {
   void remove(std::uint64_t sample) noexcept;
   bool has_work() const noexcept { return pieces_ != 0; }
   /// Returns the stretch of a runner's next piece of work; `none`: there is no work. `held`: the stretch that the
-  /// runner holds, or `none`; updated if the choice changes it. `knows(stretch)`: returns how well the runner knows a
-  /// stretch, as a number.
+  /// runner holds, or `none`; updated if the choice changes it. `knows(stretch)`: returns a number that is higher the
+  /// better the runner knows a stretch.
   template <class Knows>
   std::uint64_t choose(std::uint64_t& held, const Knows& knows) noexcept {
     if (held != none && has_work(held)) return held;

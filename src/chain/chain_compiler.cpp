@@ -38,7 +38,8 @@ void relate(Step& step, const Schema& before) {
     step.from.push_back(slot ? static_cast<std::ptrdiff_t>(*slot) : -1);
   }
   step.renumber = renumbering(step.from, before.size());
-  // A step on one slot names the value that it reads. All other steps see every value as `schema` declares it.
+  // A step on one slot knows the type of the value that it reads. All other steps read every value as `schema` declares
+  // it, so they must not find a value of another type.
   if (step.only_slot()) return;
   for (std::size_t i = 0; i < step.from.size(); ++i) {
     if (step.from[i] < 0) continue;
@@ -152,7 +153,7 @@ std::size_t ChainCompiler::moved_to_the_end(std::size_t at) {
 }
 
 // A new name does not change the field's slot. So the renaming may run before the image steps in `images_`, which later
-// stages may still join, unless one of them makes the field.
+// stages may still join. But it must run after an image step that makes the field.
 void ChainCompiler::add_rename(std::unique_ptr<Step> step, const std::string& from, const std::string& to) {
   for (const ImageStep* const image : images_)
     for (const FoldEncoding& encoding : image->encodings)
@@ -197,8 +198,8 @@ void ChainCompiler::find_decoder_of_mask(std::size_t at, std::string name) {
   }
 }
 
-// Gives the last step that makes a field's value the field's destination. Names are followed backwards, because slots
-// may be renumbered on the way.
+// For each field of the batch: finds the last step that makes its value, and gives this step the destination. Names are
+// followed backwards, because slots may be renumbered on the way.
 void ChainCompiler::assign_destinations() {
   std::vector<std::size_t> likely(steps().size());  // for each step: the slot after the slot that was found last
   for (std::size_t row = 0; row < data_.schema.size(); ++row) {

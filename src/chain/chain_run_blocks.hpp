@@ -15,7 +15,7 @@ namespace penstock::detail::runtime {
 struct ChainRunBlocks {
   std::vector<std::span<const std::byte>> lent;  ///< blocks that the reader may use for the current sample
   std::optional<Error> failure;                  ///< why blocks for the current sample are missing
-  /// Number of the stretch of samples with common blocks on which the runner works; ~0: none.
+  /// Number of the stretch of samples on which the runner works, see WorkStretches; ~0: none.
   std::uint64_t stretch = ~std::uint64_t{0};
 };
 

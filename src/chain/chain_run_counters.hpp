@@ -10,7 +10,8 @@
 
 namespace penstock::detail::runtime {
 
-/// Counts and times of one ChainRun. Only its runner changes them. Any thread may read the members that are tallies.
+/// Counts and times of one ChainRun. Only its runner changes them. Any thread may read the members that are atomic
+/// tallies.
 struct ChainRunCounters {
   std::vector<StepCounters> steps;  ///< one element per step
   StepCounters loads;               ///< loads of blocks, and advice to the source

@@ -102,7 +102,7 @@ class Fold {
   }
 
  private:
-  // The store determines a record's shape, so the error concerns only this sample.
+  // The shape comes from the store's record, so the error concerns only this sample.
   static ImageShape shape_of(const Shape& shape, DType element) {
     const auto fits = [](std::int64_t side) { return side >= 1 && side <= std::numeric_limits<std::int32_t>::max(); };
     if (!fits(shape[0]) || !fits(shape[1]) || shape[2] < 1 || shape[2] > 4)
@@ -190,7 +190,7 @@ class Fold {
     run_.at = at;
   }
 
-  // Turns the image into pixels, unless it already is.
+  // Turns the image into pixels, with all stages so far executed.
   void settle() {
     if (step_.makes_value()) return flush();
     // No stage changes the image, so the field's value has the same pixels.

@@ -20,8 +20,8 @@ namespace penstock::detail::runtime {
 
 /// One image stage inside a fold.
 struct FoldStage {
-  /// How the stage gets its random draw. `own`: the stage has one field. `lead`: the stage has several fields, this is
-  /// the first, and its draw is shared. `follow`: uses the first field's draw.
+  /// How the stage gets its random draw. `own`: the stage has one field. `lead`: the stage has several fields, and this
+  /// is the first, whose draw the others use. `follow`: this is another of the fields.
   enum class Draw : std::uint8_t { own, lead, follow } draw = Draw::own;
   const ImageStageModel* model;
   std::uint64_t key;

@@ -11,7 +11,7 @@ namespace penstock::detail::runtime {
 /// Where the values of the current sample are written.
 struct RowDestination {
   std::vector<std::byte*> fields;  ///< destination of each field
-  std::vector<RaggedRow> varying;  ///< address and shape in the row of each field that is not dense
+  std::vector<RaggedRow> varying;  ///< for each field that is not dense: address and shape of its value
   RowOutlet* outlet = nullptr;     ///< memory to which fields whose rows differ in size are appended
 };
 

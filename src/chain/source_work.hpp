@@ -15,7 +15,7 @@
 
 namespace penstock::detail::runtime {
 
-/// Measures the time that a runner loads blocks or advises the source, from construction to `end`. The time counts as
+/// Measures how long a runner loads blocks or advises the source, from construction to `end`. Counts the time as
 /// reading.
 class SourceWork {
  public:
@@ -39,7 +39,7 @@ class SourceWork {
   const Clocks begun_;
 };
 
-/// Opens a reader of the source. @throws Error(read) that names the source.
+/// Opens a reader of the source. @throws Error with the source's own code, the stage "read" and the source's name.
 inline std::unique_ptr<ReaderModel> open_reader(const SourceModel& source) {
   try {
     return source.open_reader();

@@ -29,7 +29,7 @@ struct StepCall {
   std::uint64_t seed;
   const CheckOptions& check;
   std::size_t number;            ///< number of the step in its chain
-  const std::string* cached_by;  ///< label of the cache that keeps the step's result and so allows no draws; or null
+  const std::string* cached_by;  ///< label of a later cache that allows no draws before it; null: draws are allowed
 };
 
 /// One step of a chain: what one stage, or several folded stages, do to a sample. Each kind of step is its own class.
@@ -65,7 +65,8 @@ class Step {
   virtual bool makes(const Schema& before, std::size_t slot) const = 0;
   /// Returns the only slot whose old value the step may change; none: the step may change any slot.
   virtual std::optional<std::size_t> only_slot() const { return std::nullopt; }
-  /// Sets `schema` if it follows from the schema before. For other steps, the constructor sets `schema`.
+  /// Sets `schema` of a step whose schema depends on the schema before the step. Other steps set `schema` in the
+  /// constructor.
   virtual void follow(const Schema&) {}
   /// Returns the names of the fields that the step resamples by nearest, like masks.
   virtual std::vector<std::string> masks() const { return {}; }
@@ -75,7 +76,8 @@ class Step {
   // -- for a run --
   /// Returns whether the step makes all values, so that all old cells may be cleared.
   virtual bool starts_anew(const ChainRun&) const { return false; }
-  /// Returns whether reports count the bytes of the slot's value for this step. `first`: no step ran before it.
+  /// Returns whether reports count the bytes of the slot's value for this step. `first`: this step is the first one
+  /// that ran for the sample.
   virtual bool counts(std::size_t slot, bool first) const {
     static_cast<void>(first);
     return only_slot() == slot;

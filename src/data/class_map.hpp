@@ -24,7 +24,7 @@ std::uint64_t hash_of(const ClassNames& classes) noexcept;
 class ClassMap {
  public:
   /// @throws Error(schema_mismatch) if `to` lacks a class of `from`, if a list has the name of such a class twice, or
-  /// if the dtype can't hold a number of `to`.
+  /// if `dtype` can't hold the class's number in `to`.
   ClassMap(const ClassNames& from, const ClassNames& to, DType dtype);
   /// Changes the numbers in place. @throws Error(unsupported) if a number stands for no class.
   void apply(const TensorView& numbers) const;

@@ -13,7 +13,7 @@ struct Cursor {
   std::uint64_t position = 0;  ///< position of that sample; counted over all passes if `Rank::steps_per_epoch` is set
   std::uint32_t child = 0;
   std::uint16_t window_batches = 0;  ///< number of batches already made of the bucket window that begins here
-  std::uint64_t failed_in_row = 0;   ///< for streams: how many samples in a row failed just before that sample
+  std::uint64_t failed_in_row = 0;   ///< for streams: how many consecutive samples failed just before that sample
   friend bool operator==(const Cursor&, const Cursor&) = default;
 };
 

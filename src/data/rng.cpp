@@ -18,9 +18,9 @@ std::uint32_t high(std::uint64_t v) noexcept { return static_cast<std::uint32_t>
 
 }  // namespace
 
-// A place has 192 bits, and seed and stage have 128 bits, which is too much for one Philox block. So a first Philox
-// call turns seed, stage and epoch into a key. With that key, position, child, attempt and block number form the
-// counter.
+// A place has 192 bits, and seed and stage have 128 bits, which is too much for one Philox call. So a first call turns
+// seed, stage and epoch into a key. Later calls use that key. Their counter has the position, child, attempt and block
+// number.
 Rng::Rng(std::uint64_t seed, std::uint64_t stage_key, const Place& place) noexcept {
   const auto key =
       philox({low(stage_key), high(stage_key), low(place.epoch), high(place.epoch)}, {low(seed), high(seed)});

@@ -38,7 +38,7 @@ std::uint64_t row_bytes_of(const RaggedRow& row, std::size_t element) noexcept;
 /// The layout of all fields of a row in a batch.
 class RowLayout {
  public:
-  /// @throws Error(limit_exceeded) if a row does not fit into any memory.
+  /// @throws Error(limit_exceeded) if a row does not fit into any memory; and like `element_of` for a padding value.
   explicit RowLayout(const Schema& schema);
 
   std::span<const RowField> fields() const noexcept { return fields_; }

@@ -9,7 +9,7 @@
 
 namespace penstock::detail {
 
-/// Returns the checksum of every field except `check`.
+/// Returns the checksum of the whole state except `check`.
 std::uint32_t state_checksum(const State& state) noexcept;
 /// Checks a state. @throws Error(state_mismatch) if it is damaged or has an unknown version.
 void check_state(const State& state);

@@ -58,8 +58,8 @@ TensorView Batch::operator[](std::string_view field) const {
 
 namespace {
 
-// Returns the field's slot in the schema before the stages after `batch`. `made_layout` and `info` use this slot for
-// rows that differ in size.
+// Returns the slot that the field has in batches as runners make them, before any stage that comes after `batch`.
+// `made_layout` and `info` use this slot. @throws Error(unsupported) if a stage after `batch` makes the field.
 std::size_t made_slot(const detail::runtime::Lease& lease, std::string_view field) {
   const std::size_t slot = lease.schema().slot(field);
   if (const auto made = lease.data().schema.find(field))

@@ -38,8 +38,7 @@ class Delivery {
   /// end.
   /// @throws LeasesExhausted, or the error that ended the run, after the batches before the error.
   virtual BatchInfo* wait(std::uint64_t epoch) = 0;
-  /// Returns the cursor after the batch whose failure `wait` threw last; none if the failure did not concern a single
-  /// batch.
+  /// Returns the cursor after the failed batch, if the last failure that `wait` threw was of a single batch; else none.
   virtual std::optional<Cursor> after_failure() const { return std::nullopt; }
   /// Returns the counts that the epoch's last batch did not report. None: the epoch has not ended, a batch is delivered
   /// first, or batches report all counts.
@@ -47,8 +46,8 @@ class Delivery {
   /// Creates a lease that holds no batch. It is created before `take`, which then needs no memory.
   virtual std::unique_ptr<Lease> make_lease(std::size_t part) = 0;
   /// Makes later work on each stream wait until its part of the batch is ready. `batch`: the batch that `wait`
-  /// returned. For the host's stream the host itself waits. @throws Error(device). After an exception the batch is
-  /// still the next batch.
+  /// returned. For the host's stream, waits in the call. @throws Error(device). After an exception the batch is still
+  /// the next batch.
   virtual void arrive(BatchInfo& batch, std::span<const StreamRef> streams) = 0;
   /// Makes the leases hold the parts of the batch that `wait` returned.
   virtual void take(std::span<const std::unique_ptr<Lease>> leases, BatchInfo& batch,

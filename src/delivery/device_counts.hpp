@@ -30,7 +30,7 @@ struct DeviceCounts {
 /// How the thread that sends batches to devices spent its time, in nanoseconds.
 struct SendCounts {
   std::uint64_t batch_ns = 0;   ///< waiting for a batch from the runners
-  std::uint64_t buffer_ns = 0;  ///< waiting for a buffer on the device, while it had a batch
+  std::uint64_t buffer_ns = 0;  ///< waiting, with a batch in hand, for a buffer on the device
   std::uint64_t read_ns = 0;    ///< waiting until devices had read batches in the host's memory
   std::uint64_t call_ns = 0;    ///< calls to devices
 };

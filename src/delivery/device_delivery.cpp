@@ -169,7 +169,7 @@ class DeviceDelivery final : public Delivery {
       reaper_->close(lock);
     }
     ring_->changed.notify_all();
-    // Ends before the engine is closed, because the submitter is the engine's consumer.
+    // The submitter must end before the engine is closed, because it is the engine's consumer.
     if (submitter_.joinable()) submitter_.join();
     engine_->close();
     reaper_->join();

@@ -12,7 +12,7 @@ namespace penstock::detail::runtime {
 
 struct DeviceDeliveryOptions {
   MemoryResource* memory = nullptr;  ///< memory for batches on the only device; null: the device's own memory
-  /// Memory of the engine's buffers, unless the user gives a resource.
+  /// Memory of the engine's buffers; null: the user gave a resource for them.
   std::shared_ptr<const StagingMemory> staging = {};
   /// Begins with two batches and allocates more when the caller needs them, up to the plan's number.
   bool grows = false;

@@ -69,7 +69,8 @@ void DeviceLane::enqueue(const std::byte* from, std::size_t buffer, DeviceBatch&
   wait_for_users(part, writes);
   if (prep_ && whole) {
     const StreamRef rows_stream = prep_->rows_stream(copies);
-    // Rows are copied before the stages run, but stages of the previous batch may still read the rows of this part.
+    // Rows are copied before the stages run. But the stages that made this part's previous batch may still read its
+    // rows.
     if (rows_) wait_for_users(part, rows_stream);
     if (rows_ && part.written) device_.wait(rows_stream, *part.ready);
     // The copy of rows need not wait for a raw batch. Only the larger of the two copies is timed, because a wait may

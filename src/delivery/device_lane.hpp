@@ -39,7 +39,7 @@ class DeviceLane {
   /// @throws Error(device).
   void arrive(DeviceBatch& batch, StreamRef stream);
   /// Enqueues all work that makes this device's part of `to` from the engine's buffer `buffer`, whose memory is `from`.
-  /// `to` must be complete except for its fields. @throws Error(device), or whatever a stage throws.
+  /// Everything in `to` except the fields' values must be set. @throws Error(device), or whatever a stage throws.
   void enqueue(const std::byte* from, std::size_t buffer, DeviceBatch& to);
   /// Waits on the host until the device has read the engine's buffer. The reaper calls this, after the `enqueue` of the
   /// buffer.

@@ -47,7 +47,7 @@ class DeviceLease final : public Lease {
     }
   }
 
-  /// Begins the lease. If `stream` is the host's stream, no work on the device uses the batch.
+  /// Begins the lease. If `stream` is the host's stream, no stream of the device is noted as a user of the batch.
   void take(DeviceBatch& buffer, StreamRef stream) noexcept {
     if (stream.device() != host()) streams_.push_back(stream);
     buffer_ = &buffer;

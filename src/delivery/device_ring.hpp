@@ -36,7 +36,7 @@ struct DevicePart {
   std::size_t rows_bytes = 0;
   std::vector<PackedField> tables;            ///< the ragged fields
   std::unique_ptr<DeviceModel::Event> ready;  ///< recorded after all writes to the part
-  /// Recorded on streams that used the part; at least one per stream of the last lease.
+  /// Recorded on the streams that used the part. Has at least one element per stream of the last lease.
   std::vector<std::unique_ptr<DeviceModel::Event>> released;
   std::size_t users = 0;    ///< how many elements of `released` the last lease recorded
   bool written = false;     ///< `ready` was recorded
@@ -96,7 +96,7 @@ class DeviceRing {
   bool can_grow(const Lock&) const noexcept { return buffers_.size() < most_; }
   bool has_free(const Lock&) const noexcept { return !free_.empty(); }
   DeviceBatch& acquire(const Lock&) noexcept;
-  /// Makes a batch free that is not leased.
+  /// Makes a batch free. The batch must not be leased.
   void put_back(const Lock&, DeviceBatch& buffer) noexcept;
   /// Leases all parts of the batch.
   void lease(const Lock&, DeviceBatch& buffer) noexcept;
@@ -106,7 +106,7 @@ class DeviceRing {
   const std::optional<Error>& failure(const Lock&) const noexcept { return failure_; }
   /// Clears the failure after it was reported.
   void clear_failure(const Lock&);
-  /// Reports lost batches by an exception, each batch once, and again while all batches are lost. @throws
+  /// Reports lost batches by an exception: each batch once, and in every call if all batches are lost. @throws
   /// Error(device), or Error(unsupported) if a stream was captured.
   void tell_of_lost(const Lock&);
   /// Returns the number of batches that are not lost.
@@ -143,7 +143,7 @@ class DeviceRing {
   std::vector<std::unique_ptr<DeviceBatch>> buffers_;
   std::vector<DeviceBatch*> free_;
   std::size_t leased_ = 0, lost_ = 0, told_ = 0;  ///< `told_`: lost batches that were reported
-  bool captured_ = false;                         ///< an unreported lost batch was captured
+  bool captured_ = false;                         ///< the stream of a lost batch that is not reported yet was captured
   std::optional<Error> failure_;
   std::optional<Error> spare_;  ///< made in advance, in case memory for an error is missing later
 };

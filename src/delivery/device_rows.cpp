@@ -62,8 +62,8 @@ std::size_t DeviceRows::enqueue(std::size_t buffer, const DevicePart& part, Stre
   return packed_;
 }
 
-// Decides where each field is in the packed memory, and returns its size. A ragged field has its table of [N + 1]
-// elements, followed by its rows. A field that is padded to its longest row has its padded rows.
+// Decides where each field is in the packed memory. Returns the size of the packed memory. A ragged field has its table
+// of [N + 1] elements, followed by its rows. A field that is padded to its longest row has its padded rows.
 std::size_t DeviceRows::lay_out(const BatchInfo& from, const DevicePart& part, std::uint64_t rows) {
   std::size_t at = 0;
   for (Section& section : sections_) {

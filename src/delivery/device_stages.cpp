@@ -193,8 +193,8 @@ std::byte* DeviceStages::begin(const std::byte* from, StreamRef copies) {
 void DeviceStages::finish(std::byte* begun, const HostBatch& from, DeviceModel::Event& copied, DevicePart& to,
                           std::uint64_t rows, StreamRef copies, TimedWork& stages_time) {
   const StreamRef prep = prep_->ref();
-  // The host's batch is free after the stages, not after the copy, if a decoder reads its files there or the device is
-  // the host.
+  // The host's batch is usually free after the copy. If a decoder reads files in it, or the device is the host, it is
+  // free only after the stages.
   const bool read_by_stages = raws_.empty() || program_->decodes();
   if (raws_.empty()) {
     run_stages(begun, from, to, rows);  // the device is the host, whose stages are not timed

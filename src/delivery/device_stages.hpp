@@ -69,7 +69,8 @@ class DeviceStages {
   // Where a field is before or after a stage.
   struct Where {
     enum class In : std::uint8_t { raw, rows, decoded, between, delivered } in = In::raw;
-    // Where the field begins. `rows`: number of the field; `decoded`: number of the launch.
+    // Where the field begins. If `in` is `rows`, this is the field's number instead. If `in` is `decoded`, it is the
+    // launch's number.
     std::size_t offset = 0, row_bytes = 0;
     DType dtype = DType::u8;
     Shape row;
@@ -104,7 +105,7 @@ class DeviceStages {
   std::size_t memory_bytes_ = 0, between_bytes_ = 0;
   std::byte* between_ = nullptr;
   std::vector<Launch> launches_;
-  // Fields that no stage changes: from the raw batch to the delivered batch.
+  // For each field that no stage changes: where it is in the raw batch, and where in the delivered batch.
   std::vector<std::pair<Where, Where>> kept_;
 };
 

@@ -39,8 +39,8 @@ class Lease {
   /// Returns the schema of a row.
   const Schema& schema() const noexcept { return data_->delivered(); }
   const BatchLayout& layout() const noexcept { return *layout_; }
-  /// Returns the layout of the batch before the stages after `batch`. `info` numbers rows that differ in size by this
-  /// layout.
+  /// Returns the layout of the batch before the stages after `batch`. `info()` numbers the fields whose rows differ in
+  /// size as this layout does.
   const BatchLayout& made_layout() const noexcept { return *made_layout_; }
   const BatchInfo& info() const noexcept { return *info_; }
   /// Returns the memory of the fields whose rows have fixed addresses.

@@ -56,16 +56,16 @@ class DeviceModel {
   virtual Device device() const noexcept = 0;
   /// Returns the device in words, for the report.
   virtual std::string name() const = 0;
-  /// Returns whether the device is the host: its own memory and the memory that it reads by itself are the same.
+  /// Returns whether the device is the host. Then `device_memory()` and `pinned_memory()` are the same.
   virtual bool is_host() const noexcept { return false; }
   /// Directs the calling thread's other calls to this device. Returns the argument for `leave`. Calls nest: each
   /// `enter` has its `leave`. A thread that ends need not call `leave`.
   virtual int enter() = 0;
   virtual void leave(int before) noexcept = 0;
 
-  /// Return memory on the device, and pinned memory of the host, which the device reads by itself. Any thread may use
-  /// both. Allocating and freeing may wait for everything that is enqueued. REQUIRES: the caller has waited for all
-  /// work on memory that it frees.
+  /// Return the resources for memory on the device, and for pinned memory of the host. The device reads pinned memory
+  /// by itself. Any thread may use both resources. Allocating and freeing may wait for everything that is enqueued.
+  /// REQUIRES: the caller has waited for all work on memory that it frees.
   virtual MemoryResource& device_memory() noexcept = 0;
   virtual MemoryResource& pinned_memory() noexcept = 0;
 
@@ -101,7 +101,7 @@ class DeviceModel {
   virtual bool reached(const Event& event) = 0;
 
   /// Returns whether the stream is being captured into a graph. The engine must not record events on such a stream.
-  /// Waiting for it is an error, and spoils the graph.
+  /// Waiting for such a stream is an error, and spoils the graph.
   virtual bool captures(StreamRef stream) = 0;
 
   /// Report that the host is about to read or write memory that a stream may use too. Only a device that checks orders

@@ -19,8 +19,8 @@ struct CannotPin : Error {
   using Error::Error;
 };
 
-/// Allocates the host memory from which batches are copied to a device. This is pinned memory. If memory can't be
-/// pinned, it is ordinary memory, from which copies are slower. Any thread may use it.
+/// Allocates the host memory from which batches are copied to a device. The memory is pinned. If that is not possible,
+/// it is ordinary memory, from which copies are slower. Any thread may use this resource.
 class StagingMemory final : public MemoryResource {
  public:
   explicit StagingMemory(std::shared_ptr<DeviceModel> device);

@@ -15,7 +15,8 @@ namespace penstock::detail::runtime {
 
 namespace {
 constexpr std::uint64_t spin_ns = 20'000;
-constexpr std::uint64_t busy_ns = 30'000;  // a caller that asks later than this after a batch does work of its own.
+constexpr std::uint64_t busy_ns =
+    30'000;  // a caller that comes back later than this after it got a batch does work of its own.
 // The most samples that a runner takes together if the pool has found samples to be short.
 constexpr std::uint64_t max_short_at_once = 4 * max_at_once;
 // Samples that a runner takes together because they are short should take less time than this.
@@ -60,8 +61,8 @@ std::optional<Idle> DirectPlacement::why_idle() noexcept {
 }
 
 // Prepares a batch in each free buffer and raises the limit of tickets. Work is issued only here. The mutex is released
-// while the order is asked, because orders are a user's code and may be slow. One thread at a time admits. It also uses
-// buffers that become free while it admits, but at most as many as the ring has.
+// while the order is asked, because orders are a user's code and may be slow. One thread at a time admits. This thread
+// also uses buffers that become free meanwhile, but in one call at most as many as the ring has.
 void DirectPlacement::admit(Lock& lock) noexcept {
   if (admitting_) return;
   admitting_ = true;
@@ -179,8 +180,8 @@ bool DirectPlacement::work(ChainRun& run) noexcept {
   if (blocks_ != nullptr) return work_in_blocks(run);
   const Turn turn(executor_);
   run.runner.blocked = times_blocked();
-  // Counts the rows that this runner made of a batch together, when it turns to the next batch. Counting each row would
-  // cost more, because the count is in memory that all runners share.
+  // If this runner made several rows of a batch, it counts them together when it turns to the next batch. Counting each
+  // row would cost more, because the count is in memory that all runners share.
   BatchBuffer* buffer = nullptr;
   std::uint32_t made = 0;
   const auto count = [&] {
@@ -248,7 +249,7 @@ TicketRun DirectPlacement::take_tickets(const ChainRun& run) noexcept {
 }
 
 // Makes the samples of `tickets`. Returns false if the run is paused, because then the batch is given up. If samples
-// turn out to be long, gives back the tickets that are not begun, and sets `tickets` to the others.
+// turn out to be long, gives back the tickets whose samples were not begun, and takes them out of `tickets`.
 bool DirectPlacement::make_samples(ChainRun& run, BatchBuffer& buffer, TicketRun& tickets) noexcept {
   const std::uint64_t begin = tickets.first % rows_, end = begin + tickets.count;
   if (tickets.count > 1 && begin < buffer.valid)
@@ -300,8 +301,8 @@ void DirectPlacement::help(ChainRun& run) noexcept {
 
 // -- runners, if records share blocks: they load blocks, and make samples whose blocks are loaded --
 
-// Returns for each field of the source the bytes of its row in a batch if the values go to the batch as they are read,
-// else 0.
+// Returns the bytes of a row in the batch for each field of the source whose values are read straight into the batch; 0
+// for each other field.
 std::vector<std::size_t> DirectPlacement::destination_bytes() const {
   std::vector<std::size_t> bytes(data_.source_schema.size());
   for (const Step::Destination& destination : chain_.steps().front()->destinations)

@@ -33,8 +33,8 @@ void IdleTime::change(std::uint64_t now, const Now& to) noexcept {
   if (!begun_ || was.ended) return;
   const std::uint64_t all_ns = was.runners * (end - begin);
   counted_.all_ns += all_ns;
-  // If all runners were busy when a batch was taken, `change` was not called before. So the time up to this call is
-  // added to `taken_` now, although a small part is after the last batch.
+  // If all runners were busy when the caller took a batch, `change` was not called at that moment. So the time up to
+  // this call is added to `taken_` now, although a small part is after the last batch.
   if (std::exchange(taken_while_busy_, false)) taken_.all_ns += all_ns;
   if (was.idle == 0) return;
   // A batch becomes ready without the mutex and without a call of `change`, so the moment is read afterwards.

@@ -47,8 +47,7 @@ class Placement : public PoolWork {
   std::unique_ptr<ChainRun> open_run() final;
 
   // -- under the mutex --
-  /// Makes `cursor` the place from which `admit` issues. `count`: what the run counted before. Call only while no
-  /// runner works.
+  /// Makes `admit` issue from `cursor` on. `count`: what the run counted before. Call only while no runner works.
   virtual void begin(const Cursor& cursor, const QuotaCount& count) = 0;
   /// Issues work for free buffers. Call after `begin`, and after a buffer became free. May release the mutex for a
   /// time.

@@ -43,7 +43,7 @@ void ReorderedPlacement::admit(Lock& lock) noexcept {
 std::optional<Idle> ReorderedPlacement::why_idle() noexcept {
   if (reordered_->has_work()) return Idle::threads;
   if (!stalled()) return reordered_->why_idle();
-  // Ends of epochs fill `ends_` until the caller takes one.
+  // `ends_` is full until the caller takes the end of an epoch.
   if (queue_.empty() && queue_.leased() < ring_.depth()) return Idle::caller;
   return why_no_batch();
 }
@@ -86,7 +86,7 @@ BatchBuffer* ReorderedPlacement::open_batch() noexcept {
   {
     const Lock lock(monitor_.mutex);
     buffer = ring_.acquire();
-    // Under the mutex, like the `admit` that ends the stall.
+    // Set under the mutex, because `admit`, which ends the stall, runs under it too.
     if (buffer == nullptr) set_stalled(true);
   }
   if (buffer != nullptr)

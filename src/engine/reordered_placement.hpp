@@ -13,8 +13,8 @@
 namespace penstock::detail::runtime {
 
 /// Placement for pipelines in which a sample's row is known only when all samples before it are finished.
-/// `ReorderedWork` decides and does the runners' work. This class handles the batches, the ends of epochs, and the
-/// consumer's calls.
+/// `ReorderedWork` does the runners' work. This class handles the batches, the ends of epochs, and the consumer's
+/// calls.
 class ReorderedPlacement final : public Placement, private BatchOutlet, private ThreadSignals {
  public:
   explicit ReorderedPlacement(const Context& context);

@@ -19,7 +19,7 @@ struct StepCounts {
 };
 
 struct StepTotals : StepCounts {
-  std::uint64_t remarked = 0;    ///< number of images
+  std::uint64_t remarked = 0;    ///< number of images with a remark
   const char* remark = nullptr;  ///< the decoder's remark about these images
 };
 
@@ -71,8 +71,8 @@ struct RunTotals : RunCounts {
   std::string reader_error;  ///< why no further readers could be opened
 };
 
-/// Returns what was counted after `before`, an earlier count of the same run. Single measured times are the last times.
-/// Maxima, present numbers and remarks about images are not subtracted.
+/// Returns what was counted after `before`, an earlier count of the same run. The single measured times in the result
+/// are only the last ones. Maxima, present numbers and remarks about images are not subtracted.
 RunTotals since(RunTotals now, const RunTotals& before);
 
 /// Adds the counts of two runs of the same chain, of which `second` ran later. Maxima are taken over both runs. Present

@@ -49,8 +49,8 @@ class RunnerPool {
   using Lock = Monitor::Lock;
 
   /// `executor`, `monitor` and `work` must live until `close_door` was called and no runner works. `threads`: number of
-  /// runners at first. `most`: the largest number that `set_threads` may set; `threads` if it is less. Samples are
-  /// short if they take less than `short_time` on average.
+  /// runners at first. `most`: the largest number that `set_threads` may set; a number below `threads` means `threads`.
+  /// Samples are short if they take less than `short_time` on average.
   RunnerPool(PoolWork& work, Monitor& monitor, Executor::Impl& executor, unsigned threads, unsigned most,
              std::chrono::nanoseconds short_time = std::chrono::microseconds(5));
 
@@ -87,14 +87,15 @@ class RunnerPool {
     consumer_.busy_ns.add(ns);
   }
   /// Notes that samples took long although they were taken together as short samples. `waited`: the runner waited for
-  /// something else than a core. Any thread that makes samples may call this, without the mutex.
+  /// something other than a core. Any thread that makes samples may call this, without the mutex.
   void note_long(bool waited) noexcept;
   /// Returns whether more than `max_runners()` runners work. A runner that sees this leaves. Any thread.
   bool crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
-  /// Waits until the monitor's `changed` is notified, or a time passes. The time is at most `longest`, if it is set,
-  /// while all runners are running; otherwise it is 1 ms. If no runner comes within 1 ms although there is work, this
-  /// thread works itself until `ready`, or until a runner comes. Runners may not come if an application limits or uses
-  /// the executor's threads, or if its only thread waits here.
+  /// Waits until the monitor's `changed` is notified or a time is over. While all runners are running, the time ends
+  /// when `look_at_waits` is due, or after `longest` if that is sooner. Otherwise the time is 1 ms. If runners are
+  /// still missing after 1 ms and there is work, this thread does a piece of work. It continues until `ready` returns
+  /// true or a runner works. Runners may not come if an application limits or uses the executor's threads, or if its
+  /// only thread waits here.
   template <class Ready>
   void sleep_or_help(Lock& lock, const Ready& ready, std::optional<std::chrono::nanoseconds> longest = {}) {
     using namespace std::chrono_literals;
@@ -177,8 +178,8 @@ class RunnerPool {
   WaitProbe looks_;
   Consumer consumer_;
   unsigned scheduled_ = 0;              ///< tasks that wait for a thread or are running
-  unsigned running_ = 0, runners_ = 0;  ///< `runners_`: tasks that have a ChainRun. `running_`: these, tasks that still
-                                        ///< open a ChainRun, and the consumer while it helps
+  unsigned running_ = 0, runners_ = 0;  ///< `runners_`: tasks that have a ChainRun. `running_`: these tasks, tasks that
+                                        ///< still open a ChainRun, and the consumer while it helps
   unsigned threads_seen_ = 0;           ///< the most runners at one time, including the consumer as a runner
   std::uint64_t busy_ns_ = 0;           ///< summed busy time, minus the start time of each running runner (wraps)
 };

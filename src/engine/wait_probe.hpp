@@ -22,7 +22,7 @@ class WaitProbe {
     std::uint64_t looks = 0;
   };
 
-  /// Returns how many threads to look at now, and expects the caller to do it.
+  /// Returns at how many threads the caller must look now.
   std::size_t due(std::uint64_t now) noexcept;
   /// Returns the time until `due` returns more than 0.
   std::chrono::nanoseconds until_due(std::uint64_t now) const noexcept;

@@ -29,7 +29,8 @@ class DeviceResample final : public DeviceStageModel {
   std::string name() const override { return "resample"; }
 
   static ResampleOp resample_op(const ImageOp& op);
-  /// Returns the part of `op` that is left to do after this step. Its image has the kept part at the top left corner.
+  /// Returns what is left to do of `op` after this step. This step writes the part that `op` keeps to the top left
+  /// corner of its result.
   static ImageOp rest_of(const ImageOp& op);
 
  private:

@@ -12,8 +12,8 @@
 #include <cuda_fp16.h>
 #endif
 
-/// A thread of the image stages' kernel makes this many pixels side by side, and reads and writes whole words. The host
-/// can run the same code, so its result can be compared with the result of `make_pixel` without a GPU.
+/// A thread of the image stages' kernel makes `quad_pixels` pixels side by side, and reads and writes whole words. The
+/// host can run the same code, so its result can be compared with the result of `make_pixel` without a GPU.
 namespace penstock::detail {
 
 constexpr std::int32_t quad_pixels = 4;
@@ -39,8 +39,8 @@ struct QuadBytes {
   }
 };
 
-/// Reads four consecutive pixels at any address. Reads whole aligned words, because fields of a batch begin and end
-/// with whole words.
+/// Reads four consecutive pixels at any address. Reads all aligned words that have any of their bytes; that is safe,
+/// because fields of a batch begin and end with whole words.
 template <int channels>
 PENSTOCK_HOST_DEVICE inline QuadBytes<channels> load_quad(const std::uint8_t* from) {
   const auto past = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(from) % 4);
@@ -233,7 +233,7 @@ struct QuadNumbers<PixelWork::Result::f32> {
 };
 
 /// Four consecutive numbers of the result. In a planar result, they are channel `group` of the four pixels. Otherwise
-/// they are numbers 4 * group to 4 * group + 3 of the numbers of these pixels.
+/// the four pixels have 4 * `channels` consecutive numbers, of which these are number 4 * group and the next three.
 template <bool planar, int channels>
 struct ScaledGroup {
   const QuadBytes<channels>& quad;

@@ -149,7 +149,8 @@ class ResampleTile {
     }
   }
 
-  /// Writes zeros for a thread's pixels. The tile's position is then a position in the result, not in the window.
+  /// Writes zeros for a thread's pixels, if the tile is blank. Then there is no window, and the tile's position is a
+  /// position in the result.
   PENSTOCK_HOST_DEVICE void write_zeros(std::int32_t thread) const {
     const std::int32_t x = left_ + thread % width;
     if (x >= out_width_) return;
@@ -195,8 +196,8 @@ class ResampleTile {
   }
 
   /// Sums the weighted inputs of four pixels. A word has the sums of two bytes: the weights add up to 65536, so no sum
-  /// exceeds 16 bits. A word also has two products of a byte and half a weight: (v * w) >> 8 is v * (w >> 8) + (v * (w
-  /// & 255) >> 8).
+  /// exceeds 16 bits. A word also has room for two products of a byte and 8 bits of a weight. So a weight is multiplied
+  /// in two steps: (v * w) >> 8 is v * (w >> 8) + (v * (w & 255) >> 8).
   PENSTOCK_HOST_DEVICE void sum(const std::uint8_t* at, const std::uint16_t* weights, std::int32_t inputs,
                                 std::uint32_t (&words)[channels]) const {
     const std::uint32_t half = static_cast<std::uint32_t>(128 + inputs / 2) * 0x10001;

@@ -20,15 +20,15 @@ class CachedReader final : public ReaderModel {
       : cache_(std::move(cache)), reader_(std::move(reader)), recalled_(cache_->open_reader()) {}
 
   void read(std::uint64_t index, SampleBuilder& out) override {
-    // The plan lent no blocks for a record that the cache had at that time. If the record must be made after all, the
-    // reader finds its blocks by itself.
+    // If the cache had the record when the engine asked `blocks_of`, no blocks were lent for it. If the record must be
+    // made after all, `reader_` finds its blocks by itself.
     if (const auto lent = lent_.take(index); lent && (!lent->blocks.empty() || lent->failure != nullptr))
       reader_->lend(index, lent->blocks, lent->failure);
     reader_->read(index, out);
   }
   void expect(std::span<const std::uint64_t> indices) noexcept override {
-    // A reader takes advice as a list of all records that come. So advice is given only if all records are cached, or
-    // none.
+    // A reader expects advice to list all records that it will be asked for. So advice is given only if all records
+    // are cached, or none.
     bool all = true, none = true;
     for (const std::uint64_t index : indices) (cache_->has(index) ? none : all) = false;
     if (all) recalled_->expect(indices);

@@ -16,10 +16,10 @@
 /// The classes in this file pass calls on to the sources that a source wraps. To add an optional member to sources,
 /// declare it in the list of `Source`, give it a default in `SourceModel`, and call it in `SourceMembers`. Then pass it
 /// on here: in `ForwardedRecords` if it is about one record, in `ForwardedSource` if it is about all records. For a
-/// member about a block, the classes are `BlockSource`, `BlockModel`, `BlockSourceOf` and `ForwardedBlocks`. Other code
-/// needs no change, except that a join with another answer overrides the member. For a member about all records, a join
-/// of several sources returns the default unless it overrides the member. For a member about one record, zip() and
-/// pair() return the default too, because their records come from several sources.
+/// member about a block, use `BlockSource`, `BlockModel`, `BlockSourceOf` and `ForwardedBlocks` instead. A join that
+/// has a different answer overrides the member. Other code needs no change. For a member about all records, a join of
+/// several sources returns the default unless it overrides the member. For a member about one record, zip() and pair()
+/// return the default too, because their records come from several sources.
 namespace penstock::detail {
 
 /// The source and index that a record comes from.

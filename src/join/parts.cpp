@@ -270,7 +270,7 @@ void Parts::describe_field(std::uint64_t index, std::size_t slot, Error& error) 
   });
 }
 
-// Reads the records of parts that don't know their labels.
+// If some parts know their labels, reads the records of the other parts.
 std::optional<std::vector<std::int64_t>> Parts::labels(std::string_view field) const {
   const auto slot = schema_.find(field);
   if (!slot || !is_label(schema_[*slot])) return std::nullopt;

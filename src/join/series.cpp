@@ -18,8 +18,8 @@ namespace penstock::detail {
 
 namespace {
 
-// Returns the source's labels. Returns none if it has no labels or a value is too large for a label. Then the values
-// are read and compared.
+// Returns the source's labels. Returns none if the source does not know its labels, or if a value is too large for a
+// label. Then the caller reads the values from the records.
 std::optional<std::vector<std::int64_t>> labels_that_fit(const SourceModel& source, const std::string& field) {
   try {
     return source.labels(field);

@@ -10,7 +10,7 @@
 
 namespace penstock::detail {
 
-/// Knows the series of a source, which are runs of rows that no window crosses, and the windows in each series.
+/// The series of a source, and the windows of each series. A series is a run of rows; no window has rows of two series.
 /// Immutable.
 class Series {
  public:

@@ -86,7 +86,7 @@ class Zipped final : public SourceModel, public ForwardedBlocks {
       if (std::string file = part.source->file(); !file.empty()) return file;
     return {};
   }
-  // Returns the files of all parts. A stage that fails says which of these files it was.
+  // Returns the files of all parts. In an error about one field, `describe_field` names the part that has the field.
   std::string file_of(std::uint64_t index) const override {
     require_record(*this, index);
     std::vector<std::string> files;

@@ -39,7 +39,7 @@ class LoaderCounts {
   void mark_if_due(Clock::time_point now) noexcept;
   /// Makes the counts of reports begin at this moment. @throws std::bad_alloc, and changes nothing in this case.
   void begin_anew();
-  /// Notes that the epoch is over. Reads the cores' times now and then.
+  /// Notes that the epoch is over. Reads the cores' times, but not at every end.
   void end_epoch(Clock::time_point now) noexcept;
 
   /// Keeps the messages of bad samples.

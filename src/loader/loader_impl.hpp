@@ -41,8 +41,8 @@ class Loader::Impl {
 
   /// Begins the next epoch. Discards the rest of the current epoch, if an epoch is being read.
   void begin_epoch();
-  /// Discards the rest of the current epoch. Does nothing for an epoch that a state restored if none of its batches was
-  /// delivered since.
+  /// Discards the rest of an epoch that was begun, or that a state restored after its beginning. Otherwise does
+  /// nothing.
   void end_epoch();
   /// Returns whether the present epoch is not over. @throws Error(invalid_argument) if another epoch was begun since
   /// `beginnings()` returned `beginning`.

@@ -28,8 +28,9 @@ Executor own_executor(const LoaderOptions& options);
 MemoryRequest memory_request(const PipelineData& data, const LoaderOptions& options, unsigned threads,
                              const DeviceModels& devices);
 
-/// Returns for each step after `batch` whether devices decode. If one device can't, runners decode for all devices, and
-/// a note is added to `notes`. @throws whatever `ImageDecoder::start_batches` throws, with the stage.
+/// Returns, for each step after `batch`, whether devices do its decoding. If one device can't decode, runners decode
+/// for all devices, and a note is added to `notes`. @throws whatever `ImageDecoder::start_batches` throws, with the
+/// stage.
 std::vector<bool> decodes_on_devices(const PipelineData& data, const DeviceModels& devices,
                                      std::vector<std::string>& notes);
 

@@ -12,7 +12,7 @@ struct TuneWindow {
   // Shares of the runners' time:
   double no_batch = 0;  ///< no buffer was free, or all runners waited for one slow sample
   double no_entry = 0;  ///< finished samples waited for older samples, and no entry was free
-  double in_work = 0;   ///< they made samples
+  double in_work = 0;   ///< runners made samples
   double waiting = 0;   ///< share of `in_work` in which runners did not compute
   /// Share of `in_work` that twice the memory for blocks would save; 0 to 1.
   double saved_by_blocks = 0;

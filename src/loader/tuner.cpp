@@ -12,13 +12,15 @@ namespace {
 
 // If the caller waits for a smaller share of the time, faster batches would gain little.
 constexpr double least_wait = 0.03;
-constexpr unsigned most_calm = 8;  // windows in a row with less waiting that end tuning
+constexpr unsigned most_calm = 8;  // tuning ends after this many windows in a row with less waiting
 // Tuning waits at most this many times `most_windows_` windows to learn what memory for blocks would save.
 constexpr unsigned most_waits = 8;
-// If runners lack something for a smaller share of their time, no trial is made.
+// No trial is made if runners lack something for a smaller share of their time. `least_lack` is for trials of twice as
+// much, `least_far_lack` for trials of eight times as much.
 constexpr double least_lack = 0.03, least_far_lack = 0.1;
-// How much better tried settings must be: in the first pair of windows, and in the mean of all pairs. If the gain is
-// clear, no further pairs are measured after the second.
+// The gain is the rate with the tried settings, divided by the rate with the kept settings. A trial goes on after the
+// first pair of windows if the gain is at least `first_gain`. It succeeds if the gain over all pairs is at least
+// `least_gain`. From the second pair on, a gain of `clear_gain` ends it at once.
 constexpr double first_gain = 1, least_gain = 1.03, clear_gain = 1.1;
 constexpr unsigned most_pairs = 4;
 
@@ -183,7 +185,7 @@ std::optional<Tuner::Proposal> Tuner::propose_blocks() const {
                   "twice as much saves decodes that take " + percent(base_.saved_by_blocks) + " of the runners' time"};
 }
 
-// Proposes more threads, but more threads than cores only if samples wait for something else than a core.
+// Proposes more threads, but more threads than cores only if samples wait for something other than a core.
 std::optional<Tuner::Proposal> Tuner::propose_more_threads() const {
   constexpr double least_in_work = 0.5, least_waiting = 0.1;
   const unsigned now = kept_.threads, most = growth_.most.threads;

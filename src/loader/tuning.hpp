@@ -63,7 +63,7 @@ class Tuning {
   std::uint64_t to_skip_ = 0;   // how many of the next batches may have been made with earlier settings
   std::uint64_t batches_ = 0, samples_ = 0, took_ns_ = 0, waited_ns_ = 0;  // counts of the window
   std::uint64_t seen_batches_ = 0, seen_samples_ = 0;                      // counts of all windows
-  bool waits_for_memory_ = false;     // a change waits because memory that it gave up is still in use
+  bool waits_for_memory_ = false;     // a change waits, because memory that the last change gave up is still in use
   std::uint64_t waited_batches_ = 0;  // batches that were delivered during this wait
   std::size_t block_limit_ = 0;
   std::uint64_t filled_bytes_ = 0;  // bytes of blocks that were loaded with the present limit

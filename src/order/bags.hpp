@@ -16,8 +16,8 @@
 
 namespace penstock::detail {
 
-/// The positions of each group, from which bags are drawn. Memory: 16 bytes per run of consecutive positions, and 24
-/// bytes per group. Immutable after `finish`.
+/// The positions of each group, from which bags are drawn. Memory: 16 bytes per run of consecutive positions, and up to
+/// 32 bytes per group. Immutable after `finish`.
 class GroupedPositions {
  public:
   explicit GroupedPositions(std::uint64_t groups) : groups_(groups) {}
@@ -57,9 +57,9 @@ class Bags {
   /// The classes of the groups, for an order in which all classes come equally often.
   struct Classes {
     std::string field;                 ///< the field that has the classes
-    std::vector<std::int64_t> labels;  ///< class of each group, by its number
+    std::vector<std::int64_t> labels;  ///< `labels[i]` is the class of the group with number i
   };
-  /// `keys`: the key of each group's draws, by the group's number. @throws like `ClassTurns`.
+  /// `keys[i]`: the key of the draws from the group with number i. @throws like `ClassTurns`.
   Bags(GroupedPositions groups, std::vector<std::uint64_t> keys, std::uint64_t size,
        const std::optional<Classes>& classes);
 

@@ -30,13 +30,13 @@ class Blocks {
   using RecordsAt = std::function<void(std::uint64_t position, std::span<std::uint64_t> records)>;
   /// Returns how many positions from `position` on have consecutive records.
   using RunAt = std::function<std::uint64_t(std::uint64_t position)>;
-  /// Returns the blocks as they are in the result of fixed orders, where `records_at` gives the record of each
-  /// position. `last_order` is the order that the error message names.
-  /// @throws Error(invalid_argument) if the records of a block are not consecutive in the result.
+  /// Returns the blocks as ranges of positions in the result of fixed orders. `records_at` finds the records at these
+  /// positions. `last_order` is the order that the error message names.
+  /// @throws Error(invalid_argument) if the records of a block are not neighbours in the result.
   Blocks after(std::uint64_t positions, const RecordsAt& records_at, const RunAt& run_at, const SourceModel& source,
                const std::string& last_order) const;
 
-  /// Calls f(first record, records) for each block that has records, in order.
+  /// Calls f(first record, number of records) for each block that has records, in order.
   template <class F>
   void for_each(F f) const {
     std::uint64_t first = 0;

@@ -48,8 +48,8 @@ ClassTurns::ClassTurns(std::span<const Group> groups) : members_(groups.size()) 
   for (const Class& one : classes_) share_turns(one, groups);
 }
 
-// Shares the turns of a class among its sizes, in proportion to their numbers of groups, rounded down. The turns that
-// are left go to the sizes with the largest remainders.
+// Shares the turns of a class among its strata, in proportion to their numbers of groups, rounded down. The turns that
+// are left go to the strata with the largest remainders.
 void ClassTurns::share_turns(const Class& among, std::span<const Group> groups) {
   struct Remainder {
     std::uint64_t remainder, key;

@@ -8,9 +8,9 @@
 
 namespace penstock::detail {
 
-/// Decides which group has each turn if classes of groups take turns. The result depends only on seed and epoch. An
-/// epoch has one round for each group of the largest class, and each class has one turn in each round. No group has two
-/// turns in succession in an epoch.
+/// Lets classes of groups take turns, and decides which group of the class has each turn. The result depends only on
+/// seed and epoch. An epoch has one round for each group of the largest class, and each class has one turn in each
+/// round. No group has two turns in succession in an epoch.
 ///
 /// In an epoch, the numbers of turns of two groups of a class differ by at most one. All groups of one size in a class
 /// together have the same number of turns in each epoch, so that all epochs have the same length. Turns that can't be
@@ -21,7 +21,7 @@ class ClassTurns {
   struct Group {
     std::int64_t label;  ///< class of the group
     std::uint64_t size;  ///< size of the group's bag
-    std::uint64_t key;   ///< decides which of two sizes with the same remainder gets one more turn
+    std::uint64_t key;   ///< decides which of two strata gets one more turn if `share_turns` finds equal remainders
   };
   /// @throws Error(invalid_argument) if an epoch has more than `max_turns` turns.
   explicit ClassTurns(std::span<const Group> groups);

@@ -15,8 +15,8 @@ namespace penstock::detail {
 /// groups do not ascend to the source's size.
 std::vector<Group> known_groups(const SourceModel& source, const std::string& stage);
 
-/// Calls `give(name, first record, records)` for each run of records of one group, in order. Uses the source's own
-/// groups. If it has none, the group of a record is the part of its key before the last '/'.
+/// Calls `give(name, first record, number of records)` for each run of records of one group, in order. Uses the
+/// source's own groups. If the source has none, a record's group is the part of its key before the last '/'.
 /// @throws Error(invalid_argument) of `stage` like `known_groups`, or if the source has no groups and no keys, or if a
 /// key has no '/'; and what the source throws.
 void for_each_group(const SourceModel& source, const std::string& stage,

@@ -36,7 +36,7 @@ struct CountedGroups {
   std::vector<ValueCount> counts;        // sorted by group, then by value
   std::vector<std::int64_t> values;      // all values that occur, ascending
   std::vector<std::uint64_t> of_value;   // number of records with each value, in all groups
-  std::vector<std::size_t> first_count;  // where each group's counts begin in `counts`; last, their end
+  std::vector<std::size_t> first_count;  // where each group's counts begin in `counts`; and, last, the end of `counts`
   std::vector<std::uint64_t> records;    // number of records of each group
 
   std::span<const ValueCount> counts_of(std::size_t group) const {

@@ -29,7 +29,8 @@ void ask_stage(const auto& stage) {
   }
 }
 
-// Returns the shape of the images with which a step of kind `image` begins, or the step of kind `resample` before it.
+// Returns the shape of the image that a step of kind `image` gets. If a step of kind `resample` is directly before that
+// step, returns the shape of the image that the `resample` step gets.
 ImageShape source_shape(const DeviceProgram& program, std::size_t step, std::span<const Shape> shapes) {
   const bool halved = step > 0 && program.steps[step - 1].kind == DeviceStep::Kind::resample;
   const DeviceStep& first = program.steps[halved ? step - 1 : step];

@@ -21,7 +21,7 @@ namespace penstock::detail {
 class DrawRoom {
  public:
   virtual ~DrawRoom() = default;
-  /// Returns the row's memory in a field of the batch for draws, tables or pixels.
+  /// Returns memory for the row's value of one of the batch's hidden fields, which have draws, tables or pixels.
   virtual std::byte* make(std::size_t field, std::size_t bytes) = 0;
   /// Returns memory for intermediate results.
   virtual Scratch& scratch() = 0;

@@ -52,7 +52,7 @@ struct DeviceDraw {
   std::string label;
   std::uint64_t key = 0;
   Filter filter = Filter::linear;
-  bool follows = false;  ///< whether it uses the result of the draw before it
+  bool follows = false;  ///< whether the field uses the result of the draw for the stage's first field
   std::size_t step = 0;
 };
 
@@ -60,7 +60,7 @@ struct DeviceDraw {
 struct DeviceProgram {
   Schema sample;  ///< fields of a row as it is made before `batch`
   std::vector<DeviceStep> steps;
-  std::vector<DeviceDraw> draws;  ///< draws in the order of the stages; an image stage's `step` is of kind `image`
+  std::vector<DeviceDraw> draws;  ///< in the order of the stages; the `step` of an image stage's draw has kind `image`
 
   /// Returns the schema of a row of a delivered batch.
   const Schema& delivered() const noexcept { return steps.back().out; }

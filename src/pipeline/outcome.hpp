@@ -23,12 +23,12 @@ struct Outcome {
   bool kept = true;           ///< false if the sample was filtered or dropped
   bool filtered = false;      ///< whether a filter left the sample out
   bool masked = false;
-  std::optional<Error> bad;    ///< the first failure, if the policy acts on it
+  std::optional<Error> bad;    ///< the first failure, if the policy masks, drops or replaces the sample
   std::optional<Error> fatal;  ///< an error that ends the run
 };
 
 /// Returns an error with this code and cause, and with stage, source, file, key, index and offset of `sample`. It is
-/// for an error about many samples, of which `sample` is an example.
+/// for an error about several failures, of which `sample` is one.
 Error error_at(const Error& sample, Errc code, std::string cause);
 
 /// The attempts to make one sample: first from its own record, then, if the policy for bad samples requires it, from
@@ -41,11 +41,11 @@ class Attempts {
 
   /// Returns whether no further attempt is needed.
   bool over() const noexcept { return over_; }
-  /// Return the place of the current attempt, which has the attempt's number, and the source index of its record.
+  /// Return the place of the current attempt, whose `attempt` is its number, and the source index of its record.
   const Place& place() const noexcept { return place_; }
   std::uint64_t index() const noexcept { return index_; }
 
-  /// The sample was made. `kept`: false if a filter left it out.
+  /// Ends the attempts, because the sample was made. `kept`: false if a filter left it out.
   void made(bool kept) noexcept {
     outcome_.kept = kept;
     outcome_.filtered = !kept;

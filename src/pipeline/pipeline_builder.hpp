@@ -27,7 +27,7 @@ class PipelineBuilder {
   const Field& at(const std::string& field, const std::string& label) const;
   /// Returns whether the field's values were decoded as labels, and still are labels.
   bool holds_labels(std::string field) const;
-  /// Returns the key of the next occurrence of a stage's name.
+  /// Returns a key for a stage or order of this name. Each occurrence of the name in the pipeline gets another key.
   std::uint64_t next_key(const std::string& name);
   /// Sets the seed. @throws Error(invalid_argument) if a different seed is set already, or was used for draws that a
   /// cache keeps.
@@ -39,7 +39,7 @@ class PipelineBuilder {
   /// @throws Error(invalid_argument) if batches end with their groups and the policy for bad samples uses stand-ins,
   /// which would come from other groups.
   void refuse_stand_ins_of_groups() const;
-  /// Passes the rows of a batch to the orders. @throws what the orders throw.
+  /// Passes the number of rows per batch to the orders; 0 if the pipeline is reordered. @throws what the orders throw.
   void tell_orders_of_batches();
   /// @throws Error(invalid_argument) if an order may not be added any more.
   void refuse_order(const std::string& name) const;

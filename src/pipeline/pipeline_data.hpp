@@ -52,7 +52,7 @@ struct PipelineData {
   bool filters = false, flat_maps = false;
   std::map<std::string, Collate> collates;   ///< how rows are put together, by field name
   std::optional<BucketSpec> bucket;          ///< its window is set when `batch` joins
-  std::optional<BatchSpec> batch;            ///< its rows are at most what bounds allow for the fields of fixed size
+  std::optional<BatchSpec> batch;            ///< its `rows`: the most that a batch can have, by its bounds too
   bool bounded = false;                      ///< whether sizes or groups of samples end batches
   std::shared_ptr<const GroupTable> groups;  ///< the groups, if a batch ends with its group; otherwise null
   std::optional<std::uint64_t> seed;

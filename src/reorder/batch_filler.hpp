@@ -77,7 +77,7 @@ class BatchFiller {
   bool admits(const BatchBounds::Item& item) const noexcept { return bounds_.admits(fill_, item); }
   /// Adds a row to the open batch and returns the row's number.
   std::uint64_t put(const FilledRow& row) noexcept;
-  /// Counts the size and the group of a row towards the open batch's limits. Call once per row, unless the window
+  /// Counts the size and the group of a row towards the open batch's limits. Call once per row, unless a bucket window
   /// decides which rows a batch gets.
   void count(const BatchBounds::Item& item) noexcept { bounds_.add(fill_, item); }
   /// Returns whether the open batch has as many rows as it may have, or `enough_bytes`.
@@ -94,7 +94,7 @@ class BatchFiller {
   /// Ends the epoch. Closes the open batch or, with Tail::drop, drops it. `next`: the cursor after the epoch's last
   /// sample.
   void end_epoch(const Cursor& next) noexcept;
-  /// Returns whether the last batch of the run was closed. Known only if each epoch has a set number of batches.
+  /// Returns whether the last batch of the run was closed. Always false unless each epoch has a set number of batches.
   bool finished() const noexcept { return finished_; }
 
  private:

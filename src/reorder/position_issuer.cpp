@@ -60,7 +60,7 @@ PositionIssuer::Issued PositionIssuer::issue() noexcept {
 }
 
 // Asks the order for `count` positions. If the order fails, finds the first position at which it fails, so that the
-// samples before are made. Returns the number of positions before the failure.
+// samples before this position are made. Returns the number of positions before the failure.
 std::uint64_t PositionIssuer::fill(std::uint64_t count, std::optional<Error>& error) noexcept {
   try {
     positions_.fill(0, {indices_.data(), static_cast<std::size_t>(count)});

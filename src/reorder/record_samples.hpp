@@ -77,7 +77,7 @@ class RecordSamples {
   std::uint64_t next_position_ = 0;  // how many records of the first run were delivered before a resume
   std::optional<Bijection> permutation_;
 
-  std::atomic<std::uint64_t> answered_{0};  // records whose skips are decided; only the consumer changes this
+  std::atomic<std::uint64_t> answered_{0};  // number of records whose skips are decided; only the consumer changes this
 };
 
 }  // namespace penstock::detail::runtime

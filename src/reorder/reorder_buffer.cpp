@@ -12,9 +12,9 @@ namespace penstock::detail::runtime {
 
 namespace {
 
-// Returns the number of positions that hold `passes` times all records for one rank. A record that is early in one pass
-// may be late in the next pass, and at a different rank. If filters keep k records, a rank gets none of the k records
-// in these positions with probability e^(-passes k).
+// Returns the number of positions in which one rank has `passes` times as many samples as there are records. A record
+// that is early in one pass may be late in the next pass, and at a different rank. If filters keep k records, a rank
+// gets none of the k records in these positions with probability e^(-passes k).
 std::uint64_t positions_of_passes(const PipelineData& data) noexcept {
   constexpr std::uint64_t passes = 8, most = std::uint64_t{1} << 62;
   const auto world = static_cast<std::uint64_t>(data.rank_value().world);
@@ -128,7 +128,7 @@ std::size_t ReorderBuffer::retire(std::span<Move> moves) noexcept {
   return count;
 }
 
-// If no record was kept in this many positions, none may ever be kept.
+// Ends the run if no record was kept in `patience_` positions, because perhaps none will ever be kept.
 void ReorderBuffer::check_pass(ReorderEntry& entry) noexcept {
   if (!fixed_steps_ || entry.outcome.fatal) return;
   if (entry.outcome.kept) survived_ = entry.next.position;
@@ -148,7 +148,7 @@ void ReorderBuffer::check_pass(ReorderEntry& entry) noexcept {
 // If all samples of an endless stream fail, no batch is ever delivered that would report the errors.
 void ReorderBuffer::check_row(ReorderEntry& entry) noexcept {
   if (!stream_ || entry.outcome.fatal) return;
-  // `failed_in_row_` is set only when the entry is retired, because the entry may have to wait.
+  // `failed_in_row_` is set only when the entry is retired, because an entry that must wait is checked again.
   const std::uint64_t failed = entry.outcome.bad ? failed_in_row_ + 1 : entry.no_record ? failed_in_row_ : 0;
   entry.next.failed_in_row = entry.last && !fixed_steps_ ? 0 : failed;
   if (failed <= policy_.max_in_row) return;
@@ -163,7 +163,7 @@ void ReorderBuffer::check_row(ReorderEntry& entry) noexcept {
   }
 }
 
-// Checks the quota here too: if no sample survives, no batch is delivered, and delivery is what checks the quota.
+// The quota is also checked when a batch is delivered. But if no sample survives, no batch is delivered.
 bool ReorderBuffer::ends_run(const ReorderEntry& entry) const noexcept {
   const bool too_many =
       entry.outcome.bad && !told_before() && exceeds_quota(policy_, {count_.acted + 1, count_.samples + 1});

@@ -128,8 +128,8 @@ class ReorderBuffer {
   BatchBuffer* open_batch_buffer() const noexcept { return filler_.batch(); }
 
  private:
-  // What a step of retiring did. `waits`: nothing, because a buffer or room is missing. `leaves`: no row moves.
-  // `moves`: a row moves to its batch.
+  // What a step of retiring did. `waits`: nothing, because a buffer or room is missing. `leaves`: something, but no row
+  // moves to a batch. `moves`: a row moves to its batch.
   enum class Retired : std::uint8_t { waits, leaves, moves };
   Retired retire_one(ReorderEntry& entry, Move& move) noexcept;
   Retired emit(Move& move) noexcept;
@@ -150,7 +150,7 @@ class ReorderBuffer {
 
   const std::uint64_t seed_;
   const bool fixed_steps_, stream_;
-  // Number of positions after a survivor or a batch within which the next survivor must come.
+  // The next survivor must come within this many positions after a survivor or a batch.
   const std::uint64_t patience_;
   const ErrorPolicy policy_;
   BatchOutlet& outlet_;
@@ -178,7 +178,7 @@ class ReorderBuffer {
   std::optional<BucketWindow> window_;
   std::optional<SampleLength> length_;
   std::atomic<bool> emitting_{false};  // the window is cut, and its rows go to their batches
-  std::size_t emitted_ = 0;            // how many rows of the window's current batch have gone to it
+  std::size_t emitted_ = 0;            // how many rows of the window's current batch were put in its buffer
 };
 
 }  // namespace penstock::detail::runtime

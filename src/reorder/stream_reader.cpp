@@ -106,7 +106,7 @@ void StreamReader::note(ChainRun& parent, ChainRun& run) noexcept {
   reads.scratch_bytes.set(std::max<std::uint64_t>(reads.scratch_bytes.get(), parent.arena.peak()));
 }
 
-// Notes the exception in flight. Call inside a catch block. `began`: the stream stood at the record. If not, the
+// Notes the exception in flight. Call inside a catch block. `began`: the stream was at the record. If it was not, the
 // failure does not concern a single record and ends the run.
 void StreamReader::fail(SharedRecord& record, bool began) noexcept {
   const OnError policy = setup_.data->policy_value().policy;
@@ -127,7 +127,7 @@ void StreamReader::fail(SharedRecord& record, bool began) noexcept {
   }
 }
 
-// Puts the stream at the record `at_`. If the stream can't seek, reads the records before.
+// Puts the stream at the record `at_`. If the stream can't seek, reads the records before it.
 StreamReader::Begun StreamReader::begin(ChainRun& parent) {
   stream_->reset(at_.epoch);
   if (at_.position == 0) return Begun::at_record;

@@ -38,7 +38,7 @@ class WaitingRows {
   WaitingRows& operator=(const WaitingRows&) = delete;
   ~WaitingRows();
 
-  /// Returns the bytes of a row's fields at fixed addresses, with the alignment of each field.
+  /// Returns how many bytes a row takes for fields with fixed addresses. Includes the fields' alignment.
   static std::size_t row_bytes(const RowLayout& layout);
   std::size_t bytes_each() const noexcept { return bytes_; }
   std::size_t count() const noexcept { return rows_.size(); }

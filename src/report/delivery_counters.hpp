@@ -19,9 +19,10 @@ struct DeliveryCounts {
 /// Everything that is counted where the caller receives batches.
 struct DeliveryCounters : DeliveryCounts {
   std::uint64_t first_batch_ns = 0, acted = 0;
-  std::uint64_t acted_before = 0;  ///< the bad samples in `acted` that came before the time that the other counts cover
+  std::uint64_t acted_before =
+      0;  ///< how many of the bad samples in `acted` came before the time that the other counts cover
   std::uint64_t empty_epochs = 0;  ///< epochs that ended without a batch
-  /// The planned number of epochs, if the caller asked for a further epoch; 0: it did not.
+  /// The planned number of epochs, if the caller asked for an epoch beyond them; 0: it did not ask.
   std::uint64_t beyond_epochs = 0;
   double p50_s = 0, p99_s = 0;
   std::optional<double> caller_delay_share;

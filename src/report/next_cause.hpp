@@ -14,7 +14,8 @@ struct SaidElsewhere {
 };
 
 /// Returns a sentence about the largest cost of the runners' time that the verdict does not mention. Empty if this cost
-/// is small, or the verdict names no single cause. Shares are parts of the time of all runners that there may be.
+/// is small, or the verdict names no single cause. The share in the sentence is a share of the time of all runners that
+/// there may be.
 std::string next_cause(const Report& report, const SaidElsewhere& told);
 
 }  // namespace penstock::detail::runtime

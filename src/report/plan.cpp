@@ -138,7 +138,7 @@ const char* tail_text(Tail tail) {
   return tail == Tail::keep ? "kept" : tail == Tail::drop ? "dropped" : "padded, with mask";
 }
 
-// Describes how many batches an epoch has, and what happens to the rest of its samples.
+// Describes how many batches an epoch has, and what happens to samples that don't fill a batch.
 std::string batches_text(const detail::PipelineData& d) {
   const std::string tail = tail_text(d.batch->options.tail);
   if (d.reordered())

@@ -102,7 +102,7 @@ const FileReport* slow_file(const Report& r) {
   const auto slowest =
       std::ranges::max_element(r.files, {}, [](const FileReport& f) { return f.measured >= enough ? f.read_us : 0; });
   if (slowest == r.files.end() || slowest->measured < enough) return nullptr;
-  // Reading time of the other files as a share of all reading time, and its number of readings.
+  // The other files' share of all reading time, and a number that is proportional to how often they were read.
   double others_time = 0, others = 0;
   for (const FileReport& f : r.files) {
     if (&f == &*slowest || f.read_us <= 0) continue;

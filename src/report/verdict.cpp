@@ -92,7 +92,7 @@ double device_share(const Report& r) {
 
 // Returns the reason for which runners were idle longest, without reasons that the caller causes. If runners and caller
 // wait for each other in turns, the caller counts as a reason, because more batches would even that out. With a device
-// it does not count, because both may have waited for the device.
+// the caller does not count, because runners and caller may both have waited for the device.
 IdleShare worst_idleness(const Report& r) {
   IdleShare worst{Idle::caller, 0};
   for (const IdleShare& i : r.idle) {
@@ -113,7 +113,7 @@ double rate_without(const Report& r, const IdleShare& idle) {
   return std::max(std::min(r.samples_per_s / std::max(1 - idle.share, 0.01), limit), r.samples_per_s);
 }
 
-// Returns the options that make room for more samples being processed.
+// Returns the options that make room for more samples in work.
 const char* more_room(const Report& r) { return r.sink.empty() ? "`depth`" : "`max_in_flight` or `max_waiting_bytes`"; }
 
 std::string idle_words(const Report& r, const IdleShare& idle) {
@@ -456,7 +456,7 @@ Judgement judgement_of(const Report& r, double share_of_loads) {
 }  // namespace
 
 void set_verdict(Report& r, bool short_samples, double share_of_loads) {
-  // Not for a write, because few samples need few runners.
+  // A `write` gets no such note, because few samples need few runners.
   if (r.sink.empty() && r.threads_seen < (short_samples ? std::min(r.threads, r.cores) : r.threads) &&
       r.seconds > 0.1)  // in a shorter run the other runners may not have been needed
     r.notes.push_back("only " + std::to_string(r.threads_seen) + " of " + std::to_string(r.threads) +

@@ -19,8 +19,9 @@ namespace penstock::detail::runtime {
 /// Decides whether a batch takes one more sample. Immutable; any thread may use it.
 class BatchBounds {
  public:
-  /// `groups`: a batch ends before a sample of another group. The table must outlive this object. Null: groups don't
-  /// end batches. @throws Error if no sample could ever fit a batch.
+  /// `groups`: a batch ends before a sample of another group or pass. The table must outlive this object. Null: groups
+  /// don't end batches. @throws Error(invalid_argument) if not even one sample could fit a batch. @throws
+  /// Error(schema_mismatch) if the field whose tokens are limited is a scalar.
   BatchBounds(const Schema& schema, const BatchSpec& batch, const GroupTable* groups = nullptr);
 
   /// Returns the most rows that a batch can have, whatever sizes its samples have.
@@ -41,11 +42,11 @@ class BatchBounds {
   };
   Fill empty() const { return nothing_; }
   static void clear(Fill& fill) noexcept;
-  /// Returns whether the batch has `enough_bytes`, so that it takes no further sample.
+  /// Returns whether the batch has at least `enough_bytes` bytes, so that it takes no further sample.
   bool enough(const Fill& fill) const noexcept;
   bool admits(const Fill& fill, const Item& item) const noexcept;
   void add(Fill& fill, const Item& item) const noexcept;
-  /// @throws Error(limit_exceeded) if the row exceeds the limits of a batch by itself.
+  /// @throws Error(limit_exceeded) if this row alone exceeds the limits of a batch.
   void check(std::span<const RaggedRow> row) const;
 
  private:
@@ -61,7 +62,7 @@ class BatchBounds {
   const GroupTable* groups_;
   Fill nothing_;
   std::uint64_t rows_, max_bytes_ = 0, max_tokens_ = 0, enough_bytes_ = 0;
-  std::size_t tokens_ = 0;  ///< field whose tokens are counted
+  std::size_t tokens_ = 0;  ///< slot of the field whose tokens are counted
 };
 
 }  // namespace penstock::detail::runtime

@@ -26,7 +26,7 @@ struct Replaced {
   std::uint64_t row, index;
 };
 
-/// The rows of a field that were padded to the length of the longest row.
+/// A field's rows, padded to the length of the longest row.
 struct PaddedRows {
   std::byte* data = nullptr;
   std::int64_t longest = 0;
@@ -56,7 +56,7 @@ struct SampleCounts {
 /// What is known about one batch, in the host's memory or on a device.
 struct BatchInfo : SampleCounts {
   std::uint64_t epoch = 0, number = 0, first = 0;
-  std::uint64_t valid = 0;   ///< rows that are samples
+  std::uint64_t valid = 0;   ///< number of rows that are samples
   std::uint64_t of_all = 0;  ///< `valid` of the whole batch, if this is one device's part
   std::uint64_t rows = 0;    ///< number of delivered rows: `valid` plus padding
   Cursor next;               ///< cursor after the batch

@@ -24,10 +24,10 @@ class BatchLayout {
   std::uint64_t rows() const noexcept { return rows_; }
   std::size_t fields() const noexcept { return offsets_.size(); }
   const RowLayout& row() const noexcept { return row_; }
-  /// Returns the bytes of a batch's rows at fixed addresses, with the alignment of each field.
+  /// Returns how many bytes a batch takes for fields whose rows have fixed addresses. Includes the fields' alignment.
   std::size_t bytes() const noexcept { return bytes_; }
-  /// Returns the bytes of `batches` batches. @throws Error(limit_exceeded) if no memory could hold the batches; the
-  /// error names `option`, which sets their number.
+  /// Returns `batches` x `bytes()`. @throws Error(limit_exceeded) if no memory could hold the batches. The error asks
+  /// to lower `option`, which sets the number of batches.
   std::size_t bytes_of_ring(std::size_t batches, const char* option) const;
   std::size_t offset(std::size_t field) const noexcept { return offsets_[field]; }
   /// Returns the bytes that a BatchInfo needs per row.
@@ -38,7 +38,7 @@ class BatchLayout {
 
   /// Makes room in `info` for `rows()` rows.
   void prepare(BatchInfo& info) const;
-  /// Notes address and shape of a row of a field. The field must not be dense.
+  /// Notes in `info` where a field's value of one row is, and its shape. The field must not be dense.
   void note(BatchInfo& info, std::size_t field, std::uint64_t row, std::byte* data, const Shape& shape) const noexcept;
   std::span<const RaggedRow> varying_rows(const BatchInfo& info, std::size_t field) const noexcept {
     return std::span(info.varying).subspan(row_[field].varying * rows_, info.rows);
@@ -51,7 +51,7 @@ class BatchLayout {
   }
   /// Returns the bytes of a batch's delivered rows.
   std::uint64_t bytes_of(const BatchInfo& info) const noexcept;
-  /// Returns the bytes of one field's values; 0 if the field's rows have fixed addresses.
+  /// Returns the bytes of one field's values in the batch; 0 if the field's rows have fixed addresses.
   std::uint64_t appended_bytes_of(const BatchInfo& info, std::size_t field) const noexcept;
 
  private:

@@ -33,14 +33,14 @@ struct BatchBuffer : BatchInfo {
   TraceLine* trace = nullptr;  ///< line of the timeline that shows the buffer's states; null: no timeline is kept
   std::atomic<BufferState> state{BufferState::free};
   std::size_t place = 0;  ///< the buffer's number in the ring
-  /// The buffer has room for a BatchInfo's rows; only the thread that grows the ring reads and sets this.
+  /// The vectors of BatchInfo have room for all rows. Only the thread that grows the ring reads and sets this.
   bool prepared = false;
-  bool discarded = false;                  ///< the buffer's state changes to free when all its parts are done
-  std::vector<RowPlace> places;            ///< place of each row, if the engine keeps places
-  std::mutex bad_mutex;                    ///< guards `bad`, `unlisted` and `replaced` while the buffer is filled
+  bool discarded = false;        ///< the batch is not wanted, so the buffer becomes free when all its parts are done
+  std::vector<RowPlace> places;  ///< place of each row, if the engine keeps places
+  std::mutex bad_mutex;          ///< guards `bad`, `unlisted` and `replaced` while the buffer is filled
   std::atomic<std::uint64_t> ready_ns{0};  ///< when the buffer became ready; 0: it is not ready
-  /// A row could not even be reported bad. Relaxed: a runner sets `broken` before it subtracts its part from `left`
-  /// (release). The runner that subtracts the last part reads `broken` after that (acquire).
+  /// Memory ran out, so that a row could not even be reported bad. Relaxed: a runner sets `broken` before it subtracts
+  /// its part from `left` (release). The runner that subtracts the last part reads `broken` after that (acquire).
   std::atomic<bool> broken{false};
   BatchArena arena;
   std::mutex overflow_mutex;  ///< guards `overflow` while the buffer is filled
@@ -55,7 +55,7 @@ struct BatchBuffer : BatchInfo {
 class BatchRing {
  public:
   /// `append_limit`: most bytes in one buffer for fields whose rows differ in size. `append_memory`: the resource for
-  /// these fields; null: `memory`. `most`: number of buffers; `depth` if it is less.
+  /// these fields; null: `memory`. `most`: number of buffers; a number below `depth` means `depth`.
   BatchRing(const Schema& schema, std::uint64_t rows, std::size_t depth, MemoryResource& memory,
             std::size_t append_limit = ~std::size_t{0}, MemoryResource* append_memory = nullptr, std::size_t most = 0);
   BatchRing(const BatchRing&) = delete;
@@ -89,7 +89,7 @@ class BatchRing {
   enum class Finished : std::uint8_t { no, ready, discarded };
   Finished finish(BatchBuffer& buffer, std::uint32_t parts) noexcept;
   void lease(BatchBuffer& buffer) noexcept;
-  /// Sets the buffer's state to free. Each other state is allowed before.
+  /// Sets the buffer's state to free, whatever other state it has.
   void release(BatchBuffer& buffer) noexcept;
   /// Returns all `most` buffers, also buffers beyond `depth`, which `acquire` never returns.
   std::span<const std::unique_ptr<BatchBuffer>> all() const noexcept { return buffers_; }
@@ -97,8 +97,9 @@ class BatchRing {
   std::size_t free_count() const noexcept { return free_.size(); }
 
   // -- for one thread, which grows and shrinks the ring --
-  /// Allocates memory until `depth` batches have memory; at most `most` batches get some. Call without the lock.
-  /// @throws whatever the resource throws. Memory that was allocated before the exception is kept for the next call.
+  /// Allocates memory for those of the first `depth` buffers that have none. Ignores numbers above `most`. Call without
+  /// the lock. @throws whatever the resource throws. Memory that was allocated before the exception is kept for the
+  /// next call.
   void prepare_to_grow(std::size_t depth);
   /// Sets the number of batches. `prepare_to_grow` must have allocated their memory. Call under the lock. If the number
   /// falls, buffers in use stay in use until they are released.

@@ -15,7 +15,7 @@ constexpr std::size_t min_scratch = 1u << 20;
 constexpr std::size_t min_blocks = 8u << 20;
 constexpr std::size_t min_growth = std::size_t{1} << 30;
 constexpr std::size_t roomy_scratch = 64u << 20;
-// How many times as high the depth and the number of entries may become.
+// By which factors the depth and the number of entries may be raised.
 constexpr unsigned most_depth_times = 16, most_entries_times = 64;
 
 // Returns a * b + c, or the largest number if the result is larger.
@@ -73,8 +73,8 @@ void plan_device(const MemoryRequest& r, MemoryPlan& plan) {
   plan.device_depth = static_cast<unsigned>(fit);
 }
 
-// Returns the bytes that the device's limit leaves, after fields of fixed size, for a batch's other rows; as much again
-// is left for each batch of decoded images.
+// Returns how many bytes the device's limit leaves per batch for fields whose rows differ in size. The result is also
+// the limit of each batch of decoded images.
 std::size_t device_share(const MemoryRequest& r, const MemoryPlan& plan) {
   if (r.device.max_bytes == 0) return std::numeric_limits<std::size_t>::max();
   const std::size_t taken = saturating(plan.device_depth, r.device.buffer_bytes, r.device.fixed_bytes);
@@ -87,7 +87,8 @@ void lower_device_rows(MemoryPlan& plan, std::size_t limit, const char* option) 
   plan.device_rows_option = option;
 }
 
-// Limits the rows that differ in size to what the device's and the pinned limits leave after fields of fixed size.
+// Limits the bytes of rows that differ in size, on a device and in staging. They get what `max_device_bytes` and
+// `max_pinned_bytes` leave after fields of fixed size.
 void limit_rows(const MemoryRequest& r, MemoryPlan& plan) {
   lower_device_rows(plan, device_share(r, plan), "max_device_bytes");
   if (r.max_pinned_bytes == 0) return;
@@ -114,7 +115,7 @@ class HostShares {
     share_out();
   }
 
-  // If there is no limit, raises may take as many bytes as the plan needs, and at least 1 GiB.
+  // If there is no limit, raises may take about as many bytes as the plan needs, or 1 GiB if that is more.
   void grow_without_limit() {
     if (raises()) plan_growth(saturating(2, std::max(needs(), min_growth), 0));
   }
@@ -140,7 +141,7 @@ class HostShares {
   }
 
  private:
-  // The caller's thread may make samples too, so there is one share more than there are runners.
+  // The caller's thread may make samples too, so one more ChainRun than there are runners needs scratch.
   std::size_t runs() const { return runs_of(plan_.threads + 1); }
   std::size_t runs_of(unsigned threads) const { return std::size_t{threads} * (r_.reorder.stand_ins ? 2 : 1); }
   bool raises() const {
@@ -149,16 +150,16 @@ class HostShares {
   std::size_t places() const { return r_.device.rows_bytes != 0 ? 2 : 1; }
   unsigned highest_depth() const {
     const unsigned highest = most_depth_times * plan_.depth;
-    // A device keeps the staging memory of rows that differ in size until the run ends.
+    // A device keeps the staging memory of rows that differ in size until the run ends, so the depth is not raised.
     if (r_.device.rows_bytes != 0) return plan_.depth;
     if (r_.max_pinned_bytes == 0 || r_.pinned_buffer_bytes == 0) return highest;
-    // If rows differ in size, they already get the rest of the pinned limit.
+    // Rows that differ in size already get the rest of the pinned limit.
     if (r_.append_buffer != 0) return plan_.depth;
     return static_cast<unsigned>(std::min<std::size_t>(highest, r_.max_pinned_bytes / r_.pinned_buffer_bytes));
   }
 
-  // Half of the rest is reserved for raises of batches, entries and blocks. Further runners get a share of the other
-  // half, and each share holds a large image.
+  // Plans further runners, each with scratch for a large image. If memory is limited, the further runners get at most a
+  // quarter of `left`. Half of what their least scratch leaves is reserved for raises of batches, entries and blocks.
   void plan_growth(std::size_t left) {
     if (!raises()) return;
     TuningBounds& growth = plan_.growth.emplace();
@@ -194,7 +195,8 @@ class HostShares {
   }
   bool needs_too_much() const { return needs() > r_.max_memory_bytes; }
 
-  // By default blocks get half of `max_memory_bytes`, or less if the least needs of the other parts leave less.
+  // By default blocks get half of `max_memory_bytes`, at least 8 MiB and at most 512 MiB. If the other parts' least
+  // needs don't fit beside this, blocks get less, but at least 8 MiB.
   void lower_blocks() {
     if (r_.max_block_bytes != 0) return;
     if (r_.blocks) plan_.block_limit = std::clamp(r_.max_memory_bytes / 2, min_blocks, default_block_bytes);
@@ -253,8 +255,8 @@ class HostShares {
     if (plan_.threads < r_.threads) note(std::to_string(plan_.threads), "runners", std::to_string(r_.threads));
   }
 
-  // If fields have rows that differ in size, these fields get half of the rest: each row of a buffer and each entry
-  // gets the same bytes.
+  // If some fields have rows that differ in size, these fields get half of the rest. Each row of a buffer and each
+  // waiting sample gets the same number of bytes.
   void share_out() {
     const std::size_t left = r_.max_memory_bytes - needs() - more_scratch() - (plan_.growth ? plan_.growth->bytes : 0);
     const std::size_t for_rows = r_.append_buffer != 0 ? left / 2 : 0;
@@ -281,7 +283,7 @@ class HostShares {
 
 MemoryPlan plan_memory(const MemoryRequest& r) {
   MemoryPlan plan;
-  // The caller has one batch, one batch is ready, and the others have enough rows for two per runner.
+  // The caller has one batch, one batch is ready, and the other batches have at least two rows per runner.
   const std::uint64_t filling = std::max<std::uint64_t>(2, (2ull * r.threads + r.rows - 1) / r.rows);
   plan.depth =
       r.depth != 0 ? std::max(r.depth, min_depth) : static_cast<unsigned>(std::min<std::uint64_t>(2 + filling, 4096));

@@ -12,10 +12,10 @@ struct DeviceRequest {
   unsigned count = 1;          ///< devices that share each batch
   std::size_t max_bytes = 0;   ///< limit for a device's batches; 0 = no limit
   unsigned depth = 0;          ///< batches on a device; 0 = the plan chooses
-  std::size_t rows_bytes = 0;  ///< the least that a batch on a device needs for fields whose rows differ in size; 0 =
-                               ///< there are no such fields
-  unsigned images = 0;  ///< batches of decoded images on a device; each gets the same limit as a batch's fields whose
-                        ///< rows differ in size
+  std::size_t rows_bytes = 0;  ///< the least bytes that a batch on a device needs for fields whose rows differ in size;
+                               ///< 0 = there are no such fields
+  unsigned images = 0;  ///< number of batches of decoded images on a device; each gets the same limit as a batch's
+                        ///< fields whose rows differ in size
   std::size_t buffer_bytes = 0;  ///< bytes of a batch in fields of fixed size
   std::size_t fixed_bytes = 0;   ///< bytes that stages need on a device, apart from batches
   bool is_host = false;          ///< the device's memory is the host's memory
@@ -25,11 +25,11 @@ struct DeviceRequest {
 /// What a reordered pipeline needs for samples on their way to a batch.
 struct ReorderRequest {
   std::size_t row_bytes = 0;   ///< bytes of a sample that waits for its row in a batch
-  std::size_t append_row = 0;  ///< the least that a sample needs for fields whose rows differ in size
+  std::size_t append_row = 0;  ///< the least bytes that a sample needs for fields whose rows differ in size
   std::size_t held = 0;        ///< number of samples that wait outside the entries
-  /// Return the number of entries, and of shared records, for a number of runners.
+  /// Return, for a number of runners, the number of entries and the number of shared records.
   std::function<std::size_t(unsigned threads)> entries = {}, shared_records = {};
-  std::size_t shared_record_bytes = 0;  ///< the least that one shared record may need
+  std::size_t shared_record_bytes = 0;  ///< the least bytes that one shared record needs
   bool stand_ins = false;               ///< a runner may make a parent from another record, for one child only
 };
 
@@ -47,9 +47,9 @@ struct MemoryRequest {
   unsigned threads = 1;
   std::uint64_t rows = 1;
   std::size_t buffer_bytes = 0;
-  /// Bytes of the largest field of fixed size, of which a runner's scratch must hold two.
+  /// Bytes of the largest field of fixed size. A runner's scratch must have room for two such fields.
   std::size_t sample_bytes = 0;
-  /// The least that a batch buffer needs for fields whose rows differ in size; 0 = there are no such fields.
+  /// The least bytes that a batch buffer needs for fields whose rows differ in size; 0 = there are no such fields.
   std::size_t append_buffer = 0;
   bool blocks = false;               ///< records share blocks
   std::size_t max_block_bytes = 0;   ///< limit in bytes for blocks; 0 = the plan chooses

@@ -24,7 +24,7 @@ enum class HeldBy : std::uint8_t {
   limits,    ///< memory does not allow a higher value, or higher values are not tried
 };
 
-/// How far the settings may be raised, and how many bytes of the memory reserved for raises each raise takes.
+/// How far the settings may be raised, how many bytes are reserved for raises, and how many bytes one raise takes.
 struct TuningBounds {
   TunedSettings first;  ///< settings at the start of the run
   TunedSettings most;
@@ -36,8 +36,9 @@ struct TuningBounds {
   std::size_t entry_bytes = 0;  ///< bytes per entry
   std::size_t held = 0;         ///< samples that wait outside the entries
 
-  /// Returns the bytes that the settings `of` take in addition to `first`. While the number of entries changes, old and
-  /// new entries and the samples outside exist together. So the larger number is counted twice.
+  /// Returns the bytes that the settings `of` take in addition to `first`. While the number of entries changes, the old
+  /// entries, the new entries and the samples outside the entries exist together. So the number of entries counts
+  /// twice.
   std::size_t cost(const TunedSettings& of) const noexcept {
     return (of.depth - first.depth) * depth_bytes +
            (of.entries != first.entries ? (2 * of.entries + held) * entry_bytes : 0) +

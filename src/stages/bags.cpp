@@ -24,7 +24,8 @@ namespace detail::runtime {
 
 namespace {
 
-// Calls give(group, first position, number of positions) for each run of neighbours of one group, in order.
+// Calls give(group, first position, number of positions) for each run of neighbouring positions whose records are of
+// one group, in order.
 template <class F>
 void for_each_run(const PipelineData& data, const GroupTable& groups, F give) {
   const SampleOrder order = data.sample_order();

@@ -11,8 +11,8 @@
 
 namespace penstock::testing {
 
-/// Scratch with guard bytes around each block. Blocks have the alignment of a loader's scratch. The initial content of
-/// each block differs.
+/// Scratch with guard bytes around each block. Blocks have the alignment of a loader's scratch. Blocks differ in their
+/// initial content.
 class GuardedScratch final : public Scratch {
  public:
   explicit GuardedScratch(std::byte content = std::byte{0x30}) : content_(content) {}

@@ -147,8 +147,8 @@ class ImageStageSuite {
     return op;
   }
 
-  // Composes the stage's operation. Returns nothing if the stage throws; that is a finding unless the error concerns
-  // only this image.
+  // Composes the stage's operation. Returns nothing if the stage throws. That is a finding unless the error concerns
+  // only this image and the options allow bad images.
   std::optional<ImageOp> try_compose(const ImageStageModel& stage, const ImageShape& shape, std::uint64_t epoch,
                                      std::byte content) {
     try {

@@ -76,7 +76,8 @@ class MemoryResourceSuite {
     held.clear();
   }
 
-  // Allocates blocks of all sizes and alignments. Gives every third block back and allocates a new one.
+  // Allocates blocks of all sizes and alignments, and holds them. In between, allocates some blocks that it gives back
+  // at once.
   void hold_many(int first_content) {
     std::vector<Block> held, short_lived;
     int content = first_content * 31;

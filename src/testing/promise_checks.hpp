@@ -10,7 +10,7 @@
 
 namespace penstock::testing {
 
-/// Checks that a promised image keeps its promises. `jpeg`: see `check_stored_jpeg`. `who` begins the evidence.
+/// Checks that a promised image keeps its promises. `jpeg`: see `check_stored_jpeg`. The evidence begins with `who`.
 /// @throws whatever decoding the whole image throws.
 void check_promise(PromisedImage& image, const ImageDecoder* jpeg, Findings& findings, const std::string& who);
 

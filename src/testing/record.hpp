@@ -67,8 +67,8 @@ class GuardedCells final : public penstock::detail::Cells {
   std::vector<StoreView> views() const;
   Record copy() const;
 
-  /// Checks the values against the schema and the promises about memory. `who` begins the evidence. Returns false if
-  /// the values must not be read.
+  /// Checks the values against the schema and the promises about memory. The evidence begins with `who`. Returns false
+  /// if the values must not be read.
   bool check(Findings& findings, const std::string& who) const;
   /// Returns how many values were made without a destination.
   std::size_t made() const noexcept { return made_; }

@@ -39,7 +39,7 @@ struct Drop {
 
 constexpr std::string_view beside = "samples of one record are stored beside each other";
 
-// Makes two samples of each sample. They differ in the first field that has bytes or is a whole number, if there is
+// Makes two samples of each record. The two differ in the first field that has bytes or is a whole number, if there is
 // such a field.
 struct Twice {
   static bool is_bytes(const Field& field) { return field.dtype == DType::u8 && field.shape.rank() == 1; }
@@ -263,7 +263,7 @@ class SinkSuite {
     if (one_run(store, who + ", then continued", committed, {})) same_as_whole(store, who);
   }
 
-  // Writes the pipeline by `write`. If `stopped`, the run is stopped at its first commit, and a second run continues.
+  // Writes the pipeline with `write`. If `stopped`, the run is stopped at its first commit, and a second run continues.
   WriteProgress write_all(const Pipeline& pipeline, const std::string& store, bool stopped) {
     WriteOptions options{.threads = 2, .commit_every = std::max<std::uint64_t>(options_.commit_every, 1)};
     if (stopped) {

@@ -158,7 +158,7 @@ class SourceSuite {
       const std::size_t count = std::min<std::size_t>(5, indices_.size() - begin);
       const std::span<const std::uint64_t> next = std::span(indices_).subspan(begin, count);
       reader->expect(next);
-      // Records are read as announced, some other records in between, and later announcements replace earlier ones.
+      // Reads records as announced, and some other records in between. Later announcements replace earlier ones.
       for (std::size_t i = begin; i < begin + count; ++i) {
         compare(i, read(*reader, cells, indices_[i]), advice_is_harmless, "announced by expect");
         if (i % 3 == 0)
@@ -178,7 +178,8 @@ class SourceSuite {
     reader->expect(repeated);  // advice may be the last call before the reader is destroyed
   }
 
-  // Checks that views stay valid while other readers work and, for a shared source, as long as the source lives.
+  // Checks that views stay valid while other readers work and, if the source's `read` is const, as long as the source
+  // lives.
   void keep_views() {
     struct Kept {
       std::size_t number;

@@ -90,7 +90,8 @@ class StageSuite {
     findings_.check(differs.empty(), contract, [&] { return name(p) + ", " + when + ": " + differs; });
   }
 
-  // The caller makes samples if runners begin late, but this suite checks the samples of runners.
+  // Waits for a runner. If runners begin late, the caller makes samples, but this suite must check samples that runners
+  // make.
   static void await_runner(const Loader& loader) {
     for (int ms = 0; ms < 2000 && loader.report().threads_seen == 0; ++ms)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -11,7 +11,7 @@
 namespace penstock::testing {
 
 /// Checks that an image's stored JPEG keeps its promises. `whole`: the pixels of the whole image. `jpeg`: decode_jpeg
-/// with default options; null: the stored JPEG is not decoded. `who` begins the evidence.
+/// with default options; null: the stored JPEG is not decoded. The evidence begins with `who`.
 void check_stored_jpeg(EncodedImage& image, const Pixels& whole, const ImageDecoder* jpeg, Findings& findings,
                        const std::string& who);
 

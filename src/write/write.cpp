@@ -48,7 +48,7 @@ void SinkThreads::submit(std::function<void()> work) const noexcept {
     detail::check_not_forked();
     executor_.impl().submit(std::move(work));
   } catch (...) {
-    // The sink makes a key itself if the key is empty.
+    // `work` may never run, so the sink can do it itself.
   }
 }
 
@@ -61,7 +61,7 @@ std::string WriteItems::key_of(std::uint64_t index) const {
   } catch (...) {
     throw current_error().with_stage("read").with_source(data_->source->name()).with_index(index);
   }
-  // Children and records of a stream need a key in any case, so the record's number is used.
+  // A child or a stream's record always needs a key. If the source has none, the key is the record's number.
   if (key.empty() && (data_->flat_maps || data_->source->is_stream())) append_number(key, index, record_digits);
   return key;
 }

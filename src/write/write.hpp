@@ -61,11 +61,11 @@ class WriteRun {
   void finish();
   /// Makes the report from the counts of all samples made so far.
   void take_counts(const Chain& chain, const RunTotals& totals, std::uint64_t waited_ns);
-  /// Excludes time from the measured time, in which the run only found out which samples exist.
+  /// Takes off the measured time what the run spent only on finding out which samples the sink has.
   void add_untimed(std::uint64_t ns) noexcept { passed_over_ns_ += ns; }
   /// Calls the caller's `report`, if there is one.
   void report();
-  /// Returns whether the sink threw. If so, samples that were put after the last commit must not be committed.
+  /// Returns whether `put` or `commit` threw. If so, samples that were put after the last commit must not be committed.
   bool failed_to_store() const noexcept { return storing_; }
 
   WriteProgress progress;
@@ -80,11 +80,11 @@ class WriteRun {
   std::uint64_t commit_ns_ = 0, passed_over_ns_ = 0;
   std::optional<CoreTime> cores_begun_;
   Report report_;
-  bool storing_ = false;  // true during a call of the sink, and after the sink threw
+  bool storing_ = false;  // true during `put` and `commit`, and after one of them threw
 };
 
-/// Write all samples that are not in the sink. Return false if the run was stopped before the last sample. They open
-/// the sink only after everything else that can fail has succeeded, except the samples.
+/// Write all samples that are not in the sink. Return false if the run was stopped before the last sample. Both open
+/// the sink only after everything else that can fail before the first sample.
 bool write_samples(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,
                    unsigned threads);
 bool write_reordered(WriteRun& run, const std::shared_ptr<const PipelineData>& data, Executor::Impl& executor,

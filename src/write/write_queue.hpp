@@ -32,7 +32,7 @@ struct WriteEntry {
 class WriteQueue {
  public:
   /// `entries`: number of entries. Finished samples may have `max_bytes` bytes while fewer than `fewest` samples are
-  /// begun. Otherwise they may have `small_finished_bytes`, or `max_bytes` if it is less.
+  /// begun. Otherwise they may have `small_finished_bytes`, or `max_bytes` if that is less.
   WriteQueue(std::size_t entries, std::size_t fewest, std::size_t max_bytes);
 
   // -- the caller, without the mutex --

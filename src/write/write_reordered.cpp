@@ -31,7 +31,7 @@ constexpr unsigned ring_depth = 3;  // one batch whose rows are put, one that is
 constexpr std::uint64_t usual_rows = 64, max_rows = 1024;
 
 // How many entries there are, and how many rows a batch has. If samples have a fixed size, entries and ring together
-// have at most `max_waiting_bytes`. Otherwise a batch ends when it has `batch_bytes`, a share of them.
+// have at most `max_waiting_bytes`. Otherwise a batch ends when it has `batch_bytes`, a share of `max_waiting_bytes`.
 struct Sizes {
   std::size_t entries;
   std::uint64_t rows;
@@ -151,8 +151,8 @@ void tell_of_skipped(WriteRun& run) {
     run.options().progress(run.progress);
 }
 
-// Number of missing samples that are found before they are made. It is so low that threads don't wait long for the
-// answers, and so high that starting and ending a run for them hardly matters.
+// The most missing samples that are found before a run makes them. The number is so low that threads don't wait long
+// for the sink's answers, and so high that the start and the end of a run hardly matter.
 constexpr std::uint64_t missing_at_once = 1u << 16;
 
 // Returns positions from `position` on that the sink lacks, and moves `position` to the first position that was not
@@ -191,7 +191,7 @@ class Putting {
   // Begins with the number of samples that are done, including samples that the sink already had.
   void begin() { before_ = run_.progress.done; }
 
-  // Puts a batch's rows. Returns false after a stop. An error that ends the run is thrown after all rows were put.
+  // Puts a batch's rows. Returns false after a stop.
   bool put(const BatchRing& ring, const BatchBuffer& buffer) {
     if (buffer.overflow) throw *buffer.overflow;
     for (std::uint64_t row = 0; row < buffer.rows; ++row) {
@@ -210,7 +210,8 @@ class Putting {
     }
     return true;
   }
-  // Counts bad samples of a batch, or of the run's end.
+  // Counts bad samples of a batch, or of the run's end. Call for a batch after `put`, because this throws an error that
+  // ends the run.
   void account(SampleCounts& counts) {
     const std::uint64_t dropped = counts.bad.size() + counts.unlisted;
     if (counts.unreported) throw no_memory();

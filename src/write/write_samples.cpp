@@ -151,7 +151,7 @@ class SampleWriting {
   WriteItems items_;
   const std::uint64_t size_;
   std::uint64_t position_ = 0;
-  // When the last sample was found in the sink; 0: the sink lacked the previous sample.
+  // When the last sample was found in the sink; 0: the sink lacked the previous sample, or samples were in work.
   std::uint64_t passing_since_ = 0;
 
   // An error of the order, of the keys or of the sink. It is thrown after the samples before it are stored.

@@ -26,7 +26,7 @@ constexpr std::size_t first_scratch_bytes = 4096;
 constexpr std::chrono::microseconds short_sample{10};
 // After a sample that takes this long, the caller makes no samples for a while.
 constexpr std::uint64_t long_sample_ns = 1'000'000;
-// Runners wake the caller only for several finished samples. After this time they wake it for one.
+// Runners wake the caller only for several finished samples. After this time they wake the caller for a single sample.
 constexpr std::chrono::nanoseconds longest_wait{8'000'000};
 // This many samples are admitted or taken together under one lock of the mutex.
 constexpr std::size_t at_once = 8;

@@ -38,9 +38,9 @@ class WriteWindow final : private PoolWork {
   void publish() noexcept;
   /// Notes that no further sample will be admitted. From then on, runners without work don't count as idle.
   void end() noexcept;
-  /// Waits until the oldest sample is done, and enough others to make the wake-up cheap per sample. Returns how many
-  /// samples from the oldest on are done, at most a few. They belong to the caller until `pop`. Returns 0 if no reader
-  /// can be opened.
+  /// Waits until the oldest sample is done. Usually waits for more samples too, so that the wake-up costs little per
+  /// sample. Returns how many samples from the oldest on are done, at most a few. They belong to the caller until
+  /// `pop`. Returns 0 if no reader can be opened.
   std::size_t take();
   WriteEntry& taken(std::size_t i) noexcept { return queue_[i]; }
   void pop(std::size_t count);

@@ -23,7 +23,7 @@ enum class Weights {
 struct AxisRequest {
   std::int32_t in = 0, out = 0;       // values along the whole axis
   std::int32_t first = 0, count = 0;  // the outputs that are wanted
-  bool mirror = false;                // input i is the value in - 1 - i
+  bool mirror = false;                // input i is value `in` - 1 - i of the axis
   bool reverse = false;               // the wanted outputs are listed last to first
 };
 

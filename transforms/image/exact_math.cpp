@@ -7,7 +7,7 @@ namespace penstock::image {
 
 namespace {
 
-// ln 2 = high + low, with high short enough that small multiples of it are exact.
+// ln 2 = high + low. `high` has so few bits that its small multiples are exact.
 constexpr double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
 
 }  // namespace

@@ -147,7 +147,7 @@ class Executor final : public ImageExecutor {
   void run(const Pixels& pixels, const ImageOp& op, std::byte* out, Scratch& scratch) const override {
     if (op.pads()) return run_with_margin(pixels, op, out, scratch);
     if (op.source.element == DType::u16) return run_wide(pixels, op, out);
-    // The flips of `op` come after its transpose. Flips before it, with their axes exchanged, do the same.
+    // `op` flips after its transpose. Rows are flipped before it, so the two axes are exchanged.
     Rows rows(pixels, op, op.transpose ? op.flip_y : op.flip_x, op.transpose ? op.flip_x : op.flip_y, scratch);
     const Writer writer(op, out, scratch);
     if (!op.transpose) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The horizontal pass for 3 and 4 channels: one output pixel per 128-bit block. It is included once per target.
+// The horizontal pass for 3 and 4 channels: one output pixel per 128-bit block. This file is included once per target.
 #if defined(PENSTOCK_IMAGE_BLOCKS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PENSTOCK_IMAGE_BLOCKS_INL
 #undef PENSTOCK_IMAGE_BLOCKS_INL
@@ -96,8 +96,8 @@ void blocks_run(const HorizontalPlan& plan, const std::uint8_t* row, std::uint8_
   const auto* starts = reinterpret_cast<const std::int32_t*>(plan.tables);
   const auto* weights = reinterpret_cast<const std::int16_t*>(
       plan.tables + (groups * group_pixels * sizeof(std::int32_t) + 63) / 64 * 64);
-  // The first table moves channel c of taps 0 and 1 to the two 16-bit halves of 32-bit lane c, and the second table
-  // taps 2 and 3. Indices of 128 and above make 0.
+  // The first table moves channel c of taps 0 and 1 to the two 16-bit halves of 32-bit lane c. The second table does
+  // the same with taps 2 and 3. Indices of 128 and above make 0.
   alignas(16) static constexpr std::uint8_t pick3[2][16] = {
       {0, 128, 3, 128, 1, 128, 4, 128, 2, 128, 5, 128, 128, 128, 128, 128},
       {6, 128, 9, 128, 7, 128, 10, 128, 8, 128, 11, 128, 128, 128, 128, 128}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The horizontal pass for CPUs that can permute bytes freely across 512 bits: any number of channels, 16 output bytes
-// at a time. It is included once per target.
+// at a time. This file is included once per target.
 #if defined(PENSTOCK_IMAGE_FLAT_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PENSTOCK_IMAGE_FLAT_INL
 #undef PENSTOCK_IMAGE_FLAT_INL
@@ -91,7 +91,7 @@ inline void flat_prepare(HorizontalPlan& plan) {
   }
 }
 
-// Makes two rows together, because loads limit the speed, and so each load from the tables serves two rows.
+// Makes two rows together, so that each load from the tables serves two rows: loads limit the speed.
 template <std::size_t pairs_known>
 void flat_rows(const HorizontalPlan& plan, const RowPair& given) {
   const RowPair rows = given;  // a copy, because `given` would be read again after each store of bytes

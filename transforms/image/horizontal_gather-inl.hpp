@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The horizontal pass for 1 and 2 channels: one output pixel per 32-bit lane. It is included once per target.
+// The horizontal pass for 1 and 2 channels: one output pixel per 32-bit lane. This file is included once per target.
 #if defined(PENSTOCK_IMAGE_GATHER_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PENSTOCK_IMAGE_GATHER_INL
 #undef PENSTOCK_IMAGE_GATHER_INL

@@ -118,7 +118,7 @@ class Histogram {
     ++counts_[at < 0 ? 0 : std::min(static_cast<std::size_t>(at), bins - 1)];
     ++count_;
   }
-  // Returns a value. The given share of all values is below it. Interpolates linearly between two values, like most
+  // Returns a quantile: the given share of all values is below it. Interpolates linearly between two values, like most
   // packages.
   double quantile(double share) const noexcept {
     const double rank = share * static_cast<double>(count_ - 1);

@@ -8,7 +8,7 @@ namespace penstock::image {
 
 namespace {
 
-// Returns which of `size` pixels reflection shows at `at`, which may be before or after the pixels.
+// Returns which of `size` pixels a reflecting margin shows at `at`, a position before, in or after the pixels.
 std::int32_t reflected(std::int32_t at, std::int32_t size) {
   if (at < 0) return -at;
   return at < size ? at : 2 * size - 2 - at;

@@ -17,7 +17,7 @@ class NearestResampler {
   // `pixels` are the pixels of op.box. `flip_x` and `flip_y` mirror the result. Tables are in `scratch`.
   NearestResampler(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch);
 
-  // Writes row y of the rows that are kept to `out`.
+  // Writes row y of the kept rows into `out`.
   void row(std::int32_t y, std::uint8_t* out) const;
 
  private:

@@ -18,7 +18,8 @@ using image::text;
 
 namespace {
 
-// Refuses means of values 0 to 255, which other libraries need: they would make almost the same result of every value.
+// Refuses a mean for pixel values of 0 to 255, as other libraries take it. A mean like that would make all pixels
+// almost equal.
 void check_mean(double mean) {
   if (mean >= 0 && mean <= 1) return;
   std::string cause =

@@ -9,7 +9,7 @@
 
 namespace penstock::image {
 
-// Logarithms of cones become matrix * logarithms + offset.
+// The logarithms of the cones become `matrix` x logarithms + `offset`.
 struct ReinhardChange {
   float cones_of_rgb[3][3];
   float matrix[3][3];

@@ -72,7 +72,8 @@ void Resampler::make_two(std::int32_t y, std::uint8_t* place) {
   const auto before = static_cast<std::ptrdiff_t>(x_.low) * channels_;
   pair_.from[0] = pair_.from[1] = blended(y, between_[0]) - before;
   if (y + 1 < y_.count) pair_.from[1] = blended(y + 1, between_[1]) - before;
-  // Rows can be made in place only if their slack is the room of rows that are made later.
+  // A kernel writes up to `row_slack` bytes after a row. So two rows are made in place only if the rows after them,
+  // which overwrite these bytes later, have at least that size.
   const bool in_place =
       place != nullptr && static_cast<std::size_t>(std::max(0, y_.count - y - 2)) * row_bytes_ >= row_slack;
   pair_.out[0] = in_place ? place : room_[0];

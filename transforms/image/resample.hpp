@@ -19,8 +19,8 @@ class Resampler {
   Resampler(const Pixels& pixels, const ImageOp& op, bool flip_x, bool flip_y, Scratch& scratch);
 
   // Returns row `y` of the rows that are kept; call it for the rows in order. If `place` is not null, the row may be
-  // made there. `place` must then have room for this row and all rows after it. Otherwise the row is in a buffer, until
-  // the next call.
+  // made there. `place` must then have room for this row and all rows after it. A row that is not made there is in a
+  // buffer until the next call.
   const std::uint8_t* row(std::int32_t y, std::uint8_t* place);
 
  private:

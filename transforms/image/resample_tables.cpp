@@ -30,7 +30,7 @@ struct Part {
 std::int32_t groups_of(std::int32_t count) { return (count + AxisTable::group - 1) / AxisTable::group; }
 
 // Makes an axis on which each output is one unchanged input. Weights come in pairs, like the horizontal weights of the
-// other filter.
+// triangle filter.
 Axis nearest_axis(const AxisRequest& r, Weights kind, Scratch& scratch) {
   const auto count = static_cast<std::size_t>(r.count);
   auto* const start = reinterpret_cast<std::int32_t*>(scratch.allocate(count * sizeof(std::int32_t)));

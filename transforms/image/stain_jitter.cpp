@@ -47,8 +47,8 @@ StainJitter::Params StainJitter::draw(Rng& rng) const {
   return params(alpha, beta);
 }
 
-// Makes one matrix of three steps: to concentrations, the change, and back to densities: D' = ((D M^-1) alpha + beta)
-// M.
+// Makes one matrix and one offset of three steps: to concentrations, the change, and back to densities: D' = ((D M^-1)
+// alpha + beta) M.
 StainJitter::Params StainJitter::params(const std::array<double, 3>& alpha, const std::array<double, 3>& beta) {
   Params params;
   for (std::size_t to = 0; to < 3; ++to) {

@@ -26,8 +26,8 @@ inline constexpr double root_2 = 1.4142135623730951, root_3 = 1.7320508075688772
 inline constexpr Matrix3 lab_of_log_cones{
     {{1 / root_3, 1 / root_3, 1 / root_3}, {1 / root_6, 1 / root_6, -2 / root_6}, {1 / root_2, -1 / root_2, 0}}};
 
-// Returns why a fit is invalid, for instance "its stains are less than a degree apart", or an empty text if it is
-// valid.
+// Returns why a fit is invalid, for instance "its two stains are less than a degree apart". Returns an empty text if
+// the fit is valid.
 std::string_view what_is_wrong(const StainFit& fit) noexcept;
 
 // @throws Error(unsupported) if there are too few pixels to measure. The error names the pixels by `which`, for

@@ -34,7 +34,7 @@ struct ResultTraits<Output<T, R>> : ViewTraits<View<T, R>> {
   static constexpr bool decides_shape = true;
 };
 
-/// Describes the call operator of a callable. Empty unless the callable has exactly one, which is not a template.
+/// Describes the call operator of a callable. Empty if the callable has no call operator, several, or a template.
 template <class F>
 struct CallOf {};
 template <class F>

@@ -5,7 +5,7 @@
 #error "Penstock needs C++20: compile with -std=c++20 or newer"
 #endif
 
-#include <cstddef>  // what the standard library says of itself
+#include <cstddef>  // defines the macros of the standard library that are tested here
 
 // A program crashes if its containers or strings differ in size from the library's.
 #if defined(_GLIBCXX_DEBUG) && !defined(PENSTOCK_WITH_GLIBCXX_DEBUG)

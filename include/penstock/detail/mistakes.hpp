@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Functions that explain common mistakes, each in one sentence, instead of the compiler's error about a concept. A
-/// function fails to compile, and its message says why a type is not a source, a sink and so on.
+/// Functions that fail to compile, with one sentence that says why a type is not a source, a sink and so on. Without
+/// them, the compiler would print an error about a concept.
 #include <concepts>
 #include <cstdint>
 #include <memory>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Overloads that explain mistakes: a type is used as a source, a stage or a pipeline, but is something else.
-/// pipeline.hpp includes this header at its end.
+/// Overloads that explain a mistake: a type that is not a source, a stage or a pipeline is used as one. pipeline.hpp
+/// includes this header at its end.
 #include <concepts>
 #include <memory>
 #include <utility>

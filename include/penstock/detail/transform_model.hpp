@@ -55,8 +55,8 @@ class PENSTOCK_API FieldMapModel {
   virtual void apply(const TensorView& in, const TensorView& out, Context& context) const = 0;
   /// Called instead of `apply` if the callable `decides_shape`.
   virtual void make(const TensorView& in, FieldOutput& out, Context& context) const;
-  /// For a callable with `any_type`: returns the type of the results for values of type `in`, or of the result for one
-  /// such value.
+  /// Returns the type of the result for an input of type `in`; both are types of one value or of all values. Called
+  /// only if `any_type`.
   /// @throws Error(schema_mismatch) if the callable does not take such values.
   virtual TensorType result(const TensorType& in) const { return in; }
   virtual void check(const Shape&) const {}
@@ -156,7 +156,7 @@ std::shared_ptr<const FieldMapModel> field_map_model(F f) {
   static_assert(!std::is_const_v<Out>,
                 "penstock: the view that map() writes must not be of const elements: one parameter is changed in "
                 "place, of two the second one is written");
-  // If a type has no dtype, this check, before the model is made, keeps the compiler's message short.
+  // Checks that both types have a dtype, before the model is made: the compiler's message is shorter then.
   static_assert(sizeof(DTypeOf<typename ViewTraits<typename Args::in>::element>) && sizeof(DTypeOf<Out>));
   return std::make_shared<FieldMapOf<F>>(std::move(f));
 }

@@ -26,7 +26,7 @@ concept OpensSource = requires {
     (Source<typename O::Source> || BlockSource<typename O::Source>);
 
 /// Holds a source of any type: for lists of sources of different types, or to use one source in several places. Copies
-/// share the source. The source lives as long as a copy, or a pipeline over the source. Immutable; any thread.
+/// share the source. The source lives as long as a copy or a pipeline over it exists. Immutable; any thread.
 class AnySource {
  public:
   /// Takes any source.

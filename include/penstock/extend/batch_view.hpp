@@ -18,8 +18,8 @@ namespace penstock {
 /// `DeviceStage::run`. The tensors' memory is valid until the work that the call enqueued is done.
 struct BatchView {
   const Schema* schema = nullptr;  ///< the fields of one row
-  /// Tensors in the schema's order. A padded field's tensor is [N, `to`, ...], whatever first dimension the schema has.
-  /// A ragged field's tensor, [elements], has the elements of all rows.
+  /// Tensors in the schema's order. A padded field's tensor is [N, `to`, ...], even if the schema has a different first
+  /// dimension. A ragged field's tensor, [elements], has the elements of all rows.
   std::span<const TensorView> fields;
   std::uint64_t rows = 0;  ///< N, the number of rows
   const std::byte* draws =

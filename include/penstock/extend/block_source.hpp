@@ -14,7 +14,7 @@
 namespace penstock {
 
 /// A block that consists only of one field's values of consecutive records. `read` gives a record's value unchanged,
-/// and reads only that record's row of the block. Meanwhile the other rows may be changed.
+/// and reads only that record's row of the block. Other threads may change the other rows at the same time.
 struct BlockRows {
   /// Slot of the field in the schema.
   std::size_t field = 0;

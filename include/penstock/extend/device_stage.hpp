@@ -35,8 +35,8 @@ namespace penstock {
 ///
 /// On a GPU's stream, `run` launches a kernel (`interop/cuda.hpp` gives the cudaStream_t). On a stream of the host or
 /// of an EmulatedGpu, `run` calls `launch_on_host`. One thread of the loader, which has made the device current, calls
-/// `run` for one batch after another. The stage must make each field of the result that `in` lacks or has with another
-/// type, and each field that `writes` names. All other fields have the same memory in `in` and `out`. A stage may also
+/// `run` for one batch after another. The stage must make these fields of the result: new fields, fields whose type
+/// changes, and fields that `writes` names. All other fields have the same memory in `in` and `out`. A stage may also
 /// have
 ///
 ///     Draws draw(Rng& rng) const;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Functions that the host and kernels share, and arithmetic that gives both the same bits. Each operation rounds
-/// separately, and no operations are fused. If the host's CPU can fuse, compile the code that uses these functions
-/// without contraction (`-ffp-contract=off`). Kernels need no option; only -ftz=true would change their bits.
+/// PENSTOCK_HOST_DEVICE marks functions that the host and kernels share. The functions here give both the same bits.
+/// Each operation rounds separately, and no operations are fused. If the host's CPU can fuse, compile the code that
+/// uses these functions without contraction (`-ffp-contract=off`). Kernels need no option; only -ftz=true would change
+/// their bits.
 
 #ifdef __CUDACC__
 #define PENSTOCK_HOST_DEVICE __host__ __device__

@@ -45,9 +45,9 @@ class PENSTOCK_API BatchDecoding {
   };
   virtual ~BatchDecoding() = default;
   /// Enqueues the decoding of `images`, at least one, and returns without waiting. Work that is put on `stream`
-  /// afterwards sees the pixels. `decode` may be called again while the last call's work runs, but only after the work
-  /// of the call before the last is done. Damage inside an image may go unnoticed; its pixels are undefined then.
-  /// Returns false if the device can't decode one of the images; it may have decoded others. The loader then decodes
+  /// afterwards sees the pixels. When `decode` is called, the work of the previous call may still be running; the work
+  /// of all calls before that one is done. Damage inside an image may go unnoticed; its pixels are undefined then.
+  /// Returns false if the device can't decode one of the images, even if it has decoded others. The loader then decodes
   /// all of them on the host, which takes longer, and its report says so.
   /// @throws Error(device | out_of_memory).
   virtual bool decode(std::span<const Image> images, StreamRef stream) = 0;
@@ -80,7 +80,7 @@ class PENSTOCK_API ImageDecoder {
     static_cast<void>(device);
     return nullptr;
   }
-  /// Share, 0 to 1, of the images which a BatchDecoding could decode, but which the loader's threads decode.
+  /// How many of the images that a BatchDecoding could decode are left to the loader's threads: a share, 0 to 1.
   virtual double host_share() const { return 0; }
 };
 

@@ -37,8 +37,8 @@ class PENSTOCK_API ImageEncoder {
   virtual ~ImageEncoder() = default;
   virtual std::string name() const = 0;      ///< "encode_jpeg"
   virtual std::string describe() const = 0;  ///< result options, for plan() and the fingerprint
-  /// Whether the encoder takes images with this number of channels, 1 to 4, and values of this dtype, u8 or u16. Always
-  /// returns the same for the same arguments.
+  /// Whether the encoder takes images with this number of channels (1 to 4) and values of this dtype (u8 or u16).
+  /// Always returns the same for the same arguments.
   virtual bool takes(DType element, std::int32_t channels) const = 0;
   /// The longest side of an image that the encoder takes, in pixels.
   virtual std::int32_t max_side() const { return std::numeric_limits<std::int32_t>::max(); }

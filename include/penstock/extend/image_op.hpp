@@ -111,7 +111,7 @@ class PENSTOCK_API ImageOp {
   explicit ImageOp(ImageShape source);
 
   /// Keeps `box`, which must be inside the current image. Refused if only padding would be left. Also refused if
-  /// reflecting padding would be left that is not narrower than the rest of the image.
+  /// reflecting padding would be left that is as wide as the rest of the image, or wider.
   /// @throws Error(invalid_argument) if `box` is not inside the image.
   void crop(const Box& box);
   /// Resamples with the filter that `filter_with` chose last. Refused after another resample, a transpose, padding, or

@@ -16,8 +16,8 @@ struct JobFact {
   friend bool operator==(const JobFact&, const JobFact&) = default;
 };
 
-/// Returns the first things in which two jobs differ, in words: "stage resize(image): there \"64 x 64, ...\", here
-/// ...". Returns "" if the jobs are equal.
+/// Returns in words the first things in which two jobs differ: "stage resize(image): there \"64 x 64, ...\", here ...".
+/// Returns "" if the jobs are equal.
 PENSTOCK_API std::string job_difference(std::span<const JobFact> there, std::span<const JobFact> here);
 
 }  // namespace penstock

@@ -28,8 +28,8 @@ struct JpegContainer {
   std::span<const std::byte> tables{};
 };
 
-/// Decodes JPEG streams inside other files: the tiles of a slide, the frames of a volume. It is for sources that give
-/// pixels, and decodes any box of an image into the caller's memory. Pixels, limits and errors are those of
+/// Decodes JPEG streams inside other files: the tiles of a slide, the frames of a volume. With this class, a source
+/// that gives pixels decodes any box of an image into its own memory. Pixels, limits and errors are those of
 /// `decode_jpeg`. One thread at a time. The decoder keeps the memory that the largest image needed, and Huffman tables
 /// of the last few images.
 class PENSTOCK_API JpegStreamDecoder {

@@ -95,11 +95,12 @@ PENSTOCK_API std::string missing_folder(const std::string& file);
 /// ordinary characters.
 PENSTOCK_API std::size_t literal_folders(std::string_view pattern);
 
-/// Finds a path, or the files and folders that a pattern names. An existing path is returned as it is. Otherwise `*`,
-/// `?` and `[` make `path` a pattern. Matches are sorted by their bytes; names for which `is_skipped` holds are left
-/// out. Special characters in the names of existing folders are ordinary characters. Special characters before the last
-/// `*` are ordinary too, if this finds anything. So "run[1]/x-*.tar" finds shards in the folder "run[1]", and
-/// "x?-*.tar" finds shards of "x?". With `braces`, {a,b} matches a and b.
+/// Finds a path, or the files and folders that a pattern names. A path that exists, or has no special character, is
+/// returned as it is. Otherwise the special characters `*`, `?` and `[` make `path` a pattern. With `braces`, {a,b}
+/// matches a and b. Matches are sorted by their bytes; names for which `is_skipped` holds are left out. Special
+/// characters in the names of existing folders are ordinary characters: "run[1]/x-*.tar" finds shards in the folder
+/// "run[1]". In the rest of the path, only the last `*` is special at first: "x?-*.tar" finds shards of "x?". If this
+/// finds nothing, all special characters count.
 /// @throws Error(not_found) if nothing matches the pattern; the error names a missing folder.
 /// @throws Error(io) if a folder of the pattern can't be read; the error names the folder. Both errors name `source`.
 PENSTOCK_API std::vector<std::string> files_of_pattern(const std::string& path, std::string_view source,

@@ -41,8 +41,8 @@ struct OrderPoint {
 ///         Whether all epochs are the same. If so, stages that know records by their positions (draws by weight,
 ///         shuffles of blocks) may follow.
 ///     std::uint64_t run_length(std::uint64_t n, std::uint64_t position) const;
-///         Returns a number of points, at least 1. In any epoch, this many points from `position` on become consecutive
-///         points. This makes it quick to go through all positions.
+///         Returns a number, at least 1. In any epoch, this many positions of the result, from `position` on, come from
+///         consecutive positions of the input. This makes it quick to go through all positions.
 ///     O for_batches(std::uint64_t rows) const;
 ///         Returns the same order for batches of `rows` rows. Called when `batch` joins the pipeline. `rows` is 0 if
 ///         the number of rows is not known beforehand.

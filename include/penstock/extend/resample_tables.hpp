@@ -29,13 +29,13 @@ struct AxisTable {
 ///
 /// The vertical pass comes first. For each column of the box, it computes from n inputs v with weights w:
 ///
-///     16 bits, u16 of 65536:  (sum(v * w >> 8) + 128 + n / 2) >> 8, which needs no more than 16 bits
-///     wide, of 4194304:       (sum(v * w) + 2097152) >> 22
+///     u16, in 1/65536:        (sum(v * w >> 8) + 128 + n / 2) >> 8, which needs no more than 16 bits
+///     wide, in 1/4194304:     (sum(v * w) + 2097152) >> 22
 ///
 /// The horizontal pass computes from these results:
 ///
-///     16 bits, i16 of 16384:  (sum(v * w) + 8192) >> 14; zeros fill the room after the weights
-///     wide, of 4194304:       (sum(v * w) + 2097152) >> 22
+///     i16, in 1/16384:        (sum(v * w) + 8192) >> 14; zeros fill the room after the weights
+///     wide, in 1/4194304:     (sum(v * w) + 2097152) >> 22
 struct ResampleTables {
   AxisTable rows;     ///< tables of the vertical pass, which comes first
   AxisTable columns;  ///< tables of the horizontal pass

@@ -80,7 +80,7 @@ class PENSTOCK_API Cells {
   void require_size(std::size_t slot, std::uint64_t bytes) const;
 
   std::uint64_t max_bytes = ~std::uint64_t{0};  ///< limit in bytes of one value
-  std::uint64_t copied_bytes = 0;  ///< bytes that were copied, and would not be if the stages were in a better order
+  std::uint64_t copied_bytes = 0;               ///< bytes whose copy a better order of the stages would avoid
 
  protected:
   virtual std::byte* scratch(std::size_t bytes) = 0;
@@ -107,10 +107,10 @@ class SampleBuilder {
  public:
   /// For code of the library.
   explicit SampleBuilder(detail::Cells& cells) : cells_(&cells), schema_(cells.schema) {}
-  /// Makes a builder that fills some fields of `out`. A source that joins others passes it to one of them. Its fields
-  /// are the fields of `out` from slot `first` on, as many as `schema` has, with slots from 0 and the names of
-  /// `schema`. Dtypes and shapes in `schema` must agree with `out`; names may differ. `schema` must outlive the
-  /// builder.
+  /// Makes a builder that fills some fields of `out`. A source that joins other sources passes such a builder to one of
+  /// them. The builder's fields are the fields of `out` from slot `first` on, as many as `schema` has, with slots from
+  /// 0 and the names of `schema`. Dtypes and shapes in `schema` must agree with `out`; names may differ. `schema` must
+  /// outlive the builder.
   SampleBuilder(const SampleBuilder& out, std::size_t first, const Schema& schema)
       : cells_(out.cells_), schema_(&schema), first_(out.first_ + first) {}
 

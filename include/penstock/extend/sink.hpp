@@ -37,9 +37,9 @@ struct SinkItem {
   /// Position in the pipeline's order. Items come in the order of positions and, within a position, of `child`.
   std::uint64_t position = 0;
   std::uint64_t index = 0;  ///< number of the record in its source or stream
-  /// The source's key for the record. If the source has no keys, a stream's record or a flat_map's has its number in 10
-  /// digits as the key; other keys are empty. With a flat_map, "/" and the child's number in 10 digits are appended:
-  /// "slide7/0000000042".
+  /// The source's key for the record. Without such a key, a record of a stream, or of a pipeline with a flat_map, gets
+  /// its number in 10 digits as the key. For other records the key is empty. With a flat_map, "/" and the child's
+  /// number in 10 digits are appended: "slide7/0000000042".
   std::string key;
   /// Number of the sample among all samples that a flat_map makes of one record. Samples that a filter drops count too.
   /// None without a flat_map.

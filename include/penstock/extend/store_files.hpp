@@ -63,7 +63,7 @@ class PENSTOCK_API FileLock {
   /// Releases the lock that this object holds, then tries to lock `file`. Creates the file if it is missing. Returns
   /// false if another process or object holds the lock.
   bool take(const std::string& file, std::string_view source);
-  /// Whether this object holds it.
+  /// Whether this object holds the lock.
   bool held() const noexcept { return fd_ >= 0; }
   /// Releases the lock.
   void release() noexcept;
@@ -82,7 +82,7 @@ class PENSTOCK_API MarkLock {
   ~MarkLock() { release(); }
   /// Takes the lock. Returns false if another process or object holds it; `lock_holder(file())` names the process.
   bool take(std::string_view source) { return lock_.take(file(), source); }
-  /// Whether this object holds it.
+  /// Whether this object holds the lock.
   bool held() const noexcept { return lock_.held(); }
   /// Releases the lock, and removes the locked file if the mark was deleted.
   void release() noexcept;

@@ -49,9 +49,9 @@ class PENSTOCK_API Context {
 /// any time. A transform may also have
 ///
 ///     Schema schema(const Schema& in) const;
-///         Required if the transform adds, drops or reshapes fields. The samples that it gets then have this schema.
-///         New and changed fields have no value until the transform emplaces them. Until then, `Sample::view` gives the
-///         old value of a changed field whose dtype and rank stay the same.
+///         Required if the transform adds, drops or reshapes fields. The samples that it gets then have this schema. A
+///         new field, or a field whose dtype or rank changes, has no value until the transform emplaces it. Any other
+///         field keeps its old value until then.
 ///     std::string name() const;
 ///         Name in plans, errors and random keys. Default: "map".
 ///     std::uint64_t version() const;

@@ -15,9 +15,10 @@ namespace penstock {
 ///     from(Slides{.files = "cohort/*.svs", .size = 256, .coords = read_coords("clam/patches")})
 ///
 /// `path` is one of these files, or a folder. In a folder and its subfolders, all files that end in `.h5` are read,
-/// sorted by their paths' bytes. If no such file is in the folder itself, but its subfolder `patches` has some, only
-/// the files of `patches` are read. Links to folders are followed, and no folder is read twice. Files and folders whose
-/// names begin with a dot are skipped. A slide's name is the path of its file below the folder, without the ending.
+/// sorted by their paths' bytes. If the folder itself has no such file, and its subfolder `patches` has some, at any
+/// depth, only the files of `patches` are read. Links to folders are followed, and no folder is read twice. Files and
+/// folders whose names begin with a dot are skipped. A slide's name is the path of its file below the folder, without
+/// the ending.
 ///
 /// Each file has the dataset `coords`, whole numbers [N, 2]: x and y at level 0. Files of features that have this
 /// dataset can be read too. Attributes of the dataset give the size of a place:
@@ -39,21 +40,23 @@ PENSTOCK_API std::vector<SlideCoords> read_coords(const std::string& path);
 /// What `write_coords` did.
 struct WrittenCoords {
   std::uint64_t slides = 0, places = 0;  ///< numbers of slides and places that were written
-  std::vector<std::string> notes;        ///< which slides were not written in which form, and why
+  /// Which slides have no list, or none for TRIDENT, and why. Also files that should have been removed and are not
+  /// lists.
+  std::vector<std::string> notes;
 };
 
 /// Writes the places of the source's records in files for CLAM and for TRIDENT. Decodes nothing.
 ///
 /// CLAM's files are `folder`/patches/NAME.h5. TRIDENT's are, for instance,
 /// `folder`/20x_256px_0px_overlap/patches/NAME_patches.h5, in a folder that is named by the records' magnification,
-/// size and overlap. NAME is how both programs call a slide: the name of its file without the last ending. Before it
-/// come the folders that are in the slide's name. If a slide has no records, an existing list for CLAM is removed, and
-/// the list for TRIDENT is empty.
+/// size and overlap. NAME is how both programs call a slide: the name of its file without the last ending. If the
+/// slide's name has folders, NAME begins with these folders. If a slide has no records, an existing list for CLAM is
+/// removed, and the list for TRIDENT is empty.
 ///
-/// Both programs call the size of a place `patch_size`. For CLAM, it counts pixels of a stored level, and for TRIDENT,
-/// pixels at the target magnification. If records come from a stored level, both numbers are the same. Then there is
-/// only one file, which has both names and the attributes of both programs. If records are made smaller, there are two
-/// files, and CLAM's file has places of level 0.
+/// Both programs call the size of a place `patch_size`. For CLAM, `patch_size` counts pixels of a stored level. For
+/// TRIDENT, it counts pixels at the target magnification. If records come from a stored level, both numbers are the
+/// same. Then there is only one file, which has both names and the attributes of both programs. If records are made
+/// smaller, there are two files, and CLAM's file has places of level 0.
 ///
 /// TRIDENT's magnifications are whole numbers: `SlideInfo::magnification`, or the one that `Slides::magnification`
 /// assumes for the slide's micrometres per pixel. If neither is known, or if the magnification of a slide's records is

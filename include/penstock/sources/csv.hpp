@@ -22,9 +22,9 @@ namespace penstock {
 /// What the cells of a column become.
 enum class CsvType : std::uint8_t {
   /// All records decide the type when the source is opened. The field is i64[] if every cell is a whole number of 64
-  /// bits. It is f64[] if every cell is a number, and f64 holds all whole numbers of the column exactly. Otherwise it
-  /// is text. Missing cells do not count, except that they turn i64 into f64 if `Csv::missing_value` is not a whole
-  /// number.
+  /// bits. Otherwise it is f64[] if every cell is a number, and every whole number is one that f64 holds exactly. In
+  /// all other cases it is text. Missing cells do not count, except that they turn i64 into f64 if `Csv::missing_value`
+  /// is not a whole number.
   automatic,
   number,  ///< a scalar with the dtype `CsvColumn::dtype`
   text,    ///< u8[?], the cell's text without its quotes
@@ -74,8 +74,9 @@ struct Csv {
   /// own names.
   std::vector<CsvColumn> columns = {};
   std::vector<CsvVector> vectors = {};  ///< fields that are vectors; they come after the fields of `columns`
-  /// What separates cells. Default (0): a tab in files named *.tsv or *.tab. In other files, a semicolon or tab
-  /// separates cells if it is in the header, and no comma is there outside of quotes; otherwise a comma does.
+  /// What separates cells. Default (0): a tab in files named *.tsv or *.tab. In other files, the first of comma,
+  /// semicolon and tab that the header has outside of quotes. Without a header, or if the header has none of them, a
+  /// comma separates cells.
   char delimiter = 0;
   bool header = true;  ///< whether the first line of every file names its columns
   /// Cells that count as missing in columns of numbers. In columns of text, such a cell is text.

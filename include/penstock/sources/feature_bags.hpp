@@ -29,9 +29,9 @@ struct FeatureBags {
   using Source = class FeatureBagSource;  ///< the source that `from` opens
   // What most callers set.
   /// A file, or a folder. In a folder and its subfolders, all files that end in `.h5` are read, in the order of their
-  /// paths' bytes. If no such file is in the folder itself, but its subfolder `h5_files` has some, only the files of
-  /// `h5_files` are read. Links to folders are followed, and no folder is read twice. Hidden files, and files of an
-  /// operating system, are skipped; `notes` counts other files. A slide's name is the path of its file below the
+  /// paths' bytes. If the folder itself has no such file, and its subfolder `h5_files` has some, at any depth, only the
+  /// files of `h5_files` are read. Links to folders are followed, and no folder is read twice. Hidden files, and files
+  /// of an operating system, are skipped; `notes` counts other files. A slide's name is the path of its file below the
   /// folder, without the ending.
   std::string path;
   // What changes results.
@@ -48,7 +48,7 @@ struct FeatureBags {
   /// tabs. In files named *.tsv or *.tab, tabs separate cells. Spaces and tabs around names and cells are ignored, also
   /// inside quotes. Whole numbers become i64, other numbers f32. Text becomes the number of a class, i64. Classes are
   /// numbered from 0 in the order of their names' bytes, over all lines of the file, and the schema has their names. If
-  /// most cells of a column are numbers, but text in the others makes classes of them, `notes` reports that.
+  /// a column becomes classes although most of its cells are numbers, `notes` reports that.
   ///
   /// A cell is missing if it is empty or "NA". If all other cells of the column are numbers, "N/A", "n/a", "#N/A",
   /// "NULL" and "null" are missing, too. In a column of f32, a missing cell and "nan" are NaN. In any other column, a
@@ -59,7 +59,7 @@ struct FeatureBags {
   /// - the end of its name, if no other slide has that end ("1" of `A/1`);
   /// - a path that ends in its name ("/data/A/1.svs").
   ///
-  /// After any of these, the ending of a slide's file, .h5, .pt or .npy may follow. It is an error if a line names
+  /// After any of these, .h5, .pt, .npy or the ending of a slide's file may follow. It is an error if a line names
   /// several slides. Lines that name no slide are skipped.
   std::string labels = {};
   /// The column with the slides' names. Default (empty): the column that names the most slides. If several columns name

@@ -72,7 +72,7 @@ class PENSTOCK_API FeatureSink {
   /// @throws Error(invalid_argument) if
   /// - the name can't be a file's name, like for `has`;
   /// - the slide exists or was begun, also by another process;
-  /// - two attributes have the same name, one has no name, or one has more than 60,000 bytes.
+  /// - two attributes have the same name, or an attribute has no name or more than 60,000 bytes.
   /// @throws Error(io).
   void begin(std::string_view slide, const std::vector<FeatureAttribute>& attributes = {});
   /// Adds rows: `features` f32 or f16 [n, D], with the same D for the whole slide, and `coords` i64 [n, 2], x and y.

@@ -63,19 +63,20 @@ constexpr void explain_label() {
 }
 }  // namespace files
 
-/// The field with a file's class. It is given by its name, or by a function of the file's path below the root
-/// ("cat/7.jpg"), or by both. If the function returns a whole number, the number is the label. If it returns text, the
-/// text is the name of the class, and classes are numbered from 0 in the order of their names' bytes.
+/// Names the field with a file's class, and may say how the class is found. Takes the field's name, or a function of
+/// the file's path below the root ("cat/7.jpg"), or both. If the function returns a whole number, the number is the
+/// label. If it returns text, the text is the name of the class, and classes are numbered from 0 in the order of their
+/// names' bytes.
 ///
 ///     Files{.root = "scans", .label = [](std::string_view path) { return path.substr(0, path.find('_')); }}
 struct FileLabel {
   /// The name of the field.
-  FileLabel(const char* name) : field(name) {}  // NOLINT(google-explicit-constructor): a name is one
+  FileLabel(const char* name) : field(name) {}  // NOLINT(google-explicit-constructor): callers give a name
   /// The name of the field.
   FileLabel(std::string name) : field(std::move(name)) {}  // NOLINT(google-explicit-constructor)
   /// A function of the file's path, for a field named "label".
   template <files::LabelFunction F>
-  FileLabel(F of_path)  // NOLINT(google-explicit-constructor): a function is one
+  FileLabel(F of_path)  // NOLINT(google-explicit-constructor): callers give a function
       : FileLabel("label", std::move(of_path)) {}
   /// The name of the field, and a function of the file's path.
   template <files::LabelFunction F>
@@ -189,8 +190,8 @@ class PENSTOCK_API FilesSource {
   std::string file_of(std::uint64_t index) const;
   /// The file's path below the folder, as bytes and without its extension: "cat/7" for cat/7.jpg. So images, their
   /// masks, and stores that they were packed into have the same keys. An extension is removed only if it is one of
-  /// `Files::extensions`; if that is empty, only if it is one of its defaults. Files that would have the same key, like
-  /// cat/7.jpg and cat/7.png, keep their extensions.
+  /// `Files::extensions`. If that list is empty, the default extensions are removed. Files that would have the same
+  /// key, like cat/7.jpg and cat/7.png, keep their extensions.
   /// @throws Error(not_found) past the end.
   std::string key(std::uint64_t index) const;
   /// The file's path below the folder, "cat/7.jpg", as bytes. @throws Error(not_found) past the end.
@@ -216,9 +217,9 @@ class PENSTOCK_API FilesSource {
   std::string passed_over() const;
   /// Number of links that couldn't be followed and were left out. 0 with `labels`, which must name existing files.
   std::uint64_t broken_links() const noexcept;
-  /// Number of the first line of `labels` whose label is a number although the first label is a name, or a name
-  /// although the first label is a number. Numbers with fractions count as numbers here. If there is such a line, all
-  /// labels are names, also whole numbers. 0 if there is no such line.
+  /// If `labels` has both names and numbers: the number of the first line whose label is not of the same kind as the
+  /// first label. All labels are then names, also whole numbers. Numbers with fractions count as numbers here. 0 if all
+  /// labels are of one kind.
   std::uint64_t mixed_labels_line() const noexcept;
 
  private:

@@ -93,7 +93,7 @@ class PENSTOCK_API FilesSink {
   bool has_some() const;
   /// Writes a sample. Commits when 65,536 samples wait for a commit.
   /// @throws Error(invalid_argument) if
-  /// - the key, or the name, exists already;
+  /// - the key, or the file's name that is made of it, exists already;
   /// - a part of the key has more than 255 bytes as a name;
   /// - the item is out of order;
   /// - the folder was finished before.

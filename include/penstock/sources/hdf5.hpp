@@ -35,7 +35,7 @@ struct Hdf5Field {
   /// Another file that holds the dataset, for data sets that keep each field in a file of its own. Relative paths begin
   /// at the process's working directory, like `Hdf5::path`. Not allowed with several `paths`.
   std::string file = {};
-  bool squeeze = false;  ///< if true, dimensions of size 1 are left out, also of arrays: [N, 1, 1, 1] becomes a scalar
+  bool squeeze = false;  ///< leave out dimensions of size 1, also in array types: [N, 1, 1, 1] becomes a scalar
 };
 
 /// HDF5 files to read from. They have datasets whose first dimension counts records. `from(Hdf5{.path = "train.h5"})`
@@ -58,8 +58,8 @@ struct Hdf5Field {
 ///
 /// Chunks may be compressed by deflate, may be shuffled, and may have checksums. A build with PENSTOCK_HDF5_FILTERS
 /// also reads lzf, lz4, zstd, blosc (1) and bitshuffle (plain, with lz4 or zstd), without the HDF5 library's plugins
-/// for these. Chunks with other filters are read by the HDF5 library, if it has these filters. The library also reads
-/// strings and sequences of variable length, and fields for which `Hdf5FieldInfo::reason` says so.
+/// for these filters. Chunks with other filters are read by the HDF5 library, if it has these filters. The library also
+/// reads strings and sequences of variable length, and fields for which `Hdf5FieldInfo::reason` says so.
 struct Hdf5 {
   using Source = class Hdf5Source;  ///< the source that `from` opens
   // What most callers set.
@@ -76,9 +76,9 @@ struct Hdf5 {
   /// their filter or type is not supported, are left out, and `plan()` reports them. Opening fails if groups are nested
   /// more than 100 deep.
   std::vector<Hdf5Field> fields = {};
-  /// The dataset with the records' keys, or "dataset/member" of a compound dataset. It has one value per record:
-  /// strings, whose fixed padding is removed, or whole numbers, which become decimal digits. This dataset is not a
-  /// field, unless `fields` names it.
+  /// The dataset with the records' keys, or "dataset/member" of a compound dataset. It has one value per record: a
+  /// string, or a whole number, which becomes decimal digits. Strings of fixed length lose their padding. This dataset
+  /// is a field only if `fields` names it.
   ///
   /// Default (empty): the dataset whose path is in each file's attribute "penstock_keys", which `Hdf5Sink` writes. If a
   /// file has no such attribute, the records have no keys.
@@ -86,8 +86,9 @@ struct Hdf5 {
   bool verify_checksum = true;  ///< if true, the Fletcher-32 checksums of chunks that have one are compared
   // What changes only speed and memory, and what a bad file can do.
   /// Datasets of at most this many bytes (labels, coordinates) are read whole when they are first needed, and stay in
-  /// memory. All kept datasets together take at most four times `max_kept_bytes`; files and fields are kept in their
-  /// order until then. The keys of all files together take at most `max_kept_bytes` more. With 0, no dataset is kept.
+  /// memory. All kept datasets together take at most four times `max_kept_bytes`. Datasets are kept in the order of
+  /// files and fields, if they fit into this limit. The keys of all files together take at most `max_kept_bytes` more.
+  /// With 0, no dataset is kept.
   std::size_t max_kept_bytes = 16u << 20;
   /// If true, the HDF5 library runs in a process of its own for each file. A file that was made to harm may crash or
   /// hang that process, but not this one. See `Hdf5Source`.
@@ -116,8 +117,8 @@ PENSTOCK_API std::string_view to_string(Hdf5Way way) noexcept;
 
 /// What is known about a field.
 struct Hdf5FieldInfo {
-  /// The field's name, the path of its dataset, the member of a compound dataset that is read (empty: all of it), and
-  /// the file.
+  /// `name`: the field's name. `dataset`: the path of its dataset. `member`: the member of a compound dataset that is
+  /// read; empty if the whole dataset is read. `file`: the dataset's file.
   std::string name, dataset, member, file;
   /// How its records are read.
   Hdf5Way way = Hdf5Way::rows;
@@ -128,7 +129,7 @@ struct Hdf5FieldInfo {
   std::vector<std::string> other_files;
   std::uint64_t rows_per_chunk = 0;  ///< 0 if the dataset has no chunks
   bool converted = false;            ///< the HDF5 library converts each value, one at a time
-  bool differs = false;    ///< the field is stored in another way in some files; this describes the first file
+  bool differs = false;    ///< the field is stored in another way in some files; this struct describes the first
   bool checksums = false;  ///< every chunk has a Fletcher-32 checksum
   bool in_blocks = false;  ///< a chunk's rows are decoded together, and only once as long as they stay in memory
 };
@@ -146,8 +147,9 @@ struct Hdf5Attribute {
 /// The HDF5 library does one thing at a time, in all threads of a process. So it is only asked where data are stored,
 /// and runners do what takes time, above all decompression. Chunks are blocks. A chunk is decoded once, as long as it
 /// stays in the loader's memory for blocks (`max_block_bytes`). `shuffle({.blocks = true})` costs the same as reading
-/// in order if all fields' chunks of a window fit in this memory. A full shuffle of compressed chunks with many rows
-/// decodes nearly one chunk per row. `Pipeline::plan()` reports how each field is read, and what the order costs.
+/// in order if the chunks of a window, of all fields together, fit in this memory. A full shuffle of compressed chunks
+/// with many rows decodes nearly one chunk per row. `Pipeline::plan()` reports how each field is read, and what the
+/// order costs.
 ///
 /// A thread that decodes needs memory for a chunk as it is stored. It needs memory for two more chunks if there are
 /// several filters, or if chunks hold parts of rows. No budget includes this memory.
@@ -163,8 +165,8 @@ struct Hdf5Attribute {
 ///   answers.
 /// - Threads that need the same file wait for each other. So the end of a loader may take `patience_ms` for each of
 ///   these threads.
-/// - The second process limits the effect of crashes and hangs, and its memory. It loads no plugins of the library. It
-///   is not a sandbox: it follows links to other files like the library.
+/// - A crash or a hang of the library affects only the second process, whose memory is limited. The second process
+///   loads no plugins of the library. It is not a sandbox: like the library, it follows links to other files.
 /// - Each such process takes about 10 MB. A source has at most 64 of these processes. If it has more files, the process
 ///   that was asked longest ago is ended. When that process's file is needed again, starting a new process takes about
 ///   10 ms.
@@ -186,8 +188,10 @@ class PENSTOCK_API Hdf5Source {
   /// @throws Error(not_found | io | corrupt) if a file can't be opened.
   /// @throws Error(not_found) if a dataset or member does not exist.
   /// @throws Error(schema_mismatch) if first dimensions differ, or the files have different fields.
-  /// @throws Error(unsupported) if the element type of a named dataset can't be a field, or neither penstock nor the
-  /// HDF5 library has its filter. Also if no dataset is named, and no field is left.
+  /// @throws Error(unsupported) if
+  /// - the element type of a named dataset can't be a field;
+  /// - neither penstock nor the HDF5 library has the filter of a named dataset;
+  /// - no dataset is named, and no dataset can be a field.
   /// @throws Error(invalid_argument) if the options can't work.
   explicit Hdf5Source(Hdf5 options, const char* header = PENSTOCK_HDF5_HEADER);
 
@@ -201,8 +205,8 @@ class PENSTOCK_API Hdf5Source {
   std::uint64_t block_bytes(std::uint64_t block) const;
   /// Appends the blocks that a record needs. @throws Error(not_found) past the end.
   void blocks_of(std::uint64_t index, std::vector<std::uint64_t>& ids) const;
-  /// Returns the records and the field of which a block has the values, so that the block can be decoded directly into
-  /// a batch. Returns none if the block has anything else.
+  /// Returns the records and the field whose values are in the block, so that the block can be decoded directly into a
+  /// batch. Returns none if the block has anything else.
   std::optional<BlockRows> rows_of(std::uint64_t block) const;
   /// Decodes a block.
   /// @throws Error(corrupt | io) with the file, the dataset, the chunk and, if it is known, the chunk's offset in the
@@ -239,7 +243,7 @@ class PENSTOCK_API Hdf5Source {
   /// Hash of the `file_revision` of each file when it was opened, and of whether checksums are compared. Files of
   /// fields, and other files that values come from (`Hdf5FieldInfo::other_files`), are included.
   std::uint64_t revision() const noexcept;
-  /// For `shuffle({.blocks = true})`: the ends of the chunks of one field per file. Fields whose rows are decoded
+  /// For `shuffle({.blocks = true})`: for each file, the ends of the chunks of one field. Fields whose rows are decoded
   /// together (`Hdf5FieldInfo::in_blocks`) are preferred. Among fields that are equal in this, the field with the
   /// largest chunks in memory is chosen. Empty if no field has chunks.
   /// @throws Error(limit_exceeded) if there are more than a million chunks of which most were never written.
@@ -249,9 +253,9 @@ class PENSTOCK_API Hdf5Source {
   /// For `Pipeline::plan()`: says how each field is read and why, from which other files values come, and which values
   /// from other files can't be read or were never written.
   std::vector<std::string> notes() const;
-  /// Rows that were found to be unreadable when the source was opened: a line for each of the first few of these rows
-  /// of each dataset. Their values come from other files that are missing, cut short, or not in the form that the
-  /// dataset describes. Reading such a record throws Error(corrupt).
+  /// A line for each stretch of rows that opening found to be unreadable, but only for the first few of each dataset.
+  /// The values of these rows come from other files that are missing, cut short, or not in the form that the dataset
+  /// describes. Reading such a record throws Error(corrupt).
   std::vector<std::string> faults() const;
 
   /// What each field is and how it is read, in the schema's order.

@@ -58,11 +58,10 @@ struct Hdf5SinkOptions {
 /// Writes samples into HDF5 files: `write(pipeline, sink)`.
 ///
 /// Each field becomes a dataset whose first dimension counts samples, in compressed chunks that HDF5 1.8 and later,
-/// h5py and Hdf5Source read. Fields of fixed shape keep dtype and shape (boolean is h5py's enumeration). Fields of
+/// h5py and Hdf5Source read. Fields of fixed shape keep dtype and shape (booleans become h5py's enumeration). Fields of
 /// shape [?] become variable-length sequences, which no filter compresses. The threads of `write` compress chunks.
 ///
-/// Names of a field's classes become the attribute `classes` of its dataset. An attribute holds at most 3750 names with
-/// 60,000 bytes of text. The same limit applies to all fields and the job together.
+/// Names of a field's classes become the attribute `classes` of its dataset. An attribute holds at most 3750 names.
 ///
 /// A run may be killed at any moment. Until `finish`, every file's name ends in `.partial`. Files whose names begin
 /// with `PATH.h5-unfinished` say what was committed, and which process writes. Hdf5Source refuses shards next to such
@@ -93,8 +92,8 @@ class PENSTOCK_API Hdf5Sink {
   /// @throws Error(unsupported) if HDF5 can't hold a field.
   /// @throws Error(io).
   void open(const SinkJob& job);
-  /// Returns true if an earlier run has committed the item. For a finished store, only the number of samples is
-  /// compared. If the number of samples is not known, it returns true for every item.
+  /// Returns true if an earlier run has committed the item. For a finished store, only the item's position is compared
+  /// with the number of samples. If the number of samples was not known in advance, it returns true for every item.
   /// @throws Error(state_mismatch) if the earlier run has committed another sample at the item's position. If the
   /// number of samples is not known in advance, `put` throws the error instead.
   bool has(const SinkItem& item);

@@ -51,11 +51,11 @@ struct Lmdb {
   /// If true, each reader takes a slot in the store's lock file, and creates the file if it does not exist. Default:
   /// true.
   ///
-  /// If false, writes nothing next to the store, unless another process has the store open. A process that writes to
-  /// the store later does not see this reader. After that process has written, reading throws Error(invalid_argument).
-  /// Values that were read before are right, because each value is copied, and then the store is checked for a new
-  /// transaction. But two transactions during one look-up, or during opening, may change the pages that are being read,
-  /// and crash this process. Use false for short reads of stores without writers.
+  /// If false, the source writes nothing next to the store, unless another process has the store open. A process that
+  /// writes to the store later does not see this reader. After that process has written, reading throws
+  /// Error(invalid_argument). Values that were read before are right, because each value is copied, and then the store
+  /// is checked for a new transaction. But two transactions during one look-up, or during opening, may change the pages
+  /// that are being read, and crash this process. Use false for short reads of stores without writers.
   bool lock_file = true;
   // What changes only speed and memory.
   /// If true, the kernel's readahead stays on: good for reading in key order, bad for shuffled reading.
@@ -100,9 +100,9 @@ class PENSTOCK_API LmdbReader {
 /// other processes add later.
 ///
 /// Each reader takes a slot in the store's lock file. If the lock file can't be written, as on read-only media, or if
-/// the disk has no room for it, readers use none, and `notes` reports that. No process may write to the store in that
-/// case. An LmdbSink or a cache is refused. Other programs are not refused; after they have written, reading fails with
-/// Error(invalid_argument).
+/// the disk has no room for it, readers take no slot, and `notes` reports that. In that case, no process may write to
+/// the store. An LmdbSink or a cache is refused. Other programs are not refused; after they have written, reading fails
+/// with Error(invalid_argument).
 ///
 /// A process may open a store any number of times. All its sources of the store share one map, with the `read_ahead`
 /// and `lock_file` of the first source. If the first source has no lock file, later sources use none either, and
@@ -111,14 +111,14 @@ class PENSTOCK_API LmdbReader {
 class PENSTOCK_API LmdbSource {
  public:
   /// Opens the store and finds its keys. Keys are computed if they are consecutive numbers of fixed width (decimal with
-  /// leading zeros, or big-endian). Otherwise one pass over the store reads the keys, and they stay in memory (the key
-  /// + 8 bytes per record). The position of a value is also kept after it was looked up, in 16 bytes per record.
+  /// leading zeros, or big-endian). Otherwise one pass over the store reads the keys, and they stay in memory: the key
+  /// and 8 bytes per record. After a value was looked up, its position stays in memory too, in 16 bytes per record.
   /// @throws Error(schema_mismatch) if the fields or classes of a store differ from those of the first.
   /// @throws Error(not_found | io | corrupt | unsupported).
   /// @throws Error(invalid_argument) if
   /// - a store is named twice;
   /// - a store is unfinished, or this process is writing to it;
-  /// - `values` don't fit it.
+  /// - `values` does not fit a store.
   /// @throws Error(io) if the disk has no room for the lock file, and another process has the store open.
   explicit LmdbSource(Lmdb options);
 
@@ -148,7 +148,7 @@ class PENSTOCK_API LmdbSource {
   /// Hash of the `file_revision` of the data file when it was opened, and of whether checksums are compared.
   std::uint64_t revision() const noexcept;
   /// Asks the kernel to fetch the records' values. Costs almost nothing while the store is in the page cache, because
-  /// it only checks from time to time that the store still is there.
+  /// it only checks from time to time whether the store still is in the page cache.
   void will_need(std::span<const std::uint64_t> indices) const noexcept;
 
   /// The values of a scalar field of whole numbers, for records and Datums. Reads only the bytes of these values, so it

@@ -33,8 +33,8 @@ enum class LmdbMode : std::uint8_t {
   /// bytes stay, other records are replaced or added, and records without a sample in this run are removed. Until the
   /// update has finished, the store is unfinished, and only another update can continue it.
   update,
-  /// Refuses the store like `create`. But if the store is a finished store of this job, adds the records that it lacks.
-  /// Until they are added, the store is unfinished.
+  /// Adds the records that the store lacks, if it is a finished store of this job. Until they are added, the store is
+  /// unfinished. Any other store is refused like with `create`.
   extend,
 };
 

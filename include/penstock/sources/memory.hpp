@@ -28,8 +28,8 @@ namespace penstock {
 class Memory {
  public:
   /// Adds a field with records of the fixed shape `shape`.
-  /// @throws Error(invalid_argument) if `values` does not have whole records, or if the fields before have another
-  /// number of records.
+  /// @throws Error(invalid_argument) if `values` does not have whole records, or if the fields that were added before
+  /// have another number of records.
   template <class T>
   Memory& add(std::string name, Shape shape, std::vector<T> values) {
     const std::uint64_t each = shape.elements();

@@ -80,10 +80,10 @@ struct Slides {
   /// `overlap` count these pixels. A slide can't be read if its level 0 is coarser. Default (0): `level` decides.
   double mpp = 0;
   /// Magnification of an objective, instead of `level` or `mpp`: 0.5 to 1000. The size of a record's pixels follows
-  /// from this magnification and from the magnification of level 0, which is in the file. If it isn't, level 0 has the
-  /// magnification that is usual for its micrometres per pixel: 80 below 0.16, 60 below 0.2, 40 below 0.3, 20 below
-  /// 0.6. Each further doubling of micrometres halves the magnification, down to 1.25. Default (0): `level` or `mpp`
-  /// decides.
+  /// from this magnification and from the magnification of level 0, which is in the file. If the file does not have it,
+  /// level 0 has the magnification that is usual for its micrometres per pixel. That is 80 below 0.16, 60 below 0.2, 40
+  /// below 0.3 and 20 below 0.6. Each further doubling of micrometres halves the magnification, down to 1.25. Default
+  /// (0): `level` or `mpp` decides.
   double magnification = 0;
   std::int32_t size = 256;   ///< pixels on each side of a record's image: 1 to 65,536
   std::int32_t stride = 0;   ///< pixels from one place to the next, across and down. Default (0): `size - overlap`
@@ -95,8 +95,7 @@ struct Slides {
   /// tabs. In files named *.tsv or *.tab, tabs separate cells. Spaces and tabs around names and cells are ignored, also
   /// inside quotes. Whole numbers become i64, other numbers f32. Text becomes the number of a class, i64. Classes are
   /// numbered from 0 in the order of their names' bytes, over all lines of the file, and the schema has their names. If
-  /// most cells of a column are numbers, but text in the others makes classes of them, `SlideSource::left_out` reports
-  /// that.
+  /// a column becomes classes although most of its cells are numbers, `SlideSource::left_out` reports that.
   ///
   /// A cell is missing if it is empty or "NA". If all other cells of the column are numbers, "N/A", "n/a", "#N/A",
   /// "NULL" and "null" are missing, too. In a column of f32, a missing cell and "nan" are NaN. In any other column, a
@@ -217,8 +216,8 @@ struct SlideInfo {
   /// Why a level of `levels` can't be read, or why a level of the file is not in `levels`. Empty if there is no such
   /// level.
   std::string missing_levels = {};
-  /// Which images of the file are not read although they are at least a quarter as large as the image that is. Empty if
-  /// there are none.
+  /// Which images of the file are not read although they are at least a quarter as large as the image that is read.
+  /// Empty if there are none.
   std::string unread_images = {};
   double mpp_x = 0, mpp_y = 0;                     ///< micrometres per pixel of level 0; 0 if not known
   double magnification = 0;                        ///< magnification of the objective; 0 if the file has none

@@ -39,8 +39,8 @@ struct SlideRegions {
   std::string folder = {};
   /// Classes that records show; "*" is every class. Default (empty): records may be anywhere, except in `exclude`.
   std::vector<std::string> include = {};
-  /// Classes that records don't show; "*" is every class. A pixel in such a class does not count as in a class of
-  /// `include`.
+  /// Classes that records don't show; "*" is every class. A pixel in such a class does not count as a pixel in a class
+  /// of `include`.
   std::vector<std::string> exclude = {};
   /// A place is a record if at least this share of its pixels is in a class of `include`, and in no class of `exclude`.
   /// If `include` is empty, it is a record if at least this share of its pixels is in no class of `exclude`. 0 to 1.
@@ -70,8 +70,8 @@ struct SlideRegions {
   /// What coordinates in files of regions count from. OpenSlide's bounds are the part of a slide that has an image. The
   /// origin matters if the bounds are not the whole slide, as for slides of Leica and MIRAX.
   enum class Origin : std::uint8_t {
-    /// `bounds` for GeoJSON in which each feature has an `objectType` or `id` of one of QuPath's objects. If the file
-    /// is not of this kind, the slide is an error.
+    /// `bounds` for GeoJSON in which each feature has an `objectType` or `id` of one of QuPath's objects. With any
+    /// other file, the slide is an error if `slide` and `bounds` would put its regions at different places.
     automatic,
     slide,  ///< the top left pixel of level 0
     bounds  ///< the top left pixel of OpenSlide's bounds; if the slide has no bounds, the top left pixel of level 0

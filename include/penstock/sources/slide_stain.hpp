@@ -17,17 +17,16 @@ namespace penstock {
 ///
 /// The pixels are chosen like this:
 /// 1. The image that the grid divides is cut into squares of 128 x 128 pixels, from its top left corner on.
-/// 2. A square has tissue if the centre of a pixel of the slide's mask that is tissue is in the square. At most
-///    `patches` squares with tissue are read. They are spread evenly over all squares with tissue, in the order of
-///    rows.
+/// 2. A square has tissue if the slide's mask has a pixel of tissue whose centre is in the square. At most `patches`
+///    squares with tissue are read. They are spread evenly over all squares with tissue, counted row by row.
 /// 3. In each square, only pixels whose centres are in tissue are used.
 ///
 /// The mask is that of `Slides::tissue`. If `tissue.by` is `everywhere`, the mask is made by saturation, with the
 /// default settings of `SlideTissue`. `Slides::regions`, `size` and `stride` have no effect. Squares with a tile that
 /// can't be read are left out.
 ///
-/// A slide can't be read if its stains can't be measured, because it has too little tissue or only one colour. Such a
-/// slide has one record, which is Error(unsupported). Slides without records have no fit.
+/// A slide can't be read if its stains can't be measured, for instance because it has too little tissue or only one
+/// colour. Such a slide has one record, which is Error(unsupported). Slides without records have no fit.
 struct SlideStain {
   /// The method that measures stains. Default (none): stains are not measured.
   std::optional<StainMethod> method = {};

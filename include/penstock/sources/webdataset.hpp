@@ -25,7 +25,7 @@ enum class WebDatasetKind : std::uint8_t {
   bytes,      ///< u8[?], as they are
   integer,    ///< i64[], from decimal digits, which may have white space around them
   /// NumPy's .npy, in C order and little-endian. Dtype and rank are those of the first array in the first 100 samples;
-  /// opening fails if none of these has one. A dimension that differs among these samples is `dynamic`.
+  /// opening fails if none of these samples has an array. A dimension that differs among these samples is `dynamic`.
   array,
 };
 
@@ -47,7 +47,7 @@ struct WebDataset {
   // What most callers set.
   /// One of
   /// - the path of a shard;
-  /// - a folder, whose `*.tar` are the shards, in upper or lower case;
+  /// - a folder: all its files that end in .tar, in upper or lower case, are the shards;
   /// - a pattern with `{a,b}`, `{000..012}`, `*`, `?` and `[a-z]`;
   /// - a list of stores that `penstock merge` wrote, "X.json".
   ///
@@ -67,8 +67,8 @@ struct WebDataset {
   std::vector<WebDatasetField> fields = {};
   /// Names of the classes that the numbers of the field `label` stand for. Default (empty): the lines of a file next to
   /// the shards. For shards PATH-000000.tar and so on, it is PATH-classes.txt, which WebDatasetSink writes, or
-  /// classes.txt in their folder. Other fields of numbers have their names in PATH-classes-NAME.txt. The schema has
-  /// these names.
+  /// classes.txt in their folder. For any other field of numbers, the file is PATH-classes-NAME.txt, with the field's
+  /// name as NAME. The schema has the names of the classes.
   ClassNames classes = {};
   // What changes only speed and memory.
   /// Threads that read the shards' headers when the shards are opened. Default (0): all cores, at most 16.
@@ -79,8 +79,8 @@ struct WebDataset {
   FileAccess access = FileAccess::map;
 };
 
-/// Reads samples of one WebDatasetSource. Values are views of the shard's memory map. Only one thread may use a reader
-/// at a time. It may outlive its source.
+/// Reads samples of one WebDatasetSource. Values are views of the shard's memory map, or copies with
+/// `FileAccess::read`. Only one thread may use a reader at a time. It may outlive its source.
 class PENSTOCK_API WebDatasetReader {
  public:
   ~WebDatasetReader();
@@ -123,7 +123,7 @@ class PENSTOCK_API WebDatasetSource {
   /// @throws Error(unsupported) if
   /// - a shard is compressed;
   /// - there are members after the end of the archive;
-  /// - the members of most samples of a shard do not follow one another.
+  /// - most samples of a shard have members that do not follow one another.
   /// @throws Error(io).
   ///
   /// A fault of a single member is an error of its sample.
@@ -152,7 +152,7 @@ class PENSTOCK_API WebDatasetSource {
   /// Ends of the shards, for `shuffle({.blocks = true})`: the number of samples up to the end of each shard.
   std::vector<std::uint64_t> block_ends() const;
   /// Asks the kernel to fetch the samples' members. Costs almost nothing while the shards are in the page cache,
-  /// because it only checks from time to time that they still are there.
+  /// because it only checks from time to time whether they still are in the page cache.
   void will_need(std::span<const std::uint64_t> indices) const noexcept;
 
   /// The fields as they were given, or found.

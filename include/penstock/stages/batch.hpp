@@ -18,7 +18,7 @@ enum class Tail : std::uint8_t {
 
 /// Settings of `batch`. All are result options.
 struct BatchOptions {
-  /// What happens to an incomplete last batch. Must be `keep` if bytes, tokens or groups end batches.
+  /// What happens to an incomplete last batch. Must be `keep` with `max_bytes`, `max_tokens` or `By::group`.
   Tail tail = Tail::keep;
   /// Limit in bytes per batch: a batch ends before the sample that would exceed it. Padding to a common length counts.
   /// The gaps between ragged rows, which keep each row aligned in memory, do not count. Default (0): no limit.
@@ -41,8 +41,8 @@ struct BatchOptions {
 };
 
 /// Puts consecutive samples together, at most `rows` per batch. With `for_rank`, `rows` counts the rows of all ranks.
-/// If nothing else ends batches, each batch has exactly `rows` rows, except perhaps the last batch of an epoch.
-/// If bytes, tokens or groups end batches, a batch is complete with any number of rows, so `tail` must be `keep`.
+/// Without `max_bytes`, `max_tokens` and `By::group`, each batch has exactly `rows` rows, except perhaps the last batch
+/// of an epoch. With one of these options, a batch is complete with any number of rows, so `tail` must be `keep`.
 /// A sample that exceeds `max_bytes` or `max_tokens` by itself is a bad sample.
 /// A field of varying shape needs `ragged` or `pad`, or has to be left out (`drop_fields`).
 /// This stage ends the per-sample part of a pipeline.

@@ -31,8 +31,8 @@ struct CacheOptions {
 
 /// Keeps in memory what the stages before it make of a record, so that later epochs don't run these stages. Use it for
 /// decoded images, or for small images resized from large ones. It keeps records by their index in the source, in any
-/// order, until `max_bytes` are used. It never evicts a record. Kept records live as long as a copy of the pipeline or
-/// a loader over it.
+/// order, until `max_bytes` are used. It never evicts a record. Kept records stay as long as a copy of the pipeline, or
+/// a loader over it, exists.
 ///
 ///     from(…) | decode_jpeg("image") | resize("image", {256, 256}) | cache({.max_bytes = GiB(8)}) | random_crop(…) | …
 ///
@@ -41,9 +41,9 @@ struct CacheOptions {
 /// A pipeline has at most one cache. The stages before it must not draw (see `CacheAllows`) or change the number of
 /// samples. A `check` that changes which samples are bad must stand before the cache.
 /// The pipeline's batches, fingerprint and states are the same with and without the cache, unless `random` is allowed.
-/// If a map before the cache asks for its place (`Context::place`), it gets epoch 0 and the record's index.
-/// @throws Error(invalid_argument) when it joins a pipeline, if a stage may not stand before it. The error names the
-/// stage.
+/// In a map before the cache, `Context::place` has epoch 0 and the record's index.
+/// @throws Error(invalid_argument) when the cache joins a pipeline, if a stage before it is not allowed there. The
+/// error names that stage.
 PENSTOCK_API Stage cache(CacheOptions options);
 
 }  // namespace penstock

@@ -16,7 +16,7 @@ PENSTOCK_API Stage ragged(std::string field);
 
 /// Settings of `pad`. All are result options.
 struct PadOptions {
-  /// Elements in the first dimension of every row. A longer row is a bad sample; cut it with a map before.
+  /// Elements in the first dimension of every row. A longer row is a bad sample; a `map` before this stage can cut it.
   /// Default (0): the length of the batch's longest row; with `for_rank`, of the longest row in this rank's part.
   std::int64_t to = 0;
   /// Value of the elements that are added. The field's dtype must represent the value exactly.
@@ -31,8 +31,9 @@ PENSTOCK_API Stage pad(std::string field, PadOptions options = {});
 
 /// Settings of `bucket`.
 struct BucketOptions {
-  /// Result option: number of consecutive samples that are sorted by length together, at most 65,535. If only rows end
-  /// batches, it must be a multiple of the batch's rows. Default (0): 16 batches, or fewer if the limit requires it.
+  /// Result option: number of consecutive samples that are sorted by length together, at most 65,535. If batches end
+  /// only by their number of rows, `window` must be a multiple of that number. Default (0): 16 batches, or fewer if the
+  /// limit requires it.
   std::uint64_t window = 0;
 };
 /// Puts samples of similar length into one batch, so that little is padded. The length of a sample is the first

@@ -81,9 +81,9 @@ namespace detail {
 PENSTOCK_API Stage draw_balanced_by(std::string field, BalancedOptions options);
 }
 /// Draws records like `draw_balanced` with `BalancedOptions::labels`. The labels are the values of a field of the
-/// source, which has one whole number or boolean per record. The stage is refused after a `map` or `rename` that gives
-/// the field other values. It stands directly after the source, or after take, skip, select, split and repeat, and uses
-/// the labels of the records that these stages leave:
+/// source, which has one whole number or boolean per record. The stage is refused if a `map` or `rename` before it
+/// makes the field with this name. Among orders, it stands first, or after take, skip, select, split and repeat. It
+/// uses the labels of the records that these orders leave:
 ///
 ///     from(Files{.root = "train"}) | split({.part = 0}) | draw_balanced("label")
 ///
@@ -98,7 +98,7 @@ template <class Name>
   }
 
 /// Returns the values of a scalar integer or boolean field, one per record in order: labels for `draw_balanced`.
-/// Some sources get them without reading whole records. A folder of files knows its classes; HDF5 reads only the
+/// Some sources get the values without reading whole records. A folder of files knows its classes; HDF5 reads only the
 /// field's dataset; LMDB reads only the value's bytes of each record, without comparing its checksum. Joined sources
 /// ask their parts. From any other source, labels_of reads every whole record once on the calling thread. That takes as
 /// long as reading an epoch on one thread. It runs no stage and decodes no image. Any thread may call it.

@@ -18,7 +18,7 @@
 namespace penstock {
 
 /// Decides which samples stay: `bool operator()(const Sample&, Context&) const`; the context is optional. Any thread
-/// may call it at any time. The result may depend only on the sample and on the context's draws.
+/// may call the predicate at any time. The result may depend only on the sample and on the context's draws.
 template <class F>
 concept SamplePredicate = requires(const F& f, const Sample& sample, Context& context) {
   { f(sample, context) } -> std::same_as<bool>;

@@ -40,7 +40,7 @@ concept FlatMap = requires(const F& f, const Sample& parent, std::uint32_t numbe
 /// Replaces every sample by its children, in order. All runners make children together. A parent is read, and brought
 /// through the stages before this one, only once. A pipeline has at most one `flat_map`; orders must stand before it.
 /// The number of an epoch's samples is known only after the epoch, so `Pipeline::steps_per_epoch` throws unless
-/// `for_rank` sets the number of batches. `pipeline | MyFlatMap{}` does the same.
+/// `for_rank` sets the number of batches. `pipeline | MyFlatMap{}` does the same as `pipeline | flat_map(MyFlatMap{})`.
 template <FlatMap F>
 Stage flat_map(F f) {
   return detail::make_flat_map(std::shared_ptr<const detail::FlatMapModel>(new detail::FlatMapOf<F>(std::move(f))));

@@ -30,11 +30,11 @@ inline ImageField mask(std::string name) { return {std::move(name), Filter::near
 ///     resize({"left", {"right", Filter::linear}}, {224, 224})
 ///     resize(mask("labels"), {224, 224})
 ///
-/// If only names are given, the first field is an image (`Filter::linear`), and each later field is a mask
+/// A field that is given without a filter is an image (`Filter::linear`) if it is the first field, else a mask
 /// (`Filter::nearest`). The stage draws its parameters from the shape of the first field, so the result of the first
 /// field does not depend on the others. All fields get the same parameters; their numbers of channels may differ. If
-/// the fields of a sample differ in height or width at this stage, it throws Error(unsupported), which names both
-/// shapes.
+/// the fields of a sample differ in height or width at this stage, the sample is an Error(unsupported), which names
+/// both shapes.
 class PENSTOCK_API ImageFields {
  public:
   /// One field, an image.

@@ -35,7 +35,8 @@ struct MapOptions {
   bool keep_classes = false;
 };
 
-/// Makes a stage of a transform of whole samples. `pipeline | MyTransform{}` does the same.
+/// Makes a stage of a transform of whole samples. `pipeline | MyTransform{}` does the same as `pipeline |
+/// map(MyTransform{})`.
 template <Transform F>
 Stage map(F f) {
   return detail::make_map(std::shared_ptr<const detail::TransformModel>(new detail::TransformOf<F>(std::move(f))));
@@ -64,7 +65,7 @@ Stage map(std::string field, F f, MapOptions options = {}) {
       detail::call_or(std::uint64_t{0}, PENSTOCK_MEMBER(version, "std::uint64_t version() const"), std::as_const(f));
   return detail::make_field_map(std::move(field), detail::field_map_model(std::move(f)), std::move(options));
 }
-/// Runs an object on one field. The object takes fields of several dtypes or ranks. `options.shape` must not be set.
+/// Runs an object on one field. The object can take fields of several dtypes or ranks. `options.shape` must not be set.
 template <TensorTransform F>
 Stage map(std::string field, F f, MapOptions options = {}) {
   options.version +=

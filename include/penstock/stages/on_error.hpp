@@ -33,15 +33,15 @@ struct ErrorPolicy {
 /// Sets what happens to bad samples. Without this stage, the policy is `fail`.
 /// A bad sample is counted when the batch that it is in, or would have been in, is delivered. Samples are counted in
 /// order. So the same sample ends the run at any number of threads, after all batches before it were delivered.
-/// `Tail::drop` drops an incomplete last batch. The bad samples of this batch are counted only if the pipeline has to
-/// make samples to know their number (`filter`, `flat_map`, `bucket`, the policy `drop`, a stream). Other pipelines
-/// never make the samples of this batch. Each rank of `for_rank` counts its own samples.
+/// `Tail::drop` drops an incomplete last batch. With `filter`, `flat_map`, `bucket`, the policy `drop` or a stream, the
+/// samples of this batch are made, and its bad samples are counted. Other pipelines never make the samples of this
+/// batch. Each rank of `for_rank` counts its own samples.
 ///
-/// If all samples of an epoch are bad, except those that filters left out, the epoch ends with Error(quota_exceeded)
-/// under the policies `mask` and `drop`. Under `mask`, the epoch's batches are delivered before that. Under `replace`,
-/// the epoch ends with this error at the first sample for which all records that were tried are bad. This rule does not
-/// apply to a rank without samples, to an epoch that the caller leaves early, or to an epoch that a resume begins in
-/// the middle.
+/// If every sample of an epoch is bad, the epoch ends with Error(quota_exceeded) under the policies `mask` and `drop`.
+/// Samples that filters leave out do not count here. Under `mask`, the epoch's batches are delivered before the error.
+/// Under `replace`, the epoch ends with this error at the first sample for which all records that were tried are bad.
+/// This rule does not apply to a rank without samples, to an epoch that the caller leaves early, or to an epoch that a
+/// resume begins in the middle.
 PENSTOCK_API Stage on_error(ErrorPolicy policy);
 
 }  // namespace penstock

@@ -52,14 +52,14 @@ struct ShuffleOptions {
 /// The records of a stream are permuted within windows of `window` consecutive records. Two windows are held in memory
 /// at a time; each record takes about 3 KiB in addition to its bytes.
 /// @throws Error(invalid_argument) if
-/// - `block_size`, `ranks` or another `window_blocks` is set without `blocks`, or `window` is set with `blocks`;
-/// - `window_blocks` or `ranks` is 0;
-/// - `ranks` is above 1, and the number of a batch's rows varies, or is not a multiple of `ranks`.
+/// - `blocks` is false, and `block_size`, `ranks` or `window_blocks` is not the default;
+/// - `blocks` is true, and `window` is set, or `window_blocks` or `ranks` is 0;
+/// - `ranks` is above 1, and the number of rows per batch varies or is not a multiple of `ranks`.
 /// @throws Error(invalid_argument) when it joins a pipeline, if
-/// - the source is a stream, and `window` is not set, or `blocks` is set;
+/// - the source is a stream, and `blocks` is set, or `window` is not 2 to 2^20;
 /// - the source is not a stream, and `window` is set;
 /// - with `blocks`, an order before it changes between epochs, or does not keep a block's records together;
-/// - the source has no `block_ends` and `block_size` is not set, or there are more than 2^27 blocks.
+/// - with `blocks`, the source has no `block_ends` and `block_size` is not set, or there are more than 2^27 blocks.
 PENSTOCK_API Stage shuffle(ShuffleOptions options = {});
 /// Keeps the first `n` records.
 PENSTOCK_API Stage take(std::uint64_t n);
@@ -89,8 +89,8 @@ struct BagOptions {
 /// Delivers the records of one group after the other, in a new order of groups in each epoch. A group is, for instance,
 /// a slide's tiles, or a patient's pictures (see `SplitOptions::By::group`). In each epoch the stage draws a bag of
 /// each group: at most `size` of the group's records, without replacement. With `batch(size, {.by =
-/// BatchOptions::By::group})` each batch is one bag, unless there is a `repeat` between them, which may put two bags of
-/// one group side by side.
+/// BatchOptions::By::group})` each batch is one bag. But a `repeat` between these two stages may put two bags of one
+/// group side by side, and a batch may then have records of both.
 /// Stands directly after the source, or after orders that are the same in every epoch (split by group, take, skip,
 /// select, repeat). It draws from the records that these orders leave.
 /// Takes 16 bytes of memory for each sequence of consecutive records of one group, 48 bytes per group, and 24 bytes per
@@ -142,7 +142,7 @@ struct SplitOptions {
     /// `stratify` is set. Takes 16 bytes of memory for each sequence of consecutive records of one group.
     group,
   } by = By::index;  ///< what decides. Default: the record's position
-  /// A different value makes a different split. It is separate from the pipeline's seed, so that training and
+  /// A different salt makes a different split. The salt is separate from the pipeline's seed, so that training and
   /// validation agree.
   std::uint64_t salt = 0;
   /// Field of the source with one whole number or boolean per record. Each part gets its share of the records with each

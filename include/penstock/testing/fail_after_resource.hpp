@@ -13,8 +13,8 @@ namespace penstock::testing {
 /// A resource whose n-th allocation fails, alone or with all later allocations.
 class FailAfterResource final : public MemoryResource {
  public:
-  /// Takes memory from `upstream`, which must outlive it. The `n`-th allocation from now fails. With `for_ever`, all
-  /// later allocations fail too.
+  /// Takes memory from `upstream`, which must outlive this resource. The `n`-th allocation from now fails. With
+  /// `for_ever`, all later allocations fail too.
   FailAfterResource(MemoryResource& upstream, std::uint64_t n, bool for_ever)
       : upstream_(upstream), left_(static_cast<std::int64_t>(n)), for_ever_(for_ever) {}
   /// @throws Error(out_of_memory) if this allocation is to fail, or if `upstream` throws it.

@@ -41,7 +41,7 @@ struct ImageEncoderOptions {
 /// - the same pixels make the same bytes, whatever their stride, on any thread, and with a second encoder from `make`;
 /// - the bytes decode to an image of the same size, and to exactly the same pixels if the encoder is lossless;
 /// - the encoder does not change pixels, and writes only to the memory that it was given;
-/// - an error of its EncodedFile leaves `encode`, and the next image is encoded as usual;
+/// - `encode` passes on an error of its EncodedFile, and the next image is encoded as usual;
 /// - the result of `take` decodes to the image's pixels.
 ///
 /// `make` returns a separate encoder each time. Starts threads. Throws only what the first call of `make` throws.

@@ -23,8 +23,8 @@ struct ImageStageOptions {
   std::vector<ImageShape> images = {{64, 48, 3}, {97, 131, 3}, {80, 80, 3}, {71, 90, 1}};
   std::uint64_t epochs = 2;  ///< number of draws for each image and each neighbouring stage; at least 1
   unsigned threads = 4;      ///< threads that draw and compose at the same time
-  /// Whether an image may give an Error of one sample (unsupported). Even then, at least one image per number of
-  /// channels must be good.
+  /// Whether an image may give an Error of one sample (unsupported). If so, at least one image per number of channels
+  /// must still be good.
   bool allow_bad_images = false;
 };
 
@@ -36,7 +36,7 @@ PENSTOCK_API Report check_image_stage(const MakeImageStage& make, const ImageExe
 
 /// Checks that an image stage keeps the promises of `ImageStage`, on any thread:
 ///
-/// - the stage's parameters depend only on shape and Rng, and what it composes depends only on parameters and shape;
+/// - `draw` depends only on the shape and the Rng, and `compose` only on the parameters and the shape;
 /// - the result has the size and dtype of `schema`;
 /// - folded with neighbouring stages before and after it (crops, flips, turns, resizes), the stage gives the same bits
 ///   as if each stage is executed separately;

@@ -26,7 +26,7 @@ struct SourceOptions {
   /// Whether `read(size())` and `key(size())` must throw an Error. The engine never makes these calls. Set it to false
   /// for a source that does not check the index.
   bool refuses_past_the_end = true;
-  /// Whether a record may be an Error of one sample. If so, the record must give the same Error each time.
+  /// Whether reading a record may throw an Error of one sample. If it does, it must throw the same Error each time.
   bool allow_bad_records = false;
   /// Whether all keys must be different, as sinks require.
   bool unique_keys = false;
@@ -39,7 +39,7 @@ struct SourceOptions {
 
 namespace detail {
 
-/// Facts that only the source's own type shows.
+/// Facts about a source that its type shows, and an AnySource does not.
 struct SourceTraits {
   bool views_last = false;  ///< `read` is const, so views stay valid as long as the source lives
   bool expect_is_noexcept = true;

@@ -9,10 +9,10 @@
 
 namespace penstock::testing {
 
-/// Counts allocations and bytes.
+/// A resource that counts allocations and bytes.
 class StatisticsResource final : public MemoryResource {
  public:
-  /// Counts what is allocated from `upstream`, which must outlive it.
+  /// Allocates from `upstream`, which must outlive this resource.
   explicit StatisticsResource(MemoryResource& upstream) : upstream_(upstream) {}
   void* allocate(std::size_t bytes, std::size_t align) override {
     void* const data = upstream_.allocate(bytes, align);
@@ -32,7 +32,7 @@ class StatisticsResource final : public MemoryResource {
   std::uint64_t allocations() const noexcept { return allocations_.load(std::memory_order_relaxed); }
   /// Bytes in use.
   std::size_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
-  /// The most bytes in use at any time.
+  /// The largest number of bytes that were in use at the same time.
   std::size_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
 
  private:

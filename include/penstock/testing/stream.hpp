@@ -22,7 +22,7 @@ struct StreamOptions {
   std::uint64_t records = 1000;
   /// Number of epochs; at least 1.
   std::uint64_t epochs = 2;
-  /// Whether a record may be an Error of one sample. If so, the record must give the same Error each time.
+  /// Whether reading a record may throw an Error of one sample. If it does, it must throw the same Error each time.
   bool allow_bad_records = false;
 };
 

@@ -24,7 +24,7 @@ struct TransformOptions {
   std::uint64_t epochs = 2;
   /// Number of threads that call the transform at the same time.
   unsigned threads = 4;
-  /// Whether a record may be an Error of one sample. If so, the record must give the same Error each time.
+  /// Whether a record may give an Error of one sample. If it does, it must give the same Error each time.
   bool allow_bad_records = false;
 };
 
@@ -40,7 +40,7 @@ PENSTOCK_API Report check_transform(const MakeTransform& make, const AnySource& 
 ///   thread and whatever was called before;
 /// - a second transform from `make` makes the same results;
 /// - the result matches its `schema`, and every new field has a value;
-/// - the transform writes only to its fields.
+/// - the transform writes only to memory that its Sample gives for writing.
 ///
 /// `make` returns the transform. Starts threads. Throws only what the first call of `make` and of the inputs throws.
 ///
@@ -55,9 +55,9 @@ template <class Make>
   }
 
 /// Checks a stage that makes one sample of each sample (`map` on a field, a decoder, an image stage) in pipelines.
-/// Samples are made one by one, in any order, by several threads, and by loaders with one thread and with several
-/// threads. All results must agree bit for bit and match the pipeline's schema. Loaders take part only if all shapes
-/// are fixed and no record is bad.
+/// Makes the samples in different ways: one by one, in a different order, on several threads, and with loaders that
+/// have one thread or several. All results must agree bit for bit and match the pipeline's schema. Loaders take part
+/// only if all shapes are fixed and no record is bad.
 PENSTOCK_API Report check_stage(const Stage& stage, const AnySource& inputs, const TransformOptions& options = {});
 
 }  // namespace penstock::testing

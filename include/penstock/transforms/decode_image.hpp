@@ -28,26 +28,27 @@ struct DecodeImageOptions {
   Color color = rgb;
   /// Limit on the pixels that an image declares. A larger image is refused before memory is taken.
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
-  int max_scans = 64;  ///< JPEG: a progressive image with more scans than this is refused
-  /// JPEG: if true, damage around which libjpeg can guess pixels is not an error.
+  int max_scans = 64;  ///< JPEG: an image with more scans than this is refused
+  /// JPEG: if true, damage is not an error as long as libjpeg can guess the pixels.
   bool accept_warnings = false;
   JpegOptions::Cmyk cmyk = JpegOptions::Cmyk::inverted;  ///< JPEG: what the values of a CMYK image mean
   /// JPEG: if true, the image is turned and mirrored as its Exif data says; if false, it stays as stored. Exif data of
   /// a PNG is never read.
   bool apply_orientation = false;
   /// u8 or u16. With u16, 16-bit values stay as they are, and other values, also those of JPEGs, are multiplied by 257.
-  /// `labels` are never multiplied.
+  /// Values of `labels` are never multiplied.
   DType dtype = DType::u8;
-  /// PNG of 16 bits to u8: if true, values keep their upper 8 bits; if false, the image is unsupported.
+  /// For PNGs of 16 bits, if `dtype` is u8. If true, values keep their upper 8 bits. If false, such a PNG is
+  /// unsupported.
   bool high_byte = false;
 };
 
-/// Decodes JPEG or PNG, exactly like `decode_jpeg` and `decode_png`. The data's first bytes decide which. Image stages
-/// that follow fold into this stage like into those stages. If it stands after `batch`, on a ragged field, the loader's
-/// threads decode.
+/// Decodes JPEG or PNG, exactly like `decode_jpeg` and `decode_png`. The data's first bytes say which of the two
+/// formats the data has. Image stages that follow fold into this stage. If this stage stands after `batch`, on a ragged
+/// field, the loader's threads decode.
 ///
 /// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` and `dtype` set). All errors are of one sample: the errors
-/// of the two stages, and unsupported if the data begins like neither format. The latter error shows the first bytes.
+/// of the two stages, and unsupported, with the first bytes, if the data begins like neither format.
 PENSTOCK_API Stage decode_image(std::string field = "image", const DecodeImageOptions& options = {});
 
 /// Returns the codec of the stage, for use without a pipeline. Any thread may call it.

@@ -24,13 +24,13 @@ struct JpegOptions {
   /// Which channels the result has.
   Color color = rgb;
   /// Limit on the pixels that an image declares. A larger image is refused before memory is taken. An image of several
-  /// scans is also refused if its coefficients need more than 3 bytes per pixel of this limit.
+  /// scans is also refused if its coefficients need more than 3 x `max_pixels` bytes.
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
-  /// A progressive image with more scans than this is refused, because each scan of a few bytes may cost a pass over
-  /// the whole image. For the same reason, the product of its pixels and scans must not exceed 12 x 2^28, or 12 x
+  /// An image with more scans than this is refused, because each scan of a few bytes may cost a pass over the whole
+  /// image. For the same reason, the number of pixels times the number of scans must not exceed 12 x 2^28, or 12 x
   /// `max_pixels` if that is more.
   int max_scans = 64;
-  bool accept_warnings = false;  ///< if true, damage around which libjpeg can guess pixels is not an error
+  bool accept_warnings = false;  ///< if true, damage is not an error as long as libjpeg can guess the pixels
   /// What the four values of a CMYK or YCCK pixel mean. The four values become RGB without a colour profile, bit for
   /// bit like Pillow's convert. For inverted values, red is `K - (255 - C) * K / 255`, rounded; green and blue are
   /// computed likewise. Grey is made from RGB like for PngOptions::gray.
@@ -46,19 +46,20 @@ struct JpegOptions {
   /// data is ignored.
   bool apply_orientation = false;
   /// Which code decodes. Both values make the same bits, errors and warnings if libjpeg-turbo uses its SIMD code, which
-  /// every distribution has on x86-64 and arm64. For some damage that it does not notice, libjpeg-turbo's plain C code
-  /// makes different pixels.
+  /// every distribution has on x86-64 and arm64. The plain C code of libjpeg-turbo makes different pixels of some
+  /// images whose damage it does not notice.
   enum class Decoder : std::uint8_t {
     automatic,  ///< penstock's own code for undamaged baseline images, about twice as fast; libjpeg for all others
     libjpeg,    ///< libjpeg for all images
   };
   /// Which code decodes.
   Decoder decoder = Decoder::automatic;
-  /// Used after `batch`, on a GPU. The loader's threads decode this share of the images that the GPU could decode, 0 to
-  /// 1. Draws with the pipeline's seed choose the images.
+  /// Used after `batch`, on a GPU. The loader's threads decode this share, 0 to 1, of the images that the GPU could
+  /// decode. Draws with the pipeline's seed choose these images.
   double host_share = 0;
   /// What happens to a loader with `decode_jpeg` after `batch` if its GPU has no engine for JPEGs, or nvJPEG is not
-  /// installed. Fingerprints do not depend on this.
+  /// installed. The option has no effect if no image would go to an engine: if `color` is not `rgb`, if `host_share` is
+  /// 1, or with `check({.verify = true})`. Fingerprints do not depend on this.
   enum class WithoutEngine : std::uint8_t {
     error,  ///< the loader is refused
     host,   ///< the loader's threads decode
@@ -72,34 +73,35 @@ struct JpegOptions {
 /// image is decoded. The part's pixels are the same as if the whole image were decoded. A progressive image that lacks
 /// scans is decoded whole, because libjpeg smooths it.
 /// If a baseline JPEG has restart markers that divide its rows of MCUs evenly (`seekable_jpeg` makes such files), only
-/// the segments between markers that the part needs are decoded. In such a file, markers that do not fit the image's
-/// size are an error (corrupt) anywhere; other damage is an error only in segments that are decoded.
+/// the segments between markers that the part needs are decoded. In such a file, restart markers that do not fit the
+/// image's size are an error (corrupt) anywhere. Other damage is an error only in segments that are decoded.
 ///
-/// A warning of libjpeg is an error, unless no pixel depends on its cause. Four causes are not errors: stray bytes
+/// A warning of libjpeg is an error if a pixel may depend on what caused it. So four causes are not errors: stray bytes
 /// between a header's segments, an unknown version of JFIF, zeros for a baseline scan's parameters, and zeros before
-/// the end marker. But stray bytes are an error if they may be a damaged segment that pixels depend on. Such segments
-/// have tables, the meaning of colours, or, with `apply_orientation`, the orientation.
+/// the end marker. But stray bytes are an error if they may be a damaged segment that pixels depend on. Such a segment
+/// has tables, the meaning of colours, or, with `apply_orientation`, the orientation.
 ///
-/// If an image is decoded whole, the end marker must follow directly after the data of the last pixel. Other bytes
-/// before it, or a missing marker, are an error. If only a part is decoded, this is checked only with `check({.verify =
-/// true})`. Bytes after the end marker are ignored.
+/// If an image is decoded whole, the end marker must follow the data of the last pixel. It is an error if the marker is
+/// missing, or if bytes other than zeros come before it. If only a part is decoded, this is checked only with
+/// `check({.verify = true})`. Bytes after the end marker are ignored.
 ///
-/// `encode_jpeg` with `keep_stored` copies the file if the image is unchanged, and the options of `decode_jpeg` make
-/// the same pixels as the default options.
+/// After this stage, `encode_jpeg` with `keep_stored` can copy the file instead of encoding the image. `encode_jpeg`
+/// lists the conditions.
 ///
-/// If it stands after `batch`, on a ragged field, it decodes on the device of the batch. On a GPU, engines for JPEGs
-/// decode the images that they can, and the loader's threads decode the other images. On other devices, the threads
-/// decode all images. Data-centre GPUs since Ampere have engines. They are used through nvJPEG, which the program looks
-/// for when it runs.
+/// If this stage stands after `batch`, on a ragged field, it decodes on the device of the batch. On a GPU, engines for
+/// JPEGs decode the images that they can decode, and the loader's threads decode the other images. On other devices,
+/// the threads decode all images. Data-centre GPUs since Ampere have engines. They are used through nvJPEG, which the
+/// program looks for when it runs.
 /// An engine takes an image if all of these are true:
-/// - The image is baseline, with one scan and an end marker.
+/// - The image is baseline and has one scan. The file ends with the end marker.
 /// - It is grey or has three colours. Chroma is 4:4:4, or, if the image is wider than 4 pixels, 4:2:2 or 4:2:0.
-/// - Its sides are at most 8,192 pixels, and it is not turned.
+/// - Its sides are at most 8,192 pixels, and no orientation is applied.
 /// - `color` is `rgb`.
 ///
-/// Values from an engine are the same as libjpeg's. But if chroma is upsampled, about one value in ten thousand differs
-/// by 1. An engine does not notice damage inside the scan. So with `check({.verify = true})`, the loader's threads
-/// decode all images. After `batch`, `decode_jpeg` must be followed by an image stage that gives all images one size.
+/// If chroma is upsampled, about one value in ten thousand from an engine differs by 1 from libjpeg's. All other values
+/// are the same. An engine does not notice damage inside the scan. So with `check({.verify = true})`, the loader's
+/// threads decode all images. If `decode_jpeg` stands after `batch`, an image stage that gives all images one size must
+/// follow.
 ///
 /// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` sets). All errors are of one sample: corrupt (with the byte
 /// offset where the damage was noticed), unsupported (12 bits, arithmetic coding, lossless), limit_exceeded.

@@ -23,15 +23,18 @@ struct PngOptions {
     as_stored,  ///< [H, W, C]: 1 channel for grey, 2 for grey with opacity, 3 for RGB or a palette, 4 for RGB or a
                 ///< palette with opacity
     /// [H, W, 1], for label masks: the numbers that are stored in the file (palette indices or grey values), neither
-    /// expanded nor scaled. Colours are unsupported; 16 bits are too if `dtype` is u8.
+    /// expanded nor scaled. Images in RGB or with opacity are unsupported. Images of 16 bits are unsupported if `dtype`
+    /// is u8.
     labels,
   };
   /// Which channels the result has.
   Color color = rgb;
   /// u8 or u16. With u16, 16-bit values stay as they are, in the machine's byte order. Other values are multiplied by
-  /// 257, so that white is 65535. `labels` are never multiplied.
+  /// 257, so that white is 65535. Values of `labels` are never multiplied.
   DType dtype = DType::u8;
-  bool high_byte = false;  ///< 16 bits to u8: if true, values keep their upper 8 bits; if false, unsupported
+  /// For images of 16 bits, if `dtype` is u8 and `color` is not `labels`. If true, values keep their upper 8 bits. If
+  /// false, such an image is unsupported.
+  bool high_byte = false;
   /// Limit on the pixels that an image declares. A larger image is refused before memory is taken.
   std::uint64_t max_pixels = std::uint64_t{1} << 28;
 };
@@ -47,7 +50,7 @@ struct PngOptions {
 /// `field`: u8 [bytes] becomes u8 [H, W, 3] (or as `color` and `dtype` set). Image stages can crop, pad, flip, turn,
 /// convert and normalize images of 16 bits, but resize them only by nearest.
 /// All errors are of one sample: corrupt (with a byte offset), unsupported (16 bits for u8, labels in colour, a
-/// critical chunk of another standard), limit_exceeded.
+/// critical chunk that the PNG standard does not have), limit_exceeded.
 PENSTOCK_API Stage decode_png(std::string field = "image", const PngOptions& options = {});
 
 /// Returns the codec of the stage, for use without a pipeline. Any thread may call it.

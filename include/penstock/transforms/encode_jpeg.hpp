@@ -16,9 +16,9 @@ namespace penstock {
 /// How to make a JPEG from pixels. All are result options.
 struct EncodeJpegOptions {
   int quality = 90;          ///< quality of the JPEG, 1 to 100
-  int subsampling = 420;     ///< how colours are stored: 444, 422 (halved across), 440 (halved down) or 420 (both)
+  int subsampling = 420;     ///< how colours are stored: 444, 422 (halved across), 440 (halved down), 420 (both ways)
   bool progressive = false;  ///< if true, several scans: smaller files, slower to decode
-  int restart_rows = 0;      ///< rows of blocks between restart markers. Default (0): no markers
+  int restart_rows = 0;      ///< rows of MCUs, 8 or 16 pixels high, between restart markers. Default (0): no markers
 };
 
 /// Makes a complete JPEG file of an image with 1 channel (grey) or 3 channels (RGB). Any thread may call it.
@@ -32,7 +32,7 @@ struct EncodeJpegStageOptions {
   int quality = 90;          ///< quality of the JPEG, 1 to 100
   int subsampling = 420;     ///< how colours are stored: 444, 422, 440 or 420
   bool progressive = false;  ///< if true, several scans: smaller files, slower to decode
-  int restart_rows = 0;      ///< rows of blocks between restart markers. Default (0): no markers
+  int restart_rows = 0;      ///< rows of MCUs, 8 or 16 pixels high, between restart markers. Default (0): no markers
   /// If true, and the image comes from a JPEG and is unchanged, the result is that JPEG, byte for byte, whatever the
   /// options above. So nothing is lost by encoding again, and the image need not be decoded. See `encode_jpeg` for the
   /// conditions.
@@ -45,26 +45,28 @@ struct EncodeJpegStageOptions {
 /// each other's results. Image stages before it fold into the image that is encoded.
 ///
 /// With `keep_stored`, the result is the stored JPEG if all of these are true:
-/// - A source promises the image and has a JPEG of all of it (`EncodedImage::stored_jpeg`), or `decode_jpeg` or
+/// - A source promises the image and has a JPEG of the whole image (`EncodedImage::stored_jpeg`), or `decode_jpeg` or
 ///   `decode_image` decoded it from a JPEG.
-/// - The image was decoded in its stored colours, as u8: with `rgb` or `as_stored`, or, if it is grey, with `gray`.
-/// - The image does not have four inks, and is within the default limits of `JpegOptions`. It was decoded without
-///   `accept_warnings`, and no orientation was applied.
+/// - The image was decoded to u8, with `color` = `rgb` or `as_stored`. A grey image may also have been decoded with
+///   `gray`.
+/// - The image does not have four inks. It was decoded without `accept_warnings`, and no orientation was applied.
+/// - The image has at most 2^28 pixels. If it was decoded with a higher `max_pixels` or `max_scans` than the default,
+///   it has only one scan.
 /// - No stage in between changed it. A crop of the whole image, a `random_flip` that did not flip, and a `filter` or
 ///   `map` that only reads the image are not changes. Two flips are a change.
-/// - No `cache` and no `flat_map` is in between, and the image was not promised by a stream. In these cases only pixels
-///   are kept.
+/// - No `cache` and no `flat_map` is in between, and no stream promised the image. These three keep only pixels.
 ///
-/// Otherwise the stage encodes the pixels. The choice depends only on the sample, not on threads, folding, or `verify`.
-/// The stage reads only the header of a stored JPEG, so it may copy a file with damage after the header. With
-/// `check({.verify = true})` in the pipeline, the file has been decoded to its end before, and such damage is an error.
-/// The stage copies everything that is in the file in addition to the image, for instance Exif data with an
-/// orientation.
+/// Otherwise the stage encodes the pixels. Whether it copies or encodes depends only on the sample, not on threads,
+/// folding or `verify`. The stage reads only the header of a stored JPEG, so it may copy a file with damage after the
+/// header. With `check({.verify = true})` in the pipeline, the file is decoded to its end before it is copied, and such
+/// damage is an error. The stage copies everything that is in the file in addition to the image, for instance Exif data
+/// with an orientation.
 ///
 /// Errors of one sample: unsupported if a side is above 65,500 pixels, or if the number of channels depends on the
 /// sample and is not 1 or 3.
 /// @throws Error(invalid_argument) if an option is not as above.
-/// @throws When it joins a pipeline, what `encode_stage` throws: for u16, for other channels, and for labels.
+/// @throws When it joins a pipeline, what `encode_stage` throws: for images of u16, for a number of channels that is
+/// not 1 or 3, and for labels.
 PENSTOCK_API Stage encode_jpeg(std::string field = "image", const EncodeJpegStageOptions& options = {});
 
 /// Returns the codec of the stage, for `encode_stage` and `encoded_bytes`. Any thread may call it.

@@ -30,11 +30,12 @@ std::uint64_t hash_of(const Json& json) {
   return XXH3_64bits(text.data(), text.size());
 }
 
-// Returns the journal without its hash. The hash is of this text.
+// Returns the journal as JSON, without its hash. The hash is made of the text of this JSON.
 JsonDocument<Json> json_of(const Journal& journal) {
   JsonDocument<Json> document{Json::object()};
   Json& json = *document;
-  // Without this, the list would grow: it would copy its members, and destroy the originals with nlohmann's destructor.
+  // Makes room for all members. A list that grows copies its members, and destroys the originals with nlohmann's
+  // destructor.
   json.get_ref<Json::object_t&>().reserve(6);
   json["format"] = format_name;
   json["version"] = format_version;

@@ -59,7 +59,7 @@ class ShardedSink {
   virtual void write_commit() = 0;
   /// Returns the number of samples that existed when the sink was opened.
   virtual std::uint64_t samples_before() const = 0;
-  /// Describes the `number`th of these samples: "of the key ...".
+  /// Describes sample `number`, counted from 0, of those that existed when the sink was opened: "of the key ...".
   virtual std::string describe_before(std::uint64_t number) const = 0;
   virtual std::string key_of(const SinkItem& item) const = 0;
   /// Describes the files to delete if an unfinished store is given up.
@@ -73,8 +73,8 @@ class ShardedSink {
   bool counted() const noexcept { return size_ != unknown_size; }
   /// @throws Error(closed) if writing has failed before.
   void require_unfailed() const;
-  /// @throws Error(invalid_argument) if the item is not the next one; Error(state_mismatch) if the run that began the
-  /// store had other samples.
+  /// @throws Error(closed) if writing has failed before; Error(invalid_argument) if the item is not the next one; what
+  /// `refuse_there` throws if the store on disk has other samples.
   void check_put(const SinkItem& item);
   /// Notes that the item is being written.
   void count_put() noexcept {
@@ -105,7 +105,8 @@ class ShardedSink {
     failed_ = false;
   }
   [[noreturn]] void refuse(Errc code, std::string cause, std::string_view key = {}) const;
-  /// Throws because the existing store can't be this run's.
+  /// Throws the Error for a store on disk that can't be this run's: invalid_argument if that store is finished, else
+  /// state_mismatch.
   [[noreturn]] void refuse_there(const std::string& differs) const;
 
   const std::string_view source_;

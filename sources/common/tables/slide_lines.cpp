@@ -34,11 +34,11 @@ Named named_in(const std::vector<std::size_t>& slides, std::size_t count) {
 struct NameColumn {
   std::size_t column = 0;
   FoundSlides found;
-  bool is_plain = true;  // the caller set the column, or no other column could be meant
+  bool is_plain = true;  // the column was set, or only it names slides, at least one of them exactly
 };
 
-// Returns whether the two columns name different slides in a line. Lines in which neither column names a single slide
-// don't count.
+// Returns whether the two columns name different slides in at least one line. Lines in which neither column names a
+// single slide don't count.
 bool differ(const std::vector<std::size_t>& a, const std::vector<std::size_t>& b) {
   for (std::size_t line = 0; line < a.size(); ++line)
     if (a[line] != b[line] && (a[line] < several || b[line] < several)) return true;

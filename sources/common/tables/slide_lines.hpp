@@ -19,7 +19,7 @@ inline constexpr std::size_t several = static_cast<std::size_t>(-2);  ///< the c
 /// The slides that the cells of a column name.
 struct FoundSlides {
   std::vector<std::size_t> slides = {};  ///< for each cell: its slide's number, `no_match` or `several`
-  std::size_t exact = 0;                 ///< how many cells name one slide, with the ending of the slide's file
+  std::size_t exact = 0;                 ///< how many cells name one slide, with its file's ending (if names have it)
   std::string elsewhere = {};  ///< a folder in the cells, if a path matched a slide only by its last parts; empty: none
 };
 using FindSlides = std::function<FoundSlides(std::span<const std::string> cells)>;
@@ -41,17 +41,17 @@ struct SlideLines {
   std::vector<bool> listed = {};          ///< which slides have a line
   std::size_t other_lines = 0;            ///< lines that don't name a slide of the source
   std::string elsewhere = {};             ///< a folder that lines name, although the slides are in another; empty: none
-  /// The column of the slides' names, if another column might be meant.
+  /// The column of the slides' names, if it is a guess: other columns name slides too, or this one names none exactly.
   std::optional<std::string> guessed_column = {};
   std::vector<std::string> notes = {};
 };
 
-/// Finds the column with the slides' names, the line of each slide, and the values in that line. `names`: the slides'
-/// names.
+/// Finds the column with the slides' names, the line of each slide, and the values in that line.
 /// @throws Error(invalid_argument) if
 /// - a column does not exist, or several columns could be meant;
 /// - a line could name any of several slides, or several lines name one slide;
-/// - `read_column` throws it.
+/// - a line of a slide has no value in the column `group`;
+/// - `read_column` throws Error(invalid_argument).
 SlideLines read_slide_lines(const TextTable& table, const TableWish& wish, std::span<const std::string> names,
                             const FindSlides& find);
 

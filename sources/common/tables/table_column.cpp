@@ -38,7 +38,7 @@ bool is_number(std::string_view cell) {
   return read_number(cell, value) != std::errc::invalid_argument;
 }
 
-// Returns whether i64 holds a whole number, or f32 another number.
+// Returns whether the number in the cell can be stored: a whole number as i64, any other number as f32.
 bool fits(std::string_view cell) {
   const bool whole = cell.find_first_not_of("+-0123456789") == std::string_view::npos;
   if (whole) return whole_number_in(cell).has_value();

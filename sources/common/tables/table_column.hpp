@@ -37,8 +37,8 @@ std::optional<double> number_in(std::string_view cell);
 Error decimal_comma(const TextTable& table, std::size_t column, std::size_t line);
 
 /// Reads the values of a column for slides. `line_of`: each slide's line, or `no_line`. The column holds numbers if all
-/// lines of the table have numbers or no value, and classes otherwise. Adds a sentence to `notes` if it holds classes,
-/// although most cells are numbers.
+/// lines of the table have numbers or no value, and classes otherwise. Adds a sentence to `notes` if the column holds
+/// classes although most of its cells are numbers.
 /// @throws Error(invalid_argument) if
 /// - a slide's cell has no value, in a column of classes or whole numbers;
 /// - a cell has a number that neither i64 nor f32 holds;

@@ -136,7 +136,7 @@ CellCounts count_cells(std::string_view text, char separator) {
 }
 
 // Returns the likeliest separator. If the lines that it gives don't have the `cells` required, returns another one that
-// gives all lines the same number of cells.
+// gives all lines the same number of cells, if there is one.
 char table_separator(std::string_view text, Cells cells) {
   const std::string found = separators_in(text);
   if (found.empty()) return ',';

@@ -13,8 +13,8 @@ namespace penstock::common {
 
 /// A table with a header, read by `read_lines`. It has the cells column by column, without spaces at the ends of cells.
 /// The spaces are removed even inside quotes, because some programs pad columns and then quote them. The header has as
-/// many cells as other lines. A cell of the header may be empty, for example an index's; that column can't be read by
-/// name.
+/// many cells as other lines. A cell of the header may be empty, as it often is above an index. A column without a name
+/// can't be read by name.
 class TextTable {
  public:
   /// Errors name `source`. @throws what `read_lines` throws, and Error(corrupt) if a line has more or fewer cells than

@@ -87,7 +87,7 @@ std::uint32_t little_endian(const std::byte* at) noexcept {
   return value;
 }
 
-// A filter, and the size of what it was applied to: exactly `most` bytes, or at most `most` bytes.
+// A filter, and the size of what it was applied to: exactly `most` bytes if `exact`, otherwise at most `most` bytes.
 struct Given {
   ChunkFilter filter;
   std::size_t most;

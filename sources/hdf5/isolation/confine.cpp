@@ -46,8 +46,9 @@ void limit(int resource, std::uint64_t to) {
 
 void confine(std::uint64_t memory_bytes, int socket) {
   close_others();
-  // This process must end when the process that started it ends, for whatever reason. PR_SET_PDEATHSIG would already
-  // end it when the thread that started it ends. The socket stays open as long as the process that started it.
+  // This process must end when the process that started it ends, for whatever reason. PR_SET_PDEATHSIG would end it too
+  // early: when only the thread that started it ends. The other side of the socket stays open until the whole process
+  // ends.
   try {
     std::thread([socket] {
       pollfd state{socket, POLLRDHUP, 0};

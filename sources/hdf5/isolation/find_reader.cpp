@@ -44,8 +44,8 @@ bool is_program(const fs::path& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
 }
 
-// Returns whether the program belongs to root or to this user. A folder of build time may belong to another user at run
-// time.
+// Returns whether the program belongs to root or to this user. A path that was set at build time may belong to another
+// user at run time.
 bool is_ours(const fs::path& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && (status.st_uid == 0 || status.st_uid == ::geteuid());

@@ -5,8 +5,8 @@
 
 namespace penstock::hdf5 {
 
-/// Finds the program that reads untrusted files. This is `wanted` if that is not empty, else PENSTOCK_HDF5_READER of
-/// the environment if that is set. Otherwise it looks for the program, in this order:
+/// Finds the program that reads untrusted files. Returns `wanted` if that is not empty, else the environment variable
+/// PENSTOCK_HDF5_READER if that is set. Otherwise looks for the program, in this order:
 /// - in folders relative to this library, or to the program that contains it;
 /// - in a folder relative to `header`, the path of the public header that the user's compiler found;
 /// - in the build folder, if this library or program is in that folder;

@@ -25,8 +25,8 @@ class ReaderProcess {
   ReaderProcess() = default;
   ReaderProcess(const ReaderProcess&) = delete;
   ReaderProcess& operator=(const ReaderProcess&) = delete;
-  /// Ends the process immediately. In a child made by fork() it only closes the socket, because the process is not the
-  /// child's.
+  /// Ends the process immediately. In a child made by fork(), only closes the socket, because the process belongs to
+  /// the parent.
   ~ReaderProcess();
 
   /// Starts `program` with one argument, the most bytes of memory that it may use. @throws std::system_error.

@@ -21,7 +21,7 @@ namespace penstock::hdf5 {
 namespace {
 
 constexpr unsigned max_ends = 8;
-// After 256 answers one end is forgotten, so that a file with few bad places stays readable.
+// After 256 answers, one unexpected end of the process is forgotten, so that a file with few bad places stays readable.
 constexpr unsigned answers_that_forgive = 256;
 constexpr std::uint64_t max_message = std::uint64_t{256} << 20;
 

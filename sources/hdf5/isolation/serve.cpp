@@ -45,8 +45,8 @@ void send_all(std::span<const std::byte> bytes) {
   }
 }
 
-// Answers questions. Questions name datasets and columns, and don't number them, so that a new process can answer after
-// an earlier one has ended.
+// Answers questions. Questions give the names of datasets and columns, not numbers, so that a new process can answer
+// after an earlier one has ended.
 class Server {
  public:
   // Returns the answer's message. The answer's data are in `data`.

@@ -54,17 +54,17 @@ struct DatasetFacts {
   bool elsewhere = false;               ///< the dataset is in another file, to which a link leads
   bool external = false;                ///< contiguous: the data are in other files
   bool plain_edges = false;             ///< chunks that extend past the dataset's end are stored without filters
-  std::optional<std::uint64_t> offset;  ///< contiguous, in this file: offset of the data, if there are any
+  std::optional<std::uint64_t> offset;  ///< contiguous, in this file: offset of the data; none: none were written
   std::vector<FilterFacts> filters;     ///< filters in the order in which they were applied
   std::vector<std::byte> fill;          ///< the value of elements that were never written; empty: zeros
   std::vector<std::string> files;       ///< other files that have values; the names of missing files too
-  std::vector<std::string> absent;      ///< names of the files that would come next, if they existed
-  /// Sentences about the first few stretches of rows that can't be read because of these files.
+  std::vector<std::string> absent;      ///< if the dataset grows with numbered files: names of the next ones
+  /// Sentences about the first few stretches of rows that can't be read because of faults of `files`.
   std::vector<std::string> faults;
-  /// All rows that can't be read because of these files. For each stretch, in order: its first row and the row after
-  /// it. Empty: none, or too many.
+  /// All rows that can't be read because of faults of `files`. For each stretch, in order: its first row and the row
+  /// after it. Empty: none, or too many.
   std::vector<std::uint64_t> lost;
-  std::vector<std::string> told;  ///< further remarks about these files
+  std::vector<std::string> told;  ///< further remarks about `files`
 };
 
 /// How an element of a dataset, or one column of a compound element, is read.
@@ -75,7 +75,7 @@ struct ElementFacts {
     truth,      ///< a byte that is 0 or not: boolean
     text,       ///< a string of fixed size, without its padding: [?]
     converted,  ///< converted by the library
-    variable,   ///< a string or sequence of any length, by the library: [?]
+    variable,   ///< a string or sequence of any length, read by the library: [?]
   };
 
   std::size_t number = 0;  ///< number that identifies the element in calls
@@ -85,7 +85,7 @@ struct ElementFacts {
   std::size_t bytes = 0;                 ///< bytes of the stored value
   std::size_t offset = 0;                ///< offset of the column in the stored element
   H5T_str_t padding = H5T_STR_NULLTERM;  ///< how text is padded
-  bool string = false;                   ///< if `variable`: whether it is a string, not a sequence
+  bool string = false;                   ///< if `variable`: whether the value is a string, not a sequence
 };
 
 /// Where a chunk is stored.
@@ -126,14 +126,14 @@ class Access {
   /// Opens a dataset. @throws Error(not_found) if it does not exist.
   virtual DatasetFacts dataset(const std::string& path) = 0;
   /// Returns facts about a dataset's elements. For a compound type, `member` names the column (parts joined by '.').
-  /// @throws Error(not_found) if the column does not exist, Error(unsupported) for a type without a field.
+  /// @throws Error(not_found) if the column does not exist, Error(unsupported) for a type that can't become a field.
   virtual ElementFacts element(std::size_t dataset, const std::string& member) = 0;
   /// Returns the chunk whose first element is `first`; none if the chunk was never written. Reads the file's index of
   /// chunks, but no data.
   virtual std::optional<StoredChunk> find_chunk(std::size_t dataset, std::span<const std::uint64_t> first) = 0;
-  /// Reads elements as they are stored, into all of `out`.
+  /// Reads the stored bytes of elements. They fill `out`.
   virtual void read(const Slab& slab, std::span<std::byte> out) = 0;
-  /// Reads one column of elements, as it is stored, into all of `out`.
+  /// Reads the stored bytes of one column of elements. They fill `out`.
   virtual void read_column(const Slab& slab, std::size_t element, std::span<std::byte> out) = 0;
   /// Reads one element's value that has no fixed size. Calls `memory_for` with the value's length in elements, and
   /// fills the memory that this returns.

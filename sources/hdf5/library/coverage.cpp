@@ -26,7 +26,7 @@ std::int64_t end_of(const Selection::Axis& axis, std::int64_t end) {
   return std::min(end, axis.start + (axis.count - 1) * axis.stride + axis.block);
 }
 
-// Returns false if the two have no coordinate in common.
+// Returns whether `a` and `b` may have a coordinate below `end` in common. May return true although they have none.
 bool axes_may_meet(const Selection::Axis& a, const Selection::Axis& b, std::int64_t end) {
   const std::int64_t first = std::max(a.start, b.start), last = std::min(end_of(a, end), end_of(b, end));
   if (first >= last || a.below(last) == a.below(first) || b.below(last) == b.below(first)) return false;

@@ -19,7 +19,7 @@ class Coverage {
   void add(const Selection& to);
   struct Gaps {
     std::string words;     ///< describes the values that no mapping covers; empty: there are none
-    bool overlap = false;  ///< whether there may be such values, and mappings may overlap
+    bool overlap = false;  ///< whether some values may be in no mapping, and some in several
   };
   /// Describes the gaps. If it takes too long to find out how mappings overlap, the text says that some values may be
   /// in no mapping.

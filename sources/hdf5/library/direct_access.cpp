@@ -20,7 +20,7 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// Memory into which the library writes strings. This object frees the memory at its end, and the library frees none.
+// Memory into which the library writes strings. The destructor frees the memory, and the library frees none.
 class RoomForTexts {
  public:
   explicit RoomForTexts(std::uint64_t bytes) : left_(bytes) {}
@@ -58,8 +58,7 @@ class RoomForTexts {
 };
 
 // Returns whether the library may leave memory unwritten for values that were never written to the file. It does so if
-// the file asks for it. It may do so for a virtual dataset, whose sources may ask for it, and whose mappings may
-// overlap.
+// the file asks for it. For a virtual dataset, a source may ask for it, and the mappings may overlap.
 bool may_leave_places(hid_t dataset) {
   const Handle creation = own_list(H5Dget_create_plist(dataset));
   H5D_fill_time_t when = H5D_FILL_TIME_ERROR;

@@ -14,8 +14,8 @@
 namespace penstock::hdf5 {
 
 /// Opens a file for reading through this project's driver of the library. The driver reads like the library's usual
-/// driver. With a ReadProbe it reports where the library would read, and does not read. If the file can't be opened,
-/// returns none, and sets `said` to the library's reason. Call under the lock.
+/// driver. While a ReadProbe exists, the driver only notes where the library would read raw data. If the file can't be
+/// opened, returns none, and sets `said` to the library's reason. Call under the lock.
 Handle open_through_driver(const char* path, std::string& said);
 
 /// While the object exists, the driver does not read raw data that the library asks for, and notes where they are. Use
@@ -30,7 +30,7 @@ class ReadProbe {
   struct Piece {
     std::uint64_t offset = 0, bytes = 0;
   };
-  /// Returns the piece of the file that was to be read; none unless it was exactly one.
+  /// Returns the piece of the file that was to be read; none if there was none, or several.
   std::optional<Piece> piece() const noexcept { return pieces_ == 1 ? std::optional(piece_) : std::nullopt; }
 
   void note(std::uint64_t offset, std::uint64_t bytes) noexcept;

@@ -260,7 +260,8 @@ Element element_of(hid_t type, const std::string& member) {
 
 std::string_view without_padding(std::string_view text, H5T_str_t padding) noexcept {
   if (padding == H5T_STR_NULLTERM) return text.substr(0, text.find('\0'));
-  // h5py returns such texts as NumPy strings, which have no NULs at the end, so NULs are removed here too.
+  // h5py returns texts with these other paddings as NumPy strings, which have no NULs at the end. So NULs are removed
+  // here too.
   if (padding == H5T_STR_SPACEPAD) text = text.substr(0, text.find_last_not_of(' ') + 1);
   return text.substr(0, text.find_last_not_of('\0') + 1);
 }

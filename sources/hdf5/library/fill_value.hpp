@@ -9,8 +9,8 @@
 
 namespace penstock::hdf5 {
 
-/// Returns the value of elements that were never written, as an element of `type` with `bytes` bytes. Returns empty for
-/// zeros. This includes files that specify no value, because an element may be far larger than its file. Call under the
+/// Returns the value of elements that were never written, as an element of `type` with `bytes` bytes. Returns empty,
+/// not zeros, if the value is 0 or the file specifies none: an element may be far larger than its file. Call under the
 /// lock.
 std::vector<std::byte> fill_of(hid_t creation, hid_t type, std::size_t bytes);
 

@@ -260,7 +260,7 @@ class Look {
       found_.told.push_back("there is more to be told, of sources or parts of it");
   }
 
-  // Takes over the source's own faults, as faults of the rows that read them.
+  // Takes over the source's own faults: a row that reads a faulty row of the source is faulty for the same reason.
   void take_over(Virtual& of, const Selection& to, const Selection& picked, const Source& from) {
     if (from.faults.empty() || picked.rows().empty() || to.rows().empty()) return;
     if (to.regular() && picked.regular() && to.points_in_row() == picked.points_in_row() &&
@@ -271,8 +271,8 @@ class Look {
     if (const std::string* problem = from.faults.find(begin, end)) lose(of, to, 0, from, "there " + *problem);
   }
 
-  // For mappings in which each row of `here` is one selected row of the source. Returns false if there are too many
-  // faults.
+  // Does the same for a mapping in which each row of `here` reads one selected row of the source. Returns false if
+  // there are too many faults.
   bool take_over_rows(Virtual& of, const RowPattern& here, const Selection& picked, const Source& from) {
     const RowPattern& there = picked.rows().front();
     const Selection::Axis& axis = picked.axes().front();
@@ -425,7 +425,7 @@ class Look {
   std::optional<std::vector<std::byte>> outermost_fill_;
   bool probing_ = false;  // whether a source is looked for only to find where the dataset ends
   std::map<std::string, std::size_t> files_;
-  // A source: the path of the file that names it, its file's name, its dataset's name.
+  // Identifies a source: the path of the file that has the mapping, and the names of file and dataset in the mapping.
   using SourceName = std::tuple<std::string, std::string, std::string>;
   std::map<std::tuple<std::string, std::string, std::string, unsigned>, Source> sources_;
   std::set<SourceName> in_work_;

@@ -25,8 +25,8 @@ class LibraryLock {
   void* print_data_ = nullptr;
 };
 
-/// An identifier of the library, closed at the end of its owner. A child made by fork() does not close the identifiers
-/// of its parent.
+/// Owns an identifier of the library: the destructor closes it. In a child made by fork(), the parent's identifiers are
+/// not closed.
 class Handle {
  public:
   using Close = herr_t (*)(hid_t);

@@ -17,7 +17,7 @@ struct OtherFile {
   Handle file;  ///< the open file, if it is an HDF5 file
 };
 
-/// What names the file. The library has an environment variable with folders for each kind.
+/// What names the other file. For each kind, the library has an environment variable with folders in which it looks.
 enum class NamedBy : std::uint8_t { virtual_dataset, link };
 
 /// Opens the HDF5 file that the open file `by` names, in the places where the library looks. Call under the lock.

@@ -76,8 +76,8 @@ class RowFaults {
     std::int64_t begin = 0, end = 0;  ///< `end`: the largest end of this place and all places before it
     std::size_t fault = 0;
   };
-  /// The patterns whose blocks have one distance, by their positions modulo this distance. Patterns that are ranges
-  /// have the distance 0 and are ordered by their rows.
+  /// The patterns whose blocks have the same distance, ordered by their positions modulo this distance. Patterns that
+  /// are ranges have the distance 0 and are ordered by their rows.
   struct Group {
     std::int64_t distance = 0;
     std::vector<Place> places;

@@ -35,8 +35,8 @@ std::vector<std::int64_t> lengths_from(std::size_t first, const Selection& of) {
   return lengths;
 }
 
-// Returns false if two selections have different lengths within a row. If their numbers of dimensions differ, returns
-// true, because the same values may have another form.
+// Returns whether two selections have the same lengths within a row, not counting lengths of 1. Returns true if they
+// have different numbers of lengths, because the same values may have another form.
 bool within_rows_alike(const Selection& a, const Selection& b) {
   const bool same_rank = a.axes().size() == b.axes().size();
   std::vector<std::int64_t> of_a = lengths_from(same_rank ? 1 : 0, a), of_b = lengths_from(same_rank ? 1 : 0, b);

@@ -192,8 +192,8 @@ void FeatureList::read_on() {
   take(std::string_view(text).substr(0, text.rfind('\n') + 1));
 }
 
-// Returns whether the list still has, at the same offset, the last line that was read. This shows whether it was
-// replaced, because a new list may have the old one's inode.
+// Returns whether the list still has, at the same offset, the last line that was read. If not, the list was replaced.
+// The inode would not show that, because a new list may have the inode of the old list.
 bool FeatureList::goes_on(int descriptor) const {
   std::string there(last_line_.size(), '\0');
   return read_whole(descriptor, std::as_writable_bytes(std::span(there)), last_begin_) == there.size() &&

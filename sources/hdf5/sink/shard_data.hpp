@@ -24,7 +24,7 @@ struct WrittenChunk {
   std::uint32_t mask = 0;  ///< bit n: filter n was not applied
 };
 
-/// Where the chunks and heap collections of a dataset are. Their numbers are the indices.
+/// Where the chunks and heap collections of a dataset are. The index is the number of the chunk or collection.
 struct WrittenBlocks {
   std::vector<WrittenChunk> chunks;
   std::vector<std::uint64_t> heaps;  ///< offsets of the collections

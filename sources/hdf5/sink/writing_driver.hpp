@@ -21,7 +21,7 @@ class WritingDriver {
   WritingDriver& operator=(const WritingDriver&) = delete;
   ~WritingDriver();
 
-  /// Creates an HDF5 file of that file. If it can't be created, returns none, and sets `said` to the library's reason.
+  /// Makes the constructor's `file` an HDF5 file. If that fails, returns none, and sets `said` to the library's reason.
   Handle create(std::string& said);
   /// Sets the offset at which the library allocates the next raw data. Without this call, data are allocated after
   /// everything else.

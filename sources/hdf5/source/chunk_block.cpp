@@ -34,7 +34,7 @@ void place(const Dataset& dataset, std::span<const std::uint64_t> first, std::sp
     extent[d] = std::min(size[d], dims[d] - first[d]);
     if (d > 0) to += first[d] * in_block[d];
   }
-  // The last dimensions that are complete in the chunk and in the block are copied together.
+  // The last dimensions, in which a chunk is as long as the dataset, are copied together.
   std::size_t outer = rank - 1;
   while (outer > 0 && size[outer] == dims[outer]) --outer;
   const std::uint64_t run = extent[outer] * in_chunk[outer];
@@ -66,8 +66,8 @@ void decode_chunk(const Dataset& dataset, std::span<const std::uint64_t> first, 
   std::optional<StoredChunk> chunk = find_chunk(dataset, first);
   if (!chunk) return dataset.fill(out);
   if (dataset.plain_edges() && reaches_over_the_end(dataset, first)) chunk->mask = ~std::uint32_t{0};
-  // No known filter makes a chunk much larger. A larger size comes from a damaged file, and would take as much memory
-  // as the file has bytes.
+  // No known filter makes a chunk much larger. If a stored chunk is much larger, the file is damaged, and reading the
+  // chunk could take as much memory as the file has bytes.
   if (chunk->bytes > 2 * out.size() + 4096)
     throw dataset.chunk_error(Errc::corrupt,
                               "it has " + std::to_string(chunk->bytes) + " bytes as it is stored, too many for its " +
@@ -81,7 +81,7 @@ void decode_chunk(const Dataset& dataset, std::span<const std::uint64_t> first, 
   if (!wrong.empty()) throw dataset.chunk_error(Errc::corrupt, wrong, first, chunk->offset);
 }
 
-// Calls `act` with the first element of each chunk that holds the row.
+// Calls `act` with the first element of each chunk that begins at the row.
 void for_each_chunk(const Dataset& dataset, std::uint64_t row, auto&& act) {
   const std::size_t rank = dataset.dims().size();
   Dims first{};

@@ -30,14 +30,14 @@ class Column {
   const ElementFacts& element() const noexcept { return element_; }
   /// Returns whether the values can be keys: strings or whole numbers, one per row.
   bool gives_keys() const noexcept;
-  /// Appends to `to` the key that a stored value is. REQUIRES: not `variable`.
+  /// Appends a stored value to `to`, as a key. REQUIRES: not `variable`.
   void append_key(const std::byte* value, std::string& to) const;
   bool converted() const noexcept { return element_.form == ElementFacts::Form::converted; }
 
-  /// Gives the value of a stored row to `out`. `stays`: the row's memory stays valid. If it does, and the value is
-  /// stored in its final form, gives a view of it. REQUIRES: not `variable`.
+  /// Gives the value of a stored row to `out`. `stays`: whether the row's memory stays valid. If so, and if the value
+  /// is stored in its final form, gives a view of the row's memory. REQUIRES: not `variable`.
   void give(std::span<const std::byte> row, bool stays, std::size_t slot, SampleBuilder& out) const;
-  /// Reads a row's value by the library, from a dataset whose way is `rows`, and gives it to `out`.
+  /// Reads a row's value with the library, from a dataset whose way is `rows`, and gives it to `out`.
   void read(const Dataset& dataset, std::uint64_t row, bool verify_checksum, std::size_t slot,
             SampleBuilder& out) const;
 

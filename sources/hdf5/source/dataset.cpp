@@ -28,7 +28,7 @@ constexpr std::uint64_t most_unwritten_in_row = std::uint64_t{1} << 18;
 constexpr std::uint64_t most_unwritten_kept = 1024;
 
 // Returns whether the filters can be undone here. The size of the data after a filter that compresses is unknown, so
-// later filters must allow that.
+// later filters must take data of any size.
 bool can_undo(std::span<const ChunkFilter> filters) {
   const auto first = std::find_if(filters.begin(), filters.end(), [](auto& f) { return f.compresses(); });
   return first == filters.end() || std::all_of(first + 1, filters.end(), [](auto& f) { return f.takes_any_size(); });
@@ -125,8 +125,8 @@ Dataset::Dataset(std::shared_ptr<const File> file, std::string path, std::size_t
   }
 }
 
-// Returns whether the whole dataset may be read into memory. For that, the library is asked for each chunk, so there
-// must not be many more chunks than the file has room for positions.
+// Returns whether the whole dataset may be read into memory. That asks the library for each chunk. So there must not be
+// many more chunks than the file has room for their positions, which take 8 bytes each.
 bool Dataset::worth_keeping() const noexcept { return chunks_ <= most_unwritten_kept + file_->bytes() / 8; }
 
 void Dataset::go(Hdf5Way way, std::string reason) {
@@ -134,7 +134,7 @@ void Dataset::go(Hdf5Way way, std::string reason) {
   reason_ = std::move(reason);
 }
 
-// Throws if the library must read the dataset and can't undo its filters.
+// Throws if the library would have to read the dataset, but can't undo its filters, or not with limited memory.
 void Dataset::require_library() const {
   if (way_ == Hdf5Way::chunks) return;
   // The library limits no filter's memory. So with several filters that compress, a few bytes can grow without limit.

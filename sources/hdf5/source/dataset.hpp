@@ -51,7 +51,7 @@ class Dataset {
   std::size_t row_bytes() const noexcept { return row_bytes_; }
 
   Hdf5Way way() const noexcept { return way_; }
-  /// Returns the way. If it is `kept`, returns the way that is used when keeping fails.
+  /// If the way is `kept`, returns the way that is used when keeping fails. Otherwise returns the way.
   Hdf5Way way_unkept() const noexcept { return way_unkept_; }
   const std::string& storage() const noexcept { return storage_; }
   /// Returns whether values are in other files, where only the library finds them.
@@ -65,10 +65,10 @@ class Dataset {
   /// large.
   void read_by_rows();
 
-  /// If contiguous: returns the offset of the first row; none if nothing was ever written, so that every element is the
-  /// fill value.
+  /// Returns the offset of a contiguous dataset's first row. Returns none if no element was ever written; every element
+  /// is then the fill value.
   std::optional<std::uint64_t> offset() const noexcept { return offset_; }
-  /// Returns whether the dataset is read in blocks, which are the rows of a chunk.
+  /// Returns whether the dataset is read in blocks. A block is the rows of a chunk.
   bool in_blocks() const noexcept {
     return (way_ == Hdf5Way::chunks || way_ == Hdf5Way::library) && chunk_.front() > 1 && !plain_rows();
   }
@@ -92,7 +92,7 @@ class Dataset {
   /// Reads stored bytes without the library. @throws Error(io) that names the dataset, and the chunk whose first
   /// element is `first`.
   void read_stored(std::uint64_t offset, std::span<std::byte> out, std::span<const std::uint64_t> first = {}) const;
-  /// Returns io instead of corrupt if the file has become shorter since it was opened.
+  /// Returns `code`; but `io` instead of `corrupt` if the file has become shorter since it was opened.
   Errc code_now(Errc code) const noexcept;
 
  private:

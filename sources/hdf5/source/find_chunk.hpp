@@ -14,7 +14,7 @@
 namespace penstock::hdf5 {
 
 /// Returns where the chunk whose first element is `first` is stored, within the file; none if it was never written.
-/// Asks the library, which reads only its index of chunks. @throws Error(corrupt | io).
+/// Asks the library, which reads only the file's index of chunks. @throws Error(corrupt | io).
 std::optional<StoredChunk> find_chunk(const Dataset& dataset, std::span<const std::uint64_t> first);
 
 /// Stores the offsets of chunks of unfiltered rows, so that each is looked up only once. Any thread.

@@ -56,7 +56,7 @@ class RowGiver {
       const TensorView to = out_.emplace(table_.slots.front(), table_.columns.front().field().shape);
       return fill(std::span(to.data, to.bytes()));
     }
-    // A row that is too large for this is read column by column. Columns that are too large are refused.
+    // A row that is too large for one buffer is read column by column. Columns that are too large are refused.
     if (data_.row_bytes() > Dataset::largest_block) return by_way(Hdf5Way::rows);
     std::vector<std::byte> bytes(data_.row_bytes());
     fill(std::span(bytes));

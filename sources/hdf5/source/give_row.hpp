@@ -11,8 +11,8 @@
 
 namespace penstock::hdf5 {
 
-/// Gives the fields of a table's row to `out`, in the way of the table's dataset. `block`: the decoded block of the
-/// row, if the dataset is read in blocks. @throws Error(corrupt | io).
+/// Reads a row of a table in the way of the table's dataset (`Dataset::way`), and gives the row's fields to `out`.
+/// `block`: the decoded block of the row, if the dataset is read in blocks. @throws Error(corrupt | io).
 void give_row(const Table& table, std::uint64_t row, std::span<const std::byte> block, bool verify_checksum,
               Workspaces& workspaces, SampleBuilder& out);
 

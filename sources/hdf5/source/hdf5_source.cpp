@@ -240,8 +240,8 @@ std::string Hdf5Source::file_of(std::uint64_t index) const {
 }
 std::uint64_t Hdf5Source::identity() const noexcept { return impl_->identity; }
 std::vector<std::uint64_t> Hdf5Source::block_ends() const {
-  // `block_ends` throws if a dataset has more chunks: `told_elsewhere` for data in another file, otherwise
-  // `always_told` plus the number of chunk positions for which the file has room.
+  // The most chunks that a dataset may have: `told_elsewhere` for data in another file, otherwise `always_told` plus
+  // the number of chunk positions for which the file has room.
   constexpr std::uint64_t always_told = std::uint64_t{1} << 20, told_elsewhere = std::uint64_t{1} << 27;
   std::vector<std::uint64_t> ends;
   bool chunked = false;
@@ -273,8 +273,8 @@ std::vector<std::uint64_t> Hdf5Source::block_ends() const {
 
 std::optional<std::vector<std::int64_t>> Hdf5Source::labels(std::string_view field) const {
   const auto slot = impl_->schema.find(field);
-  // If the field is the only one, a source of this field would be the same source. The caller reads the records
-  // instead.
+  // If this is the schema's only field, a source of only this field would be the same source. The caller reads the
+  // records instead.
   if (!slot || impl_->schema.size() == 1) return std::nullopt;
   const Field& wanted = impl_->schema[*slot];
   if (wanted.shape.rank() != 0 || !is_whole(wanted.dtype)) return std::nullopt;

@@ -13,11 +13,11 @@ namespace penstock::hdf5 {
 
 namespace {
 
-// The most stretches between lost rows that are read separately. Each read takes time for all sources of the dataset.
-// If there are more stretches, all rows are read together, and lost rows get any values.
+// The most stretches between lost rows that are read separately. Each read of a virtual dataset takes time for all its
+// sources. If there are more stretches, all rows are read together, and lost rows get any values.
 constexpr std::size_t most_stretches = 64;
 
-// Parts have at least this many bytes, so that a thread takes much longer to read a part than to take it.
+// Parts have at least this many bytes, so that reading a part takes a thread much longer than claiming it.
 constexpr std::size_t part_bytes = std::size_t{256} << 10;
 
 // Returns a number of rows: parts may begin only at multiples of it. Returns 0 if all rows must be one part.
@@ -59,7 +59,7 @@ std::vector<KeptRows::Stretch> between(const std::vector<std::uint64_t>& lost, s
   return parts;
 }
 
-// Reads a part in the way that is used without keeping, so that the same rows count as damaged.
+// Reads a part in the way that is used if rows are not kept. So the same rows count as damaged, kept or not.
 void read_part(const Dataset& dataset, bool verify_checksum, const KeptRows::Stretch& part, Workspaces& workspaces,
                std::span<std::byte> out) {
   switch (dataset.way_unkept()) {

@@ -26,7 +26,7 @@ class KeyPages {
   /// Returns whether a page that is not kept should be read whole, because there is room for it, or because keys are
   /// read in order.
   bool wants(std::uint64_t number);
-  /// Keeps a page. A page without texts means that it can't be read whole.
+  /// Keeps a page. A page without texts records that the page can't be read whole.
   void keep(std::uint64_t number, Page page);
 
  private:

@@ -16,14 +16,14 @@
 
 namespace penstock::hdf5 {
 
-/// Finds the dataset of keys, or the column of a compound dataset. `name`: its name as a field. @throws
-/// Error(not_found) if it does not exist; what opening the dataset throws.
+/// Finds the dataset, or the column of a compound dataset, that has the keys. `name`: the name that it has as a field.
+/// @throws Error(not_found) if there is no such dataset or column; what opening the dataset throws.
 Hdf5Field find_keys(const std::shared_ptr<const File>& file, const std::string& name);
 
-/// The keys of one file's records. Immutable except for pages; any thread.
+/// The keys of one file's records. Immutable; any thread.
 class Keys {
  public:
-  /// @throws Error(unsupported | schema_mismatch | corrupt) if its values can't be keys.
+  /// @throws Error(unsupported | schema_mismatch | corrupt) if the values can't be keys.
   Keys(std::shared_ptr<const File> file, const Hdf5Field& where);
 
   const Dataset& dataset() const noexcept { return dataset_; }
@@ -33,7 +33,7 @@ class Keys {
   std::uint64_t pages() const noexcept { return dataset_.rows() / page_rows_ + (dataset_.rows() % page_rows_ != 0); }
   /// Describes how keys are read, for people.
   std::string describe() const;
-  /// Returns the key of a row. In `pages`, the pages of these keys have the numbers from `first_page` on.
+  /// Returns the key of a row. In `pages`, this object's pages have the numbers from `first_page` on.
   std::string get(std::uint64_t row, bool verify_checksum, Workspaces& workspaces, KeyPages& pages,
                   std::uint64_t first_page) const;
 

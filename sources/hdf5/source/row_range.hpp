@@ -12,8 +12,8 @@
 
 namespace penstock::hdf5 {
 
-/// Copies the values of one column of a table in `rows` successive rows to `out`. `field`: the column's field in the
-/// source's schema, which must have a fixed shape. After the call, only rows that the table keeps stay in memory.
+/// Copies to `out` the values that one column of a table has in `rows` successive rows. `field`: the column's field in
+/// the source's schema. It must have a fixed shape. After the call, only rows that the table keeps stay in memory.
 /// @throws Error(corrupt | io) like give_row.
 void copy_rows(const Table& table, std::size_t column, const Field& field, std::uint64_t first, std::uint64_t rows,
                bool verify_checksum, Workspaces& workspaces, std::span<std::byte> out);

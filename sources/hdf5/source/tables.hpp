@@ -27,7 +27,7 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::size_t> slots;               ///< slot of each column in the schema
   std::uint64_t first_block = 0;                ///< number of the dataset's first block, counted over all datasets
-  std::uint64_t first_record = 0;               ///< number in the source of the dataset's first record
+  std::uint64_t first_record = 0;               ///< index in the source of the dataset's first record
   std::unique_ptr<KeptRows> kept;               ///< set if the dataset's way is `kept`
   std::unique_ptr<ChunkOffsets> chunk_offsets;  ///< set if the rows are in unfiltered chunks
 };

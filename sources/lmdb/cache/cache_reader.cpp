@@ -81,8 +81,9 @@ class Reader final : public penstock::CacheReader {
     return look_up(index, value);
   }
 
-  // Finds a record in a new transaction. Only there are records visible that another process has written since, even if
-  // a second reader of this process has found them already.
+  // Finds a record in a new transaction; returns false if only this process writes. What another process has written
+  // since the present transaction began is visible only in a new one, even if another reader of this process has found
+  // it already.
   bool find_anew(std::uint64_t index, MDB_val& value) {
     if (!store_->others_write()) return false;
     txn_.pause();

@@ -29,11 +29,11 @@ namespace penstock::lmdb {
 namespace {
 
 constexpr std::uint64_t max_map_bytes = std::uint64_t{1} << 40, min_map_bytes = std::uint64_t{1} << 28;
-// Added to `max_bytes`: LMDB needs it to report that the cache is full.
+// Added to `max_bytes` for LMDB's map, so that the map is not full before the cache has `max_bytes`.
 constexpr std::uint64_t spare_map_bytes = 64u << 20;
 constexpr std::chrono::seconds patience{10};  // how long to wait for a process that has just begun the cache
 constexpr std::chrono::milliseconds patience_with_others{500};
-constexpr std::chrono::seconds quiet{1};  // how long after the last commit addresses are worth storing
+constexpr std::chrono::seconds quiet{1};  // addresses are stored once the last commit is this long ago
 
 std::int64_t now_ns() noexcept {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
@@ -53,7 +53,7 @@ std::uint64_t free_for(const StoreFiles& files) {
   return (facts ? facts->bytes : 0) + space.available / 20 * 19;
 }
 
-// A transaction that is aborted unless it is committed.
+// A write transaction. The destructor aborts it if it was not committed.
 class Writing {
  public:
   explicit Writing(const Environment& environment) : environment_(environment) {
@@ -152,7 +152,7 @@ void CacheStore::open_environment() {
   }
 }
 
-// Returns false if it created or emptied the store. Then the caller must call it again.
+// Returns false if this call created or emptied the store. The caller must then call the function again.
 bool CacheStore::begin_writing() {
   max_bytes_ = options_.max_bytes != 0 ? options_.max_bytes : std::min(free_for(files_), max_map_bytes);
   std::unique_ptr<WritersLock> lock = lock_for_writing(files_);
@@ -193,8 +193,8 @@ bool CacheStore::begin_writing() {
       check(mdb_drop(writing.get(), environment_->table(), 0), "emptying the cache", environment_->file());
       put_manifest(writing, cache_manifest(key_));
     };
-    // Other processes that open the cache at the same moment also hold the lock, until they find that this process
-    // writes.
+    // Other processes that open the cache at the same moment hold the lock of `use_` too, until they find that this
+    // process writes.
     const auto until = std::chrono::steady_clock::now() + patience_with_others;
     while (!use_.alone(empty)) {
       if (std::chrono::steady_clock::now() > until) refuse_other(differs, true, environment_->file());
@@ -205,7 +205,7 @@ bool CacheStore::begin_writing() {
   }
   put_manifest(writing, cache_manifest(key_));
   remove_mark();
-  environment_.reset();  // opened again, it knows where its map begins, because it has a first value
+  environment_.reset();  // opened again, it learns from the first value where its map begins
   return false;
 }
 

@@ -55,7 +55,8 @@ class CacheStore final : public penstock::RecordCache, public std::enable_shared
   void learn(std::uint64_t index) noexcept;
   /// Notes that a record is damaged. It is replaced when a caller offers it again.
   void note_damage(std::uint64_t index) noexcept;
-  /// Returns the addresses of values in a snapshot; null if commits are frequent, so that the snapshot will not last.
+  /// Returns the addresses of values in a snapshot. Returns null shortly after a commit, because the snapshot may not
+  /// last.
   std::shared_ptr<ValueAddresses> addresses(std::size_t snapshot);
 
  private:

@@ -39,8 +39,8 @@ std::size_t bytes_of(std::span<const WaitingRecord> records) noexcept {
 CacheWriter::CacheWriter(std::shared_ptr<Environment> environment, Limits limits, Tell committed, Tell lost)
     : environment_(std::move(environment)),
       limits_(limits),
-      // If the queue is small, the thread begins when it is half full, so that no record is refused while the thread is
-      // idle.
+      // With a small queue, the thread begins when the queue is half full, so that no record is refused while the
+      // thread is idle.
       enough_bytes_(std::min(max_waiting_bytes, limits.max_queue_bytes / 2)),
       committed_(std::move(committed)),
       lost_(std::move(lost)) {}

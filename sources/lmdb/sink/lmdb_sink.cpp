@@ -211,9 +211,8 @@ class LmdbSink::Impl {
     }
   }
 
-  // Takes the lock before it looks at any file, so that no other process changes the files after that. A store of this
-  // sink has a mark next to it before it exists itself, so a store without mark and manifest is finished or not this
-  // sink's.
+  // Takes the lock before it looks at any file, so that no other process changes the files after that. This sink writes
+  // the mark before it creates a store. So a store that has neither mark nor manifest is finished, or not this sink's.
   void open_store(std::uint64_t size) {
     const std::string folder = std::filesystem::path(files_.data).parent_path().string();
     if (!folder.empty()) make_folder(folder, lmdb::source_name);
@@ -274,7 +273,8 @@ class LmdbSink::Impl {
   }
 
   // Compares the manifest `marked` with this run's. Decides whether this run updates or continues the store, or finds
-  // it finished. `file`: the file that has the manifest. @throws Error(invalid_argument | state_mismatch).
+  // it finished. `file`: the file that has the manifest.
+  // @throws Error(invalid_argument | state_mismatch), and what `parse_manifest` throws.
   void compare(const std::string& marked, const std::string& file, std::uint64_t size) {
     Manifest there;
     try {
@@ -312,7 +312,7 @@ class LmdbSink::Impl {
   std::optional<common::ItemPlace> last_found_;
   LmdbUpdate update_;
   std::unordered_set<std::uint64_t> seen_;  // hashes of the keys that this update has put
-  std::vector<std::byte> encoded_;          // the record of an update
+  std::vector<std::byte> encoded_;          // a record of this update, encoded
   std::uint64_t found_ = 0, put_ = 0;
   bool was_finished_ = false, has_some_ = false;
 };

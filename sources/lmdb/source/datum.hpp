@@ -29,8 +29,8 @@ Datum parse_datum(std::span<const std::byte> message);
 /// Returns the schema {image, label} of records like `datum`. @throws Damage.
 Schema schema_of(const Datum& datum, const std::string& image, const std::string& label);
 
-/// Gives the fields of that schema, image and label, to `out`. @throws Damage(unsupported) if the image's kind or size
-/// differs from the schema's.
+/// Gives the image and the label of `datum` to `out`. @throws Damage(unsupported) if the image's kind or size differs
+/// from that in the schema of `out`.
 void give(const Datum& datum, SampleBuilder& out);
 
 }  // namespace penstock::lmdb

@@ -25,7 +25,7 @@ namespace penstock {
 // Reads one store.
 class LmdbReader::OfStore {
  public:
-  // `begin`: the number in the source of the store's first record.
+  // `begin`: the index in the source of this store's first record.
   OfStore(std::shared_ptr<const LmdbSource::Impl> store, std::uint64_t begin)
       : store_(std::move(store)), begin_(begin), lookup_(store_->environment, store_->keys, *store_->addresses) {}
 
@@ -151,7 +151,8 @@ class LmdbReader::OfStore {
   lmdb::ValuesAhead ahead_;
 };
 
-// Opens the reader of a store when the first record of that store is read.
+// Opens a store's reader when a record of that store is first needed. If there is only one store, opens its reader at
+// once.
 class LmdbReader::Impl {
  public:
   explicit Impl(std::shared_ptr<const LmdbSource::Stores> stores)

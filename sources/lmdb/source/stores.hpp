@@ -18,7 +18,7 @@ namespace penstock {
 class LmdbSource::Stores {
  public:
   /// @throws what opening a store throws; Error(schema_mismatch) if the stores' fields differ; Error(invalid_argument)
-  /// if a store is named twice, or no store is named.
+  /// if a store is named twice, or not exactly one of `path` and `paths` is given.
   static std::shared_ptr<const Stores> open(Lmdb options);
 
   const Impl& first() const noexcept { return *all_.front(); }
@@ -26,7 +26,7 @@ class LmdbSource::Stores {
   bool single() const noexcept { return all_.size() == 1; }
   /// Returns the number of records of all stores together.
   std::uint64_t size() const noexcept { return ends_.back(); }
-  /// Returns the number of a store's first record.
+  /// Returns the index in the source of a store's first record.
   std::uint64_t begin(std::size_t store) const noexcept { return store == 0 ? 0 : ends_[store - 1]; }
   /// Returns the store of a record, which must be below `size()`.
   std::size_t store_of(std::uint64_t index) const noexcept;

@@ -42,7 +42,8 @@ class Environment {
   std::string without_lock_file(bool wanted) const;
   /// Call this when a reader that wants a lock file joins readers without one. LMDB can't add the lock file later.
   /// Instead, from this call on, this library's writers are kept out.
-  /// @throws Error(invalid_argument) if a writer, of this library or another program, has already written.
+  /// @throws Error(invalid_argument) if a process has written to the store since this process opened it, or a writer of
+  /// this library has it open.
   void join(const StoreFiles& files);
   /// Checks a store that is read without a lock file, because writers don't notice its readers. @throws
   /// Error(invalid_argument) if a process has written to it since it was opened.

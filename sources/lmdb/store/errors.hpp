@@ -18,10 +18,10 @@ inline constexpr common::FileError error_in{source_name};
 /// Makes an Error, with the file, from what LMDB or the system reported while `doing` ("opening the store").
 Error error_of(int code, std::string_view doing, std::string_view file);
 
-/// Makes the Error for a failed write. The Error reports the bytes needed and the bytes free.
+/// Makes the Error for a failed write. If the disk may be full, the Error reports the bytes needed and the bytes free.
 Error write_error(int code, std::string_view doing, const std::string& file, std::size_t bytes);
 
-/// Throws unless `code` is success.
+/// Throws the Error that `error_of` returns, if `code` is not 0.
 inline void check(int code, std::string_view doing, std::string_view file) {
   if (code != 0) [[unlikely]]
     throw error_of(code, doing, file);

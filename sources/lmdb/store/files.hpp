@@ -17,7 +17,7 @@ struct StoreFiles {
   bool single_file = false;  ///< `path` is the data file itself
 };
 
-/// Returns the files of an existing store: a folder or a single file. @throws Error(not_found | io).
+/// Returns the files of an existing store: a folder or a single file. @throws Error(not_found | io | invalid_argument).
 StoreFiles find_store(const std::string& path);
 /// Returns the files of a store that is to be written.
 StoreFiles place_store(const std::string& path, bool single_file);

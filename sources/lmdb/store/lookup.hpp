@@ -26,7 +26,7 @@ class Lookup {
   Lookup(std::shared_ptr<Environment> environment, const KeyIndex& keys, ValueAddresses& addresses)
       : txn_(std::move(environment)), keys_(keys), addresses_(addresses) {}
 
-  /// Returns whether `find` will need no search in the tree.
+  /// Returns whether the record's address is known, so that `find` doesn't search the tree.
   bool knows(std::uint64_t index) {
     txn_.get();
     MDB_val value{};

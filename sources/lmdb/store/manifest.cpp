@@ -114,7 +114,8 @@ Field field_from(const ReadJson& json) {
 std::string to_json(const Manifest& manifest) {
   common::JsonDocument<Json> document{Json::object()};
   Json& json = *document;
-  // Without this, the list would grow: it would copy its members, and destroy the originals with nlohmann's destructor.
+  // Makes room for all members. A list that grows copies its members, and destroys the originals with nlohmann's
+  // destructor.
   json.get_ref<Json::object_t&>().reserve(9);
   json["format"] = format_name;
   json["version"] = format_version;

@@ -20,7 +20,7 @@ constexpr std::uint64_t page_header = 16, node_header = 8, first_tree_page = 2;
 constexpr std::uint16_t branch_page = 0x01, leaf_page = 0x02, large_value = 0x01;
 constexpr std::uint64_t no_root = ~std::uint64_t{0};
 constexpr std::size_t number_bytes = sizeof(std::uint64_t);
-// Offsets in a page of the file's header, which begins with a page header.
+// Offsets in each of the two pages of the file's header. Like every page, they begin with a page header.
 constexpr std::size_t root_of_free_at = page_header + 24 + 40, root_of_main_at = root_of_free_at + 48,
                       transaction_at = page_header + 128;
 constexpr std::size_t header_bytes_read = transaction_at + number_bytes;
@@ -39,7 +39,8 @@ class Trees {
       : file_(file), pages_(file.bytes / file.page_bytes), left_(pages_), missing_(file.last_page - pages_ + 1) {}
 
   bool lack_free_pages_only() {
-    // The file has a number per free page, so it can't lack more pages than it has room for numbers.
+    // The file lists each free page as a number. If more pages are missing than numbers fit into the file, the list
+    // can't have all of them.
     require(missing_ != 0 && missing_ <= file_.bytes / number_bytes);
     is_free_.resize(static_cast<std::size_t>(missing_));
     std::vector<std::byte> header(header_bytes_read);
@@ -56,7 +57,8 @@ class Trees {
     require(read_whole(file_.descriptor, to, offset) == to.size());
   }
 
-  // Counts pages of a tree. They must be in the file. All pages counted together must not be more than the file has.
+  // Counts `count` pages of a tree, from page `first` on. Throws Damaged if not all of them are in the file, or if all
+  // pages counted so far are more than the file has.
   void use(std::uint64_t first, std::uint64_t count) {
     require(first >= first_tree_page && first < pages_ && count <= pages_ - first && count <= left_);
     left_ -= count;

@@ -11,9 +11,9 @@
 
 namespace penstock::lmdb {
 
-/// The addresses in the map of the values that were looked up, for one snapshot of the store. With them, a record is
-/// searched for only once, and not in each epoch. They take 16 bytes per record. The system provides this memory when
-/// it is written. Any thread.
+/// Keeps, for one snapshot of the store, the addresses of the values that were looked up. So a record is searched for
+/// only once, and not in each epoch. The addresses take 16 bytes per record. The system provides this memory when it is
+/// written. Any thread.
 class ValueAddresses {
  public:
   /// `snapshot`: the snapshot's number (`mdb_txn_id`). If there is no memory, no address is ever known.

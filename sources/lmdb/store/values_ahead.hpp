@@ -19,16 +19,16 @@ class ValuesAhead {
   void forget() noexcept { next_ = count_ = 0; }
   /// Adds a value. At most `most` values may be added between two calls of `forget`.
   void add(std::uint64_t index, const MDB_val& value) noexcept { values_[count_++] = {index, value}; }
-  /// Takes the next value if it is that of record `index`, and prefetches the value after it. Returns false if it is
-  /// another record's.
+  /// Takes the next value if it is that of record `index`, and prefetches the value after it. Returns false if there is
+  /// no next value, or it is another record's.
   bool take(std::uint64_t index, MDB_val& value) noexcept {
     if (next_ == count_ || values_[next_].index != index) return false;
     value = values_[next_++].value;
     fetch_next();
     return true;
   }
-  /// Prefetches the beginning of the next value. The processor's own prefetching misses it, and its address may need a
-  /// new translation.
+  /// Prefetches the beginning of the next value. The processor does not prefetch it by itself, and may first have to
+  /// look up the address of its page.
   void fetch_next() const noexcept {
     constexpr std::size_t line = 64, lines = 4;
     if (next_ == count_) return;

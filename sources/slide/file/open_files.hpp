@@ -21,9 +21,9 @@ namespace penstock::slide {
 /// Remembers the state in which each slide's file was first opened. Any thread.
 class KnownFiles {
  public:
-  /// Checks that an open file is the file that the slide was opened from. A slide from an index has no mark. The first
-  /// time, its file must have the sample that the index has, and match the slide's description. The file's mark is kept
-  /// for later checks.
+  /// Checks that an open file is the file that the slide was opened from, by the slide's mark. A slide from an index
+  /// has no mark. The first check of its file compares the file with the sample in the index and with the slide's
+  /// description, and keeps the file's mark. Later checks compare this mark.
   /// @throws Error(io) if it is a different file; Error(corrupt) if the file does not match the index.
   void check(const SlideFile& slide, int descriptor);
 

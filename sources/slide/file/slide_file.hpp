@@ -60,9 +60,9 @@ struct SlideFile {
 
   /// The image that records are boxes of, and the source of its pixels.
   struct Image {
-    std::size_t level_number = 0;  ///< the stored level that it is made of
+    std::size_t level_number = 0;  ///< the stored level that the image is made of
     Level level;                   ///< that level
-    Scale scale;                   ///< its size
+    Scale scale;                   ///< the image's size
     /// Offsets and sizes of the level's tiles, as stored in the file; empty: not kept in memory.
     std::vector<std::byte> kept_offsets, kept_sizes;
   };
@@ -75,9 +75,9 @@ struct SlideFile {
   struct Choice {
     std::uint64_t struck = 0;   ///< places left out because they show too little tissue, or because of regions
     bool without_list = false;  ///< the slide has no list of places, but other slides have one
-    std::uint64_t beyond = 0, twice = 0;                ///< listed places: outside of the slide; listed a second time
-    std::vector<std::string> classes;                   ///< classes of regions that the file has
-    std::vector<std::string> shown;                     ///< the `classes` that records may show
+    std::uint64_t beyond = 0, twice = 0;  ///< how many listed places are outside of the slide; how many are repeated
+    std::vector<std::string> classes;     ///< classes of regions that the file has
+    std::vector<std::string> shown;       ///< the `classes` that records may show
     std::uint64_t without_area = 0, no_annotation = 0;  ///< see Regions
     std::int64_t moved_x = 0, moved_y = 0;              ///< pixels that its regions were moved by
     /// Why parts of the mask could not be read, and count as glass; empty: all were read.
@@ -89,8 +89,9 @@ struct SlideFile {
     Grid grid;
     std::uint64_t places = 0;  ///< places of the grid, whether or not they are records
     std::uint64_t first = 0;   ///< number of its first record among the records of all slides
-    bool whole_tiles = false;  ///< each record consists of whole tiles of the file that no other record needs
-    /// The source's blocks that are the level's decoded tiles. `blocks` is 0 if these are not kept.
+    bool whole_tiles = false;  ///< no tile has pixels of two places; false if OpenSlide decodes tiles, or if resampled
+    /// The source's blocks that are the level's decoded tiles: the number of the first, and how many. `blocks` is 0 if
+    /// decoded tiles are not kept.
     std::uint64_t first_block = 0, blocks = 0;
     int digits = 6;  ///< digits of the numbers in its records' keys
     /// Numbers of the classes that records may show, in the field's order of classes.

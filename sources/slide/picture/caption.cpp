@@ -30,7 +30,7 @@ class Layout {
   Layout(const Caption& caption, std::int32_t width) : width_(width) {
     const auto columns = static_cast<std::size_t>((width - 2 * margin) / character_step);
     for (std::size_t i = 0; i < caption.lines.size(); ++i) {
-      // A heading is bold, which makes it one pixel wider.
+      // The heading is bold, so it is one pixel wider. Its lines have one character less.
       for (std::string& line : wrapped(plain_text(caption.lines[i]), i == 0 ? columns - 1 : columns)) {
         texts.push_back({margin, top_, std::move(line), i == 0});
         top_ += line_step;

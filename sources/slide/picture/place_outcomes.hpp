@@ -22,7 +22,8 @@ enum class PlaceOutcome : std::uint8_t {
   record,
 };
 
-/// The outcomes of all places of the slide's grid, including those left out; empty if all are records.
+/// The outcomes of all places of the slide's grid, including places that were left out. Empty if all places are
+/// records, and for a list of places.
 struct PlaceOutcomes {
   std::vector<PlaceOutcome> outcomes;
   std::uint64_t count(PlaceOutcome outcome) const noexcept;

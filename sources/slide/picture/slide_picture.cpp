@@ -76,7 +76,7 @@ class SlideDrawing {
   }
 
  private:
-  // A picture has a font of scale 1 per this many pixels.
+  // The font's scale is the longer side of the picture divided by this number of pixels.
   static constexpr std::int32_t pixels_a_scale = 500;
 
   // Draws the edges of each class that affects places, each in its own colour.
@@ -115,7 +115,7 @@ class SlideDrawing {
     return slide;
   }
 
-  // Joins the slide, a line around it, and the caption below it.
+  // Joins the slide, lines at its lower and right edge, and the caption below it.
   static SlidePicture joined(const Bitmap& slide, const Bitmap& caption) {
     constexpr slide::Rgb page{255, 255, 255}, line{120, 120, 120};
     Bitmap all(caption.width(), slide.height() + 1 + caption.height(), page);

@@ -19,9 +19,9 @@ struct Jpeg2000Facts {
 };
 
 /// Decodes a tile. Writes the pixels of `box`, which is inside of the tile, to `into`, whose rows begin `stride` bytes
-/// after each other. `encoded`: a codestream, or a JP2 file with one. Samples of colour are repeated if there are fewer
-/// than pixels. With `verify`, decodes the whole tile. `heap_end`: the calling thread's. @throws Error(corrupt |
-/// unsupported | out_of_memory).
+/// after each other. `encoded`: a codestream, or a JP2 file with one. If there are fewer samples of colour than pixels,
+/// repeats samples. With `verify`, decodes the whole tile. `heap_end` must belong to the calling thread. @throws
+/// Error(corrupt | unsupported | out_of_memory).
 void decode_jpeg2000(std::span<const std::byte> encoded, const Jpeg2000Facts& facts, const Box& box, bool verify,
                      std::byte* into, std::ptrdiff_t stride, common::HeapEnd& heap_end);
 

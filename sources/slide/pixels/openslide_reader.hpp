@@ -20,9 +20,9 @@ struct SlideFile;
 /// because it would return the same error for every later call. Any thread.
 class OpenSlideReader {
  public:
-  /// OpenSlide keeps up to `cache_bytes` of decoded tiles. From version 4 on it has one cache for all handles, and up
-  /// to `most_idle` unused handles stay open. Before version 4, each handle has a cache of 32 MiB, and `cache_bytes`
-  /// limits how many stay open.
+  /// OpenSlide keeps up to `cache_bytes` of decoded tiles. Up to `most_idle` unused handles stay open. From version 4
+  /// on, OpenSlide has one cache for all handles. Before version 4, each handle has a cache of 32 MiB. So at most
+  /// `cache_bytes` / 32 MiB unused handles stay open, but at least one.
   OpenSlideReader(std::size_t most_idle, std::size_t cache_bytes, std::shared_ptr<KnownFiles> known)
       : most_idle_(most_idle), cache_bytes_(cache_bytes), known_(std::move(known)) {}
   ~OpenSlideReader();

@@ -53,7 +53,7 @@ class Strip {
     read(SlideBox{box_.x, begin, box_.width, to_ - begin}, Canvas{pixels_, stride_, box_.x, from_});
   }
   std::int64_t end() const noexcept { return to_; }
-  // Returns the pixels in the form that an executor takes: from where the level's first pixel would be.
+  // Returns the pixels as an executor takes them: with the address at which the level's first pixel would be.
   Pixels level_pixels(const ImageShape& shape) const noexcept {
     return {reinterpret_cast<const std::uint8_t*>(pixels_) - from_ * stride_ - box_.x * 3, stride_, shape};
   }

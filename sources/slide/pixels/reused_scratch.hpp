@@ -9,7 +9,7 @@
 
 namespace penstock::slide {
 
-/// Takes memory from another Scratch, and gives it out again after `reset`. For work that is done many times per
+/// Takes memory from another Scratch, and gives it out again after `reset`. Used for work that is done many times per
 /// record, because the other Scratch keeps all memory until the record is done.
 class ReusedScratch final : public Scratch {
  public:

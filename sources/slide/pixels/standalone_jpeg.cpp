@@ -34,9 +34,9 @@ class Segments {
     at_ += 2 + length;
     return true;
   }
-  // `complete` returns whether the header has ended as it should. `rest` returns the bytes from the marker that ended
-  // it on.
+  // Returns whether the header has ended as it should.
   bool complete() const { return good_; }
+  // Returns the bytes from the marker that ended the header.
   std::span<const std::byte> rest() const { return stream_.subspan(at_); }
 
   std::uint8_t code = 0;

@@ -30,7 +30,7 @@ struct TilePlace {
   friend bool operator==(const TilePlace&, const TilePlace&) = default;
 };
 
-/// A slide with its open file, which was unchanged when it was opened.
+/// A slide and its open file. When the file was opened, it was unchanged.
 struct OpenedSlide {
   const SlideFile* slide;
   std::shared_ptr<const FileDescriptor> file;

@@ -12,20 +12,21 @@
 
 namespace penstock::slide {
 
-/// Places on a plane of regions, row by row. All places of a row cover the same pixel rows of the plane. The ends of
-/// these pixel rows never decrease from row to row.
+/// Where places are on a plane of regions. The places are in rows. All places of a row cover the same pixel rows of the
+/// plane, [from, to). From one row of places to the next, neither `from` nor `to` decreases.
 struct PlacesOnPlane {
   struct Range {
     std::int32_t from = 0, to = 0;
   };
   struct Row {
     Range pixels;
-    std::size_t first = 0, count = 0;  ///< number of its first place; number of its places
+    std::size_t first = 0, count = 0;  ///< the number of its first place; how many places it has
   };
   std::vector<Row> rows;
   std::vector<Range> columns;  ///< the pixel columns of each place; if `same_columns`, only of the places of one row
   bool same_columns = false;   ///< the places of all rows have the same pixel columns
-  /// For a list: by a place's number in the list, its number here, which counts row by row.
+  /// If the places come from a list: `place_of[i]` is the number here of the list's place i. Numbers here count row by
+  /// row.
   std::vector<std::uint32_t> place_of;
 
   const Range& columns_of(const Row& row, std::size_t i) const noexcept {
@@ -34,20 +35,20 @@ struct PlacesOnPlane {
   std::size_t size() const noexcept { return rows.empty() ? 0 : rows.back().first + rows.back().count; }
 };
 
-/// The pixels that count are those whose bits of `mask` equal `bits`.
+/// The pixels of a plane that are wanted: pixels whose bits in `mask` equal `bits`.
 struct WantedBits {
   std::uint8_t mask = 0, bits = 0;
 };
 
-/// Calls `tell(place, pixels, count)` for each place with a pixel row in [first, end). `pixels`: the number of all its
-/// pixels. `count`: the number of its pixels in these rows that count. Takes time proportional to the pixels of these
-/// rows and to the places.
+/// Calls `tell(place, pixels, count)` for each place that covers a pixel row in [first, end). `pixels`: how many pixels
+/// the place covers. `count`: how many pixels of the place are in rows [first, end) and are `wanted`. Takes time
+/// proportional to the pixels of rows [first, end) and to the number of places.
 template <class Tell>
 void count_in_places(const RegionPlane& plane, const PlacesOnPlane& places, WantedBits wanted, std::int32_t first,
                      std::int32_t end, const Tell& tell) {
   const auto width = static_cast<std::size_t>(plane.grid().width);
-  // `in_column`: the pixels that count in each column of the rows [low, high). `before`: the sum of `in_column` over
-  // all columns before each column.
+  // `in_column`: the number of wanted pixels in each column of the rows [low, high). `before`: the sum of `in_column`
+  // over all columns before each column.
   std::vector<std::uint32_t> in_column(width), before(width + 1);
   std::int32_t low = first, high = first;
   const auto add = [&](std::int32_t y, std::uint32_t times) {

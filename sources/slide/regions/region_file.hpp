@@ -51,8 +51,8 @@ struct Regions {
 
 inline constexpr const char* no_class = "unclassified";
 
-/// Returns the class of that name, and adds the class if it does not exist. Takes time proportional to the number of
-/// classes at most, which is bounded. @throws Error(limit_exceeded) for more than 255 classes.
+/// Returns the class of that name, and adds the class if it does not exist. Takes time at most proportional to the
+/// number of classes. @throws Error(limit_exceeded) for more than 255 classes.
 RegionClass& class_named(Regions& regions, const std::string& name, const std::string& path);
 
 /// Finds the file of a slide's regions in `folder`. The file's name is the slide's name, or the name of the slide's

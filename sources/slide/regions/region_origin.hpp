@@ -17,8 +17,11 @@ struct PlacedRegions {
   std::int64_t moved_x = 0, moved_y = 0;  ///< pixels by which the regions were moved
 };
 
-/// Returns the regions of a slide; none if it has no file of regions. @throws like read_region_file;
-/// Error(unsupported), with the file, if neither `rules.origin` nor the file gives their origin.
+/// Returns the regions of a slide; none if it has no file of regions. If the slide's bounds are not the whole slide,
+/// regions may count from the bounds or from the slide.
+/// @throws like read_region_file.
+/// @throws Error(unsupported), with the file, if neither `rules.origin` nor the file says which, or if the regions are
+/// a picture of bounds whose size is unknown.
 PlacedRegions read_placed_regions(const SlideFile& slide, const SlideRegions& rules);
 
 }  // namespace penstock::slide

@@ -17,7 +17,7 @@ namespace {
 using Bits = RegionBits;
 
 void check_shape(const RegionPicture& picture, const MaskGrid& grid) {
-  // Both must have the same shape, except for one pixel, which rounding may add or remove.
+  // The picture must have the shape of the part that it shows. Rounding may make a side one pixel longer or shorter.
   const auto wide = static_cast<double>(picture.width), high = static_cast<double>(picture.height);
   const bool of_a_part = picture.covers.has_size();
   const std::int64_t covered_width = of_a_part ? picture.covers.width : grid.level_width,
@@ -36,7 +36,7 @@ void paint(RegionPlane& plane, const Regions& regions, const RegionClass& painte
   for (const RegionPolygon& polygon : painted.polygons) plane.paint(polygon, bit, work_left);
 }
 
-// Returns the work that painting may take at most, in proportion to the plane and to the file.
+// Returns the most work that painting may take. It is proportional to the plane's pixels plus the file's bytes.
 std::uint64_t most_work(const RegionPlane& plane, const Regions& regions) {
   constexpr std::uint64_t a_pixel = 64;
   return a_pixel * (plane.bytes().size() + regions.bytes);

@@ -34,10 +34,10 @@ struct RegionBits {
   static constexpr std::uint8_t current = 1, included = 2, excluded = 4;
 };
 
-/// Paints the regions that the rules name. The bit `excluded` gets the classes of `rules.exclude`. The bit `included`
-/// gets the classes that records may show. If `each` is set, it is called for every class that records may show, with
-/// the class's number among these classes. During the call, the bit `current` has only this class.
-/// @throws Error(corrupt) if a picture's shape is not the slide's, and like RegionPlane::paint; without a file.
+/// Paints the regions that the rules name. Sets the bit `excluded` where a class of `rules.exclude` is, and the bit
+/// `included` where a class is that records may show. If `each` is set, it is called for every class that records may
+/// show, with the class's number among these classes. During the call, the bit `current` is set only where this class
+/// is. @throws Error(corrupt) if a picture's shape is not the slide's, and like RegionPlane::paint; without a file.
 void paint_regions(RegionPlane& plane, const Regions& regions, const SlideRegions& rules,
                    const std::function<void(std::size_t)>& each);
 

@@ -11,7 +11,8 @@ namespace penstock::slide {
 
 namespace {
 
-// Marks a pixel while a polygon is painted: an odd number of its edges crosses the pixel's row there.
+// Marks a pixel while a polygon is painted: an odd number of the polygon's edges crosses the pixel's row just before
+// the pixel's centre.
 constexpr std::uint8_t crossed = 0x80;
 
 void take_work(std::uint64_t work, std::uint64_t& left) {
@@ -62,7 +63,7 @@ void RegionPlane::paint(const RegionPolygon& polygon, std::uint8_t bit, std::uin
       RegionPoint upper = ring[i], lower = ring[i + 1 == ring.size() ? 0 : i + 1];
       if (upper.y > lower.y) std::swap(upper, lower);
       const std::int32_t first = first_centre(upper.y, grid_.height), end = first_centre(lower.y, grid_.height);
-      // In each row that an edge crosses, it takes as long as this number of pixels.
+      // Painting an edge takes, in each row that it crosses, as long as painting this number of pixels.
       constexpr std::uint64_t pixels_a_row = 8;
       take_work(pixels_a_row * static_cast<std::uint64_t>(end - first) + 1, work_left);
       for (std::int32_t y = first; y < end; ++y) {

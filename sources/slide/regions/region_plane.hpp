@@ -30,7 +30,7 @@ class RegionPlane {
   void paint(const RegionPicture& picture, std::uint8_t value, std::uint8_t bit);
   /// Sets the bits `to` where the bits `from` are set, and clears the bits `from`.
   void turn_into(std::uint8_t from, std::uint8_t to);
-  /// Since the last `turn_into`, pixels were painted only in rows [first_row(), end_row()).
+  /// All pixels that were painted since the last `turn_into` are in rows [first_row(), end_row()).
   std::int32_t first_row() const noexcept { return first_row_; }
   std::int32_t end_row() const noexcept { return end_row_; }
 

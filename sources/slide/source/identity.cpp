@@ -53,7 +53,7 @@ void add_tissue(RecordsHash& hash, const SlideTissue& tissue) {
                                  static_cast<double>(tissue.threshold), tissue.closing, tissue.least_area});
 }
 
-// Adds the rules of regions. `add_slide` adds the places that they leave, and their classes.
+// Adds the rules of regions. `add_slide` adds the places that the rules leave, and the classes that these places show.
 void add_regions(RecordsHash& hash, const SlideRegions& regions, const std::vector<std::string>& classes) {
   if (regions.folder.empty()) return;
   hash.add(std::array<double, 3>{regions.least, regions.mpp, static_cast<double>(regions.origin)});
@@ -64,7 +64,7 @@ void add_regions(RecordsHash& hash, const SlideRegions& regions, const std::vect
 }
 
 void add_slide(RecordsHash& hash, const SlideFile& slide) {
-  // If a slide can't be read, an index keeps only the error.
+  // An index keeps only the error of a slide that can't be read, so the scale of such a slide is not added.
   const Scale scale = slide.failure ? Scale() : slide.image.scale;
   // For levels above the first, OpenSlide's pixels differ from this library's.
   const std::uint64_t way = slide.failure ? 1 : !slide.found.why_openslide.empty() ? 2 : 0;

@@ -54,7 +54,7 @@ double pixels_of_level_0(const SlideFile& slide, const SlideCoords& list) {
          static_cast<double>(slide.found.levels[static_cast<std::size_t>(list.level)].width);
 }
 
-// Checks that the list's places show as much of a slide as records do.
+// Checks that the list's places have the size of records, in pixels of level 0.
 void check_size(const SlideFile& slide, const SlideCoords& list, std::int32_t record_size) {
   if (list.size == 0) return;
   const double listed = list.size * pixels_of_level_0(slide, list);

@@ -15,8 +15,8 @@ namespace penstock::slide {
 /// Returns the grid of all places of an open slide, before any is left out.
 Grid whole_grid(const SlideFile& slide, const Slides& options);
 
-/// Gives a slide its grid, or the places of `list` if there are lists. If there are lists and `list` is null, the slide
-/// has no places.
+/// Gives a slide its grid. If `options.coords` has lists, gives it the places of `list` instead, or no places if `list`
+/// is null.
 void lay_grid(SlideFile& slide, const Slides& options, const SlideCoords* list);
 
 /// Reads the names of the classes of a slide's regions, even if the slide has no records. So each class has the same

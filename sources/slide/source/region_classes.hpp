@@ -16,10 +16,11 @@ namespace penstock::slide {
 /// everything, or nothing. @throws Error(invalid_argument) for such a class, if all slides can be read.
 std::vector<std::string> unknown_classes(const SlideRegions& regions, const std::vector<SlideFile>& slides);
 
-/// Numbers the classes that records may show, in each slide. Returns their names.
+/// Numbers the classes that records may show, and sets `class_numbers` of each slide. Returns the classes' names, in
+/// the order of their numbers.
 std::vector<std::string> number_classes(const SlideRegions& regions, std::vector<SlideFile>& slides);
 
-/// Returns the number of the class that a record of the slide shows.
+/// Returns the number of the class that a record of the slide shows; 0 if it shows none.
 std::int64_t shown_class(const SlideFile& slide, std::uint64_t record) noexcept;
 
 }  // namespace penstock::slide

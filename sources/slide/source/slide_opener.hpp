@@ -46,7 +46,7 @@ class SlideOpener {
   /// Frees lists and files of regions, which are not needed once all slides are open.
   void forget_choices();
 
-  Slides options;                  ///< the options as given; a `stride` of 0 is replaced by its value
+  Slides options;                  ///< the options as given, except that `size - overlap` replaces a `stride` of 0
   std::vector<std::string> names;  ///< names of the slides
   SlideTable table;
   /// Counts for the notes.

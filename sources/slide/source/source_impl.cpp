@@ -100,7 +100,7 @@ SlideInfo info_of(const SlideFile& slide) {
           .failure = slide.failure};
 }
 
-// Returns the numbers of the wanted records.
+// Returns the `numbers` of the wanted records. `wanted` has a value per record.
 PackedNumbers kept_of(const PackedNumbers& numbers, const std::vector<bool>& wanted) {
   PackedNumbers kept(static_cast<std::size_t>(std::count(wanted.begin(), wanted.end(), true)), numbers.bits());
   std::size_t record = 0;

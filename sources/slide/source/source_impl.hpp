@@ -23,8 +23,8 @@ class SlideSource::Impl : public slide::SlideOpener {
   explicit Impl(Slides options);
   /// Makes a view of `all`: its records that have one of `values` in the field `slot`.
   Impl(const Impl& all, std::size_t slot, std::span<const std::int64_t> values);
-  /// Slots of the fields of every source. After these come `stain.field` and `regions.field`, if they are asked for,
-  /// then the table's columns.
+  /// Slots of the fields that every source has. After these come `stain.field` and `regions.field`, if they are asked
+  /// for, then the table's columns.
   enum Slot : std::size_t { image, slide_number, x, y, first_more };
   bool is_stain_field(std::size_t slot) const noexcept { return has_stain_field() && slot == first_more; }
   bool is_region_field(std::size_t slot) const noexcept {

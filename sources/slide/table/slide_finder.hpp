@@ -18,13 +18,15 @@ namespace penstock::slide {
 
 /// Finds slides by their names in a table. Takes time proportional to the bytes of paths and cells.
 ///
-/// - A slide's whole name, with or without "./", means that slide, even if other slides' paths end like it.
-/// - A name without a folder means the slide whose file has this name, with or without its extension. If no cell has
-///   the file's own extension, a cell may have a different one, as after a conversion.
+/// - A slide's whole name means that slide. If other slides' paths end like the name, it must have "./" before it.
+/// - A name without a folder means the slide whose file has this name, with or without its extension. If no cell names
+///   the file with its own extension or with none, a cell may have a different one, as after a conversion.
 /// - A relative path means the slide whose path ends like it.
-/// - An absolute path of an existing file means that file, or its copy, which has the same number of bytes.
-/// - A copy, or a file of another machine, means the slide whose path has the longest end in common with it. The end
-///   must have at least one folder. If all absolute paths of the column are in one folder, the file's name suffices.
+/// - An absolute path of a slide's file means that slide.
+/// - Any other absolute path (of a copy, or of a file on another machine) means the slide whose path has the longest
+///   end in common with it. The end must have at least one folder. If all absolute paths of the column are in one
+///   folder, the file's name suffices. If the path is of an existing file, that file must have as many bytes as the
+///   slide's file.
 class SlideFinder {
  public:
   static constexpr std::size_t no_match = common::no_match, several = common::several;

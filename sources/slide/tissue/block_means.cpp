@@ -153,7 +153,7 @@ SmallPicture read_block_means(LevelReaders& readers, const SlideFile& slide, std
   picture.width = static_cast<std::int32_t>((level.width + k - 1) / k);
   picture.height = static_cast<std::int32_t>((level.height + k - 1) / k);
   picture.rgb.resize(static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height) * 3);
-  // Each request to OpenSlide has a cost of its own, so these boxes are larger than tiles.
+  // Each request to OpenSlide has a cost of its own, so boxes that OpenSlide reads are larger than tiles.
   const bool tiles = level.codec != SlideCodec::openslide;
   const std::int64_t wide = tiles ? level.tile_width : 1024, high = tiles ? level.tile_height : 256;
   KeptSums kept(readers, slide, k);

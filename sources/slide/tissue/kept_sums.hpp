@@ -24,15 +24,17 @@ class KeptSums {
   /// `k`: k x k pixels of the level become one.
   KeptSums(LevelReaders& readers, const SlideFile& slide, std::int32_t k);
 
-  /// Returns the sums that were kept for a tile with the same bytes, size, and offset from the block in which it
-  /// begins. Empty if none were kept. `box`: a tile, or the part of the tile inside the level. @throws Error(io).
+  /// Returns the sums that were kept for a tile with the same bytes and size, and the same offset in the k x k pixels
+  /// in which it begins. Empty if none were kept. `box`: a tile, or the part of the tile inside the level. @throws
+  /// Error(io).
   std::span<const std::uint32_t> find(const SlideBox& box);
-  /// Returns room for the sums of the box that `find` did not find, all 0. Empty if the sums are not kept, because
-  /// these bytes are met for the first time, or there are too many sums.
+  /// Call this if `find` found no sums for the box. Returns room for them, all 0. Empty if the sums are not kept,
+  /// because these bytes are met for the first time, or there are too many sums.
   std::span<std::uint32_t> keep(const SlideBox& box, std::size_t sums);
 
  private:
-  // A tile's position and size in the file, its width and height, and its offset from the block in which it begins.
+  // A tile's position and size in the file, its width and height, and its offset in the k x k pixels in which it
+  // begins.
   using Key = std::tuple<std::uint64_t, std::uint64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   Key key_of(const SlideBox& box) const noexcept;
 

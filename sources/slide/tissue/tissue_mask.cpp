@@ -63,13 +63,13 @@ void grow(TissueMask& mask, std::int32_t reach, std::uint8_t wanted) {
     spread_line(across.data() + x, width, mask.height, reach, wanted, mask.tissue.data() + x);
 }
 
-// Neighbouring pixels of a row that have the same value. `set`: the set of touching runs that it belongs to.
+// Neighbouring pixels of a row that have the same value. `set`: the set of touching runs to which this run belongs.
 struct Run {
   std::int32_t begin, end;
   std::size_t set;
 };
 
-// Inverts sets of pixels of `value` that have fewer than `least` pixels.
+// Inverts each set of touching pixels of `value` that has fewer than `least` pixels.
 class SmallSets {
  public:
   SmallSets(TissueMask& mask, std::uint8_t value, double least) : mask_(mask), value_(value), least_(least) {}

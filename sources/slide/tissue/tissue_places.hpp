@@ -19,7 +19,8 @@ TissueMask make_mask(LevelReaders& readers, const SlideFile& slide, const SlideT
 /// Returns where `mask` is on the slide.
 MaskGrid mask_grid(const SlideFile& slide, const TissueMask& mask) noexcept;
 
-/// Returns whether a box of the slide's image shows at least the share `least` of tissue.
+/// Returns whether a box of the slide's image shows at least the share `least` of tissue, and at least one pixel of
+/// tissue.
 inline bool shows_tissue(const SlideFile& slide, const TissueMask& mask, const TissueCounts& counts, double least,
                          const SlideBox& box) noexcept {
   const MaskBox pixels = mask_box(slide.image.scale, mask_grid(slide, mask), box);
@@ -27,7 +28,8 @@ inline bool shows_tissue(const SlideFile& slide, const TissueMask& mask, const T
   return tissue != 0 && static_cast<double>(tissue) >= least * static_cast<double>(pixels.pixels());
 }
 
-/// Strikes out of `wanted` the places of the slide's grid that show less tissue than `least`. `box_of`: a place's box.
+/// Strikes out of `wanted` the places of the slide's grid for which `shows_tissue` returns false. `box_of`: a place's
+/// box.
 template <class BoxOf>
 void strike_out_glass(const SlideFile& slide, const TissueMask& mask, double least, const BoxOf& box_of,
                       std::vector<bool>& wanted) {

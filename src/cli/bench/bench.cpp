@@ -167,7 +167,7 @@ class Bench {
  private:
   Pipeline open() {
     store_.require_known_values();
-    // If the store's images are pixels, the usual stages without decoding.
+    // If the store's images are pixels already, replaces the default stages by stages that don't decode.
     if (options_.pipeline.stages == BenchOptions().pipeline.stages)
       if (const Schema schema = store_.schema(); schema.find("image") && schema.at("image").shape.rank() == 3)
         options_.pipeline.stages = after_decoding;
@@ -186,8 +186,8 @@ class Bench {
 
   std::uint64_t epochs() const { return options_.epochs.value_or(options_.cold ? 1 : usual_epochs); }
 
-  // Reports if memory did not suffice for all samples of the stub. The rest was read and made again, in a run that
-  // should measure the pipeline without that work.
+  // Reports if memory did not suffice for all samples of the stub. The run has then read and made the other samples
+  // again, although it should measure the pipeline without that work.
   void tell_made_anew(const Run& stubbed, Json& json) const {
     const std::uint64_t anew = stubbed.report.stages.front().samples;
     json["stub_made_anew"] = anew;
@@ -218,7 +218,8 @@ class Bench {
     return runs;
   }
 
-  // Measures, with the last setting, how fast a consumer may be, and for --stalls what it waits for.
+  // Measures the highest rate at which a consumer is still busy. With --stalls, also measures what the consumer waits
+  // for. Uses the last setting.
   void look_at_consumer(const Run& run, Json& json) {
     RunOptions free_options = run_;
     free_options.consumer_s = 0;
@@ -265,7 +266,7 @@ int bench(const BenchOptions& options) {
   return exit_ok;
 }
 
-// Adds options that replace the consumer, the source, or memory.
+// Adds the options for the consumer, the device, the stub, the timeline and cold runs.
 void add_consumer_options(CLI::App& command, BenchOptions& options) {
   command
       .add_option(

@@ -65,8 +65,9 @@ struct Pairs {
   bool in_turns = true;
 };
 
-// Pairs each round with the next or previous round in time, if that one is of the other result. If hardly any round has
-// a partner, the results were not measured in turns. Then rounds are paired by number.
+// Pairs each round with the next or previous round in time, if that round is of the other result. If fewer than half of
+// the smaller result's rounds find a partner in this way, the results were not measured in turns. Then rounds are
+// paired by number.
 Pairs pairs_of(const std::vector<Round>& first, const std::vector<Round>& second) {
   std::vector<std::pair<const Round*, bool>> line;
   for (const Round& r : first) line.emplace_back(&r, false);

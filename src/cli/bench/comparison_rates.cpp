@@ -25,8 +25,8 @@ using Clock = std::chrono::steady_clock;
 // A piece of work. Returns whether it succeeded.
 using Work = std::function<bool()>;
 
-// Returns how often per second the work of all threads together succeeds. Each thread prepares its own work, which is
-// not timed.
+// Returns how often per second the work of all threads together succeeds. Each thread calls `prepare` for work of its
+// own. Only the work is timed.
 double rate(unsigned threads, double seconds, const std::function<Work()>& prepare) {
   std::vector<double> rates(threads, 0.0);
   const auto duration = std::chrono::duration<double>(seconds);
@@ -41,13 +41,13 @@ double rate(unsigned threads, double seconds, const std::function<Work()>& prepa
         now = Clock::now();
       } while (now < start + duration);
       rates[t] = done / std::chrono::duration<double>(now - start).count();
-    } catch (const std::exception&) {  // a limit that can't be measured is left out
+    } catch (const std::exception&) {  // this thread adds nothing to the rate
     }
   };
   try {
     std::vector<std::jthread> workers;
     for (unsigned t = 0; t < threads; ++t) workers.emplace_back(measure, t);
-  } catch (const std::system_error&) {  // no more threads can be started, and fewer threads have a different limit
+  } catch (const std::system_error&) {  // fewer threads than the run's would have a different rate
     return 0;
   }
   double sum = 0;
@@ -88,7 +88,7 @@ double memcpy_rate(const Pipeline& pipeline, unsigned threads, double seconds) {
     if (!field.shape.fixed()) return 0;
     row += field.shape.elements() * size_of(field.dtype);
   }
-  static constexpr std::size_t ring = 16u << 20;  // beyond most caches, as batches are
+  static constexpr std::size_t ring = 16u << 20;  // larger than most caches, as batches are
   if (row == 0 || row > ring) return 0;
   return rate(threads, seconds, [&]() -> Work {
     return [from = std::vector<char>(ring, 1), to = std::vector<char>(ring, 2), at = std::size_t{0}, row]() mutable {

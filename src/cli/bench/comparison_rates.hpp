@@ -7,10 +7,10 @@
 
 namespace penstock::cli {
 
-/// Rates to compare a run's rate with, in samples per second. Measuring each takes as long as the run took, but at
+/// Rates to compare a run's rate with, in samples per second. Measuring each rate takes as long as the run took, but at
 /// least 20 ms and at most 200 ms.
 struct ComparisonRates {
-  /// Rate at which the run's threads read records in the pipeline's order, and each byte of the records once.
+  /// Rate at which the run's threads read records in the pipeline's order and hash their bytes.
   double read = 0;
   double memcpy = 0;  ///< rate at which the run's threads copy the bytes of a sample into a batch
 };

@@ -68,7 +68,7 @@ constexpr std::string_view after_data = R"html(</script>
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const at = id => document.getElementById(id);
-// Names of files may hold characters that turn around what stands after them.
+// Some characters in names of files would reverse the text after them.
 const plain = (text) => String(text).replace(/[\u0080-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 const make = (tag, name, text) => { const e = document.createElement(tag); if (name) e.className = name; if (text !== undefined) e.textContent = plain(text); return e; };
 const number = n => Number.isInteger(n) || n >= 100 ? Math.round(n).toLocaleString("en") : n >= 1 ? n.toFixed(1) : n.toFixed(3);
@@ -76,7 +76,7 @@ const percent = x => `${(100 * x).toFixed(100 * x < 10 ? 1 : 0)} %`;
 const bytes = n => { let i = 0; while (n >= 1024 && i < 4) { n /= 1024; ++i; } return `${i ? n.toFixed(1) : n} ${["B", "KiB", "MiB", "GiB", "TiB"][i]}`; };
 const label = r => r.tune ? "tuned" : `${r.threads} thread${r.threads === 1 ? "" : "s"}${r.depth ? `, depth ${r.depth}` : ""}${r.block_bytes ? `, ${bytes(r.block_bytes)} for blocks` : ""}`;
 
-// The run in the middle stands for each setting, and the best of these for all.
+// The median run represents its setting. The fastest of these runs represents the whole result.
 const groups = new Map();
 for (const run of data.runs) groups.set(label(run), [...(groups.get(label(run)) || []), run]);
 const middles = [...groups.values()].map(g => g.sort((a, b) => a.samples_per_s - b.samples_per_s)[Math.floor(g.length / 2)]);
@@ -159,7 +159,7 @@ if (!data.stalls && !data.busy_rate) at("consumer").remove(); else {
   if (data.busy_rate) at("busy").textContent = data.busy_rate.busy >= 0.9 ? `A consumer of ${number(data.busy_rate.samples_per_s)} samples/s or less is busy ${percent(data.busy_rate.busy)} of the time.` : `No rate was found at which a consumer is busy 90 % of the time; one of ${number(data.busy_rate.samples_per_s)} samples/s is busy ${percent(data.busy_rate.busy)} of it.`;
 }
 
-// Columns of numbers, but for the first one and those of `words`.
+// Aligns all columns as numbers, except the first column and those in `words`.
 function table(id, head, rows, words = []) {
   const line = (cells, tag) => { const tr = make("tr"); cells.forEach((c, i) => tr.append(make(tag, i && !words.includes(i) ? "n" : "", c))); at(id).append(tr); };
   line(head, "th"); for (const row of rows) line(row, "td");

@@ -77,7 +77,7 @@ std::vector<std::string> each_of_range(const std::string& pattern) {
   return all;
 }
 
-// Frees this process's mappings of the file's pages, which the system would not drop otherwise.
+// Takes the file's pages out of this process's mappings. The system does not drop pages that are mapped.
 void unmap_pages(const std::string& file) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {

@@ -47,7 +47,8 @@ void join_stub(Pipeline& pipeline, const std::string& stub, std::size_t max_byte
   }
 }
 
-// Returns how many stages of the line come before the stub. For "source", these are the order stages at its beginning.
+// Returns how many stages of the line come before the stub. For "source", these are the order stages at the line's
+// beginning.
 std::size_t place_of_stub(const std::vector<ParsedStage>& stages, const std::string& stub) {
   const auto first = std::ranges::find_if(stages, [](const ParsedStage& s) { return !s.syntax->order; });
   if (stub == "source") return static_cast<std::size_t>(first - stages.begin());

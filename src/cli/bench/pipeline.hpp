@@ -18,12 +18,14 @@ struct PipelineFlags {
   bool no_shuffle = false, verify = false;
 };
 
-/// Builds the pipeline: first the flags' stages, then the line's. A shuffle is added after the order stages that begin
-/// the line (`take 1000 | ...` shuffles these 1,000), unless the line has one. @throws UsageError.
+/// Builds the pipeline: first the flags' stages, then the line's. Adds a shuffle after the order stages that begin the
+/// line: `take 1000 | ...` shuffles these 1,000 records. Adds none with `no_shuffle`, or if the line has `shuffle` or
+/// `bags`. @throws UsageError.
 Pipeline build_pipeline(const InputStore& store, const PipelineFlags& flags);
 
-/// Builds the same pipeline with a cache in memory of `max_bytes` after the stage called `stub`, or after the source
-/// for "source". Fills the cache with the samples of the given number of epochs.
+/// Builds the same pipeline with a cache in memory of `max_bytes` after the stage called `stub`. If `stub` is "source",
+/// the cache comes before the line's first stage that is not an order stage. Fills the cache with the samples of the
+/// given number of epochs.
 /// @throws UsageError if no stage has that name, or if this stage, or a stage before it, draws or drops samples.
 /// @throws penstock::Error.
 Pipeline build_stubbed(const InputStore& store, const PipelineFlags& flags, const std::string& stub,

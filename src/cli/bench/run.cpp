@@ -40,7 +40,7 @@ double process_cpu() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// Resets the peak. Returns false if the kernel can't.
+// Makes the peak start again from the present memory. Returns false if the kernel can't do this.
 bool reset_peak_rss() {
   ::malloc_trim(0);
   std::ofstream file("/proc/self/clear_refs");
@@ -67,8 +67,8 @@ class Hash {
   std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state_;
 };
 
-// Adds the rows of each field in the schema's order, then the indices, then the mask. If a field's rows differ in size,
-// their sizes come before them.
+// Adds the rows of each field in the schema's order, then the indices, then the mask. If a field is ragged, each row's
+// shape comes before the row.
 void add_batch(Hash& hash, const Batch& batch) {
   for (const Field& field : batch.schema()) {
     if (field.collate.kind == Collate::Kind::ragged) {
@@ -87,8 +87,8 @@ void add_batch(Hash& hash, const Batch& batch) {
   hash.add(batch.mask().data(), batch.mask().size_bytes());
 }
 
-// Stands for the training on a batch: takes `seconds` and needs no core. A sleep may end later than a short step takes.
-// So the last part is waited for without sleep.
+// Stands for the training on a batch: waits for `seconds`. A sleep may end later than a short step takes, so the last
+// part is waited for without sleep.
 void consume(double seconds) {
   if (seconds <= 0) return;
   constexpr std::chrono::microseconds late{200};
@@ -174,7 +174,7 @@ Run run_once(const Pipeline& pipeline, const RunOptions& options) {
   Run run;
   run.setting = options.setting;
   run.epochs = options.epochs;
-  // Reported before a long run, not after it.
+  // Reports a file that can't be written before a long run, not after it.
   if (!options.trace.empty() && !std::ofstream(options.trace, std::ios::app))
     throw Error(Errc::io, "the file can't be written").with_file(options.trace);
   run.peak_is_of_run = reset_peak_rss();

@@ -28,7 +28,7 @@ struct RunOptions {
   Setting setting = {};
   std::uint64_t epochs = 1;
   std::size_t memory = 0;
-  Device device = host();                       ///< where its batches are delivered
+  Device device = host();                       ///< where batches are delivered
   double consumer_s = 0;                        ///< seconds that the loop spends on each batch, without using a core
   std::vector<std::string> dropped_files = {};  ///< files whose pages are dropped from memory before the run
   std::string trace = {};                       ///< file for the loader's timeline; empty: none

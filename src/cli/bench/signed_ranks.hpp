@@ -12,8 +12,8 @@ struct Interval {
 };
 
 /// Returns the Hodges-Lehmann estimate of the differences' centre, with the interval that Wilcoxon's signed-rank test
-/// does not reject. The interval is exact for symmetric differences, and single outliers don't move it. None if there
-/// are too few differences for `confidence`: fewer than 8 for 0.99.
+/// does not reject. The interval is exact for symmetric differences, and single outliers don't move it. Returns nothing
+/// if there are too few differences for `confidence`: fewer than 8 for 0.99.
 std::optional<Interval> signed_rank_interval(const std::vector<double>& differences, double confidence);
 
 }  // namespace penstock::cli

@@ -43,8 +43,8 @@ BusyRate largest_busy_rate(const Pipeline& pipeline, RunOptions options, const R
     return BusyRate{static_cast<double>(run.samples) / (static_cast<double>(run.batches) * consumer_s),
                     run.consumer_busy};
   };
-  // Begins with a consumer that would be busy enough if the first batch did not come late. It does, so slower consumers
-  // follow.
+  // The first trial is a consumer that would be busy enough if its first batch came without delay. That batch comes
+  // late, so the next trials are slower consumers.
   double slower_s = wanted_busy * free.seconds / static_cast<double>(free.batches), faster_s = 0;
   BusyRate best = attempt(slower_s);
   for (int tries = 0; tries < 10 && best.busy < wanted_busy; ++tries) {

@@ -29,13 +29,13 @@ Json stalls_json(const Stalls& stalls);
 /// The share of the time in which a consumer should be busy.
 constexpr double wanted_busy = 0.9;
 
-/// The highest rate at which a consumer is this busy. It is found by trials, which start from the rate of `free`, a run
-/// without a consumer. If ten trials find no such rate, this is the last trial's rate. `options`: the options of
-/// `free`.
+/// A consumer's rate, and how busy the consumer is.
 struct BusyRate {
   double samples_per_s = 0;  ///< the consumer's rate if it never waited
   double busy = 0;           ///< the share of the time in which the consumer is busy at that rate
 };
+/// Searches by trials for the highest rate at which a consumer is busy for `wanted_busy` of the time. Starts from the
+/// rate of `free`, a run with `options` and without a consumer. If all trials are less busy, returns the last trial.
 BusyRate largest_busy_rate(const Pipeline& pipeline, RunOptions options, const Run& free);
 
 }  // namespace penstock::cli

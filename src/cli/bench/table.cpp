@@ -69,8 +69,8 @@ std::string table_line(const Run& run) {
   return text + "\n";
 }
 
-// Returns a remark if the run was short, because short runs are mostly their beginning. More epochs don't help if the
-// files' pages were dropped: only the first epoch reads them from the disk.
+// Returns a remark if the run was so short that it shows mostly how a run begins. If the files' pages were dropped, the
+// remark does not advise more epochs, because only the first epoch reads the files from the disk.
 std::string short_line(const Run& run) {
   constexpr double long_enough_s = 0.5, better_s = 5;
   if (run.seconds >= long_enough_s) return "";
@@ -111,7 +111,8 @@ std::string summary(const std::vector<MeasuredRun>& runs) {
 
 namespace {
 
-// Returns [seconds, samples per second, share of the time in which the loop waited] for each part.
+// Returns three numbers for each part: when it ended, in seconds since the loader was constructed; samples per second;
+// and the share of the time in which the loop waited.
 Json over_time(const Run& run) {
   Json all = Json::array();
   double begin_s = 0;

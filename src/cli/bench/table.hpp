@@ -19,8 +19,7 @@ struct MeasuredRun {
 
 std::string table_header();
 std::string table_line(const Run& run);
-/// Describes the best setting, by the median of its runs, the report of its median run, and the hashes, if there are
-/// any.
+/// Describes the setting whose median run is the fastest, that run's report, and the hashes, if there are any.
 std::string summary(const std::vector<MeasuredRun>& runs);
 Json run_json(const MeasuredRun& measured);
 

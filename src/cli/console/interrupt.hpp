@@ -8,8 +8,8 @@
 namespace penstock::cli {
 
 /// Turns SIGINT and SIGTERM into a stop request while it lives. A second signal ends the process immediately. If no
-/// thread can be started to watch for signals, the first signal does so, too. Construct it before any other thread is
-/// started, because threads inherit the signal mask.
+/// thread can be started to watch for signals, even the first signal ends the process. Construct it before any other
+/// thread is started, because threads inherit the signal mask.
 class Interrupt {
  public:
   Interrupt();

@@ -12,7 +12,7 @@ namespace penstock::cli {
 /// Parses a text. @throws Error(corrupt), without a file, if it is not JSON, or lists and objects nest deeper than 100
 /// (code that copies and prints them recurses).
 Json json_in(std::string_view text);
-/// Parses like `json_in`, but returns null for such a text.
+/// Parses like `json_in`, but returns null for a text that `json_in` refuses.
 Json json_or_null(std::string_view text);
 /// Returns whether `object` is an object that has all these members, and they are strings.
 bool has_texts(const Json& object, std::initializer_list<const char*> names);

@@ -36,7 +36,8 @@ std::string counted(std::uint64_t number, std::string_view noun);
 std::string bytes_text(double bytes);
 /// Returns "1:05", or "2:03:04".
 std::string clock_text(double seconds);
-/// Reads "2GiB", "512M" or "1000" as a number of bytes. @throws UsageError.
+/// Reads "2GiB", "512M" or "1000" as a number of bytes. K, M, G and T are powers of 1024, with or without "B" or "iB".
+/// @throws UsageError.
 std::uint64_t parse_bytes(const std::string& text);
 /// Reads "64MiB,1GiB" as a list of numbers of bytes. @throws UsageError.
 std::vector<std::uint64_t> parse_sizes(const std::string& text);
@@ -47,15 +48,15 @@ std::vector<unsigned> parse_threads(const std::string& text);
 /// Prints text on stdout. All output on stdout uses this function. @throws std::runtime_error if the text can't be
 /// written.
 void print(std::string_view text);
-/// Returns JSON as text. Strings in it must come from `as_json_has_it`. `indent`: spaces per level; -1: all in one
-/// line.
+/// Returns JSON as text. Strings that are not UTF-8 are changed by `as_json_has_it`. `indent`: spaces per level; -1:
+/// all in one line.
 std::string json_text(const Json& json, int indent);
 /// Returns a page with JSON in a script element: the text before the data, the data, and the text after it.
 std::string page_with_data(std::string_view before, std::string_view data, std::string_view after);
-/// Returns the text as UTF-8, the only encoding in JSON. A byte that is not UTF-8 becomes four characters, "\\xf6".
+/// Returns the text as UTF-8, the only encoding in JSON. A byte that is not UTF-8 becomes four characters, like "\xf6".
 std::string as_json_has_it(std::string_view text);
-/// Writes JSON to `file`, for which it creates missing folders. Writes to stdout if `file` is "-". Text that is not
-/// UTF-8 gets replacement characters. @throws std::runtime_error.
+/// Writes JSON, as `json_text` returns it, to `file`. Creates missing folders. Writes to stdout if `file` is "-".
+/// @throws std::runtime_error.
 void write_json(const Json& json, const std::string& file);
 
 }  // namespace penstock::cli

@@ -7,8 +7,9 @@
 
 namespace penstock::cli {
 
-/// Looks for options that no command has, or that come before the command, and for a command that does not exist.
-/// Reports these before anything that is missing. @throws UsageError.
+/// Checks that the command exists, that no option of a command comes before it, and that the command has all long
+/// options that are given. Call it before parsing, which would report something that is missing first. @throws
+/// UsageError.
 void check_words(const CLI::App& app, int argc, const char* const* argv);
 
 /// Returns what is wrong, in the tool's words, after parsing failed with `error`.

@@ -142,7 +142,7 @@ Sheet draw_contact_sheet(const InputStore& store, const SheetOptions& options) {
       for (std::int32_t y = cell; y < cell + bar; ++y)
         for (std::int32_t x = 0; x < cell; ++x) canvas.set(top + y, left + x, colour);
     }
-    if (number == cells) break;  // if all samples are bad, the sheet shows that
+    if (number == cells) break;  // the end of an epoch is an error if all samples are bad
   }
   canvas.save(options.file);
   return sheet;

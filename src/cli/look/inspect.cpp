@@ -72,7 +72,7 @@ ClassNames names_of_labels(const Schema& schema) {
   return slot ? schema[*slot].classes : ClassNames();
 }
 
-// Returns what the user can try instead; or nothing.
+// Returns a hint if it is not certain what the store's values are; otherwise empty.
 std::string hint_of(const InputStore& store) {
   if (!store.guess().empty()) return store.guess();
   return store.values_unknown() ? "the values are neither images nor Caffe's Datums; the other commands want --values"

@@ -259,7 +259,8 @@ void tell(const VerifyOptions& options, const InputStore& store, const Verifier&
   if (!store.guess().empty()) out += "\n" + store.guess();
   for (const std::string& line : store.passed_over()) out += "\n" + line;
   for (const std::string& line : store.left_out())
-    if (line.starts_with("left out: the field")) out += "\n" + printable(line);  // no record shows it
+    if (line.starts_with("left out: the field"))
+      out += "\n" + printable(line);  // the records don't show that a field is left out
   print(out + "\n");
 }
 

@@ -29,8 +29,8 @@ namespace penstock::cli {
 
 namespace {
 
-// Shows the progress of work on other threads, as long as it lives. If the system starts no thread for this, nothing is
-// shown.
+// While it lives, a thread of its own shows the progress of work on other threads. If the system starts no such thread,
+// nothing is shown.
 class ToldBeside {
  public:
   ToldBeside(Progress& progress, const std::atomic<std::size_t>& done) {

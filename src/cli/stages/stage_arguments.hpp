@@ -17,7 +17,7 @@ namespace penstock::cli {
 /// parameter that has no value yet.
 struct Parameter {
   std::string_view name;
-  std::string_view hint;  ///< what a value looks like; "": names only
+  std::string_view hint;  ///< what a value looks like, for help and messages
   bool required = false;
 };
 
@@ -68,10 +68,10 @@ class Arguments {
   std::vector<Bound> bound_;
 };
 
-/// Throws UsageError with the reason and the place: `at character 17, "decode_jpeg | >>resiz<< 224": ...`.
+/// Throws UsageError with the reason and the place: `--stages, at character 15: decode_jpeg | >>resiz<< 224: ...`.
 [[noreturn]] void refuse_at(std::string_view line, const Word& word, const std::string& message);
 
-/// Returns " <size HxW> [p=0..1]", for help and messages.
+/// Returns for example " <size N|HxW> [p=0..1]", for help and messages.
 std::string usage_of(const std::vector<Parameter>& parameters);
 
 }  // namespace penstock::cli

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<StageSyntax> all_stages() {
   std::vector<StageSyntax> all;
-  // The help lists them in this order.
+  // --help lists the stages in this order.
   for (auto* const list :
        {order_stages, error_stages, codec_stages, geometry_stages, pixel_stages, field_stages, batch_stages})
     std::ranges::copy(list(), std::back_inserter(all));

@@ -11,8 +11,8 @@
 namespace penstock::cli {
 
 /// Describes the differences between a folder and the finished store it was packed into: "2 files changed (a/1.jpg,
-/// a/2.jpg), 1 added (b/7.jpg)". Empty if nothing differs. A file has changed if its size or label differs from the
-/// stored one, or its time is later than the store's. If `sizes` is false, sizes are not compared. @throws
+/// a/2.jpg), 1 file added (b/7.jpg)". Empty if nothing differs. A file has changed if its size or label differs from
+/// the stored one, or its time is later than the store's. If `sizes` is false, sizes are not compared. @throws
 /// penstock::Error.
 std::string changed_files(const FilesSource& files, const StoreToWrite& store, bool sizes);
 

@@ -24,8 +24,8 @@ const char* undecoded_kind(std::string_view path) noexcept;
 /// including 16 bits per value.
 DecodeImageOptions options_for_any_image() noexcept;
 
-/// Returns whether an image is of a known kind without a decoder in the library. `decoding` must have the options of
-/// `options_for_any_image()`; it forgets the image that it had opened.
+/// Returns whether an image is of a known kind that the library can't decode. `decoding` must have the options of
+/// `options_for_any_image()`, and forgets the image that it had opened.
 bool lacks_decoder(ImageDecoding& decoding, std::span<const std::byte> encoded);
 
 /// Decodes an image to its end, so that damage anywhere in it is found. @throws penstock::Error.

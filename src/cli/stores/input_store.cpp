@@ -143,7 +143,7 @@ std::vector<std::uint64_t> InputStore::block_ends() const {
     return hdf5->block_ends();
   } catch (const Error& error) {
     if (error.code() != Errc::limit_exceeded) throw;
-    return {};  // most chunks were never written, as a file can't hold so much; reading those takes no time
+    return {};  // no file is large enough for all chunks: most were never written, and take no time to read
   }
 }
 
@@ -286,7 +286,7 @@ InputStore::Reader::Reader(Schema schema, std::function<void(std::uint64_t, Samp
 
 Sample& InputStore::Reader::read(std::uint64_t index) {
   sample_.reset();
-  // A new one for each record, because the memory of a reused one would only grow.
+  // Each record gets new memory, because reused memory would only grow.
   owned_ = std::make_unique<OwnedSample>(schema_);
   SampleBuilder out = owned_->builder();
   try {

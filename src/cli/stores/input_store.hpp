@@ -27,7 +27,7 @@ struct InputStoreOptions {
   bool checksums = true;
   std::string values = "automatic";  ///< for an LMDB: automatic, records, raw, datum
   bool isolate = false;              ///< for an HDF5 file: another process reads it
-  /// The command line's option for `isolate`, if it was given. It is refused for other stores. Empty: none was given.
+  /// The command line's option that set `isolate`; empty: none did. Only HDF5 stores accept this option.
   const char* isolate_option = "";
   FileAccess access = FileAccess::map;  ///< how files are read
   std::string key = {};                 ///< for HDF5 and tables: the dataset or column of keys; empty: the store's own
@@ -70,9 +70,10 @@ class InputStore {
   /// Returns the field whose numbers are classes: label, or else the only field with names for its numbers. @throws
   /// UsageError.
   std::string class_field() const;
-  /// Lists what the store has besides its records, keys and classes, and other files there, in a line each.
+  /// Lists what is in the store and is not read, and other files in its folder, in a line each.
   std::vector<std::string> left_out() const;
-  /// Lists files in its folder that are not records, and what to do, in a line each. `left_out` includes them.
+  /// Lists files in the store's folder that are not records, and what to do, in a line each. `left_out` includes these
+  /// files.
   std::vector<std::string> passed_over() const;
   /// Returns the classes of a folder of files that have no file.
   std::vector<std::string> empty_classes() const;

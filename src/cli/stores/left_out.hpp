@@ -42,8 +42,8 @@ class LeftOut {
   /// Reads the existing file. An incomplete line does not count. Writes nothing.
   explicit LeftOut(std::string file);
 
-  /// Returns what was left out, in this order. Until `replace`, this includes tiles and slides that could be read
-  /// later.
+  /// Returns what was left out, in the order in which it was added. Until `replace`, this includes tiles and slides
+  /// that `remove` has removed.
   const std::vector<LeftOutTile>& tiles() const noexcept { return tiles_; }
   const std::string& file() const noexcept { return file_; }
   /// Returns whether the tile, or its whole slide, was left out.
@@ -77,8 +77,8 @@ class LeftOut {
 };
 
 /// A sink that skips samples that were left out before. It saves newly left out samples before the sink commits later
-/// ones. `may_have`: the sink takes samples in any order. So it may already have a sample that is listed, from a run
-/// that tried again and was stopped.
+/// ones. `may_have`: the sink takes samples in any order, so it may already have a sample that is listed as left out.
+/// That happens if a run tried again and was stopped.
 template <Sink S>
 class SkippingSink {
  public:

@@ -105,8 +105,8 @@ bool opens_alone(const Hdf5& options, const Hdf5Field& field) {
   }
 }
 
-// A field's name is its dataset's path; for a column of a compound dataset, it is followed by "/" and the column's
-// name, which may contain "/" itself.
+// Finds the dataset of a field. The field's name is the dataset's path. For a column of a compound dataset, "/" and the
+// column's name follow. The column's name may contain "/" too.
 Hdf5Field hdf5_field(const Hdf5& options, const std::string& name) {
   const Hdf5Field whole{.dataset = name, .name = name};
   if (opens_alone(options, whole)) return whole;
@@ -141,7 +141,7 @@ bool begins_as_hdf5(const std::string& path) {
   constexpr std::string_view signature("\x89HDF\r\n\x1a\n", 8);
   std::array<char, 8> head{};
   std::ifstream file(path, std::ios::binary);
-  // HDF5 allows a user's block before the data, of 512 bytes, or of 512 doubled several times.
+  // HDF5 allows a user's block before the data. Its size is 512 bytes, or 512 bytes doubled several times.
   for (std::streamoff at = 0; at <= 1 << 16; at = at == 0 ? 512 : 2 * at)
     if (file.seekg(at) && file.read(head.data(), head.size()) &&
         std::string_view(head.data(), head.size()) == signature)
@@ -198,7 +198,8 @@ SlideSource open_slides(const std::string& path, const SlideFlags* flags, std::s
   return opened;
 }
 
-// Throws. If the store was written in shards, whose names differ from X.tar and X.h5, the message names these.
+// Throws. If the store was written in shards, the message names the shards, because their names differ from X.tar or
+// X.h5.
 [[noreturn]] void refuse_missing(const std::string& path) {
   std::string hint;
   for (const std::string extension : {".tar", ".h5"}) {

@@ -57,8 +57,8 @@ FilesSink files_sink(const OutputStore& store, const WriteFlags& flags) {
                     .sync = flags.sync()});
 }
 
-// Describes how many keys can't be names of tar members, or of files, and what the first of them becomes. Empty: all
-// can.
+// Describes how many keys can't be names of tar members, or of files, and what the first of these keys becomes. Empty
+// if all keys can be names.
 std::string lost_keys(std::uint64_t records, const std::function<std::string(std::uint64_t)>& key, bool tar) {
   const auto written = [&](const std::string& of) { return tar ? webdataset_key(of) : files_key(of); };
   std::uint64_t changed = 0;

@@ -44,7 +44,7 @@ struct Packed {
   OddImages odd;
   std::string name;  ///< name of the store
   LinksOut links_out;
-  bool order_kept = true;          ///< the order of the files' paths
+  bool order_kept = true;          ///< the store has the order of the files' paths
   std::vector<std::string> notes;  ///< what the store lacks
 };
 
@@ -94,7 +94,7 @@ Packed pack_files(const PackOptions& options, const StoreToWrite& to, const File
       .with_file(to.name());
 }
 
-// Names the changes, if they are why the store was refused.
+// Throws an error that names the changes, if they are why the store was refused. Otherwise throws `refused`.
 [[noreturn]] void explain(const PackOptions& options, const StoreToWrite& to, const FilesSource& files,
                           const Error& refused) {
   const std::string& cause = refused.cause();
@@ -167,10 +167,10 @@ void tell(const PackOptions& options, const FilesSource& files, const Packed& pa
   print(text);
 }
 
-// An update removes records that the folder doesn't have. If it would leave hardly anything, it is most likely the
-// wrong folder.
+// Refuses an update if fewer than a tenth of the store's records are in the folder, because it is most likely the wrong
+// folder. An update removes all records that the folder doesn't have.
 void refuse_other_folder(const PackOptions& options, const StoreToWrite& to, const FilesSource& files) {
-  constexpr std::uint64_t fewest = 10;  // with this many records, at least one must stay
+  constexpr std::uint64_t fewest = 10;  // one in this many records must stay
   if (!options.update || options.force) return;
   const SharedKeys keys = shared_keys(files, to);
   if (keys.shared >= keys.records / fewest + (keys.records % fewest != 0 ? 1 : 0)) return;
@@ -182,8 +182,8 @@ void refuse_other_folder(const PackOptions& options, const StoreToWrite& to, con
       .with_file(options.folder);
 }
 
-// Reports if an update would give labels different numbers than the stored ones; otherwise empty. Call before the
-// update begins.
+// Returns a remark if an update would give labels different numbers than the stored ones; otherwise empty. Call it
+// before the update begins.
 std::string renumbered(const PackOptions& options, const StoreToWrite& to, const FilesSource& files) {
   if (!options.update || options.lsun) return {};
   ClassNames there;

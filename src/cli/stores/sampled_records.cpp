@@ -18,11 +18,12 @@ std::vector<std::uint64_t> sampled_records(std::uint64_t size, std::span<const s
     return records;
   }
   if (block_ends.empty()) {
-    // In two steps, as the product could be more than 64 bits hold.
+    // In two steps, because i * size might not fit into 64 bits.
     for (std::uint64_t i = 0; i < most; ++i) records.push_back(i * (size / most) + i * (size % most) / most);
     return records;
   }
-  // Chooses runs of records, of a block's length if blocks are small, at places as far from each other as possible.
+  // Chooses runs of records that are as far from each other as possible. If blocks are small, a run is as long as a
+  // block.
   constexpr std::uint64_t fewest_runs = 200;  // so that records of many kinds are in the sample
   const std::uint64_t rows = std::max<std::uint64_t>(1, size / block_ends.size());
   const std::uint64_t worth_reading = std::max(fewest, sample.most_read / rows);
@@ -33,7 +34,7 @@ std::vector<std::uint64_t> sampled_records(std::uint64_t size, std::span<const s
     const std::uint64_t place = i * (size / runs) + i * (size % runs) / runs;
     const auto end = std::ranges::upper_bound(block_ends, place);
     const std::uint64_t begin = end == block_ends.begin() ? 0 : *std::prev(end);
-    // The run is inside one block. In a block that is shorter, it begins with the block.
+    // The run is inside one block. If the block is shorter than the run, the run begins with the block.
     std::uint64_t record = *end - begin < each ? begin : std::min(place, *end - each);
     const std::uint64_t after = std::min(size, record + each);
     for (record = std::max(record, next); record < after; ++record) records.push_back(record);

@@ -33,7 +33,7 @@ struct StoreToWrite {
   StoreForm form = StoreForm::lmdb;
   std::string path = {};       ///< the sink's folder or file; for shards, the beginning of their names
   bool single_file = false;    ///< for LMDB and HDF5
-  std::string extension = {};  ///< for shards: ".tar", ".h5" or ".hdf5"; otherwise empty
+  std::string extension = {};  ///< for shards: ".tar" or ".h5"; otherwise empty
   bool was_there = false;      ///< an LMDB existed before, finished or not
 
   /// Returns the name that opens the store: its path, its only shard, or a pattern like "x-{000000..000003}.tar" or
@@ -43,7 +43,7 @@ struct StoreToWrite {
   std::string shard(std::uint64_t number) const;
 };
 
-/// Returns whether any part of the store exists, finished or not.
+/// Returns whether the store's first file exists, finished or not.
 bool is_there(const StoreToWrite& store);
 
 /// Interprets --out. X.tar means tar shards; X.h5 and X.hdf5 HDF5; X.mdb an LMDB in one file; X, X.lmdb and any X/ an

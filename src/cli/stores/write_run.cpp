@@ -154,7 +154,7 @@ void warn_of_refused(const RewriteCounts& counts, const std::function<std::strin
 void refuse_out_inside(const std::string& out, const std::string& folder) {
   namespace fs = std::filesystem;
   std::error_code failed;
-  // Absolute first, because a relative path that does not exist would not be resolved.
+  // Makes the paths absolute first, because a relative path that does not exist would not be resolved.
   const fs::path whole = fs::weakly_canonical(fs::absolute(folder, failed), failed);
   const fs::path part = fs::weakly_canonical(fs::absolute(out, failed), failed);
   const fs::path way = part.lexically_relative(whole);

@@ -49,7 +49,7 @@ Written run_write(const std::string& doing, std::uint64_t total, const WriteFlag
 
 /// Returns "310 written, 1.2 GiB in 3.4 s (353 MB/s), 20 were there from an earlier run".
 std::string written_text(const Written& written);
-/// Returns a line about what bounded a run; empty for a run shorter than a few seconds.
+/// Returns a line about what bounded a run; empty if that is not known, or the run took less than 2 seconds.
 std::string bound_text(const Written& written);
 /// Adds to --json what was written: records, done, written, skipped, dropped, bytes, seconds and mb_per_s. Adds the
 /// run's report as `run`.

@@ -221,8 +221,8 @@ void require_different(const std::vector<std::string>& paths) {
   }
 }
 
-// If reports name the rank of some stores, they must name the rank of all. Otherwise a missing store could not be
-// noticed.
+// If some stores have the report of a rank, all stores must have one. A store that is named like a rank's must have one
+// too. Otherwise it could not be noticed that a rank's store is missing.
 void require_all_known(const std::vector<Part>& parts, std::size_t known) {
   if (known == parts.size()) return;
   for (const Part& part : parts) {

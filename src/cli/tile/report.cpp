@@ -50,8 +50,7 @@ bool is_there(const std::string& file) {
   return !failed && bytes != 0;
 }
 
-// Returns a cell of the table for people. Spreadsheets calculate cells that begin like a formula, so these get an
-// apostrophe.
+// Returns a cell of slides.csv. Spreadsheets calculate cells that begin like a formula, so these get an apostrophe.
 std::string cell(std::string text) {
   text = printable(text);
   if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos) text.insert(0, 1, '\'');
@@ -115,7 +114,7 @@ void sync_report(const std::string& folder) {
     throw write_error("report", errno, "syncing the report", folder, 0);
 }
 
-// Collects the lines of the table and of the page, slide by slide.
+// Collects the lines of slides.csv and of the page, slide by slide.
 class ReportPages {
  public:
   void add(const Json& details, const SlideFiles& files) {
@@ -207,7 +206,7 @@ void write_report(const SlideSource& source, const RunFolder& folder, const JobI
   for (std::size_t i = 0; i < source.slides().size(); ++i) {
     const SlideInfo& slide = source.slides()[i];
     if (slide.passed_over) continue;
-    // In the form that JSON gives back, so that a joined report is the same.
+    // Uses the form that reading the JSON file gives, so that a joined report is the same.
     const Json details = Json::parse(json_text(
         details_of(slide, of_slide[as_json_has_it(slide.name)], inputs, i, result.finished ? source.size() : done),
         -1));

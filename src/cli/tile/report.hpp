@@ -26,7 +26,8 @@ struct RunResult {
 Json to_json(const RunResult& result);
 RunResult result_of(const Json& json);
 
-/// Draws pictures, at most 512 pixels wide, of the slides that have no picture and have a level that is fast to decode.
+/// Draws pictures, at most 512 pixels per side, of the slides that have no picture and have a level that is fast to
+/// decode.
 void draw_thumbnails(const SlideSource& source, const RunFolder& folder, unsigned threads, bool quiet);
 
 /// Writes the outcome of each slide: a JSON file per slide, and a CSV file and a page for all. `done`: the number of
@@ -34,10 +35,10 @@ void draw_thumbnails(const SlideSource& source, const RunFolder& folder, unsigne
 void write_report(const SlideSource& source, const RunFolder& folder, const JobInputs& inputs, const LeftOut& left_out,
                   const RunResult& result, std::uint64_t done, bool sync);
 
-/// Returns whether all files of a finished job's report exist.
+/// Returns whether a finished job's report has all its files. Pictures may be missing, but not empty.
 bool has_report(const SlideSource& source, const RunFolder& folder);
 
-/// Writes the report of a job that several processes shared, in its own folder. This report refers to those of the
+/// Writes the report of a job that several processes shared, in its own folder. It refers to the reports of these
 /// processes.
 void write_joined_report(const std::vector<std::string>& folders, const std::string& folder, const RunResult& result);
 

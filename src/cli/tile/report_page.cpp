@@ -70,7 +70,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const number = n => n.toLocaleString("en");
 const counted = (n, noun) => `${number(n)} ${noun}${n === 1 ? "" : "s"}`;
 const bytes = n => { let i = 0; while (n >= 1024 && i < 4) { n /= 1024; ++i; } return `${i ? n.toFixed(1) : n} ${["B", "KiB", "MiB", "GiB", "TiB"][i]}`; };
-// Names of files may hold characters that turn around what stands after them.
+// Some characters in names of files would reverse the text after them.
 const plain = (text) => String(text).replace(/[\u0080-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 const make = (tag, name, text) => { const e = document.createElement(tag); if (name) e.className = name; if (text !== undefined) e.textContent = plain(text); return e; };
 const at = id => document.getElementById(id);

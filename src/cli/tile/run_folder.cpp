@@ -35,8 +35,8 @@ namespace fs = std::filesystem;
 using namespace std::string_literals;
 constexpr std::string_view source_name = "tile";
 
-// Options that may differ between runs of a job. Most don't change a store's contents, only where, how fast, or next to
-// what it is made. The others name files whose contents a hash covers.
+// Options that may differ between runs of a job. Most only change where and how fast a store is made, and what is
+// written besides. The others name files whose contents a hash covers.
 constexpr std::array without_effect{"help",    "out",         "threads",       "no-sync",     "json",   "quiet",
                                     "dry-run", "pictures",    "picture-side",  "coords",      "report", "on-error",
                                     "retry",   "settings",    "list",          "list-column", "index",  "labels",
@@ -46,7 +46,7 @@ bool counts(std::string_view setting) { return std::ranges::find(without_effect,
 
 std::string hex(std::uint64_t number) { return fmt::format("{:016x}", number); }
 
-// Returns what identifies a file's state; nothing if it can't be asked.
+// Returns a file's size and its time of change; null if the system can't report them.
 Json stamp_of(const std::string& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) return nullptr;
@@ -321,7 +321,7 @@ std::string RunFolder::other_thing() const {
   std::string first;
   for (fs::directory_iterator entry(folder_, failed), end; !failed && entry != end; entry.increment(failed)) {
     const std::string name = entry->path().filename().string();
-    // If another process has begun at the same time, the lock decides between the two.
+    // These files may be of another process that has begun at the same time. Then the lock decides between the two.
     const bool own = name.starts_with(".lock") || name.starts_with("run.json") || is_of_system(name);
     if (!own && (first.empty() || name < first)) first = name;
   }
@@ -370,7 +370,7 @@ void RunFolder::check(const Json& settings, bool store_is_there) const {
 
 void RunFolder::take(bool store_is_there) {
   make_folder(folder_, source_name);
-  // Checked before a lock is put into the folder, which may be used for something else.
+  // Checked before a lock is put into the folder, because the folder may be used for something else.
   refuse_others_folder(store_is_there);
   const std::string lock = lock_file();
   if (!lock_.take(lock, source_name))

@@ -37,13 +37,14 @@ Json settings_of(const CLI::App& command);
 /// Returns a hash of lists of places; empty: there are none.
 std::string hash_of_lists(const std::vector<SlideCoords>& lists);
 
-/// `lists`: hash of the lists that choose the source's places, because the source keeps none itself.
+/// `lists`: hash of the lists of places that --from-coords names. The source does not keep these lists.
 JobInputs inputs_of(Json settings, const SlideSource& source, const std::string& lists);
 
 /// Returns "X.lmdb-report" for X.lmdb.
 std::string report_beside(const std::string& store);
 
-/// Describes the differences between two jobs, as `RunFolder::read` returns them: "--size was 256, and is 128 now".
+/// Describes the first difference between two jobs, as `RunFolder::read` returns them: "--size was 256, and is 128
+/// now".
 std::string describe_job_changes(const Json& before, const Json& now);
 
 /// The folder next to a store in which a job keeps its inputs, its left-out tiles, and its report.
@@ -66,16 +67,17 @@ class RunFolder {
   /// Takes the folder for this process, and creates it if it is missing. @throws Error(invalid_argument) if it holds
   /// other files and no report, or another process works on it; Error(io).
   void take(bool store_is_there);
-  /// Compares `inputs` with the inputs with which the job began. Call after `take`. If `store_is_there` is false, the
-  /// folder begins again. `retry`: slides that could not be opened may differ this time, unless ranks share the slides,
-  /// because the slides' sizes decide which rank has which slides.
+  /// Compares `inputs` with the inputs with which the job began. Call after `take`. If `store_is_there` is false,
+  /// compares nothing, and deletes an older job's report from the folder. `retry`: slides that could not be opened
+  /// before may have changed. They may not if ranks share the slides, because the slides' sizes decide which rank has
+  /// which slides.
   /// @throws
   /// - Error(state_mismatch) that names the first slide, setting or file that differs;
   /// - Error(state_mismatch) if there is a store that the folder does not mention;
   /// - Error(invalid_argument) if the folder belongs to a different store;
   /// - Error(io).
   void begin(const JobInputs& inputs, bool store_is_there, bool retry);
-  /// Returns a hash of the inputs with which the job began, after `begin`; it identifies the store.
+  /// Returns a hash of the inputs with which the job began. It identifies the store. Call after `begin`.
   const std::string& hash() const noexcept { return hash_; }
   /// Keeps the inputs, unless they are already kept.
   void keep(const JobInputs& inputs) const;
@@ -83,8 +85,9 @@ class RunFolder {
   void end(const JobInputs& inputs, const Json& result) const;
   /// Returns what `end` kept; null if the job has not ended.
   Json result() const;
-  /// Returns everything that the folder keeps: `store`, `settings`, `files`, `slides`, `hash`, `result`; null if it
-  /// keeps nothing.
+  /// Returns the contents of run.json: `store`, `settings`, `files`, `hash`, `rank`, `world`, `result`, `slides`.
+  /// Returns null if there is no such file.
+  /// @throws Error(corrupt) if the file lacks one of these.
   Json read() const;
 
  private:

@@ -63,7 +63,7 @@ class SettingsFile {
   }
 
  private:
-  // Returns the values as a command line has them; none if the option would be left out.
+  // Returns the values as a command line would have them; none if a command line would leave the option out.
   std::vector<std::string> results_of(const std::string& name, const toml::node& value,
                                       const CLI::Option& option) const {
     const auto on = value.value_exact<bool>();

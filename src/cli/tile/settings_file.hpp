@@ -5,9 +5,9 @@
 
 namespace penstock::cli {
 
-/// Adds `--settings FILE`, which must be the first option of `command`, because options are taken in their order. The
-/// file is TOML. Its keys are the long options of `command` without dashes; `slides` is the list of the arguments
-/// without an option:
+/// Adds `--settings FILE`. Call it before any other option is added to `command`, because CLI11 evaluates options in
+/// the order in which they were added. The file is TOML. Its keys are the long options of `command` without dashes. The
+/// key `slides` is the list of the arguments without an option:
 ///
 ///     slides = ["cohort/*.svs"]
 ///     out = "tiles.lmdb"
@@ -15,9 +15,13 @@ namespace penstock::cli {
 ///     include = ["Tumor", "Stroma"]
 ///     encode = true
 ///
-/// An option on the command line overrides the file's. Options of the file that can't be combined with one on the
-/// command line are skipped too. Parsing throws Error(not_found | io | corrupt) if the file is missing or is not TOML,
-/// with the line. It throws UsageError for a key that is not an option, and for a value of a kind that no option has.
+/// If an option is on the command line, its value in the file is ignored. So is an option of the file that can't be
+/// combined with an option on the command line. Parsing throws
+/// - Error(not_found | io) if the file is missing or can't be read;
+/// - Error(corrupt), with the line, if the file is not TOML;
+/// - UsageError for a key that is not an option;
+/// - UsageError for a flag's value that is not true or false;
+/// - UsageError for another option's value that is not text, a number or a list of these.
 void add_settings_option(CLI::App& command);
 
 }  // namespace penstock::cli

@@ -83,7 +83,7 @@ std::vector<std::string> wanted_slides(TileFlags& flags) {
   return std::move(wanted.files);
 }
 
-// A folder of files has a table of single values next to the files.
+// Refuses what --form folder can't hold: each tile must be a file, and the table next to the files has single values.
 void check_folder_of_files(const TileFlags& flags) {
   const auto refuse = [](const std::string& option, const std::string& why) {
     throw UsageError(
@@ -133,7 +133,7 @@ int tile(TileFlags& flags) {
   }
   const bool tells_only = flags.dry_run || flags.out.out.empty();
   const SlideSource source(std::move(slides));
-  // Taken before lists and pictures are written, because they may be in this folder.
+  // Takes the folder before lists and pictures are written, because they may be in it.
   std::optional<RunFolder> folder;
   if (!tells_only) folder.emplace(report_folder(flags), flags.out.out).take(is_there(destination_of(flags.out)));
   // Drawn before it is known whether there is any tile. If there is none, the pictures show why.

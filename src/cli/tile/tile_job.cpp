@@ -222,10 +222,10 @@ int write_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& fo
   folder.keep(inputs);
   store.extend = flags.retry && !left_out.tiles().empty();
   if (flags.retry) left_out.ask_again();
-  // Other slides must not be mixed into a store, nor the same ones after a change.
+  // The job's name differs for other slides and for changed slides, so that they are not mixed into this store.
   store.job = fmt::format("penstock tile, {}, rank {} of {}", folder.hash(), flags.rank.rank, flags.rank.world);
   store.left_out = &left_out;
-  // A job may continue with the other policy, so the store must not depend on the policy.
+  // A job may continue with the other value of --on-error, so the store must not depend on that option.
   store.on_drop = [&](const Error& error) {
     if (flags.on_error == "fail") throw Error(error);
     left_out.add(left_out_by(error, source));
@@ -240,7 +240,7 @@ int write_tiles(const TileFlags& flags, const SlideSource& source, RunFolder& fo
   const Stored stored = write_store("tiling", tiles, source.size(), store, flags.writing);
   left_out.replace();
   const std::vector<std::string> notes = notes_of(flags, source, store, left_out);
-  // Written even if the job was finished before, if its report was deleted.
+  // If the job was finished before, its report is written only if files of the report are missing.
   if (!stored.was_finished || !has_report(source, folder))
     keep_report(flags, source, folder, inputs, left_out, store, stored, notes);
   tell(flags, source, store, stored, left_out, notes, folder, pictures);

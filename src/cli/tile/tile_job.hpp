@@ -22,7 +22,7 @@ void check_earlier_run(const TileFlags& flags);
 /// Lists what is not among the records, in a line each.
 std::vector<std::string> left_out_of(const TileFlags& flags, const SlideSource& source);
 
-/// Returns the stages that make the stored values of a slide's records.
+/// Returns the pipeline that makes the stored values of the slides' records.
 Pipeline tiles_of(const TileFlags& flags, const SlideSource& source);
 
 /// Writes lists of the tiles, for CLAM and TRIDENT, to the folder `flags.coords`.

@@ -8,11 +8,11 @@
 
 namespace penstock::detail {
 
-// `support.cpp` implements these functions in a build with CUDA, and `none.cpp` in a build without. This header
+// `support.cpp` implements these functions in a build with CUDA, and `no_cuda.cpp` in a build without CUDA. This header
 // includes no CUDA header.
 
-/// Returns the number of usable GPUs; 0 if the build has no CUDA, or the machine has no driver or no GPU. Once there
-/// are GPUs, their number is kept. Any thread may call it.
+/// Returns the number of usable GPUs; 0 if the build has no CUDA, or the machine has no driver or no GPU. Asks the
+/// driver at each call until the number is above 0. Any thread may call it.
 int cuda_device_count() noexcept;
 
 /// Returns what the build and the machine have, such as "built without CUDA" or "CUDA 13.0, 2 GPUs". Any thread may

@@ -41,8 +41,8 @@ bool cannot_pin(cudaError_t code) noexcept {
 }
 
 void forget_cuda(cudaError_t code) noexcept {
-  // Calls cudaGetLastError only once. Without a driver, or if the context is gone, it returns the same error every
-  // time.
+  // Calls cudaGetLastError once, and not until it returns success: without a driver, or if the context is gone, it
+  // returns the same error every time.
   if (code != cudaSuccess && code != cudaErrorCudartUnloading) static_cast<void>(cudaGetLastError());
 }
 

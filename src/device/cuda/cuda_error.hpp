@@ -24,7 +24,8 @@ bool refused_for_capture(cudaError_t code) noexcept;
 /// Returns whether a call that pins memory failed because memory can't be pinned. Ordinary memory works then.
 bool cannot_pin(cudaError_t code) noexcept;
 
-/// Clears the failure of a call whose result does not matter, in destructors and while the process ends.
+/// Clears the failure of a call in the runtime, so that no later call reports it. Call it for a failure that is not
+/// reported as an Error.
 void forget_cuda(cudaError_t code) noexcept;
 
 /// Calls `take` and returns its result. If memory ran out, calls `make_room`, and then `take` again.

@@ -23,7 +23,7 @@ class CudaPinnedMemory final : public MemoryResource {
 
  private:
   const int index_;
-  int node_ = -1;  // the node nearest to the GPU; -1 if there is only one node
+  int node_ = -1;  // the node nearest to the GPU; -1 if there is only one node, or if the driver does not say which
   std::mutex mutex_;
   std::map<void*, std::size_t> mapped_;  // for each address that `map_pinned` returned, the bytes there
 };

@@ -52,8 +52,8 @@ class EmulatedDevice final : public DeviceModel {
   void host_reads(const void* data, std::size_t bytes) override;
   void host_writes(const void* data, std::size_t bytes) override;
 
-  /// Enqueues a kernel: `work` runs when the stream reaches it. If it throws, the device fails permanently, as after a
-  /// kernel's trap.
+  /// Enqueues a kernel: `work` runs when the stream reaches it. If `work` throws, the device fails permanently, as a
+  /// GPU does after a kernel's trap.
   void launch(StreamRef stream, const char* name, std::function<void()> work,
               std::initializer_list<MemoryUse> uses = {});
   void launch_on_host(StreamRef stream, const char* name, std::function<void()> work,

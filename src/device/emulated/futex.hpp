@@ -11,9 +11,9 @@
 
 namespace penstock::detail {
 
-// std::atomic::wait counts its waiters in memory that both threads write, which orders more than the atomic itself
-// does. Work on an emulated stream would seem to come before the host's next actions. Then thread checkers would not
-// notice a missing event. A system call orders nothing.
+// These functions replace std::atomic::wait, which counts its waiters in memory that both threads write. That orders
+// more than the atomic itself does: work on an emulated stream would seem to come before the host's next actions. Then
+// thread checkers would not notice a missing event. A system call orders nothing.
 
 /// Waits until `futex_wake_all(word)` is called. Returns at once if `word` is not `expected`, and may return
 /// spuriously.

@@ -11,9 +11,10 @@
 
 namespace penstock::detail {
 
-/// Finds accesses to the same memory that no event orders and of which one is a write, even if they happened to run in
-/// the right order. Keeps a vector clock for the host and for each stream (Lamport; Mattern 1989). All threads of the
-/// host count as one, because they order themselves by other means. One thread at a time uses it.
+/// Finds pairs of accesses to the same memory that no event orders, if at least one of the two is a write. Finds them
+/// even if they happened to run in the right order. Keeps a vector clock for the host and for each stream (Lamport;
+/// Mattern 1989). All threads of the host count as one, because they order themselves by other means. One thread at a
+/// time uses it.
 class HappensBefore {
  public:
   /// For each actor, how many of its operations are known to be done.

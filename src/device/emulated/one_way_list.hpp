@@ -9,8 +9,8 @@
 
 namespace penstock::detail {
 
-/// A queue that orders what the writer did before `push` before what the reader does with the value. Like a stream, it
-/// orders nothing in the other direction. One writer and one reader at a time use it.
+/// A queue. What the writer does before a `push` happens before what the reader does with the value. Like a stream, the
+/// queue orders nothing in the other direction. One writer and one reader at a time use it.
 template <class T>
 class OneWayList {
  public:

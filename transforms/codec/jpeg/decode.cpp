@@ -88,7 +88,7 @@ class Decoder final : public ImageDecoder {
   }
   std::unique_ptr<ImageDecoding> start() const override { return std::make_unique<Decoding>(options_); }
   std::unique_ptr<BatchDecoding> start_batches(Device device) const override {
-    // Does not look for engines if they would get no image.
+    // Looks for engines only if they would get images.
     if (device.kind != Device::Kind::gpu || options_.host_share == 1 || options_.color != JpegOptions::rgb)
       return nullptr;
     std::string why;

@@ -17,8 +17,8 @@ struct Excerpt {
   Box shows;                           // the part of the image that the file shows: the MCUs of the segments
 };
 
-// Makes a JPEG of the image's header, with a changed size, and the segments. Takes at most the size of the image's file
-// from `scratch`.
+// Makes a JPEG of the segments, with the image's header, in which the size is changed. Takes at most the size of the
+// image's file from `scratch`.
 Excerpt excerpt(Reader& reader, const Segments& segments, Scratch& scratch);
 
 }  // namespace penstock::jpeg

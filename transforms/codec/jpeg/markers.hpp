@@ -49,8 +49,8 @@ std::optional<Marker> next_marker(std::span<const std::uint8_t> bytes, std::size
 // Returns the marker at `at` in a header, with its data, or nothing if there is none.
 std::optional<Marker> header_marker(std::span<const std::uint8_t> bytes, std::size_t at);
 
-// Calls `each` with every marker of the header, which ends where the scan's data begins. Returns false unless the
-// header has the usual form: it has only markers and their data, and its last marker is a scan's.
+// Calls `each` with every marker of the header, which ends where the scan's data begins. Returns whether the header has
+// the usual form: it has only markers and their data, and its last marker is a scan's.
 bool for_each_marker(std::span<const std::uint8_t> header, const auto& each) {
   Marker marker{.end = 2};
   do {

@@ -159,7 +159,7 @@ void Reader::refuse_other_tables() {
       if (tables[number] != nullptr) continue;
       JHUFF_TBL* const table = jpeg_alloc_huff_table(reinterpret_cast<j_common_ptr>(&info_));
       std::ranges::fill(table->bits, UINT8{0});
-      table->bits[1] = 3;  // codes of one bit
+      table->bits[1] = 3;  // three codes of one bit, of which only two can exist
       tables[number] = table;
     }
   }

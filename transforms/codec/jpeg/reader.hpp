@@ -46,7 +46,7 @@ class Reader {
   bool inverted() const noexcept { return options_.cmyk == JpegOptions::Cmyk::inverted || info_.saw_Adobe_marker; }
   // Returns whether the header has all tables, and nothing in it was skipped.
   bool sound_header() const noexcept { return tables_complete_ && !header_fault_; }
-  // Returns whether the image is progressive, and the scans that were read lack the last bits of some coefficients.
+  // Returns whether the image is progressive and the scans that were read lack the last bits of some coefficients.
   bool lacks_scans() const noexcept;
   // Returns the number of bytes that were read.
   std::uint64_t offset() const noexcept { return encoded_.size() - source_.bytes_in_buffer; }
@@ -77,7 +77,7 @@ class Reader {
   Use use_;
   bool tables_complete_ = false;       // the tables of the first scan were in the file
   std::optional<Error> header_fault_;  // a warning that becomes an error if the image turns out to be incomplete
-  std::uint64_t most_scans_ = 0;       // most scans that an image of its size may have
+  std::uint64_t most_scans_ = 0;       // the most scans that an image of this size may have
   std::vector<Segment> segments_;
   LastOccurrence adobe_{"Adobe"}, jfif_{"JFIF"}, exif_{"Exif"};  // the words' last places before the bytes of a warning
   jpeg_decompress_struct info_{};

@@ -104,8 +104,8 @@ Pixels decode_box(Reader& reader, const Box& box, bool verify, const Place& into
   return pixels;
 }
 
-// Returns whether default options make the same pixels of the file, or, if it is grey, the same values in three
-// channels. Returns false if the header is not enough to decide.
+// Returns whether default options make the same pixels of the file. A grey image counts too, although default options
+// repeat its values in three channels. Returns false if the header is not enough to decide.
 bool decodes_alike_by_default(Reader& reader, const JpegOptions& options) {
   jpeg_decompress_struct& info = reader.info();
   const JpegOptions usual;
@@ -149,7 +149,8 @@ bool belongs_to_baseline(const Marker& marker) {
          marker.code == quantization_tables || marker.code == restart_interval || marker.code == start_of_scan;
 }
 
-// An engine refuses a whole batch because of one file. So it gets only files with markers that it surely knows.
+// An engine refuses a whole batch because of one file that it does not know. So it gets only files whose markers it
+// surely knows.
 bool is_baseline(const Reader& reader) {
   bool baseline = false, usual = true;
   const auto header = reader.bytes().first(static_cast<std::size_t>(reader.offset()));
@@ -185,7 +186,7 @@ bool StoredImage::suits_engines() const {
   if (parts[1].h_samp_factor != 1 || parts[1].v_samp_factor != 1 || parts[2].h_samp_factor != 1 ||
       parts[2].v_samp_factor != 1)
     return false;
-  // libjpeg doesn't interpolate chroma if it has only one or two columns; engines do.
+  // libjpeg doesn't interpolate chroma of only one or two columns; engines do.
   if (across == 2 && shape().width <= 4) return false;
   return (across == 1 && down == 1) || (across == 2 && (down == 1 || down == 2));
 }
@@ -203,8 +204,8 @@ Pixels StoredImage::decode(const Box& box, bool verify, Place into, Scratch& scr
   return decode_box(*reader_, box, verify, into, scratch);
 }
 
-// Returns none if libjpeg must decode. If this has allocated memory, `into` refers to it, and libjpeg's pixels go
-// there.
+// Returns nothing if libjpeg must decode. If this function has allocated memory by then, `into` refers to that memory,
+// so that libjpeg's pixels go there.
 std::optional<Pixels> StoredImage::decode_baseline(const Box& box, bool verify, const Segments* segments, Place& into,
                                                    Scratch& scratch) {
   if constexpr (PENSTOCK_JPEG_BASELINE == 0) return std::nullopt;
@@ -221,8 +222,8 @@ std::optional<Pixels> StoredImage::decode_baseline(const Box& box, bool verify, 
   return Pixels{into.rows, into.stride, {box.height, box.width, channels}};
 }
 
-// Returns none if the part is damaged. Then the whole file is decoded, so that the error has the damage's offset in the
-// file.
+// Returns nothing if the part is damaged. The caller then decodes the whole file, so that the error has the damage's
+// offset in the file.
 std::optional<Pixels> StoredImage::decode_segments(const Segments& segments, Box box, Place& into, Scratch& scratch) {
   if (const auto pixels = decode_baseline(box, false, &segments, into, scratch)) return pixels;
   const Excerpt part = excerpt(*reader_, segments, scratch);

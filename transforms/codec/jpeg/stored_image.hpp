@@ -34,11 +34,12 @@ class StoredImage {
   ImageShape shape() const noexcept { return reader_->shape(); }
   std::span<const Segment> segments() const noexcept { return reader_->segments(); }
 
-  // Returns the file if `decode_jpeg` with default options makes the same pixels of it, or, if it is
-  // grey, three channels of the same values. Otherwise returns no bytes.
+  // Returns the file if `decode_jpeg` with default options makes the same pixels of it. A grey image counts too,
+  // although default options repeat its values in three channels. Otherwise returns no bytes.
   std::span<const std::byte> file() const noexcept { return decodes_alike_ ? encoded_ : std::span<const std::byte>(); }
 
-  // Returns whether the engines of a GPU decode images of this kind to three channels. Checks the header and the end.
+  // Returns whether the engines of a GPU decode images of this kind to three channels. Looks only at the header and at
+  // the file's last two bytes.
   bool suits_engines() const;
 
   // Returns the pixels of `box`, which must be inside the image. They are in `scratch` if `into` is null.

@@ -27,7 +27,7 @@ struct ColorJitterOptions {
 ///     brightness   v' = f v
 ///     contrast     v' = m + f (v - m), m the mean of L over the image
 ///     saturation   v' = L + f (v - L)
-///     hue          H of HSV is turned: with V = max, C = max - min and h its sixths (Smith, SIGGRAPH '78),
+///     hue          H of HSV is turned. With V = max, C = max - min, h = H in sixths (Smith, SIGGRAPH '78),
 ///                  R, G, B = V - C clamp(min(k, 4 - k), 0, 1) for k = (5, 3, 1 + h) mod 6
 ///
 /// Values are computed in binary32 without contraction, so the bits are the same on every CPU and in the kernel for

@@ -7,8 +7,8 @@
 
 namespace penstock {
 
-/// The memory layout of `ColorJitter::Params`, for the host and for kernels. If all bytes are 0, brightness is 0, so
-/// that the image becomes black, like a row of mask 0.
+/// The memory layout of `ColorJitter::Params`, for the host and for kernels. If all bytes are 0, as in a row with mask
+/// 0, brightness is 0, and the image becomes black.
 struct ColorChange {
   enum : std::uint8_t { brightness, contrast, saturation, hue };
   float factors[3] = {1, 1, 1};  ///< factors for brightness, contrast, saturation
@@ -23,7 +23,7 @@ struct ColorPixel {
   std::uint8_t of[3];
 };
 
-/// The arithmetic of `color_jitter` for single pixels, with the same bits. ColorJitter has the formulas.
+/// The arithmetic of `ColorJitter`, with the same bits, for single pixels. The comment of ColorJitter has the formulas.
 namespace color {
 
 /// Returns whether the operation changes anything.
@@ -55,8 +55,8 @@ PENSTOCK_HOST_DEVICE inline std::uint32_t gray(const ColorPixel& pixel, int chan
   return (19595u * pixel.of[0] + 38470u * pixel.of[1] + 7471u * pixel.of[2] + 32768u) >> 16;
 }
 
-/// Returns R, G or B of a hue. `ahead` is 5, 3 or 1 for these channels: the sixths of the circle that are added to the
-/// hue.
+/// Returns one channel of a colour with this hue, whose largest channel is `most`, and whose smallest channel is
+/// `range` less. `ahead`, in sixths of the circle, is 5 for R, 3 for G and 1 for B.
 PENSTOCK_HOST_DEVICE inline std::uint8_t channel_of_hue(float hue, float ahead, float most, float range) noexcept {
   float k = exact::sum(hue, ahead);
   if (k >= 6) k = exact::sum(k, -6);

@@ -8,8 +8,8 @@
 
 namespace penstock {
 
-/// Keeps a fixed box. For all three stages of this header, an image that does not contain the box is an
-/// Error(unsupported). If the schema shows already that images do not contain the box, joining a pipeline throws
+/// Keeps a fixed box. For all three stages of this header: if an image does not contain the box, the sample is an
+/// Error(unsupported). If the schema shows already that no image contains the box, joining a pipeline throws
 /// Error(schema_mismatch).
 class PENSTOCK_API Crop {
  public:

@@ -52,13 +52,13 @@ class PENSTOCK_API RandomFlip {
   double p_;
 };
 
-/// Exchanges left and right. `fields`, each: u8 [H, W, C], keeps its shape.
+/// Exchanges left and right. `fields`, each: u8 or u16 [H, W, C], keeps its shape.
 PENSTOCK_API Stage flip_horizontal(ImageFields fields);
-/// Exchanges top and bottom. `fields`, each: u8 [H, W, C], keeps its shape.
+/// Exchanges top and bottom. `fields`, each: u8 or u16 [H, W, C], keeps its shape.
 PENSTOCK_API Stage flip_vertical(ImageFields fields);
-/// Exchanges left and right with probability `p`. `fields`, each: u8 [H, W, C], keeps its shape.
+/// Exchanges left and right with probability `p`. `fields`, each: u8 or u16 [H, W, C], keeps its shape.
 PENSTOCK_API Stage random_flip(ImageFields fields, FlipOptions options = {});
-/// Exchanges top and bottom with probability `p`. `fields`, each: u8 [H, W, C], keeps its shape.
+/// Exchanges top and bottom with probability `p`. `fields`, each: u8 or u16 [H, W, C], keeps its shape.
 PENSTOCK_API Stage random_flip_vertical(ImageFields fields, FlipOptions options = {});
 
 }  // namespace penstock

@@ -43,8 +43,8 @@ class PENSTOCK_API Normalize {
   Convert convert_, wide_;  // convert_ is for values of 8 bits, wide_ for values of 16 bits
 };
 
-/// Normalizes the values of an image. `field`: u8 [H, W, C], becomes f32, f16 or bf16 [C, H, W] (or [H, W, C]). No
-/// image stage can follow on this field.
+/// Normalizes the values of an image. `field`: u8 or u16 [H, W, C], becomes f32, f16 or bf16 [C, H, W] (or [H, W, C]).
+/// No image stage can follow on this field.
 PENSTOCK_API Stage normalize(std::string field, NormalizeOptions options = {});
 
 }  // namespace penstock

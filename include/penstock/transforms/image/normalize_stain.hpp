@@ -15,12 +15,12 @@ namespace penstock {
 /// Settings of `normalize_stain`. All are result options.
 struct NormalizeStainOptions {
   std::string fit = "stain";  ///< the field with the image's fit, which says how it is stained: f32 [8] or [6]
-  /// The fit that the image gets. Default: `StainFit::reference` of the method of the image's own fit.
+  /// The fit that the image gets. Default: `StainFit::reference` for the method of the image's fit.
   std::optional<StainFit> target = {};
 };
 
-/// Changes the colours of each image, from the stain that the field `fit` has for it to the stain of `target`. For
-/// slides, `Slides::stain` makes the field `fit`. For other images, `fit_stain` measures the fit.
+/// Changes the colours of each image so that the image looks stained like `target`. The field `fit` says how the image
+/// is stained. For slides, `Slides::stain` makes this field. For other images, `fit_stain` measures the fit.
 /// `field`: u8 [H, W, 3], RGB, keeps its shape.
 ///
 /// Macenko: optical densities D = -log((I + 1) / 256) become
@@ -37,10 +37,10 @@ struct NormalizeStainOptions {
 /// torchstain, use 240 (`Io`): D = -log((I + 1) / 240) and I' = 240 e^-D'. So their fits and images are different:
 /// - With `Io = 256`, their fits are equal to those of `fit_stain`. Their images are lighter by 1, because they do not
 ///   subtract 1.
-/// - To get their results for `Io = 240`, make images lighter before fitting and normalizing, by (I + 1) 256 / 240 - 1,
-///   and darker afterwards, by (I + 1) 240 / 256. Values above 239, before or after, still differ.
+/// - To get their results for `Io = 240`, replace each value I by (I + 1) 256 / 240 - 1 before fitting and normalizing,
+///   and by (I + 1) 240 / 256 afterwards. Values that are above 239 before or afterwards still differ.
 ///
-/// The values of `target` are the same for both whites. The fits of `Slides::stain` have 255 as white, too.
+/// `target` has the same values for both whites. The fits of `Slides::stain` have 255 as white, too.
 ///
 /// The factors that follow from the two fits are computed in binary64. Pixels are computed in binary32 without
 /// contraction, with penstock's own logarithm and exponential, so the bits are the same on every CPU. If no
@@ -50,8 +50,9 @@ struct NormalizeStainOptions {
 /// The stage changes whole images in place, so it does not fold with its neighbours. Put it after crops and resizes,
 /// when images are small, and before `normalize`. It must stand before `batch`.
 ///
-/// A sample with an invalid fit is an Error(corrupt). A fit is invalid if a value is not finite, if stains are less
-/// than one degree apart, or if a concentration or standard deviation is not positive.
+/// A sample is an Error(unsupported) if its fit is not of the method of `target`, and an Error(corrupt) if its fit is
+/// invalid. A fit is invalid if a value is not finite, if stains are less than one degree apart, or if a concentration
+/// or standard deviation is not positive.
 /// @throws Error(invalid_argument) if `target` is not a valid fit.
 /// @throws Error(schema_mismatch) when it joins a pipeline, if the pipeline lacks one of the fields, or `target` and
 /// the field `fit` are of different methods.

@@ -15,8 +15,8 @@ struct RandomResizedCropOptions {
 };
 
 /// Keeps a random box and resizes it, like torchvision's RandomResizedCrop. Draws a uniform share of the area and a
-/// log-uniform ratio, until the box fits into the image. If no box fits after ten draws, takes the largest box in the
-/// middle with an allowed ratio.
+/// log-uniform ratio, until the box fits into the image. If no box fits after ten draws, takes the largest box with an
+/// allowed ratio, in the middle of the image.
 class PENSTOCK_API RandomResizedCrop {
  public:
   /// What was drawn for one image.

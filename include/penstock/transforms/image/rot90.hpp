@@ -40,11 +40,11 @@ class PENSTOCK_API RandomRot90 {
   std::uint64_t version() const { return 0; }
 };
 
-/// Turns `fields` by `quarters` x 90 degrees counter-clockwise. Each: u8 [H, W, C]; with an odd number of quarters it
-/// becomes [W, H, C].
+/// Turns `fields` by `quarters` x 90 degrees counter-clockwise. Each: u8 or u16 [H, W, C]; with an odd number of
+/// quarters it becomes [W, H, C].
 PENSTOCK_API Stage rot90(ImageFields fields, int quarters = 1);
-/// Turns `fields` by 0, 90, 180 or 270 degrees, each equally likely. Each: u8 [H, W, C], becomes [H, W, C] or [W, H,
-/// C].
+/// Turns `fields` by 0, 90, 180 or 270 degrees, each equally likely. Each: u8 or u16 [H, W, C], becomes [H, W, C] or
+/// [W, H, C].
 PENSTOCK_API Stage random_rot90(ImageFields fields);
 
 }  // namespace penstock

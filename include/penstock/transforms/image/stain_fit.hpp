@@ -34,7 +34,7 @@ struct PENSTOCK_API StainFit {
   /// Returns the numbers in the form of a field: f32 [8] (haematoxylin, eosin, `max_concentrations`) or f32 [6]
   /// (`mean`, `std`).
   std::vector<float> values() const;
-  /// Returns the fit with these values. @throws Error(unsupported) unless there are 8 or 6 values.
+  /// Returns the fit with these values. @throws Error(unsupported) if the number of values is not 8 or 6.
   static StainFit of(std::span<const float> values);
   /// Returns the default target of `normalize_stain`, whose values are widely used. For Macenko, they are from Veta's
   /// Matlab implementation (mitkovetta/staining-normalization), in which 240 is white. Most other implementations use
@@ -50,13 +50,13 @@ struct PENSTOCK_API StainFit {
 /// Macenko (Macenko et al., "A method for normalizing histology slides for quantitative analysis", ISBI 2009). Pixels
 /// become optical densities to base e, D = -log((I + 1) / 256). Only pixels whose D is at least 0.15 in each of R, G
 /// and B count. These pixels are projected onto the plane of the two eigenvectors of their covariance that have the
-/// largest eigenvalues. The stains are two directions in this plane; beyond each of them are 1 % of the pixels.
+/// largest eigenvalues. The stains are two directions in this plane; 1 % of the pixels are beyond each of them.
 /// Haematoxylin is the stain that absorbs more red. Least squares give each pixel's concentrations, D = c1 stains[0] +
 /// c2 stains[1].
 ///
 /// Reinhard (Reinhard et al., "Color transfer between images", IEEE Computer Graphics and Applications 21, 2001). The
-/// fit is the mean and standard deviation of all pixels in the space l alpha beta of Ruderman et al. (1998). It uses
-/// Reinhard's numbers, and natural logarithms like HistomicsTK. It adds 1 to each value of a pixel:
+/// fit is the mean and standard deviation of all pixels in the space l alpha beta of Ruderman et al. (1998). The space
+/// has Reinhard's numbers, and natural logarithms like HistomicsTK. 1 is added to each value of a pixel:
 ///
 ///     (L, M, S) = ((0.3811, 0.5783, 0.0402), (0.1967, 0.7244, 0.0782), (0.0241, 0.1288, 0.8444)) (R + 1, G + 1, B + 1)
 ///     l = (ln L + ln M + ln S) / sqrt 3,   alpha = (ln L + ln M - 2 ln S) / sqrt 6,   beta = (ln L - ln M) / sqrt 2

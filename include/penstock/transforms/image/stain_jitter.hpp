@@ -13,7 +13,7 @@
 
 namespace penstock {
 
-/// Settings of `stain_jitter`. All are result options. If both are 0, stains do not change.
+/// Settings of `stain_jitter`. Both are result options. If both are 0, stains do not change.
 struct StainJitterOptions {
   double alpha = 0;  ///< each stain's factor is uniform in [1 - alpha, 1 + alpha]; at most 1
   double beta = 0;   ///< each stain's added optical density (to base e) is uniform in [-beta, beta]; at most 10
@@ -22,7 +22,7 @@ struct StainJitterOptions {
 /// Changes how strongly tissue is stained, for images of haematoxylin and eosin (Tellez et al., IEEE Transactions
 /// on Medical Imaging 37, 2018). Pixels become optical densities of R, G and B, D = -log((I + 1) / 256). Densities are
 /// treated as mixtures of haematoxylin, eosin and DAB. The colours of these stains were measured by Ruifrok and
-/// Johnston (Analytical and Quantitative Cytology and Histology 23, 2001). Their numbers are those of scikit-image's
+/// Johnston (Analytical and Quantitative Cytology and Histology 23, 2001). The numbers are those of scikit-image's
 /// `rgb_from_hed`:
 ///
 ///     D = c M,   M = ((0.65, 0.70, 0.29), (0.07, 0.99, 0.11), (0.27, 0.57, 0.78))

@@ -11,14 +11,14 @@
 
 namespace penstock {
 
-/// The change that `stain_jitter` makes to the pixels of one image, for the host and for kernels. The vector D of the
-/// optical densities of R, G and B becomes matrix D + offset.
+/// The change that `stain_jitter` makes to the pixels of one image, for the host and for kernels. D, the vector of the
+/// optical densities of R, G and B, becomes `matrix` x D + `offset`.
 struct StainChange {
-  /// `matrix[i][j]` is the factor of channel j in channel i of the result, in optical density.
+  /// Channel i of the result is the sum of `matrix[i][j]` times channel j over all j.
   float matrix[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   /// Added to each channel of the result, in optical density.
   float offset[3] = {0, 0, 0};
-  std::uint32_t active = 1;  ///< 0: the image becomes black, like a row of mask 0
+  std::uint32_t active = 1;  ///< 0, as in a row with mask 0: the image becomes black
 };
 
 /// The optical densities of all levels: -log((level + 1) / 256), rounded to the nearest binary32. A plain struct, so
@@ -32,7 +32,7 @@ namespace exact {
 
 /// Returns e^x for x in [-80, 0] with a relative error below 3e-7. The bits are the same everywhere.
 PENSTOCK_HOST_DEVICE inline float exp(float x) noexcept {
-  // x = k ln 2 + r. ln 2 is subtracted in two parts; the first part has so few bits that its multiples are exact.
+  // x = k ln 2 + r. For r, ln 2 is split into two parts. The first part has so few bits that k times it is exact.
   const auto k = static_cast<std::int32_t>(sum(product(x, 1.44269504f), -0.5f));
   const auto multiple = static_cast<float>(k);
   const float r = sum(sum(x, product(multiple, -0.693145751953125f)), product(multiple, -1.42860677e-6f));
@@ -57,8 +57,8 @@ PENSTOCK_HOST_DEVICE inline float exp(float x) noexcept {
 PENSTOCK_HOST_DEVICE inline std::uint8_t level_of_density(float density) noexcept {
   // Density 0 is level 255, and density 6 is below level 0.
   const float inside = density < 0 ? 0 : density > 6 ? 6 : density;
-  // The level is 256 e^-density - 1. Adding 0.5 and cutting off the fraction rounds it to the nearest, and leaves
-  // nothing outside [0, 255].
+  // The level is 256 e^-density - 1. It is rounded to the nearest: 0.5 is added, and the fraction is cut off. The
+  // result is always in [0, 255].
   return static_cast<std::uint8_t>(
       static_cast<std::int32_t>(exact::sum(exact::product(exact::exp(-inside), 256.0f), -0.5f)));
 }

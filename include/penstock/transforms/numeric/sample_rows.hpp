@@ -31,9 +31,9 @@ class PENSTOCK_API SampleRows {
 };
 
 /// Keeps at most `rows` rows of each record, drawn again in each epoch; each set of `rows` rows is equally likely. The
-/// first dimension of a field counts its rows. All `fields` must have the same number of rows; they keep the same rows,
-/// in their order. A record with at most `rows` rows is unchanged. For instance, this limits the size of bags of
-/// features with their places:
+/// first dimension of a field counts its rows. In each record, all `fields` must have the same number of rows. They
+/// keep the same rows, in the record's order. A record with at most `rows` rows is unchanged. For instance, this limits
+/// the size of bags of features with their places:
 ///
 ///     from(FeatureBags{.path = "features"}) | sample_rows({"features", "coords"}, 2000) | pad("features") | …
 ///

@@ -36,8 +36,8 @@ class Grid {
     std::int32_t x = 0, y = 0;
     friend auto operator<=>(const Listed&, const Listed&) = default;
   };
-  /// Makes a list of places, which must all be different, in any order. `stride`, in pixels of level 0, is the height
-  /// of a row, and an eighth of the side of a square.
+  /// Makes a list of places. `places` must all be different, and may be in any order. `stride`, in pixels of level 0,
+  /// is the height of a row, and an eighth of the side of a square.
   static Grid of_list(std::vector<Listed> places, std::int64_t stride, SlideOrder order);
 
   void put(EntryWriter& to) const;
@@ -64,8 +64,8 @@ class Grid {
   GridPlace place_of_all(std::uint64_t number) const noexcept;
   /// Returns a place's number among all places, including the places that were left out.
   std::uint64_t number_of_all(const GridPlace& place) const noexcept;
-  /// Returns a grid of the same places in a different order. If `numbers` is not null, it receives the number of each
-  /// place in this grid, in the new order.
+  /// Returns a grid of the same places in a different order. If `numbers` is not null, it receives, in the new order,
+  /// the number that each place has in this grid.
   Grid in_order(SlideOrder order, std::vector<std::uint64_t>* numbers) const;
   SlideOrder order() const noexcept { return order_; }
   bool keeps(std::uint64_t number) const noexcept {

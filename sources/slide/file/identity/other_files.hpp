@@ -13,7 +13,8 @@
 
 namespace penstock::slide {
 
-/// Identifies the content of several files. Returns the sum of their sizes, and a hash of their samples in this order.
+/// Identifies the content of several files. Returns the sum of the files' sizes, and a hash of their samples in the
+/// order of `files`.
 /// @throws Error(not_found | io).
 FileSample sample_of_all(const std::vector<std::string>& files);
 

@@ -20,9 +20,9 @@ using OwnedHandle = std::unique_ptr<OpenSlideHandle, CloseHandle>;
 /// @throws Error(corrupt) with OpenSlide's message if it can't open the file.
 OwnedHandle open_handle(const OpenSlideLibrary& library, const std::string& path);
 
-/// Describes a slide as OpenSlide reports it. A level is `unreadable` in the two cases in which OpenSlide would give
-/// wrong pixels. The first is a level that is stored turned. The second, before version 4, is a level that libtiff
-/// decodes and that is smaller than a tile.
+/// Describes a slide as OpenSlide reports it. Sets `unreadable` of a level of which OpenSlide would give wrong pixels.
+/// This is a level whose image is stored mirrored or turned. Before version 4 it is also a level that is smaller than a
+/// tile, if libtiff decodes tiles of the file.
 /// @throws Error(unsupported) if OpenSlide doesn't know the format, or level 0 is unreadable; Error(corrupt) if
 /// OpenSlide can't open the file.
 Pyramid read_through_openslide(const OpenSlideLibrary& library, const std::string& path, const TilesOfOpenSlide& tiles);

@@ -28,7 +28,7 @@ struct Loaded {
 };
 
 void* open_any(std::string& why_not) {
-  // If the variable is set, no other library is tried. Otherwise, a wrong value would go unnoticed.
+  // If the variable is set, no other library is tried, so that a wrong value is noticed.
   if (const char* const named = std::getenv(variable); named != nullptr && *named != '\0') {
     void* const library = ::dlopen(named, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) why_not = std::string(variable) + " names a library that can't be loaded: " + ::dlerror();

@@ -32,8 +32,8 @@ struct OpenSlideLibrary {
     return cache_create != nullptr && set_cache != nullptr && cache_release != nullptr;
   }
   std::string version() const { return get_version(); }
-  /// Returns whether OpenSlide is older than version 4. Older versions ask libtiff for whole tiles if a level is
-  /// smaller than a tile. They report tiles that are left out as errors.
+  /// Returns whether OpenSlide is older than version 4. Older versions give wrong pixels of a level that is smaller
+  /// than a tile, if libtiff decodes the level. They report an error for a tile that the file leaves out.
   bool is_before_4() const;
 };
 
@@ -45,7 +45,7 @@ const OpenSlideLibrary* openslide_library();
 /// Returns OpenSlide's version; "none" if OpenSlide was not found.
 std::string openslide_version();
 
-/// Returns what a user who needs version 4 must do: "say in PENSTOCK_OPENSLIDE where version 4 is".
+/// Returns what a user who needs version 4 must do: "say in PENSTOCK_OPENSLIDE where OpenSlide 4 is".
 std::string version_4_advice();
 
 /// Returns why OpenSlide was not found, and what to do: "OpenSlide isn't there; install Debian's libopenslide0 ...".

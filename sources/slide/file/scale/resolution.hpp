@@ -27,8 +27,8 @@ Resolution aperio_resolution(std::string_view description);
 /// Reads TIFF's resolution tags. `unit`: 2 for inches, 3 for centimetres; other values are not units.
 Resolution tag_resolution(double x, double y, int unit);
 
-/// Returns the objective's magnification if only the size of a pixel is known: 40 below 0.3 micrometres, 20 below 0.6,
-/// and so on, like other tilers.
+/// Returns the magnification that objectives usually have for this size of a pixel: 40 below 0.3 micrometres, 20 below
+/// 0.6, and so on, like other tilers.
 double usual_magnification(double mpp) noexcept;
 
 }  // namespace penstock::slide

@@ -47,8 +47,8 @@ struct Choice {
 /// Chooses the stored level to use, and the size of the image. `levels` begin with the finest. `missing`: why the file
 /// may have more levels, for errors.
 /// @throws Error(unsupported), without the file's name, if
-/// - the slide has no such level;
-/// - the size of its pixels is unknown;
+/// - the slide has no such level, or the level can't be read;
+/// - the choice depends on the size of the slide's pixels, which is unknown;
 /// - level 0 is coarser than the size that is asked for.
 Choice choose_level(const Wanted& wanted, std::span<const Level> levels, const Resolution& resolution,
                     const std::string& missing);

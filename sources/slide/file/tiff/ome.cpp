@@ -119,8 +119,8 @@ struct OmePlace {
   std::string other_file;
 };
 
-// `own`: the identifier of the file that is read. If it is empty, all pixels count as this file's. File names can't
-// decide, because users rename files.
+// Returns where an image's pixels are. `own`: the identifier of the file that is read. If it is empty, all pixels count
+// as this file's. File names can't decide, because users rename files.
 OmePlace place_of(const pugi::xml_node& image, std::string_view own, const OmeReader& reader) {
   OmePlace place;
   bool here = false;

@@ -23,7 +23,7 @@ struct OmeSize {
 struct OmeImage {
   OmeSize size = {};
   std::uint32_t directory = 0;     ///< the number of its directory in the file, counted from 0
-  std::uint32_t channels = 0;      ///< number of channels, which must all be values of its pixels; 0: not given
+  std::uint32_t channels = 0;      ///< number of channels; each must be a value of every pixel; 0: not given
   std::string channel_names = {};  ///< names of the channels, for errors
   Resolution resolution = {};
   std::vector<OmeSize> others = {};  ///< other images of the file with at least a quarter of its pixels

@@ -75,7 +75,7 @@ bool is_reduced(const Directory& directory) {
   return (directory.number(TiffTag::new_subfile_type, 0) & 1) != 0;
 }
 
-// Refuses a turned image. OpenSlide would not turn it either, but return its tiles as they are stored.
+// Refuses a turned image. OpenSlide would not turn it either: it would return the tiles as they are stored.
 void refuse_turned(const Directory& directory, const std::string& path) {
   const std::uint64_t orientation = orientation_of(directory);
   if (orientation != not_turned)

@@ -21,7 +21,7 @@ Needed needed(const Frame& frame, const Upsampling& upsampling, const Box& box) 
   const int width = frame.mcu_width(), height = frame.mcu_height();
   const int right = box.left + box.width, last = box.top + box.height - 1;
   Needed of;
-  // Pixels depend on one more value of chroma on each side, which is two pixels wide.
+  // Pixels depend on one more value of chroma on each side. One value is two pixels wide.
   const int margin = upsampling.across == 2 ? 2 : 0;
   of.columns.first = std::max(0, box.left / 2 * 2 - margin) / width;
   of.columns.end = std::min(frame.mcus_across, (right + margin + width - 1) / width);

@@ -27,9 +27,9 @@ struct Request {
   std::ptrdiff_t stride = 0;           // bytes from one row of `pixels` to the next
 };
 
-// Decodes an image only if libjpeg would make the same pixels without a warning. With segments, this is true of a file
-// that has only those segments. Hands over to libjpeg each image that is, or may be, unusual or damaged. A runner keeps
-// one Decoder for all its images; only one thread may use it at a time.
+// Decodes an image only if libjpeg would make the same pixels without a warning. With segments, this means: the same
+// pixels of a file that has only those segments. Hands over to libjpeg each image that is, or may be, unusual or
+// damaged. A runner keeps one Decoder for all its images; only one thread may use it at a time.
 class Decoder {
  public:
   // REQUIRES: libjpeg has read the header into `info`, its output is chosen, and it has not started to decode. Returns

@@ -14,7 +14,7 @@ namespace {
 constexpr int most_dc_bits = 11, most_ac_bits = 10;
 constexpr int block_size = 64, zero_run = 15;
 
-// The largest number of bits that libjpeg accepts in a table of differences.
+// The largest size of a difference, in bits, that libjpeg accepts in a table.
 constexpr int most_bits_of_libjpeg = 15;
 
 bool is_dc(std::uint8_t symbol) { return symbol <= most_dc_bits; }
@@ -67,9 +67,9 @@ AcTable::AcTable(const HuffmanCode& code)
   fill_full(full_, full_width, {});
 }
 
-// Fills the 2^left entries from `at` on. They are for data that begins with the symbols that were taken, followed by
-// any `left` bits. The codes, in their order, divide these entries into ranges. In a range, what may follow the symbol
-// and its value is filled in once, and copied for all other values.
+// Fills the 2^left entries from `at` on, one for each value of the `left` bits after the symbols that were taken. Each
+// code has a range of these entries, and the ranges are in the order of the codes. The part of a range for the code's
+// first value is filled, and then copied for the code's other values.
 void AcTable::fill_skip(std::uint16_t* at, int left, std::uint32_t taken, std::uint32_t advance) {
   const auto entry = [](std::uint32_t bits, std::uint32_t by) { return static_cast<std::uint16_t>(bits | by << 6); };
   std::uint16_t* const end = at + (std::size_t{1} << left);

@@ -19,8 +19,8 @@ class DcTable {
   static std::unique_ptr<const DcTable> of(const JHUFF_TBL& table);
 
   // Returns the entry for the next `width` bits. Bits 0 to 7 of the entry count the bits of code and value together.
-  // Bits 8 to 15 count the value's bits, and bits 16 to 23 the code's. It is 0 if the code is longer than `width`, or
-  // missing.
+  // Bits 8 to 15 count the value's bits, and bits 16 to 23 the code's. The entry is 0 if the code is longer than
+  // `width`, or missing.
   std::uint32_t entry(std::uint32_t bits) const noexcept { return entries_[bits]; }
   // Returns the entry of the code longer than `width` with which the 16 bits begin, or 0 if they begin with no such
   // code.

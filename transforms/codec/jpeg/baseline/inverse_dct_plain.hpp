@@ -23,9 +23,9 @@ inline constexpr int c0298 = dct_factor(0.298631336), c0390 = dct_factor(0.39018
 inline constexpr int columns_shift = 11, rows_shift = 18;
 
 // Whether libjpeg's version for this kind of CPU saturates values between its two passes, like the code here. Its
-// version for ARM wraps them. After the first pass, a value is at most 4 x 1.39 times the sum of the sizes of its
-// column's coefficients. If that sum is at most `largest_column`, no value saturates or wraps. In pictures it is less
-// than half of `largest_column`.
+// version for ARM wraps them. After the first pass, a value is at most 4 x 1.39 times the sum of the absolute values of
+// its column's coefficients. If that sum is at most `largest_column`, no value saturates or wraps. In pictures the sum
+// is less than half of `largest_column`.
 #if defined(__x86_64__)
 inline constexpr bool passes_saturate = true;
 #else

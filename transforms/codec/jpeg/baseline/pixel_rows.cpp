@@ -74,7 +74,7 @@ alignas(16) constexpr Order order = make_order();
 // Stores the three parts of the first block, then the three parts of the next block, and so on.
 HWY_INLINE void store_parts(const Bytes (&parts)[3], std::uint8_t* to) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  // a, b, c and d count halves of blocks: 0 to 7 are in `all`, and 8 to 15 in `part`.
+  // a, b, c and d are numbers of halves of blocks: 0 to 7 are in `all`, and 8 to 15 in `part`.
   const auto added = [](__m512i all, __m512i part, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d)
                          HWY_ATTR {
                            const __m512i from = _mm512_setr_epi64(a, a + 1, b, b + 1, c, c + 1, d, d + 1);
@@ -105,9 +105,9 @@ HWY_INLINE void store_pixels(Bytes r, Bytes g, Bytes b, std::uint8_t* to) {
   store_parts(parts, to);
 }
 
-// Calls `some(x, to)` for each `together` pixels of the row. It makes pixels from the values from x on, and writes them
-// to `to`. If some of these pixels are before or after the row, they are made in a buffer, and only the row's pixels
-// are copied.
+// Calls `some(x, to)` for each `together` pixels of the row. `some` makes pixels from the values from x on, and writes
+// these pixels to `to`. If some of the pixels are before or after the row, they are made in a buffer, and only the
+// row's pixels are copied.
 template <class Some>
 HWY_INLINE void for_row(const PixelRow& row, const Some& some) {
   std::uint8_t apart[3 * together];
@@ -136,7 +136,7 @@ HWY_INLINE Colors colors_of(Words y, Words cb, Words cr) {
   const auto rounded = [&](Words twice, std::int16_t by)
                            HWY_ATTR { return hn::ShiftRight<1>(hn::Add(hn::MulHigh(twice, hn::Set(words, by)), one)); };
   const Words twice_cb = hn::Add(cb, cb), twice_cr = hn::Add(cr, cr);
-  // Green is y - cr - 0.34414 cb + (1 - 0.71414) cr. This is the sum of the last two terms.
+  // Green is y - cr - 0.34414 cb + (1 - 0.71414) cr. `green` is the sum of the last two terms.
   const Halves green = products<-22554, 18734>(cb, cr);
   const Ints half = hn::Set(ints, 1 << 15);
   const Words g = hn::ReorderDemote2To(words, hn::ShiftRight<16>(hn::Add(green.low, half)),

@@ -39,8 +39,8 @@ class Planes {
     std::uint8_t* values = nullptr;
     std::ptrdiff_t stride = 0;
     int rows = 0;  // a power of 2
-    // The component's blocks in the MCUs that are put together, and the positions of their values relative to those of
-    // the first block.
+    // The numbers of the component's blocks among the blocks of one `put`, and where their values go, counted from the
+    // first block's values.
     std::uint8_t from[ScanReader::most_blocks] = {};
     std::ptrdiff_t to[ScanReader::most_blocks] = {};
   };

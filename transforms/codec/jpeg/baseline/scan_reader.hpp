@@ -16,8 +16,7 @@ namespace penstock::jpeg::baseline {
 class ScanReader {
  public:
   // The largest number of blocks that are decoded without a check for the end of the data, and the largest size of a
-  // block in bytes. A
-  // block has at most a difference of 27 bits, and 63 symbols of 26 bits.
+  // block in bytes. A block has at most a difference of 27 bits, and 63 symbols of 26 bits.
   static constexpr std::size_t most_blocks = 24, block_bytes = 212;
 
   ScanReader();

@@ -26,7 +26,7 @@ class ScanWalk {
     begin_segment(from);
   }
 
-  // Returns why the walk has stopped; none if it can continue. After a stop, blocks of the last `decode` have no
+  // Returns why the walk has stopped; nothing if it can continue. After a stop, blocks of the last `decode` have no
   // meaning.
   const std::optional<HandOverReason>& stopped() const noexcept { return stopped_; }
 
@@ -48,7 +48,7 @@ class ScanWalk {
   // Continues at the segment that begins at `from`. Stops unless the present segment was read to its end.
   void jump(std::size_t from);
 
-  // Call it after the last MCU that is needed. Returns true if libjpeg would find no fault in the MCUs either.
+  // Call it after the last MCU that is needed. Returns false, and stops, if libjpeg may find a fault in the MCUs.
   bool sound() {
     if (!stopped_ && (!reader_.in_segment() || reader_.near_end_of_data())) stopped_ = HandOverReason::end_of_data;
     return !stopped_;
@@ -56,7 +56,7 @@ class ScanWalk {
 
   // Returns whether the present segment ends here, with no data left over.
   bool ends_segment();
-  // Returns sound() after the last MCU of the image, and checks that the image ends there.
+  // Call it after the last MCU of the image, instead of sound(). Also returns false if the image does not end there.
   bool ends_image();
 
  private:

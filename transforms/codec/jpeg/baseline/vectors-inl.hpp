@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code that the kernels share. Registers have one, two or four blocks of 16 bytes. Most operations work inside a block.
-// It is included once per instruction set, so it has its own guard.
+// This file is included once per instruction set, so it has its own guard.
 #if defined(PENSTOCK_JPEG_VECTORS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PENSTOCK_JPEG_VECTORS_INL
 #undef PENSTOCK_JPEG_VECTORS_INL

@@ -126,8 +126,8 @@ class Batches final : public BatchDecoding {
       to.channel[0] = reinterpret_cast<unsigned char*>(image.pixels);
       to.pitch[0] = static_cast<std::size_t>(image.shape.width) * static_cast<std::size_t>(image.shape.channels);
     }
-    // A state is in use until its batch is decoded. The caller has waited for the batch before the last one, so that
-    // its state is free.
+    // Two states take turns, because a state is in use until its batch is decoded. The caller has waited for the batch
+    // before the last one, so the state of that batch is free.
     Prepared& next = states_[std::exchange(next_, (next_ + 1) % 2)];
     if (next.state == nullptr) check(library().create_state(handle_, &next.state), "nvjpegJpegStateCreate");
     if (next.images != images.size()) {
